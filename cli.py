@@ -5,7 +5,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "src"))
 
-from judgec.cli.app import main
+from judgec.verbs.cli.app import main
 
 if __name__ == "__main__":
     main()

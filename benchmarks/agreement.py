@@ -18,21 +18,23 @@ from pathlib import Path
 
 import numpy as np
 
-from judgec.compiler.assemble import Bench, calibrated
-from judgec.compiler.choose import choose_prompt
-from judgec.compiler.compile import default_objective
-from judgec.compiler.dataset import Dataset, ratings_of, with_split
-from judgec.compiler.search.candidates import UNCOMPILED, Candidate
-from judgec.compiler.search.plan import plan_compile
-from judgec.compiler.search.registry import find_optimizer
-from judgec.compiler.settings import CompileSettings
-from judgec.compiler.verify import JUDGES, judge_test, majority, verify
+from judgec.compile.assemble import Bench, calibrated
+from judgec.compile.choose import choose_prompt
+from judgec.compile.compile import default_objective
+from judgec.compile.dataset import Dataset, ratings_of, with_split
+from judgec.compile.search.candidates import UNCOMPILED, Candidate
+from judgec.compile.search.plan import plan_compile
+from judgec.compile.search.registry import find_optimizer
+from judgec.compile.settings import CompileSettings
+from judgec.compile.verify import JUDGES, judge_test, majority, verify
 from judgec.errors import InputError
 from judgec.evidence.model import EvidenceModel
-from judgec.judges.registry import judge_module
+from judgec.labels.labels import read_label_file
+from judgec.labels.splits import Split
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
+from judgec.raters.registry import judge_module
 from judgec.records.agreement import STATISTICS, Agreement
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED, Judgments, concatenate
@@ -41,8 +43,6 @@ from judgec.report.numbers import statistic_name
 from judgec.stats.agreement.difference import differences
 from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import parse_objective
-from judgec.store.labels import read_label_file
-from judgec.store.splits import Split
 
 README = Path(__file__).with_name("README.md")
 START, END = "<!-- agreement: start -->", "<!-- agreement: end -->"

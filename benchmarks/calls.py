@@ -17,9 +17,9 @@ import dspy
 from judgec.lm.door import Door, door_of, open_lm
 from judgec.lm.executor import Executor, Request
 from judgec.lm.frozen import FrozenPrompt, freeze
+from judgec.lm.journal.journal import Journal
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
-from judgec.store.journal.journal import Journal
 
 PASSAGE = "The gauge reads {0} bar at {1} degrees; the valve of line {2} opens at {0} bar and closes at {1}. "
 

@@ -21,25 +21,25 @@ import numpy as np
 
 from benchmarks.agreement import cell, write
 from benchmarks.choosing_prompts import table
-from judgec.compiler.assemble import Bench, learned_part
-from judgec.compiler.cascades import MadeCascade, Tested, make_cascade, outcome, pairs_of
-from judgec.compiler.dataset import Dataset
-from judgec.compiler.folds.parts import make_parts
-from judgec.compiler.search.candidates import Candidate
-from judgec.compiler.settings import CompileSettings
+from judgec.compile.assemble import Bench, learned_part
+from judgec.compile.cascades import MadeCascade, Tested, make_cascade, outcome, pairs_of
+from judgec.compile.dataset import Dataset
+from judgec.compile.folds.parts import make_parts
+from judgec.compile.search.candidates import Candidate
+from judgec.compile.settings import CompileSettings
 from judgec.evidence.model import EvidenceModel
-from judgec.judges.cascade import EVIDENCE
-from judgec.judges.recorded import RECORDED_KIND, OnWhat, RecordedVerdicts, check_against, read_recorded
-from judgec.judges.registry import judge_module
+from judgec.labels.labels import read_label_file
+from judgec.labels.sides.memory import read_memory
 from judgec.lm.executor import Reply, Request
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
+from judgec.raters.cascade import EVIDENCE
+from judgec.raters.recorded import RECORDED_KIND, OnWhat, RecordedVerdicts, check_against, read_recorded
+from judgec.raters.registry import judge_module
 from judgec.records.label import LabelSet
 from judgec.records.ratings import pair
 from judgec.report.numbers import percent
 from judgec.stats.agreement.objective import parse_objective
-from judgec.store.labels import read_label_file
-from judgec.store.sides.memory import read_memory
 
 FOLDS, SEED = 5, 0
 START, END = "<!-- cascades: start -->", "<!-- cascades: end -->"

@@ -26,16 +26,16 @@ import numpy as np
 from scipy import stats
 
 from benchmarks.agreement import cell, write
-from judgec.compiler.search.race import race, slices
-from judgec.judges.recorded import OnWhat, read_recorded
+from judgec.compile.search.race import race, slices
+from judgec.labels.experts import experts_of
+from judgec.labels.labels import read_label_file
+from judgec.raters.recorded import OnWhat, read_recorded
 from judgec.records.label import IntArray
 from judgec.records.ratings import GradePairs, pair
 from judgec.report.numbers import percent
 from judgec.stats.agreement.difference import differences
 from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import parse_objective
-from judgec.store.experts import experts_of
-from judgec.store.labels import read_label_file
 
 STEM = "trecdl20_relevance"
 SIZES, DRAWS, FOLDS, SEEDS, NEAR = (5, 10, 20, 40), 50, 5, 10, 0.02

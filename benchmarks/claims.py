@@ -17,14 +17,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.agreement import cell, folds, write
-from judgec.compiler.assemble import Bench, evidence_only
-from judgec.compiler.compile import default_objective
-from judgec.compiler.dataset import ratings_of, with_split
-from judgec.compiler.search.candidates import UNCOMPILED, Candidate
+from judgec.compile.assemble import Bench, evidence_only
+from judgec.compile.compile import default_objective
+from judgec.compile.dataset import ratings_of, with_split
+from judgec.compile.search.candidates import UNCOMPILED, Candidate
 from judgec.evidence.model import EvidenceModel
-from judgec.judges.registry import judge_module
+from judgec.labels.labels import read_label_file
+from judgec.labels.splits import Split
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
+from judgec.raters.registry import judge_module
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import LabelSet
@@ -33,8 +35,6 @@ from judgec.report.numbers import objective_name, statistic_name
 from judgec.stats.agreement.difference import differences
 from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import parse_objective
-from judgec.store.labels import read_label_file
-from judgec.store.splits import Split
 
 FOLDS = 5
 START, END = "<!-- claims: start -->", "<!-- claims: end -->"

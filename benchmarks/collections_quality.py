@@ -9,11 +9,11 @@ from pathlib import Path
 import ir_measures
 import numpy as np
 
+from judgec.rag.retrieval.build import build_index
+from judgec.rag.retrieval.index import open_index
+from judgec.rag.retrieval.parsing.chunking import Chunking
+from judgec.rag.retrieval.retrievers import open_retriever
 from judgec.records.estimate import Estimate
-from judgec.retrieval.build import build_index
-from judgec.retrieval.index import open_index
-from judgec.retrieval.parsing.chunking import Chunking
-from judgec.retrieval.retrievers import open_retriever
 from judgec.stats.agreement.statistic import SHARE, mean
 from judgec.stats.intervals.bootstrap import difference_interval, interval
 

@@ -30,32 +30,32 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import dspy
-from tests.compiler.search import plain
-from tests.compiler.search.world import labels as world_labels
+from tests.compile.search import plain
+from tests.compile.search.world import labels as world_labels
 from tests.service.fake_openai import FakeOpenAI
 
 from benchmarks.agreement import write
 from benchmarks.choosing_prompts import STEM, read_models, selectors_section
 from benchmarks.memalign import aligned_judgments, endpoint
-from judgec.compiler.assemble import Bench, calibrated
-from judgec.compiler.choose import choose_prompt
-from judgec.compiler.dataset import Dataset, make_dataset, ratings_of
-from judgec.compiler.search.candidates import UNCOMPILED, Candidate
-from judgec.compiler.search.plan import plan_compile
-from judgec.compiler.search.registry import OPTIMIZERS
-from judgec.compiler.settings import CompileSettings, reflection_spec
+from judgec.compile.assemble import Bench, calibrated
+from judgec.compile.choose import choose_prompt
+from judgec.compile.dataset import Dataset, make_dataset, ratings_of
+from judgec.compile.search.candidates import UNCOMPILED, Candidate
+from judgec.compile.search.plan import plan_compile
+from judgec.compile.search.registry import OPTIMIZERS
+from judgec.compile.settings import CompileSettings, reflection_spec
 from judgec.evidence.model import EvidenceModel
-from judgec.judges.bulk import judge_items
-from judgec.judges.registry import judge_module
+from judgec.labels.labels import read_labels
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
+from judgec.raters.bulk import judge_items
+from judgec.raters.registry import judge_module
 from judgec.records.judgment import Judgments
 from judgec.records.label import LabelSet
 from judgec.report.numbers import show
 from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import parse_objective
-from judgec.store.labels import read_labels
 
 WORLD_ITEMS, CLAPNQ_ITEMS = 240, 600
 START, END = "<!-- compiler: start -->", "<!-- compiler: end -->"

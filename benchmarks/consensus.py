@@ -22,19 +22,19 @@ import pandas as pd
 
 from benchmarks.agreement import cell, write
 from benchmarks.recorded_calibration import verdict_distributions
-from judgec.compiler.calibrate import fit_out_of_fold
-from judgec.compiler.calibrate_choice import Data
-from judgec.compiler.consensus import shares_of
+from judgec.compile.calibrate import fit_out_of_fold
+from judgec.compile.calibrate_choice import Data
+from judgec.compile.consensus import shares_of
 from judgec.evidence.model import EvidenceModel
-from judgec.judges.calibrator import above_cuts
+from judgec.labels.experts import experts_of
+from judgec.labels.labels import read_label_file
+from judgec.raters.calibrator import above_cuts
 from judgec.records.estimate import Estimate
 from judgec.records.label import UNLABELLED, Experts, FloatArray, IntArray, LabelSet
 from judgec.stats.agreement.dawid_skene import DawidSkene, dawid_skene
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.agreement.statistic import MomentStatistic, table_statistic
 from judgec.stats.intervals.bootstrap import difference_interval
-from judgec.store.experts import experts_of
-from judgec.store.labels import read_label_file
 
 FOLDS = 5
 SETS = ("labels/clapnq_aspects", "labels/nq301_accept", "labels/pandalm_preference", "recorded/summeval_aspects")

@@ -20,16 +20,18 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.agreement import cell, folds, write
-from judgec.compiler.assemble import Bench, calibrated, evidence_only
-from judgec.compiler.compile import default_objective
-from judgec.compiler.dataset import ratings_of, with_split
-from judgec.compiler.recorded import candidate_of
-from judgec.compiler.search.candidates import UNCOMPILED, Candidate
+from judgec.compile.assemble import Bench, calibrated, evidence_only
+from judgec.compile.compile import default_objective
+from judgec.compile.dataset import ratings_of, with_split
+from judgec.compile.recorded import candidate_of
+from judgec.compile.search.candidates import UNCOMPILED, Candidate
 from judgec.evidence.model import EvidenceModel
-from judgec.judges.recorded import OnWhat, RecordedVerdicts, read_recorded
-from judgec.judges.registry import judge_module
+from judgec.labels.labels import read_label_file
+from judgec.labels.splits import Split
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
+from judgec.raters.recorded import OnWhat, RecordedVerdicts, read_recorded
+from judgec.raters.registry import judge_module
 from judgec.records.conversation import TurnChoice
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments, concatenate
@@ -41,8 +43,6 @@ from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.agreement.statistic import WeightedSum
 from judgec.stats.intervals.bootstrap import difference_interval, interval
-from judgec.store.labels import read_label_file
-from judgec.store.splits import Split
 
 FOLDS = 5
 START, END = "<!-- conversations: start -->", "<!-- conversations: end -->"

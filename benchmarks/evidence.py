@@ -26,7 +26,7 @@ from scipy.stats import kendalltau, spearmanr
 from sklearn.metrics import cohen_kappa_score
 
 from benchmarks.evidence_gains import show_gains
-from judgec.compiler.calibrate import fit_calibrator
+from judgec.compile.calibrate import fit_calibrator
 from judgec.evidence.model import EvidenceModel
 from judgec.records.label import FloatArray, IntArray, Item
 from judgec.records.scale import ACCEPT_SCALE, Grade, Scale

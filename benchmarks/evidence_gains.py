@@ -16,29 +16,29 @@ from unittest.mock import patch
 import numpy as np
 
 from benchmarks.agreement import cell, folds, write
-from judgec.compiler.assemble import Bench, evidence_only
-from judgec.compiler.compile import default_objective
-from judgec.compiler.dataset import ratings_of, with_split
-from judgec.compiler.search.candidates import UNCOMPILED, Candidate
+from judgec.compile.assemble import Bench, evidence_only
+from judgec.compile.compile import default_objective
+from judgec.compile.dataset import ratings_of, with_split
+from judgec.compile.search.candidates import UNCOMPILED, Candidate
 from judgec.evidence.model import EvidenceModel
-from judgec.judges.registry import judge_module
+from judgec.labels.experts import experts_of
+from judgec.labels.labels import read_label_file
+from judgec.labels.rows.peers import peers_of
+from judgec.labels.splits import Split
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
+from judgec.raters.registry import judge_module
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import Item, Label, LabelSet
 from judgec.records.ratings import GradePairs
+from judgec.records.tasks.preference import PREFERENCE_SCALE
+from judgec.records.tasks.spec import PEERS
 from judgec.report.numbers import statistic_name
 from judgec.stats.agreement.difference import differences
 from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import parse_objective
-from judgec.store.experts import experts_of
-from judgec.store.labels import read_label_file
-from judgec.store.rows.peers import peers_of
-from judgec.store.splits import Split
-from judgec.store.tables import read_table
-from judgec.tasks.preference import PREFERENCE_SCALE
-from judgec.tasks.spec import PEERS
+from judgec.table.tables import read_table
 
 FOLDS = 5
 START, END = "<!-- evidence gains: start -->", "<!-- evidence gains: end -->"
@@ -47,7 +47,7 @@ AS_PEERS, BOTH_ORDERS, BY_THEMES = "answers of others as peers", "pairs fitted i
 SHOWN = ("kappa", "auc", "exact")
 SHOWN_OF_GRADES = ("qwk", "tau_b", "tau_b_score", "kappa")
 WITHOUT = {  # what is put in place of a constant, so that the new thing is not there
-    BOTH_ORDERS: ("judgec.compiler.calibrate.MIRRORED", ()),
+    BOTH_ORDERS: ("judgec.compile.calibrate.MIRRORED", ()),
     BY_THEMES: ("judgec.evidence.fit_themes.LEAST_DOCUMENTS", sys.maxsize),
 }
 

@@ -27,13 +27,14 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from judgec.compiler.compile import Compiled, compile_judge, default_objective
-from judgec.compiler.promote import decide
-from judgec.compiler.rivals import _baselines
-from judgec.compiler.search.candidates import Candidate
-from judgec.compiler.search.registry import OPTIMIZERS
-from judgec.compiler.search.task import Effort, Sizes, Task
-from judgec.compiler.settings import CompileSettings
+from judgec.compile.compile import Compiled, compile_judge, default_objective
+from judgec.compile.promote import decide
+from judgec.compile.rivals import _baselines
+from judgec.compile.search.candidates import Candidate
+from judgec.compile.search.registry import OPTIMIZERS
+from judgec.compile.search.task import Effort, Sizes, Task
+from judgec.compile.settings import CompileSettings
+from judgec.labels.labels import label_file
 from judgec.lm.executor import Reply, Request
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
@@ -41,9 +42,8 @@ from judgec.lm.watch import Silent
 from judgec.records.label import LabelSet
 from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import parse_objective
-from judgec.store.datasheet import Datasheet
-from judgec.store.labels import label_file
-from judgec.store.table import Table
+from judgec.table.datasheet import Datasheet
+from judgec.table.table import Table
 
 GRADES = ("1", "2", "3", "4", "5")
 MIRRORED = {"a": "b", "b": "a"}

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from benchmarks import judging_world as world
 from benchmarks.figures import measured_on, table
-from judgec.store.labels import read_labels
+from judgec.labels.labels import read_labels
 
 PAGE = Path(__file__).with_suffix(".md")
 COMPILED = "evidence"

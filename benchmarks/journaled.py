@@ -15,11 +15,11 @@ from benchmarks import judging_world as world
 from benchmarks.figures import table
 from judgec.evidence.model import EvidenceModel
 from judgec.evidence.text import library_of
+from judgec.labels.labels import read_labels
+from judgec.labels.stream.pieces import open_items
+from judgec.lm.journal.facts import Facts
+from judgec.lm.journal.journal import Journal
 from judgec.records.label import Item
-from judgec.store.journal.facts import Facts
-from judgec.store.journal.journal import Journal
-from judgec.store.labels import read_labels
-from judgec.store.stream.pieces import open_items
 
 FEATURES = "all features of the evidence and 128 trees"
 
@@ -28,8 +28,8 @@ MEASURED = """
 import re, sys, time
 from dataclasses import replace
 from pathlib import Path
-from judgec.api import judge_file
-from judgec.cli.app import main
+from judgec.verbs import judge_file
+from judgec.verbs.cli.app import main
 inner = judge_file.judged
 def judged(options, watch):
     begun, used = time.perf_counter(), time.process_time()

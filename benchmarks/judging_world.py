@@ -10,22 +10,22 @@ from pathlib import Path
 
 import numpy as np
 
-from judgec.api.judge_file import judge_file
-from judgec.api.options.judge import JudgeFileOptions
-from judgec.compiler.calibrate import TREES, _fit_source
-from judgec.compiler.calibrate_choice import Data
+from judgec.compile.calibrate import TREES, _fit_source
+from judgec.compile.calibrate_choice import Data
 from judgec.evidence.model import EvidenceModel
-from judgec.judges.calibrator import Calibrator
-from judgec.judges.judge import CompiledJudge
-from judgec.judges.registry import judge_module
-from judgec.judges.signatures import fingerprint
+from judgec.labels.experts import experts_of
+from judgec.labels.labels import read_labels
 from judgec.lm.watch import Silent
+from judgec.raters.calibrator import Calibrator
+from judgec.raters.judge import CompiledJudge
+from judgec.raters.programs import Program, dump_module, save, set_aliases
+from judgec.raters.registry import judge_module
+from judgec.raters.signatures import fingerprint
 from judgec.records.card import Cost, ProgramCard
 from judgec.records.label import FloatArray, IntArray, Item
 from judgec.records.scale import Scale
-from judgec.store.experts import experts_of
-from judgec.store.labels import read_labels
-from judgec.store.programs import Program, dump_module, save, set_aliases
+from judgec.verbs.judge_file import judge_file
+from judgec.verbs.options.judge import JudgeFileOptions
 
 LABELS = Path("../shared/data/labels/clapnq_faithfulness.jsonl")
 FIELDS = ("query", "answer", "contexts")

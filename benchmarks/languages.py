@@ -13,7 +13,7 @@ import numpy as np
 from scipy.stats import kendalltau
 from tests.evidence.language_sets import GRADES, NOUNS, language_set
 
-from judgec.compiler.calibrate import fit_calibrator
+from judgec.compile.calibrate import fit_calibrator
 from judgec.evidence.model import EvidenceModel
 from judgec.records.language import ENGLISH, languages_of
 from judgec.records.scale import Scale

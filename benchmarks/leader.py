@@ -22,8 +22,8 @@ from benchmarks.rating import Run, put, table
 from judgec.records.game import Game, Games
 from judgec.stats.rating.bradley_terry import ELO_PER_LOGIT
 from judgec.stats.rating.ratings import bradley_terry
-from judgec.store.games import read_games
 from judgec.tournament.adaptive import propose
+from judgec.tournament.files.games import read_games
 from judgec.tournament.schedule import Fixtures
 
 START, END = "<!-- leader: start -->", "<!-- leader: end -->"

@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from judgec.compiler.calibrate import fit_stack
-from judgec.compiler.calibrate_choice import folds_by_query
-from judgec.judges.panel import column_names, member_columns
+from judgec.compile.calibrate import fit_stack
+from judgec.compile.calibrate_choice import folds_by_query
+from judgec.labels.experts import experts_of
+from judgec.labels.labels import read_label_file
+from judgec.raters.panel import column_names, member_columns
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.scale import Scale
 from judgec.report.numbers import brackets, number
-from judgec.store.experts import experts_of
-from judgec.store.labels import read_label_file
 
 STEM = "llmrubric_dialogue"
 OVERALL = "q0"

@@ -16,7 +16,7 @@ import numpy as np
 from tests.service.ranking_world import REWRITES, graded_as, grader, style
 from tests.service.replies import Call, Outcome, Text, digest
 
-from judgec.compiler.dataset import Dataset, Part
+from judgec.compile.dataset import Dataset, Part
 from judgec.lm.embedded.prompt import Demonstration, PromptParts
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import Item

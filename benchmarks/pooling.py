@@ -16,15 +16,15 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.figures import table
-from judgec.judges.decision import DecisionRule
-from judgec.judges.recorded import OnWhat, read_recorded
+from judgec.labels.experts import experts_of
+from judgec.labels.labels import read_label_file
+from judgec.raters.decision import DecisionRule
+from judgec.raters.recorded import OnWhat, read_recorded
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import Experts, FloatArray, IntArray
 from judgec.records.ratings import pair
 from judgec.records.scale import Scale
 from judgec.stats.agreement.kappa import qwk_table
-from judgec.store.experts import experts_of
-from judgec.store.labels import read_label_file
 
 HEADER = ("set", "members", "juries", "other grade", "votes", "mean", "gain", "from-to")
 SIZES = (2, 3, 5)

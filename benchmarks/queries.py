@@ -2,7 +2,7 @@
 
     python benchmarks/queries.py --data ../shared/data
 
-Reliability is by the checks of ``judgec.queries.reliability.Rules``, applied to what the embedded generator writes
+Reliability is by the checks of ``judgec.rag.queries.reliability.Rules``, applied to what the embedded generator writes
 before any filter: it is not people's judgment. The scenarios are built with their own checks, which drop more. Speed is
 that of one process; the corpus of 13,644 chunks is vaswani, cranfield and the passages of clapnq, these repeated until
 it is full.
@@ -16,16 +16,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from time import perf_counter, process_time
 
-from judgec.queries.embedded.writer import EmbeddedWriter
-from judgec.queries.generation.generate import long_passages
-from judgec.queries.generation.generator import RuleGenerator
-from judgec.queries.reliability import Pair, Rules
-from judgec.queries.sampling import SampledDocument
-from judgec.queries.scenarios import SHIPPED
-from judgec.queries.scenarios.building import build
-from judgec.queries.terms import TermIndex
-from judgec.retrieval.passages import Passage
-from judgec.store.scenarios.reading import files_in, read_scenario
+from judgec.rag.queries.embedded.writer import EmbeddedWriter
+from judgec.rag.queries.generation.generate import long_passages
+from judgec.rag.queries.generation.generator import RuleGenerator
+from judgec.rag.queries.reliability import Pair, Rules
+from judgec.rag.queries.sampling import SampledDocument
+from judgec.rag.queries.scenarios import SHIPPED
+from judgec.rag.queries.scenarios.building import build
+from judgec.rag.queries.scenarios.reading import files_in, read_scenario
+from judgec.rag.queries.terms import TermIndex
+from judgec.rag.retrieval.passages import Passage
 
 CHUNKS = 13_644
 QUESTIONS = 200  # of each scenario

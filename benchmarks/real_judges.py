@@ -35,10 +35,11 @@ import judgec
 from benchmarks.agreement import cell, write
 from benchmarks.llm_rubric import STEM as RUBRIC
 from benchmarks.llm_rubric import rubric_section
-from judgec.compiler.compile import Compiled, default_objective
-from judgec.compiler.dataset import ratings_of
-from judgec.compiler.verify import BEST_ALONE, COMPILED_SINGLE
+from judgec.compile.compile import Compiled, default_objective
+from judgec.compile.dataset import ratings_of
+from judgec.compile.verify import BEST_ALONE, COMPILED_SINGLE
 from judgec.errors import JudgecError
+from judgec.labels.labels import read_label_file
 from judgec.records.estimate import Estimate
 from judgec.records.label import LabelSet
 from judgec.records.ratings import GradePairs, on_both
@@ -48,7 +49,6 @@ from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.agreement.statistic import WeightedSum
 from judgec.stats.intervals.bootstrap import difference_interval, interval
-from judgec.store.labels import read_label_file
 
 FOLDS = 5
 START, END = "<!-- known judges: start -->", "<!-- known judges: end -->"

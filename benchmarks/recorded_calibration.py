@@ -24,8 +24,10 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.agreement import cell, write
-from judgec.compiler.calibrate import fit_calibrator
-from judgec.judges.decision import between_grades, stated_grades
+from judgec.compile.calibrate import fit_calibrator
+from judgec.labels.experts import experts_of
+from judgec.labels.labels import read_label_file
+from judgec.raters.decision import between_grades, stated_grades
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import FloatArray, IntArray, LabelSet
@@ -34,8 +36,6 @@ from judgec.report.numbers import objective_name, statistic_name
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.agreement.statistic import table_statistic
 from judgec.stats.intervals.bootstrap import difference_interval
-from judgec.store.experts import experts_of
-from judgec.store.labels import read_label_file
 
 FOLDS = 5
 MIN_ITEMS = 150  # fewer verdicts with labels say too little of five folds

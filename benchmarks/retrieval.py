@@ -24,12 +24,12 @@ import bm25s
 import numpy as np
 
 from benchmarks.collections_quality import MEASURES, RETRIEVERS, measured
+from judgec.rag.retrieval.build import build_index
+from judgec.rag.retrieval.fusion import reciprocal_rank_fusion
+from judgec.rag.retrieval.latent import Matrix
+from judgec.rag.retrieval.retrievers import open_retriever
+from judgec.rag.retrieval.stores.lance import LanceIndex, top
 from judgec.records.estimate import Estimate
-from judgec.retrieval.build import build_index
-from judgec.retrieval.fusion import reciprocal_rank_fusion
-from judgec.retrieval.latent import Matrix
-from judgec.retrieval.retrievers import open_retriever
-from judgec.retrieval.stores.lance import LanceIndex, top
 
 README = Path(__file__).with_name("README.md")
 START, END = "<!-- retrieval: start -->", "<!-- retrieval: end -->"

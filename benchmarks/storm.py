@@ -22,7 +22,6 @@ from importlib.util import find_spec
 from itertools import chain, repeat
 from pathlib import Path
 
-from tests.cli.judging import KEY, save_judge, write_items
 from tests.service import hostile
 from tests.service.batch_kills import Killer, every_step
 from tests.service.fake_batches import FakeBatches
@@ -30,13 +29,14 @@ from tests.service.fake_openai import FakeOpenAI
 from tests.service.policies import BROKEN, Policy, first
 from tests.service.ranking_world import grader, rows
 from tests.service.replies import Call, Outcome, Raw
+from tests.verbs.cli.judging import KEY, save_judge, write_items
 
 from benchmarks.figures import measured_on, table
-from judgec.compiler.search.registry import OPTIMIZERS
-from judgec.store.journal.journal import Journal
+from judgec.compile.search.registry import OPTIMIZERS
+from judgec.lm.journal.journal import Journal
 
 FILE = Path(__file__).with_name("storm.md")
-MAIN = "from judgec.cli.app import main; main()"
+MAIN = "from judgec.verbs.cli.app import main; main()"
 JUMPS = (
     "import random, time; real, chance = time.time, random.Random(0); "
     "time.time = lambda: real() + chance.choice([-1e7, -3600.0, 0.0, 3600.0, 1e7]); "

@@ -18,12 +18,12 @@ from tests.service.policies import good
 from tests.service.replies import Text, read_call
 
 from benchmarks import judging_world as world
-from judgec.judges.judge import load_judge
-from judgec.judges.signatures import fenced_inputs
+from judgec.labels.stream.pieces import open_items
 from judgec.lm.frozen import freeze
-from judgec.store import programs
-from judgec.store.journal.journal import Journal
-from judgec.store.stream.pieces import open_items
+from judgec.lm.journal.journal import Journal
+from judgec.raters import programs
+from judgec.raters.judge import load_judge
+from judgec.raters.signatures import fenced_inputs
 
 ITEMS_A_KILL = 300  # more than are judged between two kills: there is always something left to kill
 IN_FLIGHT = 32

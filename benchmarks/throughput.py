@@ -31,18 +31,18 @@ from benchmarks import judging_world as world
 from benchmarks.figures import measured_on, table, write
 from benchmarks.journaled import evidence, first_pass, from_journal
 from benchmarks.survival import kills, storm
-from judgec.judges.bulk import judge_items
-from judgec.judges.judge import CompiledJudge
-from judgec.judges.signatures import fenced_inputs
 from judgec.lm.door import Door, door_of, open_lm
 from judgec.lm.endpoint.exchange import Plain
 from judgec.lm.endpoint.pool import PooledBackend
 from judgec.lm.executor import Executor
 from judgec.lm.frozen import freeze
+from judgec.lm.journal.journal import Journal
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
+from judgec.raters.bulk import judge_items
+from judgec.raters.judge import CompiledJudge
+from judgec.raters.signatures import fenced_inputs
 from judgec.records.label import Item
-from judgec.store.journal.journal import Journal
 
 HOST_KEY = "none"
 BUSY = 256  # in flight

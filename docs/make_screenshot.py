@@ -18,8 +18,8 @@ from typing import Any
 
 import aiohttp
 
-from judgec.tracking.server.ui import compare_url, free_port, ui_server
-from judgec.tracking.store import tracking_store
+from judgec.connect.tracking.server.ui import compare_url, free_port, ui_server
+from judgec.connect.tracking.store import tracking_store
 
 TIMEOUT = 300  # seconds; the page draws a row at a time on a busy machine
 FLAGS = [

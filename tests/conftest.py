@@ -19,8 +19,8 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from judgec.tracking import background
-from tests.cli.warm import python
+from judgec.connect.tracking import background
+from tests.verbs.cli.warm import python
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs begin with it ignored
 os.environ["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)])
@@ -35,8 +35,8 @@ settings.register_profile("judgec", settings.get_profile("fresh"), derandomize=T
 settings.load_profile("judgec")
 
 LONGEST = (  # files with tests that take minutes, to be begun first
-    *("tests/cli/test_watch.py", "tests/goldens/test_goldens.py"),
-    *("tests/audits/test_injection.py", "tests/docs/test_blocks.py"),
+    *("tests/verbs/cli/test_watch.py", "tests/goldens/test_goldens.py"),
+    *("tests/trust/audits/test_injection.py", "tests/docs/test_blocks.py"),
 )
 TRACKING_URI = "MLFLOW_TRACKING_URI"
 os.environ.pop(TRACKING_URI, None)  # a developer's own store is not for tests

@@ -7,16 +7,16 @@ from typing import Any, Literal
 
 import pytest
 
+from judgec.connect.tracking.background import Tracker
+from judgec.connect.tracking.runs import Logged
 from judgec.errors import InputError, UserError
+from judgec.raters import programs
 from judgec.records.estimate import Estimate
 from judgec.records.scale import Scale
-from judgec.store import programs
-from judgec.tracking.background import Tracker
-from judgec.tracking.runs import Logged
+from tests.connect.tracking.feedback import ASSESSMENT, EXPERIMENT, environment, write_feedback
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.grading_world import KEY_PHRASE, MILD_PHRASE, stubborn, teachable
 from tests.service.replies import Call, Outcome, Text, answer
-from tests.tracking.feedback import ASSESSMENT, EXPERIMENT, environment, write_feedback
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # MLflow's imports warn; they are not ours to mend
 N = 45

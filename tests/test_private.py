@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from judgec.connect.tracking.client import open_store
+from judgec.connect.tracking.store import tracking_store
+from judgec.labels.splits import locked_home, write_whole
+from judgec.lm.journal.journal import Journal
 from judgec.private import share
-from judgec.store.journal.journal import Journal
-from judgec.store.splits import locked_home, write_whole
-from judgec.tracking.client import open_store
-from judgec.tracking.store import tracking_store
-from tests.cli.process import judgec
-from tests.compiler.small import compiled_from, write
+from tests.compile.small import compiled_from, write
 from tests.service import grading_world
+from tests.verbs.cli.process import judgec
 
 
 @pytest.fixture(params=[0o022, 0o077, 0o002], ids=["022", "077", "002"])

@@ -2,38 +2,38 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from judgec.api.agent_compilation import AgentCompilation as AgentCompilation
-from judgec.api.agreement import MeasuredAgreement as MeasuredAgreement
-from judgec.api.answered import Answers as Answers
-from judgec.api.audit import JudgeAudit as JudgeAudit
-from judgec.api.candidates import Evidence as Evidence
-from judgec.api.candidates import Prompt as Prompt
-from judgec.api.candidates import Recorded as Recorded
-from judgec.api.compare import JudgeComparison as JudgeComparison
-from judgec.api.compare_probes import ComparedProbes as ComparedProbes
-from judgec.api.compare_probes import compare_probes as compare_probes
-from judgec.api.compilation import Compilation as Compilation
-from judgec.api.compile_queries import QueryCompilation as QueryCompilation
-from judgec.api.estimate import RateEstimate as RateEstimate
-from judgec.api.export import Export as Export
-from judgec.api.frames import Source
-from judgec.api.generate_queries import GeneratedQueries as GeneratedQueries
-from judgec.api.index import CorpusIndex as CorpusIndex
-from judgec.api.init import LabelSetup as LabelSetup
-from judgec.api.judge import Judge as Judge
-from judgec.api.judge import Judgment as Judgment
-from judgec.api.judge import load_judge as load_judge
-from judgec.api.judge_file import FileJudgments as FileJudgments
-from judgec.api.judge_shards import ShardJudgments as ShardJudgments
-from judgec.api.labels import Labels as Labels
-from judgec.api.labels import read_labels as read_labels
-from judgec.api.probe import ProbeReport as ProbeReport
-from judgec.api.rank import Ranking as Ranking
-from judgec.api.tournament import Tournament as Tournament
-from judgec.api.watch import WatchReport as WatchReport
 from judgec.lm.functions import Function as Function
 from judgec.lm.watch import Watch
-from judgec.workspace import Workspace as Workspace
+from judgec.verbs.agent_compilation import AgentCompilation as AgentCompilation
+from judgec.verbs.agreement import MeasuredAgreement as MeasuredAgreement
+from judgec.verbs.answered import Answers as Answers
+from judgec.verbs.audit import JudgeAudit as JudgeAudit
+from judgec.verbs.candidates import Evidence as Evidence
+from judgec.verbs.candidates import Prompt as Prompt
+from judgec.verbs.candidates import Recorded as Recorded
+from judgec.verbs.compare import JudgeComparison as JudgeComparison
+from judgec.verbs.compare_probes import ComparedProbes as ComparedProbes
+from judgec.verbs.compare_probes import compare_probes as compare_probes
+from judgec.verbs.compilation import Compilation as Compilation
+from judgec.verbs.compile_queries import QueryCompilation as QueryCompilation
+from judgec.verbs.estimate import RateEstimate as RateEstimate
+from judgec.verbs.export import Export as Export
+from judgec.verbs.frames import Source
+from judgec.verbs.generate_queries import GeneratedQueries as GeneratedQueries
+from judgec.verbs.index import CorpusIndex as CorpusIndex
+from judgec.verbs.init import LabelSetup as LabelSetup
+from judgec.verbs.judge import Judge as Judge
+from judgec.verbs.judge import Judgment as Judgment
+from judgec.verbs.judge import load_judge as load_judge
+from judgec.verbs.judge_file import FileJudgments as FileJudgments
+from judgec.verbs.judge_shards import ShardJudgments as ShardJudgments
+from judgec.verbs.labels import Labels as Labels
+from judgec.verbs.labels import read_labels as read_labels
+from judgec.verbs.probe import ProbeReport as ProbeReport
+from judgec.verbs.rank import Ranking as Ranking
+from judgec.verbs.tournament import Tournament as Tournament
+from judgec.verbs.watch import WatchReport as WatchReport
+from judgec.verbs.workspace import Workspace as Workspace
 
 __version__: str
 __all__ = [

@@ -12,26 +12,26 @@ from mlflow.entities import Trace
 from mlflow.genai.judges import make_judge
 from mlflow.genai.judges.base import AlignmentOptimizer, Judge
 
-from judgec.api.compilation import compile_and_save
-from judgec.compiler.compile import Compiled
-from judgec.compiler.search.candidates import UNCOMPILED, first_predictor
-from judgec.compiler.settings import CompileSettings, reflection_spec
+from judgec.compile.compile import Compiled
+from judgec.compile.search.candidates import UNCOMPILED, first_predictor
+from judgec.compile.settings import CompileSettings, reflection_spec
+from judgec.connect.feedback import feedback_table
+from judgec.connect.tracking.store import tracking_store
+from judgec.connect.tracking.traces import feedback_of
 from judgec.errors import UserError
-from judgec.judges.fencing import unfence
-from judgec.judges.signatures import REASON, grade_fields, rubric
+from judgec.labels.labels import label_file
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
+from judgec.raters.fencing import unfence
+from judgec.raters.signatures import REASON, grade_fields, rubric
 from judgec.records.estimate import Estimate
 from judgec.records.label import LabelSet, Text
 from judgec.records.scale import Scale
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.intervals.bootstrap import difference_interval
-from judgec.store.datasheet import Datasheet
-from judgec.store.labels import label_file
-from judgec.store.rows.cells import as_accept, as_grade
-from judgec.store.rows.feedback import feedback_table
-from judgec.tracking.store import tracking_store
-from judgec.tracking.traces import feedback_of
+from judgec.table.datasheet import Datasheet
+from judgec.table.rows.cells import as_accept, as_grade
+from judgec.verbs.compilation import compile_and_save
 
 FIELD_OF = {"inputs": "query", "outputs": "answer", "expectations": "reference", "trace": "contexts"}
 """Our input field by MLflow's template variable; a trace shows its judge the retrieved contexts."""

@@ -12,7 +12,7 @@
 
 A test that fails says ``GATE FAILED`` (the contrary of a demand is shown) or ``GATE NOT SHOWN`` (neither is: label
 more), with the numbers; ``judgec_outcome.sentence`` has the same of a gate that passed.
-The arguments are those of ``judgec.api.gate.AgreementGate``; how columns are read may stand in ``judgec.toml``
+The arguments are those of ``judgec.verbs.gate.AgreementGate``; how columns are read may stand in ``judgec.toml``
 instead. Paths are relative to ``home``, which is the folder of pytest's configuration unless it is given. Nothing of
 judgec is imported until a marked test runs.
 """
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from judgec.api.gate import GateOutcome
+    from judgec.verbs.gate import GateOutcome
 
 MARKER = "judgec"
 _OUTCOMES = pytest.StashKey[list["GateOutcome"]]()
@@ -70,8 +70,8 @@ def _outcomes(item: pytest.Item) -> list["GateOutcome"]:
 
 
 def _checked(item: pytest.Item, marker: pytest.Mark) -> "GateOutcome":
-    from judgec.api.gate import AgreementGate, check
     from judgec.errors import JudgecError
+    from judgec.verbs.gate import AgreementGate, check
 
     given = {**dict(zip(("judge",), marker.args, strict=False)), **marker.kwargs}
     valid = AgreementGate.__dataclass_fields__
@@ -89,7 +89,7 @@ def _checked(item: pytest.Item, marker: pytest.Mark) -> "GateOutcome":
 
 def _as_the_project_says(given: dict[str, Any]) -> dict[str, Any]:  # Any: arguments of a marker
     """The arguments, completed by how ``judgec.toml`` reads their files, as those of a command are."""
-    from judgec.store.project import renamed_and_raters
+    from judgec.labels.project import renamed_and_raters
 
     columns: dict[str, str] = {}
     raters: dict[str, tuple[str, ...]] = {}

@@ -1,57 +1,55 @@
 """The layout holds itself: imports point one way, third parties come in by their doors."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.architecture.sources import MODULES, nodes, relative
+from tests.architecture.sources import MODULES, SOURCE, nodes, relative
 
-# A package imports only packages of a higher layer number; packages of one layer are strangers.
+# The rooms of docs/design/layout.md. One imports only those that stand below it here; rooms of one line are strangers.
 LAYERS = (
-    ("cli", "mlflow_align", "pytest_plugin"),
-    ("api",),
-    ("workspace",),
-    ("compiler",),
-    ("tournament", "probes", "audits", "review"),
-    ("report", "held_out"),
-    ("queries", "agents"),
-    ("judges",),
-    ("retrieval",),
+    ("api", "tasks"),  # names that files of others hold
+    ("mlflow_align", "pytest_plugin"),
+    ("verbs",),
+    ("trust",),
+    ("compile",),
+    ("rag", "tournament"),
+    ("report", "connect"),
+    ("raters",),
     ("lm",),
-    ("evidence", "store", "tracking"),
-    ("tasks",),
-    ("stats",),
+    ("labels", "evidence"),
+    ("stats", "table"),
     ("records",),
-    ("private",),
-    ("errors",),
+    ("errors", "private"),
 )
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 
 # Third-party packages and the only places (prefixes below src/judgec) that may import them.
 DOORS = {
-    "mlflow": ("tracking/", "mlflow_align.py", "api/mlflow_model.py", "api/mlflow_scorer.py"),
-    "typer": ("cli/",),
-    "rich": ("cli/", "report/", "render.py"),
-    "dspy": ("lm/", "judges/", "queries/", "agents/", "compiler/", "store/programs.py", "retrieval/embed.py"),
-    "gepa": ("compiler/",),
+    "mlflow": ("connect/tracking/", "mlflow_align.py", "api/mlflow_model.py", "verbs/mlflow_scorer.py"),
+    "typer": ("verbs/cli/",),
+    "rich": ("verbs/cli/", "report/", "render.py"),
+    "dspy": ("lm/", "raters/", "rag/queries/", "rag/agents/", "compile/", "rag/retrieval/embed.py"),
+    "gepa": ("compile/",),
     "jinja2": ("report/kit.py",),
-    "optuna": ("compiler/",),
+    "optuna": ("compile/",),
     "aiohttp": ("lm/endpoint/",),
     "ray": ("lm/cluster/ray.py",),
     "openai": ("lm/batch/openai_batches.py",),
     "anthropic": ("lm/batch/anthropic_batches.py",),
-    "lancedb": ("retrieval/",),
-    "xlsxwriter": ("store/review/xlsx.py",),
+    "lancedb": ("rag/retrieval/",),
+    "xlsxwriter": ("table/xlsx.py",),
     "ir_measures": ("tournament/",),
-    "sklearn": ("compiler/calibrate.py", "retrieval/embed.py"),
-    "pandas": ("api/", "store/", "tracking/"),
-    "datasets": ("store/",),
+    "sklearn": ("compile/calibrate.py", "rag/retrieval/embed.py"),
+    "pandas": ("api/", "verbs/", "table/", "labels/", "connect/"),
+    "datasets": ("table/",),
     "matplotlib": ("report/figures.py", "report/curves.py", "tournament/"),
 }
 
 
 def may_print(path: Path) -> bool:
-    return relative(path).startswith("cli/") or path.name == "render.py"
+    return relative(path).startswith("verbs/cli/") or path.name == "render.py"
 
 
 def imported(path: Path) -> Iterator[tuple[str, int]]:
@@ -76,6 +74,35 @@ def test_imports_of_judgec_point_one_way() -> None:
             if target != own and own in RANK and RANK[target] <= RANK[own]:
                 faults.append(f"{relative(path)}:{line} imports judgec.{target}")
     assert not faults
+
+
+INSIDE = {  # a part of a room, and the parts of it that it must not import
+    "rag/retrieval/": ("judgec.rag.queries", "judgec.rag.agents", "judgec.rag.probes"),
+    "rag/queries/": ("judgec.rag.agents", "judgec.rag.probes"),
+    "rag/agents/": ("judgec.rag.queries", "judgec.rag.probes"),
+    "verbs/": ("judgec.verbs.cli",),
+}
+
+
+def test_imports_inside_a_room_point_one_way() -> None:
+    faults = [
+        f"{relative(path)}:{line} imports {module}"
+        for path in MODULES
+        for part, above in INSIDE.items()
+        if relative(path).startswith(part) and not relative(path).startswith("verbs/cli/")
+        for module, line in imported(path)
+        if module.startswith(above)
+    ]
+    assert not faults
+
+
+def test_every_folder_is_a_room_of_the_layout_page() -> None:
+    page = (SOURCE.parents[1] / "docs" / "design" / "layout.md").read_text(encoding="utf-8")
+    folders = {relative(path).split("/")[0] for path in MODULES if "/" in relative(path)}
+    others = {"api", "tasks"}
+    assert set(re.findall(r"(?m)^\| `(\w+)/` \|", page)) == folders - others
+    assert len(folders - others) < 15
+    assert folders <= RANK.keys()
 
 
 def test_third_parties_come_in_by_their_doors() -> None:
@@ -125,4 +152,4 @@ def test_only_one_function_makes_sessions_of_options() -> None:
         for node in nodes(path)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Session"
     }
-    assert made == {"api/spending.py", "workspace.py"}
+    assert made == {"verbs/spending.py", "verbs/workspace.py"}

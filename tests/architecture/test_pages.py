@@ -11,14 +11,14 @@ from tests.architecture.sources import MODULES, SOURCE, nodes, relative
 
 TEMPLATES = sorted((SOURCE / "report" / "templates").glob("*.html"))
 NOT_HTML = {  # a closing tag in a string, and why it may stand there
-    "compiler/gepa_reply.py": "a pattern for what models wrap their replies in",
-    "judges/fencing.py": "names the marks that no text of users may contain",
-    "judges/replies/said.py": "names the tags that end reasoning and a turn, to take them off",
-    "judges/replies/statements.py": "names the tags that a grade stands in",
-    "probes/report/junit.py": "XML, every text through report/xml.py",
+    "compile/gepa_reply.py": "a pattern for what models wrap their replies in",
+    "raters/fencing.py": "names the marks that no text of users may contain",
+    "raters/replies/said.py": "names the tags that end reasoning and a turn, to take them off",
+    "raters/replies/statements.py": "names the tags that a grade stands in",
+    "rag/probes/report/junit.py": "XML, every text through report/xml.py",
     "report/gates.py": "XML, every text through report/xml.py",
-    "review/page.py": "puts its own page.html, page.css and page.js together",
-    "store/review/xlsx.py": "names the tag that XlsxWriter would take a text for",
+    "labels/review/page.py": "puts its own page.html, page.css and page.js together",
+    "table/xlsx.py": "names the tag that XlsxWriter would take a text for",
 }
 
 

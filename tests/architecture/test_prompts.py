@@ -5,8 +5,8 @@ from pathlib import Path
 
 from tests.architecture.sources import MODULES, nodes, relative
 
-PROMPT_ROOMS = ("judges/", "queries/", "agents/", "probes/")
-MESSAGE_ROOMS = ("lm/", "judges/export/")  # what is exported asks without the layer
+PROMPT_ROOMS = ("raters/", "rag/queries/", "rag/agents/", "rag/probes/")
+MESSAGE_ROOMS = ("lm/", "raters/export/")  # what is exported asks without the layer
 SIGNATURE_MAKERS = {"Signature", "InputField", "OutputField", "with_instructions"}
 
 

@@ -22,7 +22,7 @@ CPU_SECONDS = 0.3
 PROBE = """
 import contextlib, io, json, sys, time
 start = time.process_time()
-from judgec.cli.app import app
+from judgec.verbs.cli.app import app
 with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.suppress(SystemExit):
     app(["--help"])
 used = time.process_time() - start
@@ -43,6 +43,6 @@ def test_help_imports_nothing_heavy_and_is_quick() -> None:
 
 
 def test_play_of_given_answers_starts_without_what_searches_and_tracks() -> None:
-    code = "import sys, judgec.api.evaluate; print(*sorted({'lancedb', 'mlflow'} & sys.modules.keys()))"
+    code = "import sys, judgec.verbs.evaluate; print(*sorted({'lancedb', 'mlflow'} & sys.modules.keys()))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from benchmarks.cascades import Tried, main, run
 
-from tests.compiler.recorded_world import labels
-from tests.compiler.test_cascades import verdicts
-from tests.compiler.test_panels import world
+from tests.compile.recorded_world import labels
+from tests.compile.test_cascades import verdicts
+from tests.compile.test_panels import world
 
 
 def test_a_row_says_what_a_cascade_saves() -> None:

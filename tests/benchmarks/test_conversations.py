@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from benchmarks.conversations import NO_JUDGE, WITH, WITHOUT, Case, judged, main, of_group, section
 
-from judgec.judges.recorded import OnWhat, read_recorded
-from judgec.store.labels import read_label_file
-from tests.cli.test_conversations import dialogues, write
+from judgec.labels.labels import read_label_file
+from judgec.raters.recorded import OnWhat, read_recorded
+from tests.verbs.cli.test_conversations import dialogues, write
 
 
 @pytest.mark.full

@@ -14,10 +14,10 @@ import pytest
 from benchmarks.real_judges import ALL_ASPECTS, Row, aspects_of, between, mean_difference, section, tasks_in
 from sklearn.metrics import cohen_kappa_score
 
+from judgec.labels.labels import read_label_file
 from judgec.records.ratings import GradePairs
 from judgec.stats.agreement.measure import Resampling
-from judgec.store.labels import read_label_file
-from tests.compiler.recorded_world import labels, verdicts
+from tests.compile.recorded_world import labels, verdicts
 
 SHEET = 'task = "relevance"\n[scale]\nname = "relevance"\ngrades = [0, 1, 2, 3]\naccept_at = 2\n'
 ORIGIN = '[source]\norigin = "made up for a test, CC0"\n'

@@ -3,7 +3,7 @@
 ``judgec`` is this checkout's; with FAKE_OPENAI set, commands that ask a model are sent there. A command that serves a
 page is stopped once the page is up. ``make TARGET`` says what it would do, so that the target exists.
 The first command of each name in a document is a Python that has imported nothing; WARM_PYTHON runs the others
-(``tests/cli/warm.py``), and a file in STARTED says that the first one was.
+(``tests/verbs/cli/warm.py``), and a file in STARTED says that the first one was.
 """
 
 import os

@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from judgec.connect.tracking import background
 from judgec.lm.embedded.prompt import unquote
-from judgec.tracking import background
 from tests.docs.blocks import ROOT, Block, blocks, commands, documents, marks, outputs, printed
 from tests.service.fake_batches import FakeBatches
 from tests.service.fake_openai import FakeOpenAI
@@ -108,7 +108,7 @@ def test_code_blocks_of_document_run(path: Path, tmp_path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     found = marks(text)
     needed = found.get("needs")
-    if needed and f'"{needed}"' not in (ROOT / "src/judgec/cli/app.py").read_text(encoding="utf-8"):
+    if needed and f'"{needed}"' not in (ROOT / "src/judgec/verbs/cli/app.py").read_text(encoding="utf-8"):
         pytest.skip(f"{path.name}: there is no command judgec {needed} yet, so its blocks are NOT run")
     environment = prepared(tmp_path)
     servers = {"openai": FakeOpenAI, "batches": FakeBatches}

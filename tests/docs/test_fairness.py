@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from judgec.judges.registry import judge_module
-from judgec.store.labels import read_labels
+from judgec.labels.labels import read_labels
+from judgec.raters.registry import judge_module
 from tests.docs.blocks import ROOT, blocks
 
 DOCUMENT = ROOT / "docs" / "howto" / "grade-fairness.md"

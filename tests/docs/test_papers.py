@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.cli.process import ROOT
+from tests.verbs.cli.process import ROOT
 
 PAGE = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
 ROMAN = {number: n for n, number in enumerate(["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX"], 1)}
@@ -48,7 +48,7 @@ def test_every_heading_names_what_makes_its_counterpart_or_says_that_there_is_no
 
 
 def test_commands_exist() -> None:
-    declared = (ROOT / "src" / "judgec" / "api" / "options").glob("*.py")
+    declared = (ROOT / "src" / "judgec" / "verbs" / "options").glob("*.py")
     verbs = {path.stem.replace("_", "-") for path in declared} - {"option", "shared", "--init--"}
     for command in re.findall(r"`judgec ([^`]*)`", PAGE):
         assert command.split()[0] in verbs, command

@@ -4,13 +4,13 @@ from dataclasses import fields
 
 import pytest
 
-from judgec.audits.drift import Drift
-from judgec.judges.calibrator import CalibratorChoice
-from judgec.queries.generation.diversity import closeness
+from judgec.rag.queries.generation.diversity import closeness
+from judgec.raters.calibrator import CalibratorChoice
 from judgec.records.agreement import STATISTICS, Agreement, BlandAltman
 from judgec.records.alternative_annotator import AltTest, AnnotatorContest
 from judgec.report.label_report import AnnotatorAgreement, PairAgreement
-from tests.cli.process import ROOT
+from judgec.trust.audits.drift import Drift
+from tests.verbs.cli.process import ROOT
 
 PAGE = (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8")
 PLAIN = {"estimates", "annotators", "n", "level", "note", "aspects"}  # what a value belongs to, no statistic

@@ -9,10 +9,10 @@ from judgec.evidence.model import EvidenceModel
 from judgec.evidence.peer_features import PEER_NAMES
 from judgec.evidence.reasons.parts import said
 from judgec.evidence.reasons.topics import TOPICS
-from judgec.judges.registry import judge_module
+from judgec.labels.rows.items import item_digest
+from judgec.raters.registry import judge_module
 from judgec.records.label import Item, Text
 from judgec.records.scale import Scale
-from judgec.store.rows.items import item_digest
 
 QUERY = "Who painted the Rill chapel?"
 

@@ -14,7 +14,7 @@ import pytest
 from judgec.evidence.model import EvidenceModel
 from judgec.evidence.reasons.parts import VERSION as PARTS_VERSION
 from judgec.evidence.text import VERSION
-from judgec.store.labels import read_labels
+from judgec.labels.labels import read_labels
 
 LABELS = Path(__file__).parents[2] / "../shared/data/labels"
 RECORDED = Path(__file__).with_name("features.json")

@@ -10,20 +10,20 @@ import pandas as pd
 import pytest
 
 import judgec
-from judgec.api.options.audit import AuditOptions
-from judgec.api.options.compare import CompareOptions
-from judgec.api.options.compile_judge import CompileJudgeOptions
-from judgec.api.options.estimate import EstimateOptions
-from judgec.api.options.evaluate import EvaluateOptions
-from judgec.api.options.init import InitOptions
+from judgec.connect.scores.registry import read_scores
+from judgec.connect.scores.table import imported
 from judgec.errors import InputError, UserError
-from judgec.store.games import read_games
-from judgec.store.labels import read_label_file
-from judgec.store.rows.cells import as_texts
-from judgec.store.scores.registry import read_scores
-from judgec.store.scores.table import imported
-from judgec.store.stream.pieces import open_items
-from judgec.store.tables import read_table
+from judgec.labels.labels import read_label_file
+from judgec.labels.stream.pieces import open_items
+from judgec.table.rows.cells import as_texts
+from judgec.table.tables import read_table
+from judgec.tournament.files.games import read_games
+from judgec.verbs.options.audit import AuditOptions
+from judgec.verbs.options.compare import CompareOptions
+from judgec.verbs.options.compile_judge import CompileJudgeOptions
+from judgec.verbs.options.estimate import EstimateOptions
+from judgec.verbs.options.evaluate import EvaluateOptions
+from judgec.verbs.options.init import InitOptions
 
 N = 24
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from judgec.judges.replies import UnreadableReplyError, stated
+from judgec.raters.replies import UnreadableReplyError, stated
 from judgec.records.scale import Scale
-from judgec.tasks.spec import PAIR_GRADES
+from judgec.records.tasks.spec import PAIR_GRADES
 
 FIVE, YES_NO = (1, 2, 3, 4, 5), ("no", "yes")
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from judgec.tracking import background
+from judgec.connect.tracking import background
 
 ROOT = Path(__file__).parents[2]
 SENSORS = ROOT / "trainsets" / "sensors"
@@ -86,7 +86,7 @@ def options() -> dict[str, list[str]]:
     """The options and arguments of every command."""
     from typer.main import get_command
 
-    from judgec.cli.app import app
+    from judgec.verbs.cli.app import app
 
     group: Json = get_command(app)
     return {

@@ -12,10 +12,10 @@ from dspy import lm15
 from judgec.errors import BudgetError, ServiceError, UserError
 from judgec.lm.backend import Backend, Retries
 from judgec.lm.door import Door, door_of, open_lm, preflight
+from judgec.lm.journal.journal import Journal
 from judgec.lm.patience import Patience
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
-from judgec.store.journal.journal import Journal
 from tests.lm.backends import Scripted, fails
 from tests.lm.judging import REPLY, GradeAnswer, item, requests
 

@@ -27,9 +27,9 @@ from judgec.lm.executor import (
     _loop,
     _Window,
 )
+from judgec.lm.journal.journal import Journal
 from judgec.lm.patience import Patience
 from judgec.lm.usage import Budget, Usage
-from judgec.store.journal.journal import Journal
 from tests.lm.backends import Scripted, fails
 from tests.lm.judging import REPLY, requests
 from tests.lm.test_door import make

@@ -6,21 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from judgec.api.judge_file import judged
 from judgec.errors import GateError, ServiceError
 from judgec.lm.backend import Retries
 from judgec.lm.door import open_lm
 from judgec.lm.executor import Executor, Reply
+from judgec.lm.journal.journal import Journal
 from judgec.lm.patience import Patience
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
 from judgec.lm.watch import Silent
-from judgec.store.journal.journal import Journal
-from tests.cli.judging import KEY, request, rows, save_judge, write_items
+from judgec.verbs.judge_file import judged
 from tests.lm.judging import requests
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.policies import BROKEN, Policy, good
 from tests.service.replies import Call, Outcome, Reset, digest
+from tests.verbs.cli.judging import KEY, request, rows, save_judge, write_items
 
 QUICK = Retries(first_seconds=0.002, most_seconds=0.02, jitter=lambda: 1.0)
 

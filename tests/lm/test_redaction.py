@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgec.agents.external import SystemFailedError
-from judgec.agents.http import HttpSystem
-from judgec.cli.app import main
 from judgec.lm.redaction import clean, clean_error, clean_json, is_secret, keep_secret
-from tests.cli.judging import save_judge, write_items
+from judgec.rag.agents.external import SystemFailedError
+from judgec.rag.agents.http import HttpSystem
+from judgec.verbs.cli.app import main
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.policies import good
 from tests.service.replies import Call, Outcome, Raw, Status, Text
+from tests.verbs.cli.judging import save_judge, write_items
 
 
 @pytest.mark.parametrize(

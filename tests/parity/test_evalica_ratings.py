@@ -12,7 +12,7 @@ from judgec.records.game import Games
 from judgec.records.label import FloatArray
 from judgec.stats.rating.elo import elo
 from judgec.stats.rating.ratings import bradley_terry
-from judgec.store.games import read_games
+from judgec.tournament.files.games import read_games
 from tests.stats.rating.leagues import league
 
 EXAMPLE = Path(__file__).parents[2] / "../shared/data/ragelo_example/pairwise_answers_evaluations.csv"

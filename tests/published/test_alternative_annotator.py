@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from judgec.labels.experts import experts_of
+from judgec.labels.labels import read_labels
 from judgec.stats.agreement.alternative_annotator import alternative_annotator_test
-from judgec.store.experts import experts_of
-from judgec.store.labels import read_labels
 
 RECORDED = Path("../shared/data/recorded")
 # Average advantage probabilities at epsilon .2, negative RMSE, from the notebook of nitaytech/AltTest; winning rates

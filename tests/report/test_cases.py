@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from judgec.probes.report.page import FILE, page
-from judgec.probes.report.summary import summarize
+from judgec.rag.probes.report.page import FILE, page
+from judgec.rag.probes.report.summary import summarize
 from judgec.report.cases import BrowsedCase, CaseNote, CaseSide
 from judgec.report.items import embedded, item_lines
-from tests.probes.report.test_summary import PROBED, SCENARIOS, one
+from tests.labels.review.browser import CHROMIUM, Browser
+from tests.rag.probes.report.test_summary import PROBED, SCENARIOS, one
 from tests.report.page.html import Page
-from tests.review.browser import CHROMIUM, Browser
 
 EVIL = "</script><img src=x onerror=document.title='hit'>"
 LONG = "averyveryverylongwordwithoutaspace" * 12

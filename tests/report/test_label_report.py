@@ -3,8 +3,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from judgec.labels.labels import read_label_file
 from judgec.report.label_report import LabelReport, label_report
-from judgec.store.labels import read_label_file
 
 
 def report_of(folder: Path, content: str, *annotators: str) -> LabelReport:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from judgec.cli.labels.checked import label_tables
+from judgec.labels.labels import read_label_file
 from judgec.report.label_report import label_report
-from judgec.store.labels import read_label_file
+from judgec.verbs.cli.labels.checked import label_tables
 
 
 def report(folder: Path, rows: list[dict[str, object]]) -> dict[str, object]:

@@ -20,12 +20,12 @@ import numpy as np
 import pandas as pd
 
 import judgec
-from judgec.api.judge import load_judge
-from tests.cli.judging import save_judge
-from tests.compiler import recorded_world, test_cascades, test_jury, test_live_cascade
+from judgec.verbs.judge import load_judge
+from tests.compile import recorded_world, test_cascades, test_jury, test_live_cascade
 from tests.service import checking_world, grading_world
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.policies import Policy
+from tests.verbs.cli.judging import save_judge
 
 HERE = Path(__file__).parent
 SENSORS = HERE.parents[1] / "trainsets" / "sensors" / "labels.jsonl"

@@ -12,7 +12,7 @@ import pytest
 
 import judgec
 from judgec.api.judge import load_folder
-from tests.compiler.small import write
+from tests.compile.small import write
 from tests.saved.kinds import HERE, KINDS, Rows, base, exact, judged, serving
 
 FOLDERS = {name: HERE / "programs" / name / "0001" for name in KINDS}

@@ -1,5 +1,5 @@
 """The judge that the command-line tests have compiled."""
 
-from tests.cli.conftest import shared
+from tests.verbs.cli.conftest import shared
 
 __all__ = ["shared"]

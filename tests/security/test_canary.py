@@ -10,12 +10,12 @@ from dspy import lm15
 from judgec import judge_file
 from judgec.errors import ServiceError
 from judgec.lm.backend import first_line
-from tests.cli.process import CANARY, Shared, judgec
-from tests.compiler.small import compiled_from, write
+from tests.compile.small import compiled_from, write
 from tests.service import grading_world
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.policies import Policy
 from tests.service.replies import Call, Outcome, Status
+from tests.verbs.cli.process import CANARY, Shared, judgec
 
 
 def holding(folder: Path, secret: str) -> Iterator[Path]:

@@ -12,17 +12,18 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import feather
 
-from judgec.audits import drift
+from judgec.connect.tracking.runs import CompileRun
+from judgec.connect.tracking.tracked_run import _log_files
 from judgec.errors import ArtifactError, InputError, JudgecError, UserError
-from judgec.judges.judge import load_judge
-from judgec.store import arrow, programs, tables
-from judgec.store.datasheet import read_datasheet
-from judgec.store.journal.journal import Journal
-from judgec.store.tables import inside, read_table
-from judgec.store.tournament.reading import read_manifest
-from judgec.tracking.runs import CompileRun
-from judgec.tracking.tracked_run import _log_files
-from tests.compiler.small import compiled_from, write
+from judgec.lm.journal.journal import Journal
+from judgec.raters import programs
+from judgec.raters.judge import load_judge
+from judgec.table import arrow, tables
+from judgec.table.datasheet import read_datasheet
+from judgec.table.tables import inside, read_table
+from judgec.tournament.files.reading import read_manifest
+from judgec.trust.audits import drift
+from tests.compile.small import compiled_from, write
 from tests.service import grading_world
 
 ROOT = Path(__file__).parents[2]

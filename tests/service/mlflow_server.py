@@ -74,7 +74,7 @@ def log_runs(uri: str, experiment: str, rows: Sequence[dict[str, object]]) -> li
     Args:
         uri: The server, or its database, which is faster.
         experiment: Made where there is none.
-        rows: Of ``tests.cli.test_trajectory.runs``.
+        rows: Of ``tests.verbs.cli.test_trajectory.runs``.
     """
     done = subprocess.run(
         [sys.executable, "-m", "tests.service.mlflow_server", uri, experiment],

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from judgec.store.journal.journal import Journal
-from tests.cli.judging import KEY, rows, save_judge, write_items
+from judgec.lm.journal.journal import Journal
 from tests.service.batch_kills import Killer, KillPoint, every_step
 from tests.service.fake_batches import FakeBatches
 from tests.service.policies import BROKEN, first
+from tests.verbs.cli.judging import KEY, rows, save_judge, write_items
 
 MODELS = [
     "openai/fake",

@@ -16,10 +16,10 @@ from judgec.lm.backend import Retries
 from judgec.lm.door import open_lm, preflight
 from judgec.lm.executor import Executor, Reply
 from judgec.lm.frozen import freeze
+from judgec.lm.journal.journal import Journal
 from judgec.lm.logprobs import from_prediction, label_probabilities
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
-from judgec.store.journal.journal import Journal
 from tests.lm.judging import GradeAnswer, item, requests
 from tests.service import grading_world, policies
 from tests.service.fake_openai import FakeOpenAI

@@ -11,22 +11,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judgec.judges.registry import judge_module
-from judgec.judges.stream.interview import Interview
-from judgec.judges.stream.recall import Recall
+from judgec.labels.stream.pieces import pieces_of
 from judgec.lm.door import door_of, open_lm, preflight
 from judgec.lm.executor import Executor, Request
+from judgec.lm.journal.journal import Journal
 from judgec.lm.logprobs import label_probabilities
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
+from judgec.raters.registry import judge_module
+from judgec.raters.stream.interview import Interview
+from judgec.raters.stream.recall import Recall
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item
 from judgec.records.scale import Scale
-from judgec.store.journal.journal import Journal
-from judgec.store.stream.pieces import pieces_of
-from tests.cli.process import ROOT, judgec
 from tests.docs.blocks import blocks
 from tests.service.local_model import serving
+from tests.verbs.cli.process import ROOT, judgec
 
 pytestmark = [pytest.mark.full, pytest.mark.local_lm]
 

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from judgec.errors import UserError
-from judgec.store.journal.journal import Journal
-from tests.cli.judging import KEY, request, rows, run, save_judge, write_items
+from judgec.lm.journal.journal import Journal
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.test_survival import ruled
+from tests.verbs.cli.judging import KEY, request, rows, run, save_judge, write_items
 
 ROOT = Path(__file__).parents[2]
 IN_FLIGHT = 100

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from judgec.store.shards.place import ShardPlace
-from tests.cli.judging import KEY, save_judge, write_items
+from judgec.table.shards.place import ShardPlace
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.test_ray import PATIENCE, ROOT
 from tests.service.test_survival import ruled
+from tests.verbs.cli.judging import KEY, save_judge, write_items
 
 SHARDS, ITEMS = 4, 150  # of each shard
 BUCKETS = ("s3://judged", "gs://judged")

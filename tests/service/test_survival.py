@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from judgec.judges.judge import load_judge
-from judgec.judges.signatures import fenced_inputs
+from judgec.labels.stream.pieces import open_items
 from judgec.lm.frozen import freeze
-from judgec.store import programs
-from judgec.store.journal.journal import Journal
-from judgec.store.stream.pieces import open_items
-from tests.cli.judging import KEY, request, rows, run, save_judge, write_items
+from judgec.lm.journal.journal import Journal
+from judgec.raters import programs
+from judgec.raters.judge import load_judge
+from judgec.raters.signatures import fenced_inputs
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.policies import good
 from tests.service.replies import Text, read_call
+from tests.verbs.cli.judging import KEY, request, rows, run, save_judge, write_items
 
 ROOT = Path(__file__).parents[2]
 IN_FLIGHT = 16

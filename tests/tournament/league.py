@@ -2,12 +2,12 @@
 
 import re
 
-from judgec.judges.judge import CompiledJudge
-from judgec.judges.registry import judge_module
+from judgec.raters.judge import CompiledJudge
+from judgec.raters.registry import judge_module
 from judgec.records.scale import Scale
-from judgec.store.tournament.entries import Entries
-from judgec.tasks.preference import PREFERENCE_SCALE
-from tests.judges.engine import ScriptedEngine, reply
+from judgec.records.tasks.preference import PREFERENCE_SCALE
+from judgec.tournament.files.entries import Entries
+from tests.raters.engine import ScriptedEngine, reply
 
 SCALE = Scale(grades=(1, 2, 3, 4, 5), accept_at=4)
 

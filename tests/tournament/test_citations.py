@@ -12,14 +12,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from judgec.errors import InputError
-from judgec.judges.jury import SeatedJury
-from judgec.judges.tasks.preference import CITATIONS, MARKED, NO_DOCUMENTS, weighing, without_contexts
+from judgec.raters.jury import SeatedJury
+from judgec.raters.tasks.preference import CITATIONS, MARKED, NO_DOCUMENTS, weighing, without_contexts
 from judgec.records.game import Pairing
-from judgec.store.tournament.entries import Entries
-from judgec.store.tournament.reading import Sources, read_entries
+from judgec.tournament.files.entries import Entries
+from judgec.tournament.files.reading import Sources, read_entries
 from judgec.tournament.play import PairPlayer
 from judgec.tournament.pooling import Relevance, Showing, missing_citations
-from tests.judges.engine import ScriptedEngine, asking, reply
+from tests.raters.engine import ScriptedEngine, asking, reply
 from tests.tournament.league import comparer
 
 DOCUMENTS = {f"d{n}": f"Fact {word}." for n, word in enumerate(["ash", "bay", "cob", "den", "elm", "fir"], 1)}

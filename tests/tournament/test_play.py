@@ -8,17 +8,17 @@ from scipy.stats import kendalltau
 from sklearn.metrics import cohen_kappa_score
 
 from judgec.errors import UserError
-from judgec.judges.jury import Seat, SeatedJury
 from judgec.lm.door import open_lm
 from judgec.lm.executor import Executor
+from judgec.lm.journal.journal import Journal
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
+from judgec.raters.jury import Seat, SeatedJury
 from judgec.records.game import Pairing
-from judgec.store.journal.journal import Journal
 from judgec.tournament.leaderboard import make_leaderboard
 from judgec.tournament.play import GamePlan, PairPlayer, ScorePlayer, as_games, play_tournament
 from judgec.tournament.schedule import Fixtures
-from tests.judges.engine import ScriptedEngine, asking, reply
+from tests.raters.engine import ScriptedEngine, asking, reply
 from tests.tournament.league import comparer, comparing_engine, grader, grading_engine, league
 
 QUALITIES: dict[str, list[int | None]] = {"best": [5, 4, 5, 4], "mid": [3, 4, 3, 2], "worst": [1, 2, None, 2]}

@@ -1,13 +1,13 @@
 import re
 from dataclasses import replace
 
-from judgec.judges.judge import CompiledJudge
-from judgec.judges.registry import judge_module
+from judgec.raters.judge import CompiledJudge
+from judgec.raters.registry import judge_module
 from judgec.records.label import Item
 from judgec.records.scale import Scale
-from judgec.store.tournament.entries import Entries
+from judgec.tournament.files.entries import Entries
 from judgec.tournament.pooling import Relevance, Showing, given, judge_pool
-from tests.judges.engine import ScriptedEngine, asking, reply
+from tests.raters.engine import ScriptedEngine, asking, reply
 
 SCALE = Scale(grades=(0, 1, 2))
 ENTRIES = Entries(

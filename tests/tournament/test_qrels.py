@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from judgec.errors import InputError
-from judgec.store.tournament.entries import Entries
+from judgec.tournament.files.entries import Entries
 from judgec.tournament.pooling import Cell, Relevance, Showing, by_document
 from judgec.tournament.retrieval import retrieval_table
 

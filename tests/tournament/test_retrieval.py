@@ -1,6 +1,6 @@
 import pytest
 
-from judgec.store.tournament.entries import Entries
+from judgec.tournament.files.entries import Entries
 from judgec.tournament.pooling import Relevance, given
 from judgec.tournament.retrieval import measures, retrieval_table
 

@@ -1,1 +1,1 @@
-"""The verbs as functions: plain values in, a frozen result out. ``import judgec`` gives these names."""
+"""Code of registered judges: MLflow keeps copies of ``mlflow_model.py``, which import ``judge``; neither may move."""

@@ -40,10 +40,10 @@ from judgec.evidence.themes import THEME_NAMES, Themes
 from judgec.records.conversation import as_turn, spoken
 from judgec.records.label import FloatArray, Item
 from judgec.records.language import ENGLISH, LANGUAGES, item_language, languages_of
+from judgec.records.tasks.built_in import BUILT_IN
+from judgec.records.tasks.registry import TASKS
+from judgec.records.tasks.spec import CHECKS, FAMILIES, PAIR, PEERS
 from judgec.records.trajectory import STEPS, as_step
-from judgec.tasks.built_in import BUILT_IN
-from judgec.tasks.registry import TASKS
-from judgec.tasks.spec import CHECKS, FAMILIES, PAIR, PEERS
 
 Reads = Mapping[str, tuple[str, ...]]
 Checked = CheckedAnswer | CheckedCitations

@@ -35,14 +35,14 @@ from judgec.lm.backend import (
 from judgec.lm.endpoint.exchange import Bill, Completion, Plain
 from judgec.lm.endpoint.features import Features
 from judgec.lm.health import Health, Tries
+from judgec.lm.journal.facts import Facts
+from judgec.lm.journal.journal import Journal, JournaledReply
+from judgec.lm.journal.leases import Leases
+from judgec.lm.journal.lookups import Lookups
+from judgec.lm.journal.together import Together
 from judgec.lm.patience import ImpatientError, Patience
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
-from judgec.store.journal.facts import Facts
-from judgec.store.journal.journal import Journal, JournaledReply
-from judgec.store.journal.leases import Leases
-from judgec.store.journal.lookups import Lookups
-from judgec.store.journal.together import Together
 
 LEASE_POLL_SECONDS = 0.25  # how often a call that another process makes is looked for
 POLL_SECONDS = 0.005  # how often a call asks again for room that calls in flight hold

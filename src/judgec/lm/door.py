@@ -32,11 +32,11 @@ from judgec.lm.calls import Answered, Calls
 from judgec.lm.endpoint.exchange import Chat, Plain, system_text
 from judgec.lm.endpoint.features import SettingRefusedError
 from judgec.lm.endpoint.pool import open_endpoint
+from judgec.lm.journal.journal import Journal
 from judgec.lm.patience import Patience
 from judgec.lm.prices import price
 from judgec.lm.spec import FUNCTION, LMSpec
 from judgec.lm.usage import Budget, Usage
-from judgec.store.journal.journal import Journal
 
 PREFLIGHT_TOKENS = 16
 MOST_BEGINNINGS = 32  # of prompts, hashed

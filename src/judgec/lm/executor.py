@@ -24,9 +24,9 @@ from judgec.lm.door import Door, door_of, preflight
 from judgec.lm.endpoint.exchange import Chat, Plain
 from judgec.lm.endpoint.untrusted import FILTER_CODES, FILTERED, NO_VALUE
 from judgec.lm.functions import NoValueError
+from judgec.lm.journal.journal import JournaledReply
 from judgec.lm.logprobs import Logprobs, load
 from judgec.lm.usage import Spent
-from judgec.store.journal.journal import JournaledReply
 
 IN_FLIGHT = 32
 CHUNK = 64  # requests rendered and looked up in the journal at once; replies wait meanwhile

@@ -19,11 +19,11 @@ from judgec.lm.cluster.ray import Cluster
 from judgec.lm.door import door_of, open_lm, preflight
 from judgec.lm.executor import IN_FLIGHT, Ask, Executor, OnDone, Reply, Request
 from judgec.lm.functions import Function, FunctionBackend
+from judgec.lm.journal.journal import Journal
 from judgec.lm.patience import Patience
 from judgec.lm.spec import FUNCTION, REFUSED, LMSpec
 from judgec.lm.switchboard import Switchboard
 from judgec.lm.usage import Budget, Spent, Usage
-from judgec.store.journal.journal import Journal
 
 T = TypeVar("T")
 Batched = Literal["nothing", "passes", "everything"]
@@ -120,7 +120,7 @@ class Session:
         return self.executor(self.spec).lm
 
     def ask(self, requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
-        """Send requests; a ``judges.bulk.Ask``.
+        """Send requests; a ``raters.bulk.Ask``.
 
         Raises:
             BudgetError: When one does not fit the caps.

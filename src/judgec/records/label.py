@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from judgec.records.scale import Scale
 
-Task = str  # the name of a task; ``judgec.tasks`` knows them
+Task = str  # the name of a task; ``judgec.records.tasks`` knows them
 Text = str | tuple[str, ...]
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]

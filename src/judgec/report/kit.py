@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from judgec.records.estimate import Estimate
 from judgec.report import numbers
-from judgec.store import seal
+from judgec.table import seal
 
 TEMPLATES = Path(__file__).parent / "templates"
 _INSIDE_NUMBERS = re.compile(r"(?<=\d) (?=%|\[[-+.\d])|(?<=\d %) (?=\[[-+.\d])|(?<=\d,) (?=[-+.\d]+\])")

@@ -7,6 +7,10 @@ from typing import NotRequired, TypedDict
 
 import numpy as np
 
+from judgec.labels.experts import drawn_note, experts_of, leave_one_out
+from judgec.labels.labels import LabelFile
+from judgec.labels.sides.draw import FRESH, fold_splits, folds_of, split_labels
+from judgec.labels.sides.memory import Memory
 from judgec.records.label import UNLABELLED, Experts, FloatArray, IntArray, LabelSet
 from judgec.records.language import language_notes, languages_of
 from judgec.records.ratings import GradePairs
@@ -21,10 +25,6 @@ from judgec.stats.agreement.raters import fleiss_kappa, fleiss_statistic, krippe
 from judgec.stats.agreement.tables import contingency
 from judgec.stats.intervals.bootstrap import interval
 from judgec.stats.intervals.proportion import share
-from judgec.store.experts import drawn_note, experts_of, leave_one_out
-from judgec.store.labels import LabelFile
-from judgec.store.sides.draw import FRESH, fold_splits, folds_of, split_labels
-from judgec.store.sides.memory import Memory
 
 FEW_TEST_QUERIES = 10  # below this compile-judge never promotes
 

@@ -6,8 +6,8 @@ from typing import TypedDict
 import numpy as np
 
 from judgec.records.label import UNLABELLED, Experts, IntArray, LabelSet
+from judgec.records.tasks.registry import finds_modes
 from judgec.stats.intervals.proportion import share
-from judgec.tasks.registry import finds_modes
 
 RateOf = dict[str, float | str | None]
 

@@ -1,1 +1,1 @@
-"""One file a task: what it reads, what experts are asked, its usual scale, its evidence and where its prompt is."""
+"""Names that packages with tasks of their own import; the tasks themselves are in ``judgec.records.tasks``."""

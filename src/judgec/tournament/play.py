@@ -7,12 +7,12 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from judgec.judges.jury import SeatedJury
+from judgec.raters.jury import SeatedJury
 from judgec.records.game import Game, Games, Pairing, Winner
 from judgec.records.judgment import Judgments
 from judgec.records.label import FloatArray, Item, Text
-from judgec.store.tournament.entries import Entries
 from judgec.tournament.adaptive import Proposal, Until, propose
+from judgec.tournament.files.entries import Entries
 from judgec.tournament.schedule import Fixtures
 
 Cell = tuple[str, str]  # query id, agent

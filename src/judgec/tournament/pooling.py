@@ -5,12 +5,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from judgec.errors import InputError
-from judgec.judges.judge import CompiledJudge
 from judgec.lm.executor import Ask
+from judgec.raters.judge import CompiledJudge
 from judgec.records.citation import marks, own_numbers, without_number
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import Item
-from judgec.store.tournament.entries import Entries, numbered
+from judgec.tournament.files.entries import Entries, numbered
 
 Cell = tuple[str, str]  # query id, document id
 VERY_RELEVANT = 2  # RAGElo leaves out documents below this when it compares answers

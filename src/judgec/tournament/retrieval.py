@@ -15,7 +15,7 @@ from judgec.report.numbers import show
 from judgec.stats.agreement.statistic import SHARE, mean
 from judgec.stats.intervals.bootstrap import difference_interval, interval
 from judgec.stats.intervals.significance import holm
-from judgec.store.tournament.entries import Entries
+from judgec.tournament.files.entries import Entries
 from judgec.tournament.pooling import Relevance
 
 CUTOFF = 5  # RAGElo's MRR@5

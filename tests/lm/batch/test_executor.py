@@ -15,12 +15,12 @@ from judgec.lm.batch.executor import open_service
 from judgec.lm.batch.service import BatchLimits
 from judgec.lm.door import door_of
 from judgec.lm.executor import Reply, Request
+from judgec.lm.journal.journal import Journal
 from judgec.lm.patience import Patience
 from judgec.lm.prices import price
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget
-from judgec.store.journal.journal import Journal
 from tests.lm.judging import requests
 from tests.service.fake_batches import Act, FakeBatches
 from tests.service.policies import BROKEN, Policy, first, good, without

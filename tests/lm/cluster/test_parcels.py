@@ -16,9 +16,9 @@ from judgec.lm.cluster.parcels import Attempts, Failure, Parcels
 from judgec.lm.door import open_lm, preflight
 from judgec.lm.endpoint.exchange import Completion, Plain
 from judgec.lm.executor import Executor
+from judgec.lm.journal.journal import Journal
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
-from judgec.store.journal.journal import Journal
 from tests.lm.backends import Scripted, fails
 from tests.lm.judging import REPLY, requests
 

@@ -14,8 +14,8 @@ from dspy.lm15 import Config, Response
 from judgec.lm.backend import ClientBackend, whole_seconds
 from judgec.lm.endpoint import untrusted
 from judgec.lm.endpoint.exchange import Bill, Completion, Plain
+from judgec.lm.journal.journal import JournaledReply
 from judgec.lm.spec import LMSpec
-from judgec.store.journal.journal import JournaledReply
 from tests.service import hostile
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.replies import Call, JsonObject, Outcome, Raw

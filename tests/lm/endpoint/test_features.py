@@ -8,10 +8,10 @@ import pytest
 from judgec.errors import ServiceError
 from judgec.lm.door import door_of, open_lm, preflight
 from judgec.lm.executor import Executor, Reply
+from judgec.lm.journal.journal import Journal
 from judgec.lm.patience import Patience
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
-from judgec.store.journal.journal import Journal
 from tests.lm.judging import requests
 from tests.service import policies
 from tests.service.fake_openai import FakeOpenAI

@@ -13,16 +13,16 @@ import numpy as np
 import pytest
 from dspy import lm15
 
-from judgec.judges.replies import UnreadableReplyError
-from judgec.judges.stream.interview import Interview
 from judgec.lm.endpoint import untrusted
 from judgec.lm.endpoint.exchange import Bill
 from judgec.lm.executor import Reply
+from judgec.lm.journal.journal import Journal, JournaledReply
 from judgec.lm.logprobs import load
 from judgec.lm.prices import BYTES_PER_TOKEN, TOKENS_PER_MESSAGE
 from judgec.lm.spec import LMSpec
+from judgec.raters.replies import UnreadableReplyError
+from judgec.raters.stream.interview import Interview
 from judgec.records.scale import Scale
-from judgec.store.journal.journal import Journal, JournaledReply
 from tests.lm.endpoint.test_wire import wired
 from tests.lm.judging import GradeAnswer
 from tests.pace import assert_within

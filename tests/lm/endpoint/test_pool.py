@@ -22,9 +22,9 @@ from judgec.lm.endpoint import untrusted
 from judgec.lm.endpoint.exchange import Completion, Plain
 from judgec.lm.endpoint.pool import PooledBackend, open_endpoint
 from judgec.lm.executor import Executor
+from judgec.lm.journal.journal import Journal
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
-from judgec.store.journal.journal import Journal
 from tests.lm.judging import GradeAnswer, item, requests
 from tests.service import hostile, policies
 from tests.service.fake_openai import FakeOpenAI

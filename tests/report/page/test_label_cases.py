@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from judgec.labels.experts import experts_of
+from judgec.labels.labels import read_label_file
 from judgec.report.cases import BrowsedCase
 from judgec.report.items import embedded
 from judgec.report.page.label_cases import LABEL_WORDS, NOBODY, label_cases
-from judgec.store.experts import experts_of
-from judgec.store.labels import read_label_file
 
 
 def cases_of(folder: Path, content: str) -> tuple[BrowsedCase, ...]:

@@ -8,9 +8,9 @@ import pytest
 from judgec.report.cases import BrowsedCase, CaseSide
 from judgec.report.page.tables import TablesPage, items_path, write_tables_page
 from judgec.report.screen import TextTable
-from tests.cli.process import ROOT, judgec_here
+from tests.labels.review.browser import CHROMIUM, Browser
 from tests.report.page.html import Page
-from tests.review.browser import CHROMIUM, Browser
+from tests.verbs.cli.process import ROOT, judgec_here
 
 EVIL = "<script>alert(1)</script>"
 LONG = "word " * 80 + "unbroken" * 60

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
+from judgec.labels.experts import experts_of, leave_one_out
+from judgec.labels.labels import read_labels
 from judgec.records.agreement import Agreement
 from judgec.records.judgment import Judgments
 from judgec.records.label import LabelSet
 from judgec.stats.agreement.ceiling import adjudicator_notes, ceiling, expert_panel, judge_panel
 from judgec.stats.agreement.measure import Resampling, measure
-from judgec.store.experts import experts_of, leave_one_out
-from judgec.store.labels import read_labels
-from tests.cli.process import ROOT
-from tests.compiler.small import write
+from tests.compile.small import write
+from tests.verbs.cli.process import ROOT
 
 NQ301 = ROOT.parent / "shared" / "data" / "labels" / "nq301_accept.jsonl"
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from judgec.compiler.calibrate_choice import _winner
-from judgec.judges.calibrator import CalibratorChoice
+from judgec.compile.calibrate_choice import _winner
+from judgec.raters.calibrator import CalibratorChoice
 from judgec.stats.agreement.statistic import MomentStatistic
 from judgec.stats.intervals.paired_gain import PairedGain, paired_gain
 

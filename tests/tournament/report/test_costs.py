@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from judgec.store.tournament.entries import AnswerCost, Entries
-from judgec.store.tournament.reading import Sources, read_entries
+from judgec.tournament.files.entries import AnswerCost, Entries
+from judgec.tournament.files.reading import Sources, read_entries
 from judgec.tournament.report.costs import COSTS, AgentCost, agent_costs, costs_json
-from tests.compiler.small import Rows, write
+from tests.compile.small import Rows, write
 
 
 def test_costs_are_read_from_answers_and_summed_by_agent(tmp_path: Path) -> None:

@@ -7,18 +7,19 @@ from pathlib import Path
 
 import pytest
 
+from judgec.connect.tracking.metrics import MOST_SHOWN
 from judgec.errors import UserError
-from judgec.judges.jury import SeatedJury
+from judgec.raters.jury import SeatedJury
 from judgec.records.estimate import Estimate
 from judgec.records.scale import Scale
-from judgec.store.datasheet import Datasheet
-from judgec.store.games import read_games
-from judgec.store.table import Table
-from judgec.store.tournament.entries import AnswerCost
-from judgec.store.tournament.folder import write_folder
-from judgec.store.tournament.graded import read_graded
-from judgec.store.tournament.runs import read_qrels
+from judgec.table.datasheet import Datasheet
+from judgec.table.table import Table
 from judgec.tournament.adaptive import Neighbours, Proposal
+from judgec.tournament.files.entries import AnswerCost
+from judgec.tournament.files.folder import write_folder
+from judgec.tournament.files.games import read_games
+from judgec.tournament.files.graded import read_graded
+from judgec.tournament.files.runs import read_qrels
 from judgec.tournament.leaderboard import make_leaderboard
 from judgec.tournament.play import GamePlan, ScorePlayer, as_games, play_tournament
 from judgec.tournament.pooling import Relevance, given
@@ -28,8 +29,7 @@ from judgec.tournament.report.page import page
 from judgec.tournament.report.run import SHOWN, run_of
 from judgec.tournament.report.tables import FILES, csv_tables, qrels_lines
 from judgec.tournament.retrieval import RetrievalTable
-from judgec.tracking.metrics import MOST_SHOWN
-from tests.judges.engine import asking
+from tests.raters.engine import asking
 from tests.records.test_card import make_card
 from tests.report.page.html import Page, without_labels
 from tests.tournament.league import grader, grading_engine, league

@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 
 from judgec.errors import UserError
-from judgec.judges.jury import SeatedJury
+from judgec.raters.jury import SeatedJury
 from judgec.records.game import Games
 from judgec.stats.rating.expert_sample import sample_order
 from judgec.tournament.play import GamePlan, ScorePlayer, as_games, play_tournament
 from judgec.tournament.report.rates import correct, equal_lengths, length_json, length_rows, rate_rows
-from tests.judges.engine import asking
+from tests.raters.engine import asking
 from tests.stats.rating.leagues import league as simulated
 from tests.tournament.league import grader, grading_engine, league
 

@@ -25,11 +25,11 @@ from judgec.lm.batch.service import (
 from judgec.lm.calls import Calls
 from judgec.lm.endpoint import untrusted
 from judgec.lm.endpoint.exchange import Bill, Completion, Plain, prompt_tokens
+from judgec.lm.journal.batches import BatchedCall, Batches, IntendedBatch
+from judgec.lm.journal.journal import Journal
+from judgec.lm.journal.leases import Leases
 from judgec.lm.prices import BATCH_SHARE
 from judgec.lm.spec import LMSpec
-from judgec.store.journal.batches import BatchedCall, Batches, IntendedBatch
-from judgec.store.journal.journal import Journal
-from judgec.store.journal.leases import Leases
 
 SETTLE_SECONDS = 30.0  # a creation that was sent longer ago has arrived, or never will
 FIRST_LOOK, MOST_LOOK, SLOWER = 0.5, 60.0, 1.5  # seconds until a batch is looked at again, and how they grow

@@ -9,11 +9,11 @@ from dspy import lm15
 from dspy.lm15 import CacheConfig, Config, Message, Request, Response
 
 from judgec.lm.endpoint import untrusted
+from judgec.lm.journal.journal import JournaledReply
 from judgec.lm.logprobs import Logprobs, condense, dump
 from judgec.lm.prices import BYTES_PER_TOKEN, TOKENS_PER_MESSAGE, price
 from judgec.lm.redaction import cleaner
 from judgec.lm.spec import LMSpec
-from judgec.store.journal.journal import JournaledReply
 
 MARKED = "anthropic/"  # before models whose prompts say where their fixed part ends; other providers find out
 MARGIN = 1.5  # a prompt may have this many times the tokens that its length suggests

@@ -13,7 +13,7 @@ MOST_WIDTH = 240  # characters of one line in a difference
 MOST_PROMPT = 12_000  # characters of the prompt itself
 
 
-def prompt_lines(state: Mapping[str, Any]) -> list[str]:  # Any: JSON of ``store.programs``, checked when it was loaded
+def prompt_lines(state: Mapping[str, Any]) -> list[str]:  # Any: JSON of ``raters.programs``, checked when it was loaded
     """A saved prompt as lines: instructions, field descriptions and demonstrations of each predictor."""
     lines: list[str] = []
     for name, predictor in state.items():

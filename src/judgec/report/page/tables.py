@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from judgec.labels.splits import write_whole
 from judgec.report import kit
 from judgec.report.cases import BrowsedCase
 from judgec.report.items import WORDS, embedded, item_lines
 from judgec.report.screen import TextTable
-from judgec.store.splits import write_whole
 
 LONG = 60  # characters of a cell that is a sentence
 NAMED = ("title", "facts", "stamps", "verdict", "standing", "next", "notes", "items_title")  # as the template says

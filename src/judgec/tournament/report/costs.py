@@ -5,7 +5,7 @@ from statistics import fmean, median
 
 from judgec.report.columns import Column, TableColumns
 from judgec.report.numbers import money, points
-from judgec.store.tournament.entries import Entries
+from judgec.tournament.files.entries import Entries
 
 NOTE = "Median ms: latency of answers made anew, waiting for a free slot aside; $: of all of the agent's answers."
 

@@ -9,9 +9,9 @@ from judgec.records.estimate import Estimate
 from judgec.report.numbers import statistic_name
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.rating.length_control import LengthControlled
-from judgec.store.tournament.entries import Entries
-from judgec.store.tournament.graded import GradedAgents
 from judgec.tournament.adaptive import Proposal
+from judgec.tournament.files.entries import Entries
+from judgec.tournament.files.graded import GradedAgents
 from judgec.tournament.gate import Held
 from judgec.tournament.leaderboard import Leaderboard
 from judgec.tournament.play import Cell, Mark, Played

@@ -14,7 +14,7 @@ from judgec.report.numbers import UNKNOWN, between, number, rating, show, signed
 from judgec.stats.rating.expert_sample import expert_points, require_random
 from judgec.stats.rating.length_control import LengthControlled, length_controlled
 from judgec.stats.rating.prediction_powered import CorrectedRates, corrected_win_rates
-from judgec.store.tournament.entries import Entries
+from judgec.tournament.files.entries import Entries
 
 Rows = tuple[Sequence[str], Sequence[Sequence[str]]]
 

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from math import inf
 from pathlib import Path
 
+from judgec.connect.tracking.metrics import all_or_headline
+from judgec.connect.tracking.runs import TournamentRun
+from judgec.labels.rows.items import digest
 from judgec.records.estimate import Estimate
-from judgec.store.rows.items import digest
 from judgec.tournament.leaderboard_columns import MOST_PAIRED, LeaderboardRow, leaderboard_columns, win_columns
 from judgec.tournament.report.evaluation import Evaluation, judge_agreement
 from judgec.tournament.report.rates import LENGTHS, RATES, lengths_of, rates_of
 from judgec.tournament.report.tables import FILES
-from judgec.tracking.metrics import all_or_headline
-from judgec.tracking.runs import TournamentRun
 
 RATED = 6  # agents whose ratings stand on the run of the judge's version
 HEADLINE = ("test.tau_b", "test.accept_agreement", "games", "unscored", "flip_rate")  # before the best agents' ratings

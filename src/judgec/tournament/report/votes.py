@@ -12,8 +12,8 @@ from judgec.report.columns import Column, TableColumns
 from judgec.report.numbers import count, percent, show
 from judgec.stats.rating.corrected_ratings import CorrectedRatings, corrected_ratings
 from judgec.stats.rating.expert_sample import require_random
-from judgec.store.table import Table
-from judgec.store.tournament.votes import Votes, read_votes
+from judgec.table.table import Table
+from judgec.tournament.files.votes import Votes, read_votes
 
 ALPHA = 0.05
 LITTLE = 0.1  # a judge trusted less than this adds next to nothing

@@ -1,0 +1,75 @@
+"""Loads the judges of an agent's compile: the one that is its metric, and another one that reports."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from judgec.errors import JudgecError, UserError
+from judgec.lm.executor import Ask
+from judgec.lm.session import Session
+from judgec.lm.spec import LMSpec
+from judgec.raters import programs
+from judgec.raters.judge import CompiledJudge, load_judge
+from judgec.records.card import ProgramCard
+from judgec.records.tasks.registry import TASKS
+from judgec.tournament.report.evaluation import why_unproven
+
+
+@dataclass(frozen=True, slots=True)
+class WorkingJudge:
+    """A compiled judge that is used here.
+
+    Args:
+        name: With its version.
+        judge: The judge.
+        card: Its card.
+        spec: Another model than that of its card, with its endpoint.
+    """
+
+    name: str
+    judge: CompiledJudge
+    card: ProgramCard
+    spec: LMSpec | None = None
+
+    def ask(self, session: Session) -> Ask:
+        """The way to the judge's own model: its endpoint is never taken from the card."""
+        spec = self.spec or session.spec.of_judge(self.card.lm)
+        return session.ask if spec.describe() == session.settled(session.spec).describe() else session.other(spec)
+
+
+def judging(home: Path, reference: str, option: str, *, unproven: bool) -> WorkingJudge:
+    """The judge called ``reference``; with ``unproven`` the newest where there is no champion.
+
+    Raises:
+        UserError: When there is none, it judges no answers, or it is not proven.
+    """
+    program = programs.load(home, programs.champion_or_newest(home, reference))
+    card = program.card
+    able = sorted(task for task, spec in TASKS.items() if spec.rates_answers)
+    if card.task not in able:
+        raise UserError(
+            f"{option} {reference}: a judge of {card.task}; one of {', '.join(able)} is needed. Name another."
+        )
+    why = why_unproven(card)
+    if why and not unproven:
+        raise UserError(f"{option} {reference}: {why}. Compile a better one, or pass --unproven.")
+    return WorkingJudge(f"{card.name}@{card.version}", load_judge(program), card)
+
+
+def report_judging(
+    home: Path, reference: str | None, metric: WorkingJudge | None, *, unproven: bool
+) -> WorkingJudge | None:
+    """The judge that reports: the one that is named, else the first proven champion that is not the metric.
+
+    Raises:
+        UserError: When the named one cannot be used.
+    """
+    if reference is not None:
+        return judging(home, reference, "--report-judge", unproven=unproven)
+    for name in programs.names(home):
+        if programs.CHAMPION not in programs.aliases(home, name) or (metric and metric.card.name == name):
+            continue
+        try:
+            return judging(home, name, "--report-judge", unproven=False)
+        except JudgecError:
+            continue  # an agent, a judge of other things, or one that is not proven
+    return None

@@ -1,0 +1,178 @@
+"""The objective of an agent's compile: a judge's score of its answers, or closeness to answers experts accepted."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from judgec.errors import UserError
+from judgec.evidence.overlap import f1
+from judgec.evidence.text import read
+from judgec.labels.experts import experts_of
+from judgec.labels.rows.items import ALTERNATIVES
+from judgec.lm.executor import Ask
+from judgec.rag.agents.answer import Answer
+from judgec.raters.judge import CompiledJudge
+from judgec.records.label import LabelSet
+from judgec.tournament.files.entries import Entries
+from judgec.tournament.files.queries import Query
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredAnswer:
+    """What an answer is worth.
+
+    Args:
+        value: 0 (worst) to 1 (best); None when there is no answer or no verdict on it.
+        reason: Why, in the judge's words or ours.
+    """
+
+    value: float | None
+    reason: str = ""
+
+    @property
+    def counted(self) -> float:
+        """The value in a mean: what is missing counts as the worst, so that failing never pays."""
+        return 0.0 if self.value is None else self.value
+
+
+class Metric(Protocol):
+    """Scores answers."""
+
+    @property
+    def name(self) -> str:
+        """For the card: ``judge:NAME@3`` or ``accepted answers``."""
+        ...
+
+    def score(self, answers: Sequence[Answer]) -> list[ScoredAnswer]:
+        """One score an answer, in order."""
+        ...
+
+
+def entries_of(answers: Sequence[Answer], queries: Mapping[str, Query]) -> Entries:
+    """Answers as a tournament reads them; failed ones are absent."""
+    said = [answer for answer in answers if answer.text is not None]
+    documents: dict[str, str] = {}
+    retrieved: dict[tuple[str, str], tuple[str, ...]] = {}
+    for answer in said:
+        documents |= {context.passage_id: context.text for context in answer.contexts}
+        retrieved[answer.query_id, answer.agent] = tuple(context.passage_id for context in answer.contexts)
+    asked = dict.fromkeys(answer.query_id for answer in answers)
+    return Entries(
+        queries={query_id: queries[query_id].text for query_id in asked},
+        answers={(answer.query_id, answer.agent): answer.text or "" for answer in said},
+        references={query_id: queries[query_id].reference for query_id in asked if queries[query_id].reference},
+        documents=documents,
+        retrieved=retrieved,
+    )
+
+
+class JudgeMetric:
+    """The expected score of a compiled judge of single answers, from the worst grade (0) to the best (1).
+
+    Args:
+        name: Of the program, with its version.
+        judge: The judge.
+        ask: The way to its model.
+        queries: By id.
+
+    Raises:
+        UserError: When it compares answers, or its grades have no order.
+    """
+
+    def __init__(self, name: str, judge: CompiledJudge, ask: Ask, queries: Mapping[str, Query]) -> None:
+        if judge.pairs or judge.scale.level == "nominal":
+            raise UserError(
+                f"--judge {name}: it gives no score to a single answer; a judge of answer or grade is needed. "
+                "Name another; this one can be the --report-judge."
+            )
+        self.name = f"judge:{name}"
+        self._judge = judge
+        self._ask = ask
+        self._queries = queries
+
+    def score(self, answers: Sequence[Answer]) -> list[ScoredAnswer]:
+        """One score an answer, in order."""
+        entries = entries_of(answers, self._queries)
+        said = [row for row, answer in enumerate(answers) if answer.text is not None]
+        items = [entries.item(answers[row].query_id, answers[row].agent) for row in said]
+        found = [ScoredAnswer(None, f"no answer: {answer.error}") for answer in answers]
+        if not items:
+            return found
+        judged = self._judge.judge(items, self._ask)
+        worst, best = self._judge.scale.values[0], self._judge.scale.values[-1]
+        for place, row in enumerate(said):
+            scores = judged.score[place]
+            if judged.unscored[place] or np.isnan(scores).any():
+                found[row] = ScoredAnswer(None, judged.unscored[place] or "no score of an aspect")
+            else:
+                value = (float(scores.mean()) - worst) / (best - worst)
+                found[row] = ScoredAnswer(min(max(value, 0.0), 1.0), judged.rationale[place])
+        return found
+
+
+class AcceptedMetric:
+    """Closeness to the nearest answer that experts accepted: F1 of stems that are not function words.
+
+    Args:
+        accepted: Accepted answers by query id.
+
+    Source: token F1 as in Rajpurkar et al. (2016), SQuAD.
+    """
+
+    name = "accepted answers"
+
+    def __init__(self, accepted: Mapping[str, Sequence[str]]) -> None:
+        self._accepted = accepted
+
+    def score(self, answers: Sequence[Answer]) -> list[ScoredAnswer]:
+        """One score an answer, in order; None for queries without an accepted answer."""
+        return [self._one(answer) for answer in answers]
+
+    def _one(self, answer: Answer) -> ScoredAnswer:
+        wanted = self._accepted.get(answer.query_id, ())
+        if answer.text is None or not wanted:
+            return ScoredAnswer(None, f"no answer: {answer.error}" if wanted else "no accepted answer is known")
+        best = max(wanted, key=lambda text: (closeness(answer.text or "", text), text))
+        return ScoredAnswer(closeness(answer.text, best), f"An accepted answer: {best}")
+
+
+def closeness(answer: str, accepted: str) -> float:
+    """F1 of the stems of two texts that are not function words, counted with repeats; 0 when one has none."""
+    said, wanted = (
+        Counter({stem: passage.vocabulary[stem] for stem in passage.content})
+        for passage in map(read, (answer, accepted))
+    )
+    shared = (said & wanted).total()
+    return f1(shared / said.total(), shared / wanted.total()) if shared else 0.0
+
+
+def accepted_answers(labels: LabelSet, queries: Sequence[Query], seed: int) -> dict[str, tuple[str, ...]]:
+    """The answers that experts accepted, by query id; matched by id, else by the query's text.
+
+    The references of the queries count as accepted.
+
+    Raises:
+        UserError: When the labels hold no answers, or none that was accepted belongs to a query.
+    """
+    if not any("answer" in item.inputs for item in labels.items):
+        raise UserError("--labels: no column answer; answers that experts graded are needed. Give other labels.")
+    ids = {query.query_id for query in queries}
+    by_text = {query.text: query.query_id for query in queries}
+    accept = experts_of(labels, seed).accept
+    found: dict[str, dict[str, None]] = {}
+    for row, item in enumerate(labels.items):
+        query_id = item.query_id if item.query_id in ids else by_text.get(item.text("query"), "")
+        if query_id and (accept[row] == 1).all() and item.text("answer").strip():
+            found.setdefault(query_id, {})[item.text("answer")] = None
+    for query in queries:
+        for reference in filter(str.strip, query.reference.split(ALTERNATIVES)):
+            found.setdefault(query.query_id, {})[reference] = None
+    if not found:
+        raise UserError(
+            "--labels: no accepted answer belongs to one of the queries; query_id or the query's text must be the same "
+            "in both files. Check the files, or set --accept-at."
+        )
+    return {query_id: tuple(answers) for query_id, answers in found.items()}

@@ -1,0 +1,269 @@
+"""Makes a judge of a prompt: fits the calibrator and decision rule of each aspect."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from judgec.compile.calibrate import Fits, OutOfFold, fit_out_of_fold
+from judgec.compile.calibrate_choice import Data
+from judgec.compile.consensus import shares_of
+from judgec.compile.dataset import Dataset, Part, joined, ratings_of
+from judgec.compile.search.candidates import Candidate, first_predictor, with_demonstrations
+from judgec.compile.ties import tie_band_of
+from judgec.evidence.model import EvidenceModel
+from judgec.labels.rows.items import item_digest
+from judgec.lm.executor import Ask
+from judgec.raters.checks import told_of
+from judgec.raters.decision import half_way
+from judgec.raters.judge import CompiledJudge
+from judgec.raters.pairwise import verdicts
+from judgec.raters.recorded import RecordedVerdicts
+from judgec.raters.signatures import check_kind
+from judgec.records.judgment import UNSCORED, Judgments, concatenate
+from judgec.records.label import FloatArray, IntArray, Item
+from judgec.records.ratings import GradePairs
+from judgec.records.scale import Scale
+from judgec.stats.agreement.objective import Objective
+
+NOT_FOLDED = "no label or no verdict to learn from"
+MIN_CALIBRATION_ITEMS = 50  # fewer outside the demonstrations' queries: leave-query-out demonstrations
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What every judge of a compile shares.
+
+    Args:
+        dataset: Labels and split.
+        ask: Sends requests to the LM.
+        evidence: Fitted on the train items, or None without evidence.
+        seed: Seed of the calibrators' cross-validation.
+        language_model: Whether a language model gives the verdicts; false for the embedded evidence engine.
+        objective: What the calibrator and the decision rule maximize; None takes the labels' default.
+        recorded: Verdicts that are looked up in place of a model that is asked, or None.
+        fits: What was fitted on evidence alone, so that it is fitted once for all prompts.
+        soft: Whether calibrators learn the annotators' shares of the grades instead of their consensus.
+        rows: Features of the items, by the evidence's digest and the item's, so that they are computed once.
+    """
+
+    dataset: Dataset
+    ask: Ask
+    evidence: EvidenceModel | None
+    seed: int
+    language_model: bool = True
+    objective: Objective | None = None
+    soft: bool = False
+    recorded: RecordedVerdicts | None = None
+    fits: Fits = field(default_factory=dict, repr=False, compare=False)
+    rows: dict[tuple[str, str], FloatArray] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def scale(self) -> Scale:
+        """The labels' scale."""
+        return self.dataset.labels.scale
+
+    @property
+    def aspects(self) -> tuple[str, ...]:
+        """The labels' aspects."""
+        return self.dataset.labels.aspects
+
+    def raw(self, candidate: Candidate, part: Part) -> Judgments:
+        """The prompt's own verdicts; asked once, then they are in the journal, unless they were recorded before."""
+        if self.recorded is not None:
+            return self.recorded.judgments(candidate.name, [item.item_id for item in part.items])
+        return verdicts(candidate.module, part.items, ask=self.ask, scale=self.scale, aspects=self.aspects)
+
+    def judged(self, judge: CompiledJudge, candidate: Candidate, part: Part) -> Judgments:
+        """What the judge with this prompt says of the items."""
+        return judge.calibrate(part.items, self.raw(candidate, part) if judge.asks_lm else None)
+
+    @property
+    def own_accept(self) -> bool:
+        """True when experts said accept or reject apart from their grades."""
+        labels = self.dataset.labels
+        return not labels.accept_only and any(label.accept is not None for label in labels.labels)
+
+    def shares(self, part: Part, aspect: int) -> FloatArray | None:
+        """Each item's shares of the grades, shape (n_items, n_grades), where calibrators learn these."""
+        if not self.soft:
+            return None
+        by = part.experts.accept_by if self.dataset.labels.accept_only else part.experts.grade_by
+        return shares_of(by[:, :, aspect], len(self.scale.grades))
+
+    def target(self, part: Part) -> IntArray:
+        """What calibrators learn: grade positions, or accepts where that is all there is."""
+        return part.experts.accept if self.dataset.labels.accept_only else part.experts.grade
+
+
+def features_of(bench: Bench, items: Sequence[Item]) -> FloatArray | None:
+    """The items' features, shape (n_items, n_features), or None without evidence."""
+    if bench.evidence is None:
+        return None
+    model, known = bench.evidence.digest, bench.rows
+    keys = [(model, item_digest(item)) for item in items]
+    missing = {key: item for key, item in zip(keys, items, strict=True) if key not in known}
+    known.update(zip(missing, bench.evidence.transform(list(missing.values())), strict=True))
+    return np.array([known[key] for key in keys]).reshape(len(items), len(bench.evidence.names))
+
+
+def told_features(
+    bench: Bench, candidate: Candidate, items: Sequence[Item], features: FloatArray | None, raw: Judgments | None
+) -> FloatArray | None:
+    """Features with what the LM said of the claims; the same object where it was not asked about any."""
+    kind = check_kind(candidate.module)
+    if features is None or raw is None or bench.evidence is None or not bench.evidence.reads_told or not kind:
+        return features
+    return bench.evidence.telling(features, told_of(kind, items, raw.rationale))
+
+
+def calibrated(bench: Bench, candidate: Candidate, judge: CompiledJudge | None = None) -> CompiledJudge:
+    """The judge with this prompt: calibrators and decision rules fitted on train and dev, the tie band on dev.
+
+    Args:
+        bench: What it is made from.
+        candidate: The prompt.
+        judge: The judge with it as ``fitted`` makes it, where that was done already.
+    """
+    judge = judge or fitted(bench, candidate, *calibration_data(bench, candidate))
+    if not bench.dataset.dev.items:
+        return judge
+    dev, judged = out_of_fold(judge, bench.dataset.dev)
+    return replace(judge, tie_band=tie_band_of(dev, judged, bench.scale))
+
+
+def out_of_fold(judge: CompiledJudge, part: Part) -> tuple[Part, Judgments]:
+    """Of a part that ``fitted`` learned from the items, and what the judge says of them without their query.
+
+    Args:
+        judge: As ``fitted`` made it.
+        part: Train or dev, or a piece of them.
+    """
+    said = judge.out_of_fold
+    assert said is not None  # the compile has just fitted it
+    row = {item_id: i for i, item_id in enumerate(said.item_ids)}
+    known = [i for i, item in enumerate(part.items) if item.item_id in row]
+    return part.rows(known), said.subset([row[part.items[i].item_id] for i in known])
+
+
+def rated_out_of_fold(bench: Bench, judge: CompiledJudge, part: Part, raw: Judgments) -> GradePairs:
+    """What a judge that was fitted on the raw verdicts of ``part`` says out of fold, beside the experts.
+
+    An item keeps the reason why its raw verdict is unscored: whether nobody asked for it, or asking failed.
+    """
+    said = out_of_fold(judge, part)[1]
+    reasons = tuple(why or reason for why, reason in zip(raw.unscored, said.unscored, strict=True))
+    return ratings_of(bench.dataset, part, replace(said, unscored=reasons))
+
+
+def evidence_only(bench: Bench, candidate: Candidate) -> CompiledJudge:
+    """The judge that asks no LM: the calibrator on evidence alone."""
+    return fitted(bench, candidate, learned_part(bench), None)
+
+
+def fitted(bench: Bench, candidate: Candidate, part: Part, raw: Judgments | None) -> CompiledJudge:
+    """The judge with this prompt, fitted on the raw verdicts of ``part``, or on its evidence alone."""
+    features = features_of(bench, part.items)
+    told = told_features(bench, candidate, part.items, features, raw)
+    target = bench.target(part)
+    calibrators = {}
+    said: list[tuple[IntArray, OutOfFold | None]] = []
+    for j, aspect in enumerate(bench.aspects):
+        known = np.flatnonzero((target[:, j] >= 0) & (True if raw is None else raw.scored))
+        if not known.size:
+            said.append((known, None))
+            continue
+        shares = bench.shares(part, j)
+        data = Data(
+            verdicts=None if raw is None else raw.probabilities[known, j],
+            evidence=None if told is None else told[known],
+            alone=None if told is features or features is None else features[known],
+            target=target[known, j],
+            cluster=part.experts.cluster[known],
+            scale=bench.scale,
+            accept=part.experts.accept[known, j],
+            own_accept=bench.own_accept,
+            stated=None if raw is None else raw.grade[known, j],
+            shares=None if shares is None else shares[known],
+        )
+        calibrators[aspect], found = fit_out_of_fold(
+            data,
+            names=() if bench.evidence is None else bench.evidence.names,
+            seed=bench.seed,
+            lm_incumbent=bench.language_model,
+            objective=bench.objective,
+            known=bench.fits,
+        )
+        said.append((known, found))
+    judgments = _judgments(bench, part, said)
+    return CompiledJudge(
+        candidate.module,
+        bench.scale,
+        bench.aspects,
+        bench.evidence,
+        calibrators,
+        out_of_fold=judgments,
+        half_way=half_way(raw, bench.scale) if raw is not None and bench.language_model else 0,
+    )
+
+
+def _judgments(bench: Bench, part: Part, said: Sequence[tuple[IntArray, OutOfFold | None]]) -> Judgments:
+    """What was said out of fold, as judgments; an item that any aspect lacks is unscored."""
+    shape = (len(part), len(bench.aspects))
+    probabilities = np.full((*shape, len(bench.scale.grades)), np.nan)
+    grade, accept = np.full(shape, UNSCORED, dtype=np.int64), np.full(shape, UNSCORED, dtype=np.int64)
+    score, confidence = np.full(shape, np.nan), np.full(shape, np.nan)
+    for j, (rows, found) in enumerate(said):
+        if found is not None:
+            probabilities[rows, j], grade[rows, j], accept[rows, j] = found.probabilities, found.grade, found.accept
+            score[rows, j], confidence[rows, j] = found.score, found.confidence
+    missing = (grade == UNSCORED).any(axis=1).tolist()
+    return Judgments(
+        item_ids=tuple(item.item_id for item in part.items),
+        aspects=bench.aspects,
+        probabilities=probabilities,
+        grade=grade,
+        score=score,
+        accept=accept,
+        confidence=confidence,
+        rationale=("",) * len(part),
+        unscored=tuple(NOT_FOLDED if gone else None for gone in missing),
+    )
+
+
+def learned_part(bench: Bench) -> Part:
+    """Train and dev together: what calibrators and decision rules are fitted on."""
+    return joined(bench.dataset.train, bench.dataset.dev)
+
+
+def calibration_data(bench: Bench, candidate: Candidate) -> tuple[Part, Judgments]:
+    """Train and dev items with verdicts from demonstrations that show nothing of their query."""
+    train = bench.dataset.train
+    seen = {*candidate.queries, *candidate.reflected}
+    outside = [i for i, item in enumerate(train.items) if item.query_id not in seen]
+    if len(outside) < MIN_CALIBRATION_ITEMS:  # instructions cannot be written anew without a query, as prompts can
+        outside = [i for i, item in enumerate(train.items) if item.query_id not in candidate.queries]
+    if len(outside) >= MIN_CALIBRATION_ITEMS or not candidate.queries:
+        part = joined(train.rows(outside), bench.dataset.dev)
+        return part, bench.raw(candidate, part)
+    pieces = [(part, bench.raw(candidate, part)) for part in (train.rows(outside), bench.dataset.dev) if part.items]
+    for query in sorted(set(candidate.queries)):
+        part = train.rows([i for i, item in enumerate(train.items) if item.query_id == query])
+        pieces.append((part, bench.raw(_without_query(candidate, query), part)))
+    return joined(*(part for part, _ in pieces)), concatenate([raw for _, raw in pieces])
+
+
+def everything_asked(bench: Bench, candidate: Candidate) -> None:
+    """Ask all that calibrating, testing and promising with a prompt asks; the replies are in the journal then."""
+    calibration_data(bench, candidate)
+    for part in (bench.dataset.test, bench.dataset.reserve):
+        if part is not None and part.items:
+            bench.raw(candidate, part)
+
+
+def _without_query(candidate: Candidate, query: str) -> Candidate:
+    """The candidate without its demonstrations of one query."""
+    demos = first_predictor(candidate.module).demos
+    kept = [(demo, shown) for demo, shown in zip(demos, candidate.queries, strict=True) if shown != query]
+    module = with_demonstrations(candidate.module, [demo for demo, _ in kept])
+    return replace(candidate, module=module, queries=tuple(shown for _, shown in kept))

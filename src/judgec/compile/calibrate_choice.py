@@ -1,0 +1,499 @@
+"""Chooses calibrator and decision rule together, out of fold, by the objective that was asked for."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from judgec.compile.decision_rule import fit_cuts
+from judgec.raters.calibrator import Calibrator, CalibratorChoice, Family, Source, above_cuts
+from judgec.raters.decision import DecisionRule, RuleName, stated_grades
+from judgec.raters.judge import acceptability
+from judgec.records.judgment import UNSCORED
+from judgec.records.label import UNLABELLED, FloatArray, IntArray
+from judgec.records.ratings import GradePairs
+from judgec.records.scale import Scale
+from judgec.records.tasks.spec import PAIR_GRADES
+from judgec.stats.agreement.kappa import kappa_table, qwk_table
+from judgec.stats.agreement.objective import Objective
+from judgec.stats.agreement.statistic import Statistic
+from judgec.stats.agreement.tables import contingency
+from judgec.stats.intervals.paired_gain import PairedGain, paired_gain
+
+FOLDS = 5
+MAY_FALL = 0.02  # of kappa and QWK below the incumbent's: further down no gain of the objective counts
+KAPPA_WEIGHTS = (0.6, 1.0)  # beside the objective, of further cut points that compete
+GRID = np.linspace(0.02, 0.98, 97)  # accept thresholds tried
+SOFTNESS = 0.05  # width of the smoothed step in probability
+PULL = 5.0  # queries' worth of weight that keep the threshold near one half
+
+
+@dataclass(frozen=True)
+class Data:
+    """The rows that may be learned from; ``verdicts`` has no NaN.
+
+    Args:
+        verdicts: The LM's probabilities, shape (n, n_grades), or None.
+        evidence: Features, shape (n, n_features), or None.
+        target: The experts' positions, shape (n,).
+        alone: The features where no LM is asked, if they differ: evidence may count what the LM said of claims.
+        cluster: The query of each row, shape (n,).
+        scale: The grades.
+        accept: The experts' accept, 1 / 0, -1 where unknown, shape (n,).
+        own_accept: True when the experts said accept or reject apart from their grades.
+        stated: The positions that the LM stated, shape (n,), or None to take them from ``verdicts``.
+        shares: The annotators' shares of the grades, shape (n, n_grades), which families are fitted to and compared by;
+            None takes ``target`` for certain. Decision rules are fitted to ``target`` either way.
+    """
+
+    verdicts: FloatArray | None
+    evidence: FloatArray | None
+    target: IntArray
+    cluster: IntArray
+    scale: Scale
+    accept: IntArray
+    own_accept: bool = False
+    stated: IntArray | None = None
+    shares: FloatArray | None = None
+    alone: FloatArray | None = None
+
+    def read_by(self, source: Source) -> FloatArray | None:
+        """The features that a source reads."""
+        return self.alone if source == "evidence" and self.alone is not None else self.evidence
+
+    @property
+    def n_grades(self) -> int:
+        """How many grades the scale has."""
+        return len(self.scale.grades)
+
+    @property
+    def nominal(self) -> bool:
+        """True for classes without an order."""
+        return self.scale.level == "nominal"
+
+    @property
+    def pairs(self) -> bool:
+        """True where two answers are compared."""
+        return self.nominal and set(self.scale.grades) == set(PAIR_GRADES)
+
+    @property
+    def accept_index(self) -> int | None:
+        """The lowest accepted position where accepts follow from the grades, else None."""
+        return None if self.own_accept else self.scale.accept_index
+
+    def rows(self, keep: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> "Data":
+        """The rows where ``keep`` is true."""
+        return replace(
+            self,
+            verdicts=None if self.verdicts is None else self.verdicts[keep],
+            evidence=None if self.evidence is None else self.evidence[keep],
+            alone=None if self.alone is None else self.alone[keep],
+            target=self.target[keep],
+            cluster=self.cluster[keep],
+            accept=self.accept[keep],
+            stated=None if self.stated is None else self.stated[keep],
+            shares=None if self.shares is None else self.shares[keep],
+        )
+
+    def lessons(self) -> "Lessons":
+        """The rows as they are fitted: one a row, or with shares one a row and grade that an annotator gave it."""
+        if self.shares is None:
+            return Lessons(np.arange(len(self.target)), self.target, None)
+        row, grade = np.nonzero(self.shares)
+        return Lessons(row, grade, self.shares[row, grade])
+
+
+@dataclass(frozen=True, slots=True)
+class Lessons:
+    """What a family is fitted on.
+
+    Args:
+        row: Position in the data, shape (n_lessons,).
+        grade: Position on the scale, same shape.
+        weight: How much each counts, summing to 1 over a row; None: all alike.
+    """
+
+    row: IntArray
+    grade: IntArray
+    weight: FloatArray | None
+
+
+Key = tuple[Source, Family]
+Fit = Callable[[Data, Source], Iterable[tuple[Key, Calibrator]]]
+"""Fits every family of a source."""
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One way from verdict and evidence to a grade, out of fold.
+
+    Args:
+        key: Source and family.
+        rule: How the grade follows.
+        grade: Positions, shape (n,).
+        accept: 1 / 0, -1 where nobody said what is accepted, shape (n,).
+        goal: What its cut points are fitted to, where it has any.
+    """
+
+    key: Key
+    rule: RuleName
+    grade: IntArray
+    accept: IntArray
+    goal: Objective
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What ships.
+
+    Args:
+        key: Source and family.
+        rule: The decision rule, fitted on all rows.
+        table: Every option; empty where there was nothing to cross-validate (a single query, or a single grade).
+        probabilities: Of the rows, out of fold, shape (n, n_grades), or None.
+        grade: The option's positions out of fold, shape (n,), or None.
+    """
+
+    key: Key
+    rule: DecisionRule
+    table: tuple[CalibratorChoice, ...] = ()
+    probabilities: FloatArray | None = None
+    grade: IntArray | None = None
+
+
+def choose(data: Data, fit: Fit, objective: Objective, seed: int, *, lm_incumbent: bool = True) -> Chosen:
+    """Choose source, family and decision rule together, by the objective, on out-of-fold grades.
+
+    With a language model the raw verdict is the incumbent. Without one it is evidence alone with its likeliest grade.
+    A challenger replaces it when its paired gain is more than one standard error (jackknife over queries) above 0,
+    neither kappa nor QWK falls by ``MAY_FALL``, and its probabilities are no worse: a family with a higher ranked
+    probability score (Brier score on a nominal scale) than the incumbent's may win on grades by luck and ruin the
+    score. Of several the one with the largest gain ships; equal ones, and the family of the incumbent, go by that
+    score.
+
+    Every fold's calibrators were fitted on the other folds, and cut points for it on the other folds' predictions.
+
+    Args:
+        data: Labelled rows, scored where there is an LM.
+        fit: Fits every family of a source.
+        objective: What is maximized.
+        seed: Of the folds, which are made of whole queries, and of the cut points' resamples.
+        lm_incumbent: False for the embedded evidence engine, whose verdict has no right of the first.
+    """
+    by_lm = data.verdicts is not None and (lm_incumbent or data.evidence is None)
+    fold = _folds(data, seed)
+    if fold is None:
+        key: Key = ("lm", "none") if by_lm else ("evidence", "prior")
+        return Chosen(key, DecisionRule(name="raw" if by_lm else "likeliest"))
+    predicted = _out_of_fold(data, fit, fold)
+    losses = {key: _loss(p, data) for key, p in predicted.items()}
+    base = _incumbent_key(losses, data, lm_incumbent=by_lm)
+    most = float(losses[base].mean())
+    options = [
+        one
+        for key in predicted
+        for one in _options(data, predicted[key], key, fold, objective, seed, whole=float(losses[key].mean()) <= most)
+    ]
+    best_lm = _best(losses, "lm")
+    if data.verdicts is not None and best_lm is not None:
+        options += _verdict_rules(data, data.verdicts, predicted[best_lm], best_lm, fold, objective, seed)
+    wanted: RuleName = "raw" if base[0] == "lm" else "likeliest"
+    first = next(i for i, one in enumerate(options) if (one.key, one.rule) == (base, wanted))
+    rows = _table(options, first, losses, objective, data)
+    at = _winner(rows, first)
+    table = tuple(row.model_copy(update={"incumbent": i == first, "chosen": i == at}) for i, row in enumerate(rows))
+    winner = options[at]
+    score = predicted[winner.key] @ np.array(data.scale.values)
+    if winner.rule == "map" and data.verdicts is not None:
+        score = data.verdicts @ np.array(data.scale.values)
+    cuts = _cuts(score, data, winner.goal, seed) if winner.rule in {"map", "cuts"} else ()
+    return Chosen(winner.key, DecisionRule(name=winner.rule, cuts=cuts), table, predicted[winner.key], winner.grade)
+
+
+def decided_by_cuts(
+    data: Data, probabilities: FloatArray, objective: Objective, seed: int
+) -> tuple[IntArray, IntArray] | None:
+    """Grades and accepts by cut points on the expected score, of classes the likeliest, from the other folds.
+
+    Args:
+        data: Labelled rows.
+        probabilities: What each row's grade follows from, itself made without the row's query, shape (n, n_grades).
+        objective: What the cut points are fitted to.
+        seed: Of the folds and the cut points' resamples.
+
+    Returns:
+        Positions and 1 / 0 (-1 where nobody said what is accepted), shape (n,); None with a single query or grade.
+    """
+    fold = _folds(data, seed)
+    if fold is None:
+        return None
+    if data.nominal:
+        grade = DecisionRule(name="likeliest").grades(probabilities, data.scale)
+    else:
+        grade = _crossed(probabilities @ np.array(data.scale.values), data, fold, objective, seed)
+    return grade, _accepts(grade, probabilities, data, fold)
+
+
+def fit_accept_threshold(p_accept: FloatArray, accept: IntArray, cluster: IntArray) -> float:
+    """The P(accept) from which to accept: the smoothed fewest disagreements, pulled towards one half.
+
+    For experts who said accept or reject apart from their grades. The step is softened over ``SOFTNESS`` and one half
+    counts for ``PULL`` queries, so that 60 items cannot carry the threshold to a chance gap between two of them. It
+    moves far only where many queries ask for it, as when the experts' own accept labels are stricter than the grades.
+
+    Args:
+        p_accept: P(grade >= accept_at), shape (n,); NaN where unscored.
+        accept: The experts' accept, 1 / 0, -1 where unknown, shape (n,).
+        cluster: The query of each row, shape (n,).
+
+    Returns:
+        A threshold within .02 .. .98; .5 when nothing is labelled.
+    """
+    usable = (accept >= 0) & ~np.isnan(p_accept)
+    n_queries = len(np.unique(cluster[usable]))
+    if n_queries == 0:
+        return 0.5
+    margin = (p_accept[usable][None, :] - GRID[:, None]) / SOFTNESS
+    said = 0.5 * (1.0 + np.tanh(0.5 * margin))
+    disagreement = np.abs(said - accept[usable][None, :]).mean(axis=1)
+    cost = disagreement + (PULL / n_queries) * (GRID - 0.5) ** 2
+    return float(GRID[int(np.argmin(cost))])
+
+
+def _best(losses: dict[Key, FloatArray], source: Source) -> Key | None:
+    """The family of a source with the lowest loss, of equals the simpler; the shares alone do not count."""
+    keys = [key for key in losses if key[0] == source and key[1] != "prior"]
+    return min(keys, key=lambda key: float(losses[key].mean()), default=None)
+
+
+def _incumbent_key(losses: dict[Key, FloatArray], data: Data, *, lm_incumbent: bool) -> Key:
+    """Source and family of the one that has to be beaten: those of the raw verdict, or of evidence alone.
+
+    Evidence itself has to predict better than the bare shares of the grades by more than one standard error; where it
+    does not, the most frequent grade stands.
+    """
+    best = _best(losses, "lm" if lm_incumbent else "evidence")
+    shares: Key = ("evidence", "prior") if ("evidence", "prior") in losses else ("lm", "prior")
+    if lm_incumbent and best is not None:
+        return best
+    if best is None:
+        return shares
+    gain, error = _clustered_mean(losses[shares] - losses[best], data.cluster)
+    return best if gain > error or shares[0] != "evidence" else shares
+
+
+def _table(
+    options: list[Contender], first: int, losses: dict[Key, FloatArray], objective: Objective, data: Data
+) -> list[CalibratorChoice]:
+    """What each option is worth beside the incumbent."""
+    statistics = [_statistic(one, objective, data) for one in options]
+    guards = [_guards(one.grade, data) for one in options]
+    most = float(losses[options[first].key].mean())
+    rows = []
+    for one, statistic, guard in zip(options, statistics, guards, strict=True):
+        gain = paired_gain(statistic, statistics[first])
+        rows.append(
+            CalibratorChoice(
+                source=one.key[0],
+                family=one.key[1],
+                rule=one.rule,
+                loss=float(losses[one.key].mean()),
+                grade_error=float(_distance(one.grade, data).mean()),
+                value=statistic.point(),
+                gain=gain.value,
+                gain_error=gain.error,
+                guarded=bool((guard < guards[first] - MAY_FALL).any()) or losses[one.key].mean() > most,
+            )
+        )
+    return rows
+
+
+def _winner(rows: list[CalibratorChoice], first: int) -> int:
+    """Number of the row that ships."""
+    better = [i for i, row in enumerate(rows) if PairedGain(row.gain, row.gain_error).clear and not row.guarded]
+    return max(better, key=lambda i: (round(rows[i].gain, 9), -rows[i].loss), default=first)
+
+
+def _statistic(one: Contender, objective: Objective, data: Data) -> Statistic:
+    _, code = np.unique(data.cluster, return_inverse=True)
+    score = np.array(data.scale.values)[one.grade]
+    ratings = GradePairs(
+        expert=data.target,
+        judge=one.grade,
+        score=score,
+        expert_accept=data.accept,
+        judge_accept=one.accept,
+        cluster=code,
+        values=data.scale.values,
+        n_clusters=int(code.max()) + 1,
+    )
+    return objective.statistic(ratings)
+
+
+def _guards(grade: IntArray, data: Data) -> FloatArray:
+    """Kappa and, where grades have an order, QWK; undefined counts as 0."""
+    table = contingency(data.target, grade, data.n_grades)
+    values = [float(kappa_table(table))] + ([] if data.nominal else [float(qwk_table(table))])
+    return np.array([0.0 if np.isnan(value) else value for value in values])
+
+
+def _options(
+    data: Data, probabilities: FloatArray, key: Key, fold: IntArray, objective: Objective, seed: int, *, whole: bool
+) -> Iterator[Contender]:
+    """Every rule that reads a family's probabilities alone; only the likeliest grade if not ``whole``."""
+    ordered = whole and not data.nominal and key[1] != "prior"
+    rules: list[RuleName] = ["likeliest", "median"] if ordered and data.n_grades > 2 else ["likeliest"]
+    for name in rules:
+        grade = DecisionRule(name=name).grades(probabilities, data.scale)
+        yield Contender(key, name, grade, _accepts(grade, probabilities, data, fold), objective)
+    if ordered:
+        score = probabilities @ np.array(data.scale.values)
+        yield from _cut_options(score, "cuts", key, probabilities, data, fold, objective, seed)
+
+
+def _verdict_rules(
+    data: Data,
+    verdicts: FloatArray,
+    probabilities: FloatArray,
+    key: Key,
+    fold: IntArray,
+    objective: Objective,
+    seed: int,
+) -> Iterator[Contender]:
+    """The raw verdict and its map; ``probabilities`` say how sure they are."""
+    stated = stated_grades(verdicts, data.scale) if data.stated is None else data.stated
+    yield Contender(key, "raw", stated, _accepts(stated, probabilities, data, fold), objective)
+    if not data.nominal:
+        score = verdicts @ np.array(data.scale.values)
+        yield from _cut_options(score, "map", key, probabilities, data, fold, objective, seed)
+
+
+def _cut_options(
+    score: FloatArray,
+    name: RuleName,
+    key: Key,
+    probabilities: FloatArray,
+    data: Data,
+    fold: IntArray,
+    objective: Objective,
+    seed: int,
+) -> Iterator[Contender]:
+    """Cut points fitted to the objective; on more than two grades also to the objective and kappa together.
+
+    Cuts that are best for QWK or tau-b alone often give exact agreement away, and kappa's guard then refuses them.
+    """
+    goals = [objective]
+    if data.n_grades > 2 and all(term != "kappa" for _, term in objective.terms):
+        goals += [Objective((*objective.terms, (weight, "kappa"))) for weight in KAPPA_WEIGHTS]
+    for goal in goals:
+        grade = _crossed(score, data, fold, goal, seed)
+        yield Contender(key, name, grade, _accepts(grade, probabilities, data, fold), goal)
+
+
+def _crossed(score: FloatArray, data: Data, fold: IntArray, objective: Objective, seed: int) -> IntArray:
+    """Grades by cut points that were fitted on the other folds."""
+    grade = np.empty(len(score), dtype=np.int64)
+    for number in range(int(fold.max()) + 1):
+        held = fold == number
+        rule = DecisionRule(name="cuts", cuts=_cuts(score[~held], data.rows(~held), objective, seed))
+        grade[held] = np.searchsorted(np.array(rule.cuts), score[held], side="right")
+    return grade
+
+
+def _cuts(score: FloatArray, data: Data, objective: Objective, seed: int) -> tuple[float, ...]:
+    return fit_cuts(
+        score, data.target, data.cluster, data.n_grades, objective, accept_index=data.accept_index, seed=seed
+    )
+
+
+def _accepts(grade: IntArray, probabilities: FloatArray, data: Data, fold: IntArray) -> IntArray:
+    """Accepts of a rule: as the grade says, or by thresholds fitted on the other folds where experts said both."""
+    if data.own_accept:
+        chances = acceptability(probabilities, data.scale)
+        accept = np.empty(len(grade), dtype=np.int64)
+        for number in range(int(fold.max()) + 1):
+            held = fold == number
+            least = fit_accept_threshold(chances[~held], data.accept[~held], data.cluster[~held])
+            accept[held] = chances[held] >= least
+        return accept
+    if data.scale.accept_index is None:
+        return np.full(len(grade), UNSCORED, dtype=np.int64)
+    return (grade >= data.scale.accept_index).astype(np.int64)
+
+
+def _folds(data: Data, seed: int) -> IntArray | None:
+    """Fold of each row, whole queries together; None with a single query or a single grade."""
+    if len(np.unique(data.target[data.target != UNLABELLED])) < 2:
+        return None
+    return folds_by_query(data.cluster, seed)
+
+
+def folds_by_query(cluster: IntArray, seed: int) -> IntArray | None:
+    """Fold of each row, whole queries together; None with a single query."""
+    queries, code = np.unique(cluster, return_inverse=True)
+    n_folds = min(FOLDS, len(queries))
+    if n_folds < 2:
+        return None
+    fold = np.empty(len(queries), dtype=np.int64)
+    fold[np.random.default_rng(seed).permutation(len(queries))] = np.arange(len(queries)) % n_folds
+    return np.asarray(fold[code])
+
+
+def _out_of_fold(data: Data, fit: Fit, fold: IntArray) -> dict[Key, FloatArray]:
+    """Probabilities of each source and family for each row, from folds that hold none of its query."""
+    predicted: dict[Key, FloatArray] = {}
+    for number in range(int(fold.max()) + 1):
+        held = fold == number
+        train, test = data.rows(~held), data.rows(held)
+        for source in _sources(data):
+            for key, calibrator in fit(train, source):
+                room = predicted.setdefault(key, np.empty((len(data.target), data.n_grades)))
+                room[held] = calibrator.apply(test.verdicts, test.read_by(source))
+    return predicted
+
+
+def _sources(data: Data) -> tuple[Source, ...]:
+    if data.verdicts is None:
+        return ("evidence",)
+    return ("lm",) if data.evidence is None else ("lm", "evidence", "both")
+
+
+def _loss(probabilities: FloatArray, data: Data) -> FloatArray:
+    """Ranked probability score of each row in 0..1; on a nominal scale the Brier score, halved.
+
+    With shares, its mean over the annotators.
+
+    Source: Epstein (1969), Journal of Applied Meteorology 8; Brier (1950), Monthly Weather Review 78.
+    """
+    if data.shares is not None:
+        each = [_loss_to(probabilities, np.full(len(probabilities), g), data) for g in range(data.n_grades)]
+        return np.asarray((np.stack(each, axis=1) * data.shares).sum(axis=1))
+    return _loss_to(probabilities, data.target, data)
+
+
+def _loss_to(probabilities: FloatArray, target: IntArray, data: Data) -> FloatArray:
+    """The loss where ``target`` is the truth."""
+    k = data.n_grades
+    if data.nominal:
+        truth = np.eye(k)[target]
+        loss: FloatArray = ((probabilities - truth) ** 2).sum(axis=1) / 2.0
+        return loss
+    truth = (target[:, None] >= np.arange(1, k)[None, :]).astype(np.float64)
+    ranked: FloatArray = ((above_cuts(probabilities) - truth) ** 2).sum(axis=1) / (k - 1)
+    return ranked
+
+
+def _distance(grade: IntArray, data: Data) -> FloatArray:
+    """Distance between the grade that would ship and the experts'; 0 or 1 on a nominal scale."""
+    apart = np.abs(grade - data.target)
+    return np.asarray(apart > 0 if data.nominal else apart, dtype=np.float64)
+
+
+def _clustered_mean(values: FloatArray, cluster: IntArray) -> tuple[float, float]:
+    """Mean of ``values`` and its standard error when rows of one query hang together."""
+    _, code = np.unique(cluster, return_inverse=True)
+    mean = float(values.mean())
+    sums = np.bincount(code, weights=values - mean)
+    n_queries = len(sums)
+    correction = n_queries / max(1, n_queries - 1)
+    return mean, float(np.sqrt(correction * (sums**2).sum()) / len(values))

@@ -1,0 +1,30 @@
+"""Measures how far a judge's stated probabilities are from the experts' labels, on the test items."""
+
+import numpy as np
+
+from judgec.compile.dataset import Dataset
+from judgec.raters.judge import acceptability
+from judgec.records.judgment import Judgments
+from judgec.stats.agreement.reliability import calibration_error
+
+
+def calibration_errors(dataset: Dataset, judged: Judgments) -> dict[str, dict[str, float | None]]:
+    """Expected calibration error of each aspect on test; 0 is best.
+
+    ``accept`` is that of the probability that the experts accept; ``confidence`` that of the confidence in the grade,
+    which abstaining goes by. None where nothing is known to compare with.
+    """
+    scale, experts, scored = dataset.labels.scale, dataset.test.experts, judged.scored
+    errors = {}
+    for j, aspect in enumerate(dataset.labels.aspects):
+        voted = scored & (experts.accept[:, j] >= 0)
+        truth = experts.accept if dataset.labels.accept_only else experts.grade
+        graded = scored & (truth[:, j] >= 0) & ~np.isnan(judged.confidence[:, j])
+        right = (truth[graded, j] == judged.grade[graded, j]).astype(np.int64)
+        ordinal = scale.level == "ordinal"
+        chances = acceptability(judged.probabilities[voted, j], scale) if ordinal else np.empty(0)
+        errors[aspect] = {
+            "accept": calibration_error(chances, experts.accept[voted, j]) if ordinal else None,
+            "confidence": calibration_error(judged.confidence[graded, j], right),
+        }
+    return errors

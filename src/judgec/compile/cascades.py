@@ -1,0 +1,535 @@
+"""Makes a cascade of two recorded judges, and says whether its promise holds: hardly worse than the dear judge alone,
+and better than asking the dear judge about items drawn at random.
+
+What the dear judge saves, and from which saving on it is asked, is fitted on what both judges, calibrated, say out of
+fold of train and dev. The test items then decide whether the cascade ships, by intervals over queries.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import dspy
+import numpy as np
+from numpy.typing import NDArray
+
+from judgec.compile.assemble import Bench, calibrated, calibration_data, fitted, learned_part, out_of_fold
+from judgec.compile.calibrate_choice import folds_by_query
+from judgec.compile.choose import ScoredCandidate
+from judgec.compile.dataset import Part, ratings_of
+from judgec.compile.list_price import cost_once
+from judgec.compile.recorded import candidate_of, with_prompt, worth_of
+from judgec.compile.search.candidates import Candidate
+from judgec.compile.search.plan import asked_once
+from judgec.compile.settings import CompileSettings
+from judgec.errors import UserError
+from judgec.lm.watch import Watch
+from judgec.raters.cascade import EVIDENCE, Cascade, Losses, LossKind, merged, said_columns
+from judgec.raters.judge import CompiledJudge
+from judgec.raters.recorded import MIN_COMMON
+from judgec.records.estimate import Estimate
+from judgec.records.judgment import NOT_ASKED, Judgments
+from judgec.records.label import FloatArray, IntArray
+from judgec.records.ratings import GradePairs
+from judgec.records.scale import Scale
+from judgec.report.numbers import number, objective_name, percent, show
+from judgec.stats.agreement.objective import OBJECTIVES, Objective
+from judgec.stats.agreement.statistic import WeightedSum
+from judgec.stats.intervals.bootstrap import difference_interval
+from judgec.stats.intervals.paired_gain import PairedGain, paired_gain
+
+MARGIN = 0.02  # of the objective, that a cascade may be worse than the dear judge
+DRAWS = 200  # of random escalation on test
+FIT_DRAWS = 20  # the same while the threshold is fitted
+SHARES = np.arange(1, 20) / 20  # of dear calls that are tried
+NEAR = 0.02  # of the items: how far from a share a threshold may be moved into a wider gap
+SHOWN = 2.8  # standard errors on test: from there a bound of 95 % holds in 80 % of tests
+RIDGE = 1.0  # of the regression of the saving, in rows
+SPREAD = ("tau_b", "qwk")  # objectives that count how far apart two grades are
+
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Two calibrated judges beside the experts on the same rows, and which item each row is of.
+
+    Args:
+        first: The cheap judge's.
+        second: The dear judge's.
+        item: Position of each row's item.
+        both: Items that both were asked about.
+    """
+
+    first: GradePairs
+    second: GradePairs
+    item: IntArray
+    both: BoolArray
+
+    def mixed(self, dear: BoolArray) -> GradePairs:
+        """The cheap judge's grades, and the dear one's of these items."""
+        rows, one, two = dear[self.item], self.first, self.second
+        return replace(
+            one,
+            judge=np.where(rows, two.judge, one.judge),
+            score=np.where(rows, two.score, one.score),
+            judge_accept=np.where(rows, two.judge_accept, one.judge_accept),
+        )
+
+    def random(self, count: int, draws: int, objective: Objective, seed: int) -> WeightedSum:
+        """The mean objective where the dear judge is asked about so many items drawn at random."""
+        rng, asked, parts = np.random.default_rng(seed), np.flatnonzero(self.both), []
+        for _ in range(draws):
+            dear = np.zeros(len(self.both), dtype=bool)
+            dear[rng.choice(asked, count, replace=False)] = True
+            parts.append((1.0 / draws, objective.statistic(self.mixed(dear))))
+        return WeightedSum(tuple(parts))
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """The test items by both judges of a cascade and by the cascade; not asked where one of the two was not.
+
+    Args:
+        cheap: The cheap judge's, calibrated.
+        dear: The dear judge's, calibrated.
+        whole: The cascade's.
+        raw: The verdicts that it follows from.
+    """
+
+    cheap: Judgments
+    dear: Judgments
+    whole: Judgments
+    raw: Judgments
+
+
+@dataclass(frozen=True, slots=True)
+class MadeCascade:
+    """A cascade of one round.
+
+    Args:
+        candidate: It as a candidate.
+        judge: It as a judge.
+        tested: Of the round's test items; None where there are none.
+        scored: It beside the judges that were compared, out of fold on train and dev.
+        notes: Why it cannot ship whatever the numbers say.
+    """
+
+    candidate: Candidate
+    judge: CompiledJudge
+    tested: Tested | None
+    scored: ScoredCandidate
+    notes: tuple[str, ...]
+
+    @property
+    def cascade(self) -> Cascade:
+        """Who, then who, and when."""
+        assert self.judge.cascade is not None  # made with one
+        return self.judge.cascade
+
+
+@dataclass(frozen=True, slots=True)
+class CascadeFound:
+    """A cascade in the report.
+
+    Args:
+        cheap: Who is asked first.
+        dear: Who is asked where the expected loss says so.
+        share: Of the test items on which the dear judge is asked.
+        calls_saved: How many test items it is not asked about.
+        cost_per_1000: US dollars for 1,000 items; None where a price is not known.
+        minus_dear: The objective of the cascade minus that of the dear judge, compiled, on test.
+        minus_random: The same minus the mean of ``DRAWS`` draws of as many dear calls at random.
+        shipped: Whether it is the judge of this compile.
+        reason: Why, or why not.
+    """
+
+    cheap: str
+    dear: str
+    share: float
+    calls_saved: int
+    cost_per_1000: float | None
+    minus_dear: Estimate
+    minus_random: Estimate
+    shipped: bool
+    reason: str
+
+    def to_json(self) -> dict[str, object]:
+        """The report's ``cascade``."""
+        return {
+            "cheap": self.cheap,
+            "dear": self.dear,
+            "share": self.share,
+            "calls_saved": self.calls_saved,
+            "cost_per_1000": self.cost_per_1000,
+            "minus_dear": self.minus_dear.to_json(),
+            "minus_random": self.minus_random.to_json(),
+            "shipped": self.shipped,
+            "reason": self.reason,
+        }
+
+
+def make_cascade(
+    bench: Bench,
+    module: dspy.Module,
+    chosen: Candidate,
+    settings: CompileSettings,
+    objective: Objective,
+    watch: Watch,
+    tested: int,
+) -> MadeCascade:
+    """Both judges calibrated, and the threshold between them.
+
+    Args:
+        bench: With the recorded verdicts, or the way to the model.
+        module: What a judge of these labels looks like.
+        chosen: The prompt of a model that is asked; it comes after evidence.
+        settings: With ``cascade``, the two names.
+        objective: Gives the loss.
+        watch: Told what happens.
+        tested: Queries that the promise is tested on, in all folds.
+
+    Raises:
+        UserError: The two judges share too few labelled items.
+    """
+    assert settings.cascade is not None
+    cheap, dear = settings.cascade
+    watch.stage("cascade", f"{cheap}, then {dear}, by {objective_name(objective.name)}")
+    if bench.recorded is not None:
+        candidate, part = with_prompt(candidate_of(bench.recorded, dear, module), bench.recorded), learned_part(bench)
+        raws = [None if cheap == EVIDENCE else bench.raw(Candidate(cheap, module), part), bench.raw(candidate, part)]
+    else:
+        candidate, (part, raw) = chosen, calibration_data(bench, chosen)
+        raws = [None, raw]
+    first, second = (fitted(bench, candidate, part, raw) for raw in raws)
+    said = [_as_said(judge, raw, part) for judge, raw in zip((first, second), raws, strict=True)]
+    pairs = pairs_of(bench, part, *said)
+    if int(pairs.both.sum()) < MIN_COMMON and bench.recorded is not None:
+        raise UserError(
+            f"--cascade {cheap},{dear}: both were asked about {int(pairs.both.sum())} labelled items of train and dev, "
+            f"{MIN_COMMON} are needed. Record more verdicts, or name others."
+        )
+    losses = losses_of(objective, bench.scale)
+    saved = Saving.of(bench, part, said, losses)
+    expected = saved.out_of_fold(folds_by_query(part.experts.cluster, bench.seed))
+    least = SHOWN * float(np.sqrt(part.n_queries / max(1, tested)))
+    threshold = fit_threshold(pairs, expected, objective, least, bench.seed)
+    intercept, weights = saved.fitted(np.ones(len(part), dtype=bool))
+    cascade = Cascade(
+        cheap=cheap,
+        dear=dear,
+        threshold=threshold,
+        losses=losses,
+        intercept=intercept,
+        weights=tuple(weights.tolist()),
+        calibrators=dict(first.calibrators),
+    )
+    rows = np.flatnonzero(expected > threshold)
+    whole = _masked(merged(said[0], said[1].subset(rows.tolist()), rows), pairs.both)
+    notes = () if second.asks_lm else (f"cascade: {dear} calibrated reads evidence alone",)
+    named: dict[str, str | int] = {"cascade": cheap}
+    if bench.recorded is not None:
+        named["judge"] = cascade.name
+        bench = replace(bench, recorded=bench.recorded.with_panel(cascade.name, cascade))
+    candidate = replace(candidate, name=cascade.name, settings={**candidate.settings, **named})
+    judge = calibrated(bench, candidate, replace(second, cascade=cascade, out_of_fold=whole))
+    said_of_test = _tested(bench, candidate, judge) if bench.dataset.test.items else None
+    return MadeCascade(
+        candidate, judge, said_of_test, _scored(bench, part, candidate, whole, objective, settings), notes
+    )
+
+
+def losses_of(objective: Objective, scale: Scale) -> tuple[tuple[float, LossKind], ...]:
+    """What a wrong decision costs by the objective.
+
+    Args:
+        objective: Its terms of accepts cost the other outcome, those that count distances the squared distance, and
+            the others another grade; of classes all do.
+        scale: The grades.
+    """
+
+    def kind(name: str) -> LossKind:
+        if OBJECTIVES[name].of_accepts:
+            return "accept"
+        return "squared" if name in SPREAD and scale.level != "nominal" else "miss"
+
+    total = sum(weight for weight, _ in objective.terms)
+    return tuple((weight / total, kind(name)) for weight, name in objective.terms)
+
+
+@dataclass(frozen=True, slots=True)
+class Saving:
+    """What the dear judge saves of the loss, and what it is predicted from.
+
+    Args:
+        columns: What the cheap judge said, shape (n_items, n_columns).
+        saved: Its loss minus the dear judge's, shape (n_items,); NaN where one is not known.
+        scored: Items that the cheap judge decided.
+    """
+
+    columns: FloatArray
+    saved: FloatArray
+    scored: BoolArray
+
+    @classmethod
+    def of(cls, bench: Bench, part: Part, said: Sequence[Judgments], losses: Losses) -> "Saving":
+        """Of the two judges out of fold on these items."""
+        grade, accept = bench.target(part), part.experts.accept
+        first, second = (incurred_loss(one, grade, accept, bench.scale, losses) for one in said)
+        return cls(said_columns(said[0], bench.scale, losses), first - second, said[0].scored)
+
+    def fitted(self, rows: BoolArray) -> tuple[float, FloatArray]:
+        """Intercept and weights of a ridge regression on these rows."""
+        known = rows & ~np.isnan(self.saved)
+        x, y = self.columns[known], self.saved[known]
+        if not len(y):
+            return 0.0, np.zeros(self.columns.shape[1])
+        center, mean = x.mean(axis=0), float(y.mean())
+        gram = (x - center).T @ (x - center) + RIDGE * np.eye(x.shape[1])
+        weights = np.linalg.solve(gram, (x - center).T @ (y - mean))
+        return mean - float(center @ weights), np.asarray(weights)
+
+    def out_of_fold(self, fold: IntArray | None) -> FloatArray:
+        """Each item's expected saving from the other folds; infinite where the cheap judge decided nothing."""
+        expected = np.zeros(len(self.saved))
+        for of in range(0 if fold is None else int(fold.max()) + 1):
+            held = np.asarray(fold == of)
+            intercept, weights = self.fitted(~held)
+            expected[held] = intercept + self.columns[held] @ weights
+        return np.where(self.scored, expected, np.inf)
+
+
+def incurred_loss(judged: Judgments, grade: IntArray, accept: IntArray, scale: Scale, losses: Losses) -> FloatArray:
+    """What each decision cost, the mean of the labelled aspects, shape (n_items,).
+
+    Args:
+        judged: The decisions.
+        grade: The experts' positions, shape (n_items, n_aspects), -1 where unlabelled.
+        accept: Their accepts, 1 / 0, -1 where unknown, same shape.
+        scale: The grades.
+        losses: Weight and kind of each term.
+
+    Returns:
+        NaN where nothing was decided, or nobody labelled.
+    """
+    values, total, weight_of = np.array(scale.values), np.zeros(judged.grade.shape), np.zeros(judged.grade.shape)
+    apart = (values[np.maximum(judged.grade, 0)] - values[np.maximum(grade, 0)]) / (values[-1] - values[0])
+    for weight, kind in losses:
+        known = (accept >= 0) & (judged.accept >= 0) if kind == "accept" else grade >= 0
+        wrong = judged.accept != accept if kind == "accept" else judged.grade != grade
+        cost = apart**2 if kind == "squared" else wrong.astype(np.float64)
+        total += np.where(known, weight * cost, 0.0)
+        weight_of += np.where(known, weight, 0.0)
+    of = weight_of.sum(axis=1)
+    return np.where(judged.scored & (of > 0), total.sum(axis=1) / np.where(of > 0, of, 1.0), np.nan)
+
+
+def fit_threshold(pairs: Pairs, saving: FloatArray, objective: Objective, least: float, seed: int) -> float:
+    """The expected saving from which on the dear judge is asked.
+
+    Of the shares of dear calls at which both promises are likely to be shown on test, the smallest; where there is
+    none, the one at which the weaker of both is nearest to that.
+
+    Args:
+        pairs: Both judges, out of fold.
+        saving: Expected, shape (n_items,); infinite where the cheap judge decided nothing.
+        objective: What is compared.
+        least: Standard errors, out of fold, at which a promise is likely to be shown on test.
+        seed: Of random escalation.
+    """
+    best, at = -np.inf, np.inf
+    alone = objective.statistic(pairs.second)
+    for threshold in thresholds(saving[pairs.both]):
+        dear = (saving > threshold) & pairs.both
+        mixed = objective.statistic(pairs.mixed(dear))
+        random = pairs.random(int(dear.sum()), FIT_DRAWS, objective, seed)
+        holds = min(
+            _standard(paired_gain(mixed, alone), MARGIN),
+            _standard(paired_gain(mixed, random), 0.0),
+        )
+        if holds > best:
+            best, at = holds, threshold
+        if holds >= least:
+            return threshold
+    return float(at)
+
+
+def thresholds(saving: FloatArray) -> list[float]:
+    """Savings between those of the items, one for each share of ``SHARES``, the highest first.
+
+    Each lies in the middle of the widest gap near its share, so that items with the same verdict stay on one side when
+    the calibrator is fitted again.
+
+    Args:
+        saving: One an item; infinite where nothing was decided.
+    """
+    order = np.sort(saving[np.isfinite(saving)])
+    found: list[float] = []
+    if len(order) < 2:
+        return [float(order[0]) if len(order) else 0.0]
+    gap, reach = np.diff(order), max(1, round(NEAR * len(saving)))
+    for share in SHARES:
+        at = round((1.0 - share) * len(saving)) - 1
+        near = np.arange(max(0, at - reach), min(len(gap), at + reach + 1))
+        if len(near) and gap[near].max() > 0:
+            cut = int(near[gap[near].argmax()])
+            found.append(float((order[cut] + order[cut + 1]) / 2.0))
+    return sorted(set(found), reverse=True) or [float(order[-1])]
+
+
+def _standard(gain: PairedGain, margin: float) -> float:
+    """How many standard errors the gain lies above ``-margin``."""
+    above = gain.value + margin
+    if gain.error is None:
+        return -np.inf
+    return np.inf if gain.error == 0 < above else above / max(gain.error, 1e-12)
+
+
+def pairs_of(bench: Bench, part: Part, first: Judgments, second: Judgments) -> Pairs:
+    """Both judges beside the experts, on the items that both were asked about.
+
+    Args:
+        bench: With the scale.
+        part: The items.
+        first: The cheap judge's judgments of them.
+        second: The dear judge's.
+    """
+    accept_only = bench.dataset.labels.accept_only
+    both = first.asked & second.asked
+    one, two = (ratings_of(bench.dataset, part, _masked(said, both)) for said in (first, second))
+    known = part.experts.accept >= 0
+    if not accept_only:
+        known = known | (part.experts.grade >= 0)
+    item = np.repeat(np.arange(len(part)), known.shape[1])[known.ravel()]
+    return Pairs(one, two, item, both)
+
+
+def outcome(
+    bench: Bench,
+    part: Part,
+    made: MadeCascade,
+    tested: Tested,
+    objective: Objective,
+    settings: CompileSettings,
+) -> CascadeFound:
+    """Whether the promise holds on the test items.
+
+    Args:
+        bench: With the recorded verdicts.
+        part: The test items.
+        made: The cascade that would ship.
+        tested: The items by both judges, and by the cascades of their rounds.
+        objective: What is compared.
+        settings: Of the intervals.
+    """
+    names = made.cascade.cheap, made.cascade.dear
+    pairs = pairs_of(bench, part, tested.cheap, tested.dear)
+    assert tested.whole.escalated is not None  # a cascade's judgments say it
+    dear, n = tested.whole.escalated & pairs.both, int(pairs.both.sum())
+    count = int(dear.sum())
+    share = count / n if n else 0.0
+    mixed = objective.statistic(pairs.mixed(dear))
+    rivals = (
+        objective.statistic(pairs.second),
+        pairs.random(count, DRAWS, objective, settings.seed),
+    )
+    rows = int(pairs.first.labelled.sum())
+    minus_dear, minus_random = (
+        difference_interval(mixed, rival, resamples=settings.resamples, seed=settings.seed).estimate(rows)
+        for rival in rivals
+    )
+    fails = [*made.notes, *_failures(names[1], share, minus_dear, minus_random)]
+    held = (
+        f"{names[0]}, then {names[1]} on {percent(share)} of the items: {show(minus_dear, 3, sign=True)} against "
+        f"{names[1]} alone, {show(minus_random, 3, sign=True)} against as many calls at random"
+    )
+    alone = difference_interval(
+        objective.statistic(pairs.first), rivals[0], resamples=settings.resamples, seed=settings.seed
+    )
+    if alone.low is not None and alone.low > -MARGIN:
+        held += f"; {names[0]} alone keeps the first promise, too, with {show(alone.estimate(rows), 3, sign=True)}"
+    reason = f"none ships: {'; '.join(fails)} ({held})" if fails else f"ships: {held}"
+    _, cost = _cost(bench, part, names, share, settings, made.judge.module)
+    return CascadeFound(*names, share, n - count, cost, minus_dear, minus_random, not fails, reason)
+
+
+def _failures(dear: str, share: float, minus_dear: Estimate, minus_random: Estimate) -> list[str]:
+    if share in {0.0, 1.0}:
+        return [f"{dear} is asked about {'no' if share == 0 else 'every'} item"]
+    found = []
+    if minus_dear.low is None or minus_dear.low <= -MARGIN:
+        low = "unknown" if minus_dear.low is None else number(minus_dear.low, 3)
+        found.append(f"it may be more than {number(MARGIN)} worse than {dear} alone (lower bound {low})")
+    if minus_random.low is None or minus_random.low <= 0:
+        low = "unknown" if minus_random.low is None else number(minus_random.low, 3)
+        found.append(f"it is not shown to be better than asking at random (lower bound {low})")
+    return found
+
+
+def _cost(
+    bench: Bench, part: Part, names: tuple[str, str], share: float, settings: CompileSettings, module: dspy.Module
+) -> tuple[float, float | None]:
+    """Calls an item, and US dollars for 1,000 items, as recorded or at list price."""
+    if bench.recorded is None:
+        asked = asked_once(module, part.items, settings.lm)
+        n = len(part.items)
+        return share * asked.calls / n, None if asked.usd is None else 1000 * share * asked.usd / n
+    calls, dollars, ids = 0.0, 0.0, [item.item_id for item in part.items]
+    known = True
+    for name, of in zip(names, (1.0, share), strict=True):
+        if name != EVIDENCE:
+            cost, (made, asked_about) = cost_once(bench.recorded, name, part.items), bench.recorded.calls_of(name, ids)
+            known = known and cost is not None
+            dollars += 1000 * of * (cost or 0.0)
+            calls += of * made / max(1, asked_about)
+    return calls, dollars if known else None
+
+
+def _tested(bench: Bench, candidate: Candidate, judge: CompiledJudge) -> Tested:
+    part = bench.dataset.test
+    raw = bench.raw(candidate, part)
+    cheap, dear = judge.cheap.calibrate(part.items, raw.first), replace(judge, cascade=None).calibrate(part.items, raw)
+    both = cheap.asked & dear.asked
+    return Tested(
+        _masked(cheap, both), _masked(dear, both), _masked(judge.calibrate(part.items, raw), both), _masked(raw, both)
+    )
+
+
+def _as_said(judge: CompiledJudge, raw: Judgments | None, part: Part) -> Judgments:
+    """What a judge says out of fold; of what it was not asked or failed on, that."""
+    said = out_of_fold(judge, part)[1]
+    if raw is None:
+        return said
+    return replace(said, unscored=tuple(why or reason for why, reason in zip(raw.unscored, said.unscored, strict=True)))
+
+
+def _masked(judgments: Judgments, both: BoolArray) -> Judgments:
+    """Not asked, where one of the two judges was not: nothing can be compared there."""
+    if both.all():
+        return judgments
+    reasons = zip(both.tolist(), judgments.unscored, strict=True)
+    return replace(judgments, unscored=tuple(reason if kept else NOT_ASKED for kept, reason in reasons))
+
+
+def _scored(
+    bench: Bench, part: Part, candidate: Candidate, whole: Judgments, objective: Objective, settings: CompileSettings
+) -> ScoredCandidate:
+    """The cascade beside the judges that were compared: out of fold, calibrated as it is made."""
+    assert whole.escalated is not None
+    assert settings.cascade is not None
+    rated = ratings_of(bench.dataset, part, whole)
+    found = worth_of(rated, objective, settings)
+    share, asked = float(whole.escalated[whole.asked].mean()), int(whole.asked.sum())
+    per_item, cost = _cost(bench, part, settings.cascade, share, settings, candidate.module)
+    unscored = int((rated.labelled & (rated.judge < 0)).sum())
+    return ScoredCandidate(
+        candidate,
+        objective.value(rated),
+        unscored,
+        int(rated.labelled.sum()),
+        estimate=found,
+        cost_usd=None if cost is None else cost * asked / 1000,
+        calls=per_item * asked,
+        asked=asked,
+        worth=found,
+        rated=rated,
+    )

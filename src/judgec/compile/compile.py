@@ -1,0 +1,567 @@
+"""``compile_judge``: labels in, a measured judge out, promoted only when it is better."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import dspy
+import numpy as np
+
+from judgec.compile.abstain import Abstention, abstention, agreement_of
+from judgec.compile.assemble import Bench
+from judgec.compile.cascades import CascadeFound, Tested, outcome
+from judgec.compile.choose import ChosenPrompt, ScoredCandidate
+from judgec.compile.compared import difference
+from judgec.compile.consensus import consensus_notes
+from judgec.compile.costs import judge_costs
+from judgec.compile.dataset import Dataset, Part, ratings_of
+from judgec.compile.folds.parts import Parts, make_parts
+from judgec.compile.folds.plan import RoundsPlan, plan_rounds
+from judgec.compile.folds.rounds import Compiling, Round, pooled_judgments
+from judgec.compile.jurors import JURY_KIND, ask_candidates, check_untaught, plan_candidates, seated
+from judgec.compile.learning_curve import LearningCurve, Narrower, Sharper, Taught, learning_curve, narrower, sharper
+from judgec.compile.pair_columns import LONGEST, follows_length
+from judgec.compile.panels import Member, members_of
+from judgec.compile.promote import Decision
+from judgec.compile.recorded import with_prompts
+from judgec.compile.retarget import Retargeted, retargeted
+from judgec.compile.rivals import Contest
+from judgec.compile.search.candidates import UNCOMPILED, Candidate, task_module, with_instructions
+from judgec.compile.search.plan import CallPlan
+from judgec.compile.search.registry import OPTIMIZERS, Optimizer, find_optimizer
+from judgec.compile.settings import MIN_TEST_QUERIES, CompileSettings
+from judgec.compile.standing import Standing
+from judgec.compile.verify import BEST_ALONE, COMPILED_SINGLE, Verification, labelled, verify
+from judgec.errors import UserError
+from judgec.labels.experts import drawn_note
+from judgec.labels.sides.draw import folds_of
+from judgec.labels.sides.memory import read_memory
+from judgec.labels.splits import Family, read_family
+from judgec.lm.session import Session
+from judgec.lm.watch import Watch
+from judgec.raters import programs
+from judgec.raters.decision import HALF_WAY, half_way
+from judgec.raters.judge import CompiledJudge, load_judge
+from judgec.raters.pairwise import verdicts
+from judgec.raters.recorded import RecordedVerdicts, ranges_for_card
+from judgec.raters.replies import is_unread
+from judgec.raters.tasks.preference import weighing
+from judgec.records.card import EVIDENCE_ALONE, ProgramCard, Setting
+from judgec.records.cost import JudgeCost
+from judgec.records.estimate import Estimate
+from judgec.records.judgment import Judgments
+from judgec.records.label import InputCounts, LabelSet
+from judgec.records.language import language_notes, languages_of
+from judgec.records.ratings import people_mean
+from judgec.records.scale import ACCEPT_SCALE
+from judgec.records.tasks.registry import compares, finds_modes
+from judgec.report.numbers import number, objective_name
+from judgec.stats.agreement.ceiling import adjudicator_notes
+from judgec.stats.agreement.difference import differences
+from judgec.stats.agreement.measure import Resampling
+from judgec.stats.agreement.objective import Objective, parse_objective, statistics_of
+from judgec.stats.agreement.systems import SystemAgreement, system_agreement
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """Everything a compile found out.
+
+    Args:
+        dataset: Labels and split.
+        judge: The compiled judge.
+        chosen: Its prompt.
+        scored: Every candidate with its objective on dev, in the order tried.
+        verification: All judges on the test split.
+        prompt_gain: Compiled minus uncompiled, both calibrated: what the prompt alone brought.
+        decision: Whether it was promoted.
+        notes: What the user should know.
+        contest: How it was decided; decided again when another compile finishes first.
+        standing: The look, and the champion it was compared with.
+        abstention: Agreement against coverage, and what may be promised.
+        curve: Agreement for fewer labels, or None when nobody asked.
+        earlier: The version that this compile had made before, or None.
+        folds: What each fold chose, where there are several; the judge's own choice was made on all.
+        choice: The judge's own choice.
+        panel: What came of looking for a panel; None where nobody asked for one.
+        costs: What each judge that could have shipped costs, and what it is worth.
+        cascade: What came of two judges one after the other; None where nobody asked.
+        retargeted: Beside which judge it stands whose prompt it has; None where it has its own.
+    """
+
+    dataset: Dataset
+    judge: CompiledJudge
+    chosen: Candidate
+    scored: tuple[ScoredCandidate, ...]
+    verification: Verification
+    prompt_gain: dict[str, Estimate]
+    decision: Decision
+    notes: tuple[str, ...]
+    contest: Contest
+    standing: Standing
+    abstention: Abstention
+    curve: LearningCurve | None
+    earlier: ProgramCard | None = None
+    folds: tuple[ChosenPrompt, ...] = ()
+    choice: ChosenPrompt | None = None
+    panel: "PanelFound | None" = None
+    costs: tuple[JudgeCost, ...] = ()
+    cascade: CascadeFound | None = None
+    retargeted: Retargeted | None = None
+
+    @cached_property
+    def systems(self) -> SystemAgreement | None:
+        """Whether the judge ranks the agents of the test items as the experts do; None where there are too few."""
+        test, labels = self.dataset.test, self.dataset.labels
+        if labels.scale.level == "nominal":
+            return None
+        by = test.experts.accept_by if labels.accept_only else test.experts.grade_by
+        values = np.array(ACCEPT_SCALE.values if labels.accept_only else labels.scale.values)
+        people = people_mean(by, values).mean(axis=1)
+        said = self.verification.judgments["compiled"].score.mean(axis=1)
+        return system_agreement([item.agent for item in test.items], test.experts.cluster, people, said)
+
+    @property
+    def sharper(self) -> Sharper:
+        """How many more queries would show a difference worth showing."""
+        return sharper(self.decision.detectable, self.dataset, self.decision.difference.note or "")
+
+    def narrower(self, objective: str) -> Narrower:
+        """How many more queries would bring an interval to a useful width: that of the objective's first statistic.
+
+        A judge that gives one grade to all has no tau-b or kappa; then it is that of its score, or of accept agreement.
+        """
+        names = (statistics_of(objective)[0], *ALWAYS_THERE)
+        found = self.verification.agreements["compiled"].estimates
+        name = next((one for one in names if one in found and found[one].low is not None), names[0])
+        return narrower(name, found.get(name), self.dataset)
+
+
+MOST_UNREAD = 0.05  # share of the baseline's verdicts that may be unreadable where a gain over it counts
+ALWAYS_THERE = ("tau_b_score", "accept_agreement")  # statistics of a judge that gives one grade to all, best first
+
+
+@dataclass(frozen=True, slots=True)
+class PanelFound:
+    """A panel in the report.
+
+    Args:
+        kind: ``mean``, ``weighted``, ``stack``, or ``single`` where no panel was better.
+        members: Who is on it, and what each adds.
+        incumbent: The best single judge.
+        gain: The compiled judge minus that one, compiled, on test.
+    """
+
+    kind: str
+    members: tuple[Member, ...]
+    incumbent: str
+    gain: Estimate
+
+    def to_json(self) -> dict[str, object]:
+        """The report's ``panel``."""
+        members = [one.to_json() for one in self.members]
+        return {"kind": self.kind, "members": members, "incumbent": self.incumbent, "gain": self.gain.to_json()}
+
+
+def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session, watch: Watch) -> Compiled:
+    """Compile a judge from labels; nothing is written but the journal.
+
+    Args:
+        labels: From ``labels.labels.read_labels``.
+        settings: What the user asked for.
+        session: The way to the LM.
+        watch: Told where the compile is.
+
+    Raises:
+        UserError: When the labels cannot be learned from, or the objective does not fit them.
+        ServiceError: When the LM fails for good.
+    """
+    parts, objective = _prepare(labels, settings)
+    dataset = parts.pooled
+    watch.stage("split", _sizes(dataset))
+    module = _module(labels, settings)
+    optimizer, plan = _planned(parts, module, settings)
+    watch.stage("plan", f"{plan.whole.shown()}; {settings.lm.asked_at}")
+    if settings.recorded is None:
+        session.preflight(reflects=plan.whole.reflects)
+        settings = replace(settings, lm=session.settled(settings.lm))  # for the card: as it is asked
+    if settings.asked:
+        settings = replace(settings, recorded=ask_candidates(labels, settings, session.ask_whole, watch))
+    if settings.batch and settings.recorded is None and not settings.lm.embedded:
+        _ask_ahead(parts, module, session, watch)
+    tested_queries = dataset.test.n_queries
+    compiling = Compiling(Candidate(UNCOMPILED, module), settings, session, optimizer, objective, watch, tested_queries)
+    rounds: list[Round] = []
+    for each, room in zip(parts.rounds, plan.rounds, strict=True):
+        rounds = [one.without_ratings() for one in rounds]
+        of = f", round {len(rounds) + 1} of {len(parts.rounds)}" if parts.refit else ""
+        rounds.append(compiling.round(each, room, of))
+    cascade = _cascade(parts, rounds, settings, objective)
+    if cascade is not None and cascade.shipped:
+        rounds = [one.with_cascade() for one in rounds]
+    return _measured(labels, parts, rounds, cascade, compiling)
+
+
+def _measured(
+    labels: LabelSet, parts: Parts, rounds: list[Round], cascade: CascadeFound | None, compiling: Compiling
+) -> Compiled:
+    """What was compiled, measured on the test items of all rounds, with the decision about it."""
+    settings, objective, dataset = compiling.settings, compiling.objective, parts.pooled
+    last, tested = rounds[-1], rounds[: len(parts.tested)]
+    choice, chosen, judge = last.choice, last.choice.chosen, last.judge
+    judged, uncompiled_calibrated = pooled_judgments(parts, tested)
+    how = Resampling(resamples=settings.resamples, seed=settings.seed)
+    verification = verify(dataset, judged, how)
+    nominal = labels.scale.level == "nominal"
+    bare = ratings_of(dataset, dataset.test, uncompiled_calibrated)
+    gain = differences(verification.ratings["compiled"], bare, how, nominal=nominal)
+    refusal, unread = _refusal(labels, settings, judge, verification), _unread(verification)
+    if unread:
+        gain = {name: Estimate(value=None, note=unread) for name in gain}
+    moved = _moved(settings, judge, dataset)
+    contest = Contest(
+        dataset,
+        verification,
+        settings,
+        compiling.session,
+        refusal,
+        evidence_alone=not judge.asks_lm,
+        margin=None if moved is None else moved.allowed,
+        unread=unread,
+    )
+    whole = replace(last.bench, dataset=_shipped(parts))
+    held_back = _abstention(whole, last, judged["compiled"], how, settings)
+    if settings.asked:
+        judge = seated(judge, settings, chosen.name)
+    elif settings.recorded is not None:
+        judge = with_prompts(judge, settings.recorded, chosen.name)
+    earlier = _earlier(dataset, settings, card_settings(chosen, settings, held_back), judge)
+    standing = contest.standing() if earlier is None else Standing(earlier.looks, earlier.parent)
+    return Compiled(
+        dataset=dataset,
+        judge=judge,
+        chosen=chosen,
+        scored=choice.scored,
+        verification=verification,
+        prompt_gain=gain,
+        decision=contest.decide(standing),
+        notes=(
+            *([] if moved is None else [moved.sentence()]),
+            *([] if cascade is None else [f"cascade: {cascade.reason}"]),
+            *choice.notes,
+            *_half_way(last),
+            *consensus_notes(parts.shipped, settings.consensus, settings.seed),
+            *_notes(dataset, settings, verification, objective, judge),
+        ),
+        contest=contest,
+        standing=standing,
+        abstention=held_back,
+        curve=_curve(parts, tested, how, settings),
+        earlier=earlier,
+        folds=tuple(one.choice for one in tested) if parts.refit else (),
+        choice=choice,
+        panel=_panel(last, verification, settings, objective),
+        costs=judge_costs(last.bench, choice, judge, settings, objective),
+        cascade=cascade,
+        retargeted=moved,
+    )
+
+
+def _moved(settings: CompileSettings, judge: CompiledJudge, dataset: Dataset) -> Retargeted | None:
+    """The champion that this judge is to take the place of with another model; None where nobody asked for it."""
+    if settings.retarget is None:
+        return None
+    return retargeted(settings.retarget, settings, judge.module, dataset.test.items)
+
+
+def _ask_ahead(parts: Parts, module: dspy.Module, session: Session, watch: Watch) -> None:
+    """Ask the uncompiled judge about everything that some round learns from or tests: one batch in place of many.
+
+    Its replies stay in the journal, where each round finds those that it may see.
+    """
+    items = {
+        item.item_id: item for one in parts.rounds for part in (one.train, one.dev, one.test) for item in part.items
+    }
+    watch.stage("batch", f"the uncompiled judge on {len(items)} items")
+    labels = parts.pooled.labels
+    verdicts(module, list(items.values()), ask=session.finish, scale=labels.scale, aspects=labels.aspects)
+
+
+def _cascade(
+    parts: Parts, rounds: Sequence[Round], settings: CompileSettings, objective: Objective
+) -> CascadeFound | None:
+    """Whether the cascade's promise holds on all test items, each by the cascade of its round."""
+    made = [one.cascade for one in rounds[: len(parts.tested)] if one.cascade is not None]
+    last = rounds[-1].cascade
+    if settings.cascade is None or last is None:
+        return None
+    pooled = Tested(
+        *(parts.pool([getattr(one.tested, name) for one in made]) for name in ("cheap", "dear", "whole", "raw"))
+    )
+    bench = replace(rounds[-1].bench, dataset=parts.pooled)
+    return outcome(bench, parts.pooled.test, last, pooled, objective, settings)
+
+
+def _panel(
+    last: Round, verification: Verification, settings: CompileSettings, objective: Objective
+) -> PanelFound | None:
+    found = last.choice.panel
+    if found is None:
+        return None
+    members = members_of(last.bench, last.choice, settings, objective)
+    ratings = verification.ratings
+    gain = difference(ratings["compiled"], ratings[COMPILED_SINGLE], objective, settings)
+    return PanelFound(found.kind, tuple(members), found.incumbent.name, gain)
+
+
+def plan_judge(labels: LabelSet, settings: CompileSettings) -> tuple[Dataset, CallPlan]:
+    """What a compile would ask, without asking anything.
+
+    Raises:
+        UserError: As ``compile_judge`` before its first call.
+    """
+    parts, _ = _prepare(labels, settings)
+    module = _module(labels, settings)
+    return parts.pooled, _planned(parts, module, settings)[1].whole
+
+
+def card_settings(chosen: Candidate, settings: CompileSettings, abstention: Abstention) -> dict[str, Setting]:
+    """How the judge was made, for its card."""
+    found: dict[str, Setting] = {"prompt": chosen.name, **chosen.settings}
+    if settings.recorded is not None:
+        found |= ranges_for_card(settings.recorded)
+    if settings.asked:
+        found["kind"] = JURY_KIND
+    if settings.consensus != "median":
+        found["consensus"] = settings.consensus
+    if abstention.below is not None:
+        found["abstain_below"] = abstention.below
+    if settings.recorded is not None:
+        found |= settings.recorded.about.settings
+    if settings.retarget is not None:
+        found |= {"from": settings.retarget.name, "margin": settings.retarget.margin}
+    return found
+
+
+def _earlier(
+    dataset: Dataset, settings: CompileSettings, made: Mapping[str, Setting], judge: CompiledJudge
+) -> ProgramCard | None:
+    """The version that this very compile wrote before it was killed: the same content, its look not counted yet.
+
+    A compile that was finished and is asked for again makes a version of its own, which meets the champion.
+    """
+    facts: dict[str, object] = {
+        "data_digest": dataset.labels.digest,
+        "split_digest": dataset.split.digests["test"],
+        "lm": settings.asked_by(judge).describe(),
+        "optimizer": settings.optimizer,
+        "settings": made,
+        "objective": settings.objective,
+        "seed": settings.seed,
+    }
+    prompt = programs.dump_module(judge.module)
+    found = programs.find(settings.home, settings.name, facts, prompt, judge.calibration())
+    looks = read_family(settings.home, settings.name).looks
+    return None if found and f"{found.version:04d}" in {look.version for look in looks} else found
+
+
+def default_objective(labels: LabelSet) -> str:
+    """``kappa`` for accepts, classes and failure modes, ``tau_b`` for ordered grades."""
+    unordered = labels.accept_only or labels.scale.level == "nominal" or finds_modes(labels.task)
+    return "kappa" if unordered else "tau_b"
+
+
+def missing_of(labels: LabelSet) -> dict[str, float]:
+    """The share of the labelled items without an input that others have, by field."""
+    known, counts = {label.item_id for label in labels.labels}, InputCounts()
+    counts.add([item for item in labels.items if item.item_id in known])
+    return {name: share for name in labels.fields if (share := counts.missing(name))}
+
+
+def _module(labels: LabelSet, settings: CompileSettings) -> dspy.Module:
+    module = task_module(labels)
+    if settings.retarget is not None and settings.recorded is None:
+        module = load_judge(settings.retarget.program).module
+    if settings.instructions is not None:
+        module = with_instructions(module, settings.instructions)
+    if not (settings.weighs.factors or settings.weighs.citations):
+        return module
+    if not compares(labels.task):
+        raise UserError(
+            f"--factors, --has-citations: these labels are of task {labels.task}; only a judge of preference, which "
+            "compares two answers, weighs them. Leave them out."
+        )
+    return weighing(module, factors=settings.weighs.factors, citations=settings.weighs.citations)
+
+
+def _prepare(labels: LabelSet, settings: CompileSettings) -> tuple[Parts, Objective]:
+    objective = parse_objective(settings.objective)
+    memory = read_memory(settings.home, settings.name)
+    folds = folds_of(labels, memory, settings.folds)
+    parts = make_parts(
+        labels,
+        settings.seed,
+        memory=memory,
+        folds=folds,
+        reserve=settings.promise is not None,
+        consensus=settings.consensus,
+    )
+    if objective.needs_accept and (parts.pooled.test.experts.accept < 0).all():
+        raise UserError(
+            "--objective accept: nobody's accept or reject is known on this scale; the grades are "
+            f"{', '.join(map(str, labels.scale.grades))}. Name the lowest accepted one with --accept-at."
+        )
+    train = parts.shipped.train
+    if not labelled(train, train.experts.accept if labels.accept_only else train.experts.grade):
+        held = f"{len(train)} items, all of one grade" if len(train) else "no items"
+        raise UserError(
+            f"train split: {held}; of {len(labels.items)} items of {_queries(labels)} queries "
+            f"{'half the' if parts.refit is None else 'five in seven'} queries fall "
+            "into it, and at least two different grades are needed there to learn from. Label items of further queries."
+        )
+    return parts, objective
+
+
+def _queries(labels: LabelSet) -> int:
+    return len({item.query_id for item in labels.items})
+
+
+def _planned(parts: Parts, module: dspy.Module, settings: CompileSettings) -> tuple[Optimizer, RoundsPlan]:
+    if settings.asked:
+        check_untaught(parts, settings.asked)
+        whole = plan_candidates(settings, parts.pooled.labels)
+        return OPTIMIZERS["auto"], RoundsPlan(whole, (whole,) * len(parts.rounds))
+    if settings.recorded is not None:
+        free = CallPlan((), 0, 0.0, None, searches=True, reflects=False)
+        return OPTIMIZERS["auto"], RoundsPlan(free, (free,) * len(parts.rounds))  # nothing is asked, nobody proposes
+    optimizer = find_optimizer(
+        settings.optimizer, reflection=settings.reflection is not None, no_reflection=settings.no_reflection
+    )
+    champion = programs.CHAMPION in programs.aliases(settings.home, settings.name)
+    return optimizer, plan_rounds(parts, module, settings, optimizer, champion=champion)
+
+
+def _shipped(parts: Parts) -> Dataset:
+    """All that is tested, beside what the shipped judge has to order and to promise by."""
+    return replace(parts.pooled, dev=parts.shipped.dev, reserve=parts.shipped.reserve)
+
+
+def _abstention(
+    bench: Bench, shipped: Round, tested: Judgments, how: Resampling, settings: CompileSettings
+) -> Abstention:
+    reserve, judge = bench.dataset.reserve, shipped.judge
+    asked = settings.promise is not None and reserve is not None
+    return abstention(
+        bench,
+        judge,
+        tested,
+        how,
+        of=agreement_of(settings.objective),
+        below=settings.abstain_below,
+        promise=settings.promise,
+        risk=settings.risk,
+        of_reserve=bench.judged(judge, shipped.choice.chosen, reserve) if asked and reserve is not None else None,
+    )
+
+
+def _curve(parts: Parts, tested: Sequence[Round], how: Resampling, settings: CompileSettings) -> LearningCurve | None:
+    if not settings.learning_curve:
+        return None
+    rounds = [Taught(one.bench, one.choice.chosen, one.judged["compiled_prompt"]) for one in tested]
+    return learning_curve(rounds, parts.pooled, parts.pool, parse_objective(settings.objective), how)
+
+
+def _refusal(labels: LabelSet, settings: CompileSettings, judge: CompiledJudge, found: Verification) -> str:
+    reads_model = judge.asks_lm and not settings.lm.embedded
+    if compares(labels.task) and not reads_model and "reference" not in labels.fields:
+        how = Resampling(resamples=settings.resamples, seed=settings.seed)
+        length = follows_length(found.ratings["compiled"], found.ratings[LONGEST], how)
+        why = "a preference judge needs a model's verdict or a reference, and this one reads neither"
+        return f"never promoted: {why}{f'; {length}' if length else ''}"
+    return ""
+
+
+def _unread(found: Verification) -> str:
+    """Why no gain counts: too many verdicts of a judge that it is over are there, and could not be read."""
+    for name in ("uncompiled", BEST_ALONE):
+        if name not in found.judgments:
+            continue
+        asked = int(found.judgments[name].asked.sum())
+        reasons = Counter(why for why in found.judgments[name].unscored if why is not None and is_unread(why))
+        if reasons.total() > MOST_UNREAD * asked:
+            who = "uncompiled judge" if name == "uncompiled" else "recorded judge that was best as it is"
+            seen = f"{reasons.total():,} of {asked:,} verdicts of the {who} on the test items could not be read"
+            return (
+                f"never promoted: {seen} ({reasons.most_common(1)[0][0]}), and a gain over what was not read is none. "
+                "Mend these verdicts, or the form of the prompt."
+            )
+    return ""
+
+
+def _sizes(dataset: Dataset) -> str:
+    if dataset.split.folds > 1:
+        return f"{dataset.split.folds} folds, {len(dataset.test)} items ({dataset.test.n_queries} queries)"
+    parts: Sequence[Part] = (dataset.train, dataset.dev, dataset.test)
+    return ", ".join(f"{part.name} {len(part)} items ({part.n_queries} queries)" for part in parts)
+
+
+def _half_way(shipped: Round) -> list[str]:
+    """How many verdicts of the prompt that ships lay between two grades, among those it was fitted and tested on."""
+    if shipped.judge.joint is not None:
+        return []  # a mean of two verdicts lies between them; nobody said so
+    tested = shipped.judged.get("compiled_prompt") if shipped.bench.language_model else None
+    found = shipped.judge.half_way + (0 if tested is None else half_way(tested, shipped.bench.scale))
+    return [f"{found} verdicts of {HALF_WAY}"] if found else []
+
+
+def _notes(
+    dataset: Dataset,
+    settings: CompileSettings,
+    verification: Verification,
+    objective: Objective,
+    judge: CompiledJudge,
+) -> tuple[str, ...]:
+    notes = [*dataset.labels.notes, *adjudicator_notes(dataset.test.experts)]
+    notes += drawn_note(dataset.test.experts)
+    notes += language_notes(languages_of(dataset.labels.items))
+    if settings.recorded is not None:
+        notes += [*settings.recorded.notes, *_coverage(settings.recorded, dataset, verification)]
+    if not judge.asks_lm:
+        notes.append(f"{EVIDENCE_ALONE}: judging asks no language model and costs nothing per judgment")
+    if settings.lm.embedded:
+        notes.append("judge: embedded evidence engine, no language model")
+    if dataset.labels.constructed:
+        notes.append("constructed labels: no expert gave them, agreement with them says nothing about experts")
+    queries = dataset.test.n_queries
+    if dataset.split.folds == 1 and queries < MIN_TEST_QUERIES:
+        why = f"{queries} test queries, below {MIN_TEST_QUERIES} no judge is promoted"
+        notes.append(f"{why}: under another --name, --folds 5 tests all queries")
+    ratings = verification.ratings
+    if judge.asks_lm and not settings.lm.embedded and "evidence_only" in ratings:
+        alone, whole = objective.value(ratings["evidence_only"]), objective.value(ratings["compiled"])
+        if alone >= whole:
+            notes.append(
+                f"evidence alone is as good ({objective_name(objective.name)} {number(alone)} against {number(whole)}) "
+                "and costs nothing per judgment: compile with --lm embedded"
+            )
+    return tuple(notes)
+
+
+def _coverage(recorded: RecordedVerdicts, dataset: Dataset, found: Verification) -> list[str]:
+    """How many test items the judges were asked about, and how often the order of a pair decided."""
+    notes, n = [], len(dataset.test)
+    for name in ("uncompiled", BEST_ALONE, "compiled"):
+        asked = int(found.judgments[name].asked.sum())
+        if asked < n:
+            notes.append(f"{recorded.path}: {name} was asked about {asked:,} of {n:,} test items; its row is of these")
+    flipped = found.judgments["compiled_prompt"].flipped
+    if flipped is not None:
+        shown = int(found.judgments["compiled_prompt"].asked.sum())
+        notes.append(f"{int(flipped.sum()):,} of {shown:,} test pairs flipped with the order of the answers: ties")
+    return notes
+
+
+def family_of(settings: CompileSettings) -> Family:
+    """The family that the compile belongs to."""
+    return read_family(settings.home, settings.name)

@@ -1,0 +1,159 @@
+"""Labels, consensus and split together, as the compiler works with them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from judgec.labels.experts import experts_of, leave_one_out
+from judgec.labels.sides.draw import FRESH, reserved, split_labels
+from judgec.labels.sides.memory import Memory
+from judgec.labels.sides.mirrors import with_mirrors_together
+from judgec.labels.splits import SPLITS, Split
+from judgec.records.judgment import Judgments
+from judgec.records.label import UNLABELLED, Experts, IntArray, Item, Label, LabelSet
+from judgec.records.ratings import GradePairs, pair
+
+RESERVED = 0.2  # share of the train queries set aside for a promise
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of the split: its labelled items.
+
+    Args:
+        name: ``train``, ``dev`` or ``test``.
+        items: Its items.
+        experts: Their labels, row i belonging to ``items[i]``.
+        others: Consensus grades and accepts without each annotator, each (n_annotators, n_items, n_aspects).
+        rationales: The labels with a reason of each item, by item_id.
+    """
+
+    name: str
+    items: tuple[Item, ...]
+    experts: Experts
+    others: tuple[IntArray, IntArray]
+    rationales: Mapping[str, tuple[Label, ...]]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def rationale(self, i: int) -> str:
+        """Why the experts gave item ``i`` its grade, in the words of one who gave just that; or an empty text."""
+        return next((label.rationale for label in self.reasoned(i) if self.agrees(label, i)), "")
+
+    def reasoned(self, i: int) -> tuple[Label, ...]:
+        """The labels of item ``i`` that have a reason."""
+        return self.rationales.get(self.items[i].item_id, ())
+
+    def agrees(self, label: Label, i: int) -> bool:
+        """Whether a label of item ``i`` gives the grades that the experts together give it."""
+        own = self.experts.grade_by[self.experts.annotators.index(label.annotator), i]
+        return bool(((own == UNLABELLED) | (own == self.experts.grade[i])).all())
+
+    def rows(self, index: Sequence[int]) -> "Part":
+        """The part with only these items."""
+        chosen = list(index)
+        return Part(
+            self.name,
+            tuple(self.items[i] for i in chosen),
+            self.experts.rows(chosen),
+            (self.others[0][:, chosen], self.others[1][:, chosen]),
+            self.rationales,
+        )
+
+    @property
+    def n_queries(self) -> int:
+        """How many different queries its items belong to."""
+        return len({item.query_id for item in self.items})
+
+
+def joined(*parts: Part) -> Part:
+    """Several parts of one data set as one, in this order, under the first one's name."""
+    first = parts[0]
+    experts = [part.experts for part in parts]
+    items = tuple(item for part in parts for item in part.items)
+    codes: dict[str, int] = {}
+    return Part(
+        first.name,
+        items,
+        replace(
+            first.experts,
+            grade=np.concatenate([one.grade for one in experts]),
+            accept=np.concatenate([one.accept for one in experts]),
+            cluster=np.array([codes.setdefault(item.query_id, len(codes)) for item in items], dtype=np.int64),
+            grade_by=np.concatenate([one.grade_by for one in experts], axis=1),
+            accept_by=np.concatenate([one.accept_by for one in experts], axis=1),
+        ),
+        (
+            np.concatenate([part.others[0] for part in parts], axis=1),
+            np.concatenate([part.others[1] for part in parts], axis=1),
+        ),
+        first.rationales,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Everything a compile learns from and is judged by.
+
+    ``reserve`` is the fifth of the train queries that a promise is checked on, taken out of ``train``; else None.
+    """
+
+    labels: LabelSet
+    split: Split
+    train: Part
+    dev: Part
+    test: Part
+    reserve: Part | None = None
+
+    def with_reserve(self) -> "Dataset":
+        """A fifth of the train queries taken out, by hash."""
+        train = self.train
+        key = {item.item_id: key for item, key in zip(self.labels.items, self.split.keys, strict=True)}
+        by_key = reserved([key[item.item_id] for item in train.items], RESERVED)
+        aside = {item.query_id for item in train.items if key[item.item_id] in by_key}
+        out = [item.query_id in aside for item in train.items]
+        kept, taken = (train.rows([i for i, taken in enumerate(out) if taken is side]) for side in (False, True))
+        return replace(self, train=kept, reserve=replace(taken, name="reserve"))
+
+
+def make_dataset(labels: LabelSet, seed: int, *, memory: Memory = FRESH, reserve: bool = False) -> Dataset:
+    """Split labels by query and take the experts' consensus.
+
+    Args:
+        labels: As read.
+        seed: Seed of the consensus where two experts differ; the split depends on none.
+        memory: What the home remembers of queries; those that it knows stay where they are.
+        reserve: Take a fifth of the train queries out, by hash.
+    """
+    labels = with_mirrors_together(labels)
+    dataset = with_split(labels, split_labels(labels, memory), seed)
+    return dataset.with_reserve() if reserve else dataset
+
+
+def with_split(labels: LabelSet, split: Split, seed: int) -> Dataset:
+    """The labels under a split that is given, with the experts' consensus.
+
+    Args:
+        labels: As read.
+        split: Positions of the items of each part.
+        seed: Seed of the consensus where two experts differ.
+    """
+    experts = experts_of(labels, seed)
+    rationales: dict[str, tuple[Label, ...]] = {}
+    for label in labels.labels:
+        if label.rationale:
+            rationales[label.item_id] = (*rationales.get(label.item_id, ()), label)
+
+    # An item that nobody labelled teaches nothing and tests nothing: no judge is asked about it.
+    labelled = ((experts.grade != UNLABELLED) | (experts.accept != UNLABELLED)).any(axis=1)
+    whole = Part("all", labels.items, experts, leave_one_out(labels, experts, seed), rationales)
+    parts = {name: replace(whole.rows([i for i in getattr(split, name) if labelled[i]]), name=name) for name in SPLITS}
+    return Dataset(labels, split, **parts)
+
+
+def ratings_of(dataset: Dataset, part: Part, judgments: Judgments, aspect: int | None = None) -> GradePairs:
+    """A judge beside the experts on a part of the split."""
+    labels = dataset.labels
+    return pair(part.experts, judgments, labels.scale, accept_only=labels.accept_only, aspect=aspect)

@@ -1,0 +1,70 @@
+"""The data of each round of a compile: the single split, or one round a fold and one that refits on all."""
+
+from dataclasses import dataclass
+
+from judgec.compile.consensus import Consensus, taught
+from judgec.compile.dataset import Dataset, make_dataset, with_split
+from judgec.labels.sides.draw import fold_splits
+from judgec.labels.sides.memory import Memory
+from judgec.labels.sides.mirrors import with_mirrors_together
+from judgec.records.judgment import Judgments, concatenate
+from judgec.records.label import LabelSet
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a compile learns from and is tested on.
+
+    Args:
+        pooled: All that is tested; with the single split, the split itself.
+        tested: What each round learns from and tests; together they test the items of ``pooled`` once.
+        refit: What the judge that ships learns from: all of it. None with the single split, whose judge ships.
+    """
+
+    pooled: Dataset
+    tested: tuple[Dataset, ...]
+    refit: Dataset | None = None
+
+    @property
+    def shipped(self) -> Dataset:
+        """What the judge that ships learns from."""
+        return self.refit or self.pooled
+
+    @property
+    def rounds(self) -> tuple[Dataset, ...]:
+        """Every round that looks for a prompt of its own."""
+        return self.tested if self.refit is None else (*self.tested, self.refit)
+
+    def pool(self, pieces: list[Judgments]) -> Judgments:
+        """The judgments of each round's test items as one, in the order of ``pooled``."""
+        if len(pieces) == 1:
+            return pieces[0]
+        row = {item_id: i for i, item_id in enumerate(i for piece in pieces for i in piece.item_ids)}
+        return concatenate(pieces).subset([row[item.item_id] for item in self.pooled.test.items])
+
+
+def make_parts(
+    labels: LabelSet, seed: int, *, memory: Memory, folds: int, reserve: bool, consensus: Consensus = "median"
+) -> Parts:
+    """Split the labels for every round.
+
+    Args:
+        labels: As read.
+        seed: Seed of the consensus where two experts differ.
+        memory: What the home remembers of queries.
+        folds: From ``folds_of``.
+        reserve: Take a fifth of the train queries out of what the shipped judge learns from.
+        consensus: Of annotators who differ, on what is learned from.
+    """
+    if folds == 1:
+        dataset = taught(make_dataset(labels, seed, memory=memory, reserve=reserve), consensus)
+        return Parts(dataset, (dataset,))
+    labels = with_mirrors_together(labels)
+    pooled, splits, whole = fold_splits(labels, folds, memory)
+    refit = with_split(labels, whole, seed)
+    tested = tuple(taught(with_split(labels, split, seed), consensus) for split in splits)
+    return Parts(
+        pooled=with_split(labels, pooled, seed),
+        tested=tuple(dataset for dataset in tested if dataset.test.items),
+        refit=taught(refit.with_reserve() if reserve else refit, consensus),
+    )

@@ -1,0 +1,130 @@
+"""One round of a compile: choose a prompt and calibrate it on train and dev, and judge the round's test items."""
+
+from dataclasses import dataclass, replace
+
+from judgec.compile.assemble import Bench, calibrated
+from judgec.compile.cascades import MadeCascade, make_cascade
+from judgec.compile.choose import ChosenPrompt, choose_prompt
+from judgec.compile.dataset import Dataset
+from judgec.compile.folds.parts import Parts
+from judgec.compile.panels import choose_panel
+from judgec.compile.recorded import choose_recorded
+from judgec.compile.search.candidates import Candidate
+from judgec.compile.search.plan import CallPlan
+from judgec.compile.search.registry import Optimizer
+from judgec.compile.settings import CompileSettings
+from judgec.compile.verify import COMPILED_SINGLE, judge_test
+from judgec.evidence.model import EvidenceModel
+from judgec.lm.session import Session
+from judgec.lm.watch import Watch
+from judgec.raters.judge import CompiledJudge
+from judgec.records.judgment import Judgments
+from judgec.records.language import languages_of
+from judgec.stats.agreement.objective import Objective
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What came of a round.
+
+    Args:
+        bench: Its data, with evidence fitted on its train items.
+        choice: Its prompt, and every candidate.
+        judge: With that prompt, calibrated.
+        judged: The test items by each judge; empty where the round tests nothing.
+        bare: The test items by the uncompiled prompt with a calibrator of its own.
+        cascade: What came of two judges one after the other, where somebody asked for it.
+    """
+
+    bench: Bench
+    choice: ChosenPrompt
+    judge: CompiledJudge
+    judged: dict[str, Judgments]
+    bare: Judgments | None
+    cascade: MadeCascade | None = None
+
+    def without_ratings(self) -> "Round":
+        """The same without the grades of every judge that was compared."""
+        return replace(self, choice=self.choice.without_ratings())
+
+    def with_cascade(self) -> "Round":
+        """The same with the cascade as its judge, and the dear judge alone beside it."""
+        made = self.cascade
+        assert made is not None  # the caller has looked
+        recorded = self.bench.recorded
+        if recorded is not None:
+            recorded = recorded.with_panel(made.candidate.name, made.cascade)
+        scored = (*self.choice.scored, made.scored)
+        choice = replace(self.choice, chosen=made.candidate, fitted=made.judge, scored=scored, panel=None)
+        bench = replace(self.bench, recorded=recorded)
+        judged = dict(self.judged)
+        if made.tested is not None:
+            test = made.tested
+            judged |= {"compiled_prompt": test.raw, COMPILED_SINGLE: test.dear, "compiled": test.whole}
+        return replace(self, bench=bench, choice=choice, judge=made.judge, judged=judged)
+
+
+@dataclass(frozen=True, slots=True)
+class Compiling:
+    """What every round of a compile shares; ``tested`` is how many queries all of them test."""
+
+    uncompiled: Candidate
+    settings: CompileSettings
+    session: Session
+    optimizer: Optimizer
+    objective: Objective
+    watch: Watch
+    tested: int
+
+    def round(self, dataset: Dataset, plan: CallPlan, of: str = "") -> Round:
+        """Choose, calibrate and test.
+
+        Args:
+            dataset: The round's.
+            plan: What it may take, and what it must leave to the rounds after it.
+            of: Which round it is, for the watch; empty with the single split.
+        """
+        settings = self.settings
+        labels, evidence = dataset.labels, None
+        if settings.evidence:
+            evidence = EvidenceModel.fit(dataset.train.items, labels.task, languages_of(labels.items))
+        bench = Bench(
+            dataset,
+            self.session.finish,
+            evidence,
+            settings.seed,
+            language_model=not settings.lm.embedded,
+            objective=self.objective,
+            soft=settings.consensus == "soft",
+            recorded=settings.recorded,
+        )
+        if settings.recorded is not None:
+            choice = choose_recorded(bench, self.uncompiled.module, settings, self.objective, self.watch)
+            if settings.panel is not None:
+                choice = choose_panel(bench, choice, settings, self.objective, self.watch)
+            if choice.panel is not None:
+                named = settings.recorded.with_panel(choice.chosen.name, choice.panel.panel)
+                bench = replace(bench, recorded=named)
+        else:
+            choice = choose_prompt(
+                bench, self.uncompiled, settings, self.session, plan, self.optimizer, self.objective, self.watch
+            )
+        uncompiled = choice.uncompiled or self.uncompiled
+        self.watch.stage("calibrate", f"prompt {choice.chosen.name}{of}")
+        judge = calibrated(bench, choice.chosen, choice.fitted)
+        cascade = None
+        if settings.cascade is not None:
+            module, chosen = self.uncompiled.module, choice.chosen
+            cascade = make_cascade(bench, module, chosen, settings, self.objective, self.watch, self.tested)
+        if not dataset.test.items:
+            return Round(bench, choice, judge, {}, None, cascade)
+        self.watch.stage("verify", f"{len(dataset.test)} test items{of}")
+        judged, bare = judge_test(bench, judge, choice.chosen, uncompiled, choice.alone, choice.panel)
+        return Round(bench, choice, judge, judged, bare, cascade)
+
+
+def pooled_judgments(parts: Parts, rounds: list[Round]) -> tuple[dict[str, Judgments], Judgments]:
+    """Every test item as each judge of its round judged it, and as the uncompiled prompt, calibrated, did."""
+    names = rounds[0].judged
+    bare = parts.pool([one.bare for one in rounds if one.bare is not None])
+    return {name: parts.pool([one.judged[name] for one in rounds]) for name in names}, bare

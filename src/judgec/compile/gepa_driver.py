@@ -1,0 +1,213 @@
+"""Runs ``gepa.optimize`` on any program: a model rewrites instructions after reading how they scored.
+
+Source: Agrawal et al. (2025), "GEPA: reflective prompt evolution can outperform reinforcement learning",
+arXiv:2507.19457.
+"""
+
+import random
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import dspy
+import gepa
+from dspy.teleprompt.gepa.gepa_utils import DspyAdapter
+from dspy.teleprompt.gepa.instruction_proposal import InstructionProposer
+from dspy.utils.exceptions import AdapterParseError
+from gepa import EvaluationBatch
+
+from judgec.compile.gepa_reply import FORMATS, AnyFormat
+from judgec.compile.stopping import Stop
+from judgec.lm.watch import Watch
+
+SHOWN = 80  # characters of a reply that could not be read
+PERFECT = 1e9  # no score is perfect: a share may exceed 1, and more may always be asked for
+
+Given = TypeVar("Given")
+Trace = TypeVar("Trace")
+Texts = dict[str, str]
+"""What GEPA calls a candidate: the instructions of each predictor."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramTrial(Generic[Trace]):
+    """What a program made of a batch.
+
+    Args:
+        outputs: One an instance.
+        scores: One an instance; the higher the better.
+        value: What candidates are ranked by, or None when the batch was not what they are compared on.
+        traces: What a rewrite may be written from, one an instance.
+    """
+
+    outputs: Sequence[str | None]
+    scores: Sequence[float]
+    value: float | None
+    traces: Callable[[], Sequence[Trace]]
+
+
+class ReflectiveAdapter(DspyAdapter, Generic[Given, Trace]):  # type: ignore[misc]  # DSPy's classes are untyped
+    """GEPA's view of a program that is asked through the executor, not called.
+
+    Args:
+        module: The program as it is.
+        reflection: The model that rewrites, or None for DSPy's.
+        seed: Of everything random.
+
+    Attributes:
+        stop: Why nothing more is asked.
+        rounds: Rewrites asked for so far.
+        read: Replies that could be read.
+        unreadable: Replies that could not.
+    """
+
+    def __init__(self, module: dspy.Module, reflection: dspy.LM | None, seed: int) -> None:
+        rng = random.Random(seed)
+        super().__init__(
+            module,
+            metric_fn=_unused,
+            feedback_map={},
+            rng=rng,
+            reflection_lm=reflection,
+            custom_instruction_proposer=InstructionProposer(adapter=AnyFormat()),
+        )
+        self.stop = Stop()
+        self.rounds = 0
+        self.read = 0
+        self.unreadable: list[str] = []
+        self._refused: tuple[object, AdapterParseError] | None = None
+        self._seed = seed
+        self._valued: list[tuple[float, Texts]] = []
+
+    @abstractmethod
+    def trial(self, program: Any, batch: Sequence[Given]) -> ProgramTrial[Trace]:  # DSPy's modules are untyped
+        """Run a program on a batch and score it."""
+
+    @abstractmethod
+    def kept(self, name: str, text: str) -> str:
+        """A rewrite for the predictor ``name`` with what must stay as it is."""
+
+    @abstractmethod
+    def lesson(self, name: str, trace: Trace) -> Mapping[str, object]:
+        """What the reflection model reads of one instance to rewrite the predictor ``name``."""
+
+    def best_rewrites(
+        self,
+        start: Texts,
+        trainset: Sequence[Given],
+        valset: Sequence[Given],
+        *,
+        minibatch: int,
+        rounds: int,
+        calls: int,
+        keep: int,
+        watch: Watch,
+    ) -> list[Texts]:
+        """The best of the rewrites that were valued on all of ``valset``, best first; the start is not among them.
+
+        Args:
+            start: The instructions as they are.
+            trainset: What rewrites are written from.
+            valset: What they are compared on.
+            minibatch: Instances a rewrite is written from.
+            rounds: Most rewrites asked for.
+            calls: Most instances run.
+            keep: Most rewrites handed over.
+            watch: Told when a cap ends the search.
+
+        Raises:
+            ServiceError: When the LM cannot be reached. A cap only ends the search.
+        """
+        with self.stop.ending("gepa", watch):
+            gepa.optimize(
+                seed_candidate=start,
+                trainset=trainset,
+                valset=valset,
+                adapter=self,
+                reflection_minibatch_size=min(minibatch, len(trainset)),
+                skip_perfect_score=False,
+                perfect_score=PERFECT,
+                max_metric_calls=calls,
+                stop_callbacks=[lambda _: self.stop.error is not None or self.rounds >= rounds],
+                logger=_Quiet(),
+                seed=self._seed,
+            )
+        self._tell(watch)
+        unique = {tuple(sorted(texts.items())): (value, texts) for value, texts in self._valued if texts != start}
+        best = [texts for _, texts in sorted(unique.values(), key=lambda found: -found[0])[:keep]]
+        if self.read and not best:
+            watch.note(f"gepa: none of {self.read} rewritten instructions was better than what it was written from")
+        return best
+
+    def _tell(self, watch: Watch) -> None:
+        """Say how many replies could not be read: they are no sign that nothing better can be written."""
+        if self.unreadable:
+            asked = self.read + len(self.unreadable)
+            first = " ".join(self.unreadable[0].split())
+            shown = first if len(first) <= SHOWN else f"{first[:SHOWN]}…"
+            watch.note(
+                f"gepa: {len(self.unreadable)} of {asked} replies of the reflection model could not be read as an "
+                f"instruction ({FORMATS} is valid); the first: {shown!r}. Try another --reflection-lm."
+            )
+
+    def evaluate(
+        self,
+        batch: Sequence[Given],
+        candidate: Texts,
+        capture_traces: bool = False,
+        num_threads: int | None = None,  # noqa: ARG002 - the executor runs many calls at once
+    ) -> EvaluationBatch:
+        """Run and score a batch; GEPA may ask for traces of what candidates are compared on and gets none."""
+        with self.stop.noting():
+            trial = self.trial(self.build_program(candidate), batch)
+        if trial.value is not None:
+            self._valued.append((trial.value, dict(candidate)))
+        traced = capture_traces and trial.value is None
+        return EvaluationBatch(list(trial.outputs), list(trial.scores), trial.traces() if traced else None)
+
+    def batch_evaluate(
+        self, items: Sequence[tuple[Texts, Sequence[Given]]], *, capture_traces: bool = True
+    ) -> list[EvaluationBatch]:
+        """One after the other: the order of calls is then the same in every run."""
+        return [self.evaluate(batch, candidate, capture_traces) for candidate, batch in items]
+
+    def make_reflective_dataset(
+        self,
+        candidate: Texts,  # noqa: ARG002 - GEPA's signature
+        eval_batch: EvaluationBatch,
+        components_to_update: list[str],
+    ) -> dict[str, list[Mapping[str, object]]]:
+        """The lessons of a batch for each predictor that is to be rewritten."""
+        return {name: [self.lesson(name, trace) for trace in eval_batch.trajectories] for name in components_to_update}
+
+    def propose_new_texts(
+        self,
+        candidate: Texts,
+        reflective_dataset: dict[str, list[dict[str, Any]]],  # as DSPy types it
+        components_to_update: list[str],
+    ) -> Texts:
+        """Ask the reflection model; GEPA goes on to the next minibatch when its reply cannot be read."""
+        if self._refused is not None and self._refused[0] == (candidate, reflective_dataset):
+            raise self._refused[1]  # GEPA tries the same again, and the same reply would come from the journal
+        self.rounds += 1
+        try:
+            with self.stop.noting():
+                texts: Texts = super().propose_new_texts(candidate, reflective_dataset, components_to_update)
+        except AdapterParseError as error:
+            self.unreadable.append(str(error.lm_response))
+            self._refused = (dict(candidate), reflective_dataset), error
+            raise
+        self.read += 1
+        return {name: self.kept(name, text) for name, text in texts.items()}
+
+
+def _unused(*_: object) -> float:
+    raise AssertionError("programs are scored by ReflectiveAdapter.trial")
+
+
+class _Quiet:
+    """GEPA's log."""
+
+    def log(self, message: str) -> None:
+        """Nothing is shown: the watch says what matters."""

@@ -1,0 +1,321 @@
+"""Turns a compile into the data of its judge's page."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from markupsafe import Markup
+
+from judgec.compile.compile import Compiled, PanelFound
+from judgec.compile.modes import found_modes
+from judgec.compile.page_groups import by_group
+from judgec.compile.promote import shortfalls, standing_above
+from judgec.compile.replacement import replacement
+from judgec.compile.search.candidates import UNCOMPILED
+from judgec.compile.settings import CompileSettings
+from judgec.errors import JudgecError
+from judgec.labels.splits import write_whole
+from judgec.raters import programs
+from judgec.raters.cascade import EVIDENCE
+from judgec.raters.judge import acceptability
+from judgec.raters.programs import dump_module
+from judgec.raters.tree import tree_of
+from judgec.records.audit import Finding
+from judgec.records.card import EVIDENCE_ALONE, ProgramCard
+from judgec.records.judgment import NOT_ASKED
+from judgec.records.label import UNLABELLED, FloatArray, IntArray, Label
+from judgec.records.ratings import people_mean
+from judgec.report.items import BrowsedItem
+from judgec.report.kit import render
+from judgec.report.numbers import count, dollars, number, objective_name, show, statistic_name
+from judgec.report.page import charts
+from judgec.report.page.audits import with_audits
+from judgec.report.page.confusion import CONFIDENCE, CONFUSION, confidence_counts, confusion_counts, count_table
+from judgec.report.page.page import JudgePage
+from judgec.report.page.page import judge_page as rendered
+from judgec.report.page.prompt import prompt_lines
+from judgec.report.page.verdict import JudgeVerdict, beside_experts, headline, judge_verdict
+from judgec.report.page.worst import browsed_items, worst_disagreements
+from judgec.report.render import systems_sentence
+from judgec.stats.agreement.ceiling import expert_panel, judge_panel
+from judgec.stats.agreement.measure import Resampling
+
+MOST_REASONS = 5  # why items are unscored
+MOST_RATERS = 12  # in the histogram
+KINDS = {
+    "prompt": "a prompt, asked of a model",
+    "recorded": "recorded verdicts",
+    "function": "a Python function",
+    "evidence": "features of the item, no model asked",
+}
+
+
+def verdict_of(compiled: Compiled, settings: CompileSettings, card_name: str) -> JudgeVerdict:
+    """The verdict in words, with the comparison that it rests on.
+
+    Args:
+        compiled: The outcome.
+        settings: What was asked for.
+        card_name: What the judge is called.
+    """
+    labels, test = compiled.dataset.labels, compiled.dataset.test
+    agreements = compiled.verification.agreements
+    statistic = headline(settings.objective, agreements["compiled"])
+    judged, only_accepts = compiled.verification.judgments["compiled"], labels.accept_only
+    difference = beside_experts(
+        statistic,
+        judge_panel(test.experts, test.others, judged, labels.scale, accept_only=only_accepts),
+        expert_panel(test.experts, test.others, labels.scale, accept_only=only_accepts),
+        Resampling(resamples=settings.resamples, seed=settings.seed),
+    )
+    decision = compiled.decision
+    return judge_verdict(
+        card_name if compiled.judge.asks_lm else f"{card_name} ({EVIDENCE_ALONE})",
+        agreements,
+        difference,
+        statistic=statistic,
+        constructed=labels.constructed,
+        below=shortfalls(decision.below_majority),
+        above=standing_above(decision.above, settings.objective) if decision.above else "",
+    )
+
+
+def page_of(compiled: Compiled, settings: CompileSettings, card: ProgramCard) -> str:
+    """``report.html`` of a version.
+
+    Args:
+        compiled: The outcome.
+        settings: What was asked for.
+        card: Of the version as saved.
+    """
+    labels, test = compiled.dataset.labels, compiled.dataset.test
+    judged = compiled.verification.judgments["compiled"]
+    target = test.experts.accept if labels.accept_only else test.experts.grade
+    by_item = _by_item(compiled)
+    reasons = Counter(reason for reason in judged.unscored if reason not in {None, NOT_ASKED})
+    parent, before = _parent(compiled, settings, card)
+    return rendered(
+        JudgePage(
+            card=card,
+            verdict=verdict_of(compiled, settings, f"{card.name}@{card.version}"),
+            agreements=compiled.verification.agreements,
+            facts=_facts(compiled, card),
+            charts={aspect: _charts(compiled, j) for j, aspect in enumerate(labels.aspects)},
+            groups=by_group(compiled),
+            costs=compiled.costs,
+            alt_test=replacement(compiled.dataset, compiled.verification.judgments),
+            worst=worst_disagreements(test.items, target, judged, labels.scale, by_item),
+            unscored=dict(reasons.most_common(MOST_REASONS)),
+            prompt=prompt_lines(dump_module(compiled.judge.module)),
+            before=before,
+            parent=parent,
+            data=_data(compiled, settings, card),
+            notes=compiled.notes,
+            next=_next(compiled, card),
+            items=items_of(compiled),
+            modes=found_modes(compiled),
+            tree=_picture(compiled, card),
+        )
+    )
+
+
+def _picture(compiled: Compiled, card: ProgramCard) -> Markup:
+    """The judge as nested boxes, with what each rater costs and adds."""
+    facts: dict[str, list[str]] = {}
+    for row in compiled.costs:
+        price = dollars(row.usd_per_1000) + (" for 1,000 items" if row.usd_per_1000 else "")
+        facts[EVIDENCE if row.kind == "evidence" else row.judge] = [price]
+    for one in () if compiled.panel is None else compiled.panel.members:
+        facts.setdefault(one.judge, []).append(f"adds {show(one.adds, 3)}")
+    found = compiled.cascade
+    then = "where it is unsure" + ("" if found is None else f" ({100 * found.share:.0f} % of the items)")
+    tree = tree_of(compiled.judge, card)
+    return render("tree.html", {"tree": tree, "facts": facts, "words": KINDS, "then": then})
+
+
+def items_of(compiled: Compiled) -> tuple[BrowsedItem, ...]:
+    """The test items of a compile with what experts and judge said of each."""
+    labels, test = compiled.dataset.labels, compiled.dataset.test
+    judged = compiled.verification.judgments["compiled"]
+    target = test.experts.accept if labels.accept_only else test.experts.grade
+    return browsed_items(test.items, target, judged, labels.scale, _by_item(compiled))
+
+
+def _by_item(compiled: Compiled) -> dict[str, list[Label]]:
+    found: dict[str, list[Label]] = {}
+    for label in compiled.dataset.labels.labels:
+        found.setdefault(label.item_id, []).append(label)
+    return found
+
+
+def put_audits(home: Path, card: ProgramCard, found: Sequence[Finding]) -> None:
+    """Put the audits of a version into its page; a version without a page (an older one) is left alone.
+
+    Args:
+        home: The folder that holds ``programs/``.
+        card: Of the version.
+        found: All of its audits.
+    """
+    path = programs.page_path(home, card)
+    if path.exists():
+        write_whole(path, with_audits(path.read_text(encoding="utf-8"), found, f"{card.name}@{card.version}"))
+
+
+def _facts(compiled: Compiled, card: ProgramCard) -> list[str]:
+    decision = compiled.decision
+    facts = [f"{'Promoted' if card.promoted else 'Kept as a challenger'}: {card.reason}."]
+    if card.evidence_alone:
+        facts.append("Evidence alone, no prompt: judging asks no language model; the prompt below is kept, not used.")
+    if decision.detectable is not None and number(decision.detectable) not in card.reason:
+        smallest = number(decision.detectable)
+        facts.append(f"The smallest difference that this test set would have shown with 80 % power: {smallest}.")
+    sentence = compiled.sharper.sentence
+    facts.append(f"{sentence[0].upper()}{sentence[1:]}.")
+    if compiled.systems is not None:
+        said = systems_sentence(compiled.systems)
+        facts.append(f"{said[0].upper()}{said[1:]}.")
+    if compiled.panel is not None:
+        facts.append(_panel_fact(compiled.panel))
+    if compiled.cascade is not None:
+        facts.append(f"Cascade, {compiled.cascade.reason}.")
+    objective = compiled.prompt_gain.get(headline(card.objective, compiled.verification.agreements["compiled"]))
+    if objective is not None and objective.value is not None:
+        facts.append(f"What the prompt alone brought, both calibrated: {show(objective)}.")
+    return facts
+
+
+def _next(compiled: Compiled, card: ProgramCard) -> list[str]:
+    """What to do after reading, a sentence each."""
+    name = f"{card.name}@{card.version}"
+    if card.labels == "constructed":
+        return ["Let experts grade items of your own (judgec labels FILE), and compile on their labels."]
+    steps = [f"Judge with it: judgec judge FILE --judge {card.name if card.promoted else name}."]
+    if not card.promoted:
+        steps = [f"Do not rely on it yet. To see what it says of a file: judgec judge FILE --judge {name}."]
+    narrower = compiled.narrower(card.objective).sentence
+    steps += [f"{narrower[0].upper()}{narrower[1:]}."] if narrower else []
+    steps.append(f"Let experts grade the items that it is least sure of: judgec labels FILE --next 50 --judge {name}.")
+    steps.append("Read the worst disagreements below: is the judge wrong, or are the labels?")
+    return [*steps, f"Before others rely on it: judgec audit --judge {name}; what was found is below."]
+
+
+def _panel_fact(panel: PanelFound) -> str:
+    """Who is on the panel, and what each adds."""
+    members = "; ".join(
+        f"{one.judge}{'' if one.weight is None else f', weight {number(one.weight)}'}, adds {show(one.adds, 3)}"
+        for one in panel.members
+    )
+    return (
+        f"Panel ({panel.kind}), {show(panel.gain, 3)} on test over the best single judge {panel.incumbent}, both "
+        f"compiled. Members and what each adds out of fold on train and dev: {members}."
+    )
+
+
+def _charts(compiled: Compiled, j: int) -> Markup:
+    labels, experts = compiled.dataset.labels, compiled.dataset.test.experts
+    scale, judged = labels.scale, compiled.verification.judgments["compiled"]
+    only_accepts = labels.accept_only
+    expert = (experts.accept if only_accepts else experts.grade)[:, j]
+    judge = (judged.accept if only_accepts else judged.grade)[:, j]
+    grades = [str(grade) for grade in scale.grades]
+    matched = confusion_counts(expert, judge, grades)
+    matrix = matched.drawn(CONFUSION, ("judge", "experts"))
+    drawings = [(matrix, "Confusion: a square's area is its share of the row; frames are the same grade.")]
+    chances, happened, words = _stated(compiled, j)
+    _, query = np.unique([item.query_id for item in compiled.dataset.test.items], return_inverse=True)
+    reliability = charts.reliability_chart(chances, happened, query, words=words)
+    drawings.append((reliability, "Reliability: dots on the dashed line are calibrated; lines are 95 % intervals."))
+    measured = compiled.verification.agreements["compiled"]
+    limits = measured.aspects.get(labels.aspects[j], measured).bland_altman
+    if scale.level == "ordinal":
+        people = people_mean(experts.accept_by if only_accepts else experts.grade_by, np.array(scale.values))
+        plot = charts.bland_altman_chart(people[:, j], _values(judge, scale.values), limits)
+        drawings.append((plot, "Bland-Altman: bias and 95 % limits of agreement."))
+    raters = experts.accept_by if only_accepts else experts.grade_by
+    named = [(name, raters[n, :, j]) for n, name in enumerate(experts.annotators[:MOST_RATERS])]
+    histogram = charts.histogram_chart([*named, ("judge", judge)], grades)
+    order = ", ".join(name for name, _ in named)
+    drawings.append((histogram, f"Grades by rater, from left to right {order} and, framed, the judge."))
+    sure = confidence_counts(judge, judged.confidence[:, j], grades)
+    tables = [count_table(matched, CONFUSION, "experts ↓ judge →")]
+    if sure is not None:
+        confident = sure.drawn(CONFIDENCE, ("confidence from, %", "judge"))
+        drawings.append((confident, "Confidence map: how many items got each grade with each confidence."))
+        tables.append(count_table(sure, CONFIDENCE, "judge ↓ confidence from, % →"))
+    if j == 0:
+        curve = [(p.coverage, p.agreement.value) for p in compiled.abstention.curve]
+        coverage = charts.coverage_chart([(x, y) for x, y in curve if y is not None])
+        of = statistic_name(compiled.abstention.of)
+        drawings.append((coverage, f"Leaving the least sure items to a human: {of} of the rest."))
+    return charts.figures(drawings, tables)
+
+
+def _stated(compiled: Compiled, j: int) -> tuple[FloatArray, IntArray, tuple[str, str]]:
+    """What the reliability chart compares: chance of acceptance and accepts, or for classes confidence and hits."""
+    labels, experts = compiled.dataset.labels, compiled.dataset.test.experts
+    judged = compiled.verification.judgments["compiled"]
+    if labels.scale.level == "nominal" or (experts.accept[:, j] < 0).all():
+        known = (experts.grade[:, j] != UNLABELLED) & judged.scored
+        right = np.where(known, experts.grade[:, j] == judged.grade[:, j], UNLABELLED).astype(np.int64)
+        return judged.confidence[:, j], right, ("confidence of the judge (%)", "same grade as the experts (%)")
+    chances = np.full(len(judged.item_ids), np.nan)
+    chances[judged.scored] = acceptability(judged.probabilities[judged.scored, j], labels.scale)
+    return chances, experts.accept[:, j], ("stated chance of acceptance (%)", "accepted by the experts (%)")
+
+
+def _parent(compiled: Compiled, settings: CompileSettings, card: ProgramCard) -> tuple[str, list[str] | None]:
+    """The version that this one is compared with: the champion, or the one before, or the uncompiled prompt."""
+    before = card.parent or card.version - 1
+    if before:
+        name = f"{card.name}@{before}"
+        try:
+            return name, prompt_lines(programs.load(settings.home, name).program)
+        except JudgecError:
+            return f"readable {name}", None
+    start = next((one.candidate for one in compiled.scored if one.candidate.name == UNCOMPILED), None)
+    return "the uncompiled prompt", None if start is None else prompt_lines(dump_module(start.module))
+
+
+def _data(compiled: Compiled, settings: CompileSettings, card: ProgramCard) -> list[tuple[str, str]]:
+    dataset, cost = compiled.dataset, card.cost
+    parts = [dataset.train, dataset.dev, dataset.test, *([dataset.reserve] if dataset.reserve else [])]
+    sampling: Mapping[str, object] = {k: v for k, v in card.lm.items() if k not in {"model", "api_base"}}
+    facts = {
+        "labels": str(settings.source.get("path") or "").rpartition("/")[2],
+        "labels SHA-256": card.data_digest,
+        "test split SHA-256": card.split_digest,
+        **{f"{part.name}": f"{count(len(part))} items of {count(part.n_queries)} queries" for part in parts},
+        "annotators": count(len(dataset.test.experts.annotators)),
+        "scale": f"{card.scale.name}: {', '.join(map(str, card.scale.grades))}"
+        + ("" if card.scale.accept_at is None else f"; accepted from {card.scale.accept_at}"),
+        "model": str(card.lm.get("model", "")) + (f" ({card.engine})" if card.engine else ""),
+        "sampling": ", ".join(f"{name} {value}" for name, value in sampling.items() if value is not None),
+        "objective": objective_name(card.objective),
+        "optimizer": f"{card.optimizer}: {card.settings.get('prompt', '')}; {_candidates(compiled)}",
+        "recorded judges": _recorded(compiled),
+        "calibrator": "; ".join(f"{a}: {c.source}, {c.family}" for a, c in compiled.judge.calibrators.items()),
+        "seed": str(card.seed),
+        "look at the test split": str(card.looks),
+        "cost": f"{count(cost.lm_calls)} LM calls, {dollars(cost.usd)}, {cost.seconds:.0f} s",
+        "made with": ", ".join(f"{name} {version}" for name, version in card.versions.items()),
+        **{f"source: {name}": value for name, value in dataset.labels.source.items()},
+    }
+    return [(name, value) for name, value in facts.items() if value]
+
+
+def _candidates(compiled: Compiled) -> str:
+    recorded = any(one.estimate is not None for one in compiled.scored)
+    return f"{len(compiled.scored)} candidates on {'train and dev' if recorded else 'dev'}"
+
+
+def _recorded(compiled: Compiled) -> str:
+    """Which recorded judges the rows are; empty where a model was asked."""
+    choice = compiled.choice
+    if choice is None or choice.uncompiled is None or choice.alone is None:
+        return ""
+    return f"uncompiled {choice.uncompiled.name}; best alone {choice.alone.name}; compiled {choice.chosen.name}"
+
+
+def _values(positions: IntArray, values: tuple[float, ...]) -> FloatArray:
+    return np.where(positions >= 0, np.array(values)[np.maximum(positions, 0)], np.nan)

@@ -1,0 +1,240 @@
+"""Candidates of a compile that are asked as they are: compiled judges, models with the task's prompt, functions.
+
+Each says of the labelled items what it says. From then on their verdicts are recorded ones: choice, panels, cascades,
+calibration and promotion are those of ``compile.recorded``; only the judge that ships asks its members again.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import dspy
+import numpy as np
+
+from judgec.compile.folds.parts import Parts
+from judgec.compile.held_out import memory_of
+from judgec.compile.search.candidates import UNCOMPILED, first_predictor, task_module, with_instructions
+from judgec.compile.search.plan import CallPlan, Stage, asked_once, check_caps, whole
+from judgec.compile.settings import AskedCandidate, CompileSettings
+from judgec.errors import UserError
+from judgec.labels.rows.ranges import MARK, MOST_OFF
+from judgec.labels.sides.learned import LearnedItems
+from judgec.lm.executor import Ask
+from judgec.lm.prices import CostEstimate
+from judgec.lm.spec import EMBEDDED, FUNCTION, LMSpec
+from judgec.lm.switchboard import asking
+from judgec.lm.watch import Watch
+from judgec.raters.judge import CompiledJudge, load_judge
+from judgec.raters.pairwise import verdicts
+from judgec.raters.programs import Program
+from judgec.raters.recorded import FAILED, OnWhat, RecordedVerdicts
+from judgec.raters.replies.values import OFF
+from judgec.raters.signatures import fenced_inputs
+from judgec.raters.verdicts import AboutJudge
+from judgec.records.judgment import Judgments
+from judgec.records.label import Item, LabelSet
+from judgec.records.tasks.registry import compares
+
+JURY_KIND = "jury"  # what the card calls a judge that is made of compiled ones
+STAGE = "jurors"
+
+
+def juror_name(program: Program) -> str:
+    """``NAME@VERSION``: what a juror is called among judges."""
+    return f"{program.card.name}@{program.card.version}"
+
+
+def check_juror(program: Program, labels: LabelSet) -> None:
+    """A compiled judge can sit on a jury for these labels.
+
+    Raises:
+        UserError: It judges something else, reads other fields, or has no prompt of its own that is asked.
+    """
+    card, where = program.card, f"--jury {juror_name(program)}"
+    here = (labels.task, labels.aspects, labels.scale.grades)
+    if (card.task, card.aspects, card.scale.grades) != here:
+        raise UserError(
+            f"{where}: judges {card.task} on {', '.join(map(str, card.scale.grades))}; these labels are of "
+            f"{labels.task} on {', '.join(map(str, labels.scale.grades))}. Leave it out."
+        )
+    if set(card.fields) != set(labels.fields):
+        raise UserError(
+            f"{where}: reads {', '.join(card.fields)}; these labels have {', '.join(labels.fields)}. Compile it on "
+            "them first."
+        )
+    kind = card.settings.get("kind")
+    if kind in {JURY_KIND, "recorded"} or card.settings.get("cascade") is not None:
+        raise UserError(f"{where}: is made of other judges; one with a prompt of its own is valid. Name these instead.")
+
+
+def of_judge(program: Program) -> AskedCandidate:
+    """A compiled judge as a candidate."""
+    return AskedCandidate(juror_name(program), load_judge(program).module, program)
+
+
+def of_task(name: str, labels: LabelSet, instructions: str | None = None) -> AskedCandidate:
+    """A candidate with the prompt of the task of the labels, or with instructions in place of the task's."""
+    module = task_module(labels)
+    return AskedCandidate(name, module if instructions is None else with_instructions(module, instructions))
+
+
+def plan_candidates(settings: CompileSettings, labels: LabelSet) -> CallPlan:
+    """What asking all candidates takes.
+
+    Raises:
+        UserError: It does not fit the caps.
+    """
+    models = len([one for one in settings.lm.members.values() if not one.in_process])
+    stages, calls, usd = [Stage("preflight", CostEstimate(models, 0, 0.0))], 0, 0.0
+    for one in settings.asked:
+        price = whole(asked_once(one.module, labels.items, settings.lm.members[one.name]), settings)
+        stages.append(Stage(f"{STAGE}: {one.name}", price))
+        calls, usd = calls + price.calls, float("nan") if price.usd is None else usd + price.usd
+    check_caps(CostEstimate(calls, 0, None if np.isnan(usd) else usd), settings)
+    n_waits = models if settings.batch else 0
+    return CallPlan(tuple(stages), 0, 0.0, None, searches=True, reflects=False, waits=n_waits)
+
+
+def check_untaught(parts: Parts, candidates: Sequence[AskedCandidate]) -> None:
+    """No compiled judge among them has learned from what the compile tests.
+
+    Raises:
+        UserError: One has, which would make the test a memory.
+    """
+    items = {item.item_id: item for dataset in parts.tested for item in dataset.test.items}
+    for program in (one.program for one in candidates if one.program is not None):
+        if _learned_nothing(program):
+            continue
+        met = LearnedItems(memory_of(program))
+        met.meet(list(items.values()))
+        if learned := int(met.found().sum()):
+            raise UserError(
+                f"--jury {juror_name(program)}: its prompt was made from queries of {learned} of {len(items)} items "
+                "that this compile tests on; judges that were tested on the same single split are valid. "
+                + ("Add --folds 1, or compile it with --folds 1." if parts.refit else "Compile it on these labels.")
+            )
+
+
+def _learned_nothing(program: Program) -> bool:
+    """Whether its prompt is what it was before anybody saw a label."""
+    card = program.card
+    return card.settings.get("prompt") == UNCOMPILED or card.lm.get("model") == EMBEDDED
+
+
+def ask_candidates(labels: LabelSet, settings: CompileSettings, ask: Ask, watch: Watch) -> RecordedVerdicts:
+    """What each candidate says of the labelled items; of queries that its demonstrations show it is not asked.
+
+    Args:
+        labels: Of the items.
+        settings: With the candidates and their models.
+        ask: The way to the models of all.
+        watch: Told who is asked.
+
+    Raises:
+        UserError: Many values of a function are off the scale.
+        ServiceError: A model fails for good; what is paid is in the journal.
+        BudgetError: The caps are reached; likewise.
+    """
+    said = {}
+    for one in settings.asked:
+        model = settings.lm.members[one.name]
+        items = [item for item in labels.items if not _shown(item, one.module)]
+        watch.stage("ask", f"{one.name}, {model.model}, about {len(items):,} items")
+        found = verdicts(one.module, items, ask=asking(ask, one.name), scale=labels.scale, aspects=labels.aspects)
+        if model.provider == FUNCTION and "range" not in model.extra:
+            _check_values(one.name, found)
+        price = asked_once(one.module, items, model).usd
+        said[one.name] = found, None if price is None or not items else price / len(items)
+    return _recorded(labels, settings, said)
+
+
+def _check_values(name: str, said: Judgments) -> None:
+    """Refuse a function whose values are not those of the scale, where nobody said what they are.
+
+    Raises:
+        UserError: More than a few are off the scale.
+    """
+    off = [reason for reason in said.unscored if reason is not None and reason.startswith(OFF)]
+    if len(off) > MOST_OFF * len(said.unscored):
+        raise UserError(
+            f"function {name}: {len(off):,} of {len(said.unscored):,} values are no grades of the scale ({off[0]}). "
+            f"Say its range, python:module:function{MARK}0..1 or Function({name!r}, ..., range=(0, 1)), or let it "
+            "return grades."
+        )
+
+
+def _shown(item: Item, module: dspy.Module) -> bool:
+    """Whether a demonstration is about the item's query, or, where items have none, the item itself."""
+    predict = first_predictor(module)
+    texts = fenced_inputs(predict, item) if predict.demos else {}
+    same = ("query",) if item.inputs.get("query") else tuple(texts)
+    return any(all(demo.get(name) == texts[name] for name in same) for demo in predict.demos)
+
+
+def _recorded(
+    labels: LabelSet, settings: CompileSettings, said: Mapping[str, tuple[Judgments, float | None]]
+) -> RecordedVerdicts:
+    about = {one.name: one for one in settings.asked}
+    names, pairs = sorted(said), compares(labels.task)
+    code = {item.item_id: i for i, item in enumerate(labels.items)}
+    rows = {name: np.array([code[item_id] for item_id in said[name][0].item_ids], dtype=np.int64) for name in names}
+    order = {name: np.argsort(rows[name], kind="stable") for name in names}
+
+    def joined(values: Mapping[str, np.ndarray]) -> np.ndarray:
+        return np.concatenate([values[name][order[name]] for name in names])
+
+    count = {name: len(rows[name]) for name in names}
+    reasons = [said[name][0].rationale[i] for name in names for i in order[name]]
+    replies = list(dict.fromkeys(reasons))
+    place = {text: i for i, text in enumerate(replies)}
+    return RecordedVerdicts(
+        path="candidates",
+        about=OnWhat.of(labels),
+        judges={
+            name: AboutJudge(settings.lm.members[name].model, _prompt(about[name], settings.lm.members[name]))
+            for name in names
+        },
+        item_ids=tuple(item.item_id for item in labels.items),
+        judge=np.repeat(np.arange(len(names)), [count[name] for name in names]),
+        item=joined(rows),
+        probabilities=joined({name: said[name][0].probabilities for name in names}),
+        grade=joined({name: said[name][0].grade for name in names}),
+        fault=joined({name: np.where(said[name][0].scored, 0, FAILED) for name in names}),
+        flipped=joined({name: _flipped(said[name][0]) for name in names}),
+        paired=np.full(sum(count.values()), pairs),
+        reply=np.array([place[text] for text in reasons], dtype=np.int64),
+        replies=replies,
+        cost=np.repeat([np.nan if said[name][1] is None else said[name][1] for name in names], list(count.values())),
+        calls=np.full(sum(count.values()), 1.0 + pairs),
+        notes=("what candidates cost is by list price and the length of their prompts", *_unscored(said)),
+    )
+
+
+def _prompt(candidate: AskedCandidate, model: LMSpec) -> str:
+    """The prompt, for whoever reads the report."""
+    if model.provider == FUNCTION:
+        return f"{model.model} is a Python function, which is given the item and no prompt."
+    return str(first_predictor(candidate.module).signature.instructions)
+
+
+def _flipped(said: Judgments) -> np.ndarray:
+    return np.zeros(len(said.item_ids), dtype=bool) if said.flipped is None else said.flipped
+
+
+def _unscored(said: Mapping[str, tuple[Judgments, float | None]]) -> Iterator[str]:
+    for name, (judgments, _) in said.items():
+        kinds = sorted({reason.partition(":")[0] for reason in judgments.unscored if reason})
+        if kinds:
+            yield f"{name}: {sum(map(bool, judgments.unscored)):,} items without a verdict: {', '.join(kinds)}"
+
+
+def seated(judge: CompiledJudge, settings: CompileSettings, name: str) -> CompiledJudge:
+    """The judge with the prompts of the jurors that it asks.
+
+    Args:
+        judge: As compiled.
+        settings: With the candidates.
+        name: Of the juror that it is made of, where it is a single one.
+    """
+    needed = judge.joint.members if judge.joint else (name,)
+    modules = {one.name: one.module for one in settings.asked}
+    return replace(judge, jurors={one: modules[one] for one in needed} if judge.asks_lm else {})

@@ -1,0 +1,427 @@
+"""Makes a panel of recorded judges, and lets it replace the best of them where it is better out of fold.
+
+Everything is compared on train and dev, each item by weights, stacks, calibrators and cut points that were fitted
+without its query. The incumbent is the best single judge, calibrated: a panel has to gain one standard error on it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import nnls
+
+from judgec.compile.assemble import Bench, fitted, learned_part, rated_out_of_fold
+from judgec.compile.calibrate import fit_stack
+from judgec.compile.calibrate_choice import Data, decided_by_cuts, folds_by_query
+from judgec.compile.choose import ChosenPanel, ChosenPrompt, ScoredCandidate
+from judgec.compile.compared import difference, gain
+from judgec.compile.dataset import Part, ratings_of
+from judgec.compile.recorded import UNKNOWN_PROMPT, scored_candidate
+from judgec.compile.search.candidates import Candidate
+from judgec.compile.settings import CompileSettings
+from judgec.lm.watch import Watch
+from judgec.raters.calibrator import Calibrator, above_cuts
+from judgec.raters.judge import CompiledJudge
+from judgec.raters.panel import Panel, PanelKind, column_names, member_columns, speakers
+from judgec.raters.programs import dump_module, load_module
+from judgec.raters.recorded import RECORDED_KIND, RecordedVerdicts, shortly
+from judgec.records.estimate import Estimate
+from judgec.records.judgment import Judgments, concatenate
+from judgec.records.label import FloatArray, IntArray
+from judgec.records.ratings import GradePairs
+from judgec.report.numbers import objective_name
+from judgec.stats.agreement.objective import Objective
+from judgec.stats.intervals.paired_gain import PairedGain
+
+KINDS: tuple[PanelKind, ...] = (
+    "mean",
+    "weighted",
+    "stack",
+)  # simplest first: within one standard error of the best it ships
+RIDGE = 0.1  # of the weights, in shares of a member's mean sum of squares
+NO_WEIGHT = 1e-3  # of the largest: a member below it drops out
+ALL = "all"
+ONLY = "the only member"
+
+Said = Mapping[str, Judgments]
+"""Raw verdicts on the items of train and dev, by judge."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member of the panel that ships.
+
+    Args:
+        judge: Its name.
+        weight: In a weighted mean; None of another kind.
+        adds: What the panel loses without it, out of fold on train and dev.
+        cost_usd: What its verdicts on train and dev cost; None where nobody knows.
+    """
+
+    judge: str
+    weight: float | None
+    adds: Estimate
+    cost_usd: float | None
+
+    def to_json(self) -> dict[str, object]:
+        """A row of the report's ``panel.members``."""
+        weight = {} if self.weight is None else {"weight": self.weight}
+        return {"judge": self.judge, **weight, "adds": self.adds.to_json(), "cost_usd": self.cost_usd}
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """A panel, its verdicts and grades out of fold, and its gain on the incumbent."""
+
+    panel: Panel
+    raw: Judgments
+    rated: GradePairs
+    gain: PairedGain
+
+
+@dataclass(frozen=True)
+class _Table:
+    """What panels are compared on: all judges' verdicts on train and dev, beside the experts."""
+
+    bench: Bench
+    part: Part
+    said: Said
+    objective: Objective
+
+    @property
+    def recorded(self) -> RecordedVerdicts:
+        """All that was recorded."""
+        assert self.bench.recorded is not None  # panels are of recorded judges
+        return self.bench.recorded
+
+    def rated(self, judge: CompiledJudge, raw: Judgments) -> GradePairs:
+        """What a judge fitted on these verdicts says out of fold, beside the experts."""
+        return rated_out_of_fold(self.bench, judge, self.part, raw)
+
+    def gain(self, one: GradePairs, other: GradePairs) -> PairedGain:
+        """By how much ``one`` is better on the items of both; of none it is 0, and not clear."""
+        return gain(one, other, self.objective)
+
+
+def choose_panel(
+    bench: Bench, choice: ChosenPrompt, settings: CompileSettings, objective: Objective, watch: Watch
+) -> ChosenPrompt:
+    """A panel in place of the best single judge, where it is better.
+
+    Args:
+        bench: With the recorded verdicts.
+        choice: From ``recorded.choose_recorded``: the best single judge, and all that were compared.
+        settings: With ``panel``: all judges, or at most how many.
+        objective: Decides.
+        watch: Told what happens.
+    """
+    table = _table(bench, [one.candidate.name for one in choice.scored], objective)
+    incumbent = choice.chosen
+    most = "" if settings.panel == ALL else f"at most {settings.panel} "
+    watch.stage("panel", f"{most}of {len(table.said)} judges, by {objective_name(objective.name)}")
+    members = list(table.said) if settings.panel == ALL else _selected(table, incumbent.name, int(settings.panel or 0))
+    found = _each_kind(table, members, incumbent)
+    said = table.said[incumbent.name]
+    single = fitted(bench, incumbent, table.part, said)
+    scored = (*choice.scored, *(_scored(table, one, incumbent, settings) for one in found))
+    better = [one for one in found if one.gain.clear]
+    if not better:
+        note = f"no judge gains one standard error beside {incumbent.name}, which ships alone"
+        if found:
+            best = max(found, key=lambda one: one.gain.value)
+            note = (
+                f"the best of {len(members)} members, {best.panel.kind}, gains {best.gain.value:+.3f} on "
+                f"{incumbent.name} out of fold, {_unclear(best.gain)}: the single judge ships"
+            )
+        return _alone(replace(choice, scored=scored), single, note)
+    best = max(better, key=lambda one: one.gain.value)
+    ships = next(one for one in better if one is best or _within(table, best.rated, one.rated))
+    candidate = _candidate(ships.panel, incumbent)
+    judge = replace(fitted(bench, candidate, table.part, ships.raw), panel=ships.panel)
+    gain = ships.gain
+    if bench.evidence is not None:
+        gain = table.gain(table.rated(judge, ships.raw), table.rated(single, said))
+        if not gain.clear:
+            note = (
+                f"{candidate.name} gains {ships.gain.value:+.3f} on {incumbent.name} out of fold, but with evidence "
+                f"beside both {gain.value:+.3f}, {_unclear(gain)}: the single judge ships"
+            )
+            return _alone(replace(choice, scored=scored), single, note)
+    note = (
+        f"panel: {candidate.name} in place of {incumbent.name}, out of fold {gain.value:+.3f} with a standard error of "
+        f"{gain.error:.3f}; {_spoke(table, ships.panel)}"
+    )
+    return replace(
+        choice,
+        chosen=candidate,
+        fitted=judge,
+        panel=ChosenPanel(ships.panel, incumbent, single),
+        scored=scored,
+        notes=(*choice.notes, note),
+    )
+
+
+def _each_kind(table: _Table, members: Sequence[str], incumbent: Candidate) -> list[_Tried]:
+    """Each kind of panel of these members beside the best single judge, on verdicts alone; none of one member."""
+    if len(members) < 2:
+        return []
+    alone = replace(table.bench, evidence=None)
+    said = table.said[incumbent.name]
+    start = table.rated(fitted(alone, incumbent, table.part, said), said)
+    found = []
+    for kind in KINDS:
+        panel, raw = _crossed(table, members, kind)
+        rated = table.rated(fitted(alone, incumbent, table.part, raw), raw)
+        found.append(_Tried(panel, raw, rated, table.gain(rated, start)))
+    return found
+
+
+def _alone(choice: ChosenPrompt, single: CompiledJudge, note: str) -> ChosenPrompt:
+    """The single judge ships."""
+    panel = ChosenPanel(None, choice.chosen, single)
+    return replace(choice, fitted=single, panel=panel, notes=(*choice.notes, f"panel: {note}"))
+
+
+def _unclear(gain: PairedGain) -> str:
+    """Why a gain is not enough."""
+    known = "undefined" if gain.error is None else f"{gain.error:.3f}"
+    return f"not more than one standard error ({known})"
+
+
+def members_of(bench: Bench, choice: ChosenPrompt, settings: CompileSettings, objective: Objective) -> list[Member]:
+    """The members of the panel that ships, and what each adds.
+
+    Args:
+        bench: With the recorded verdicts.
+        choice: From ``choose_panel``.
+        settings: Of the compile.
+        objective: What is added to.
+    """
+    assert choice.panel is not None  # the caller has looked
+    table, panel = _table(bench, list(choice.panel.members), objective), choice.panel.panel
+    ids = [item.item_id for item in table.part.items]
+    costs = {name: table.recorded.cost_of(name, ids) for name in choice.panel.members}
+    if panel is None:
+        return [Member(name, None, Estimate(value=None, note=ONLY), costs[name]) for name in choice.panel.members]
+    whole = _by_cuts(table, panel.members, panel.kind)
+    members = []
+    for i, name in enumerate(panel.members):
+        others = [one for one in panel.members if one != name]
+        adds = (
+            difference(whole, _by_cuts(table, others, panel.kind), objective, settings)
+            if others
+            else Estimate(value=None, note=ONLY)
+        )
+        members.append(Member(name, panel.weights[i] if panel.weights else None, adds, costs[name]))
+    return members
+
+
+def _table(bench: Bench, names: Sequence[str], objective: Objective) -> _Table:
+    part, recorded = learned_part(bench), bench.recorded
+    assert recorded is not None  # panels are of recorded judges
+    ids = [item.item_id for item in part.items]
+    return _Table(bench, part, {name: recorded.judgments(name, ids) for name in names}, objective)
+
+
+def _selected(table: _Table, first: str, most: int) -> list[str]:
+    """Forward selection from the best single judge, by means of raw verdicts with cut points.
+
+    Where nobody joins alone, the best newcomer and another one may join together: of two who accept or reject neither
+    can outvote the other, of three two can.
+    """
+    members, now = [first], _by_cuts(table, [first], "mean")
+    while len(members) < most:
+        found, also = _newcomer(table, members, now), []
+        if found is not None and not found.joins and len(members) + 2 <= most:
+            also = [found.judge]
+            found = _newcomer(table, [*members, *also], now)
+        if found is None or not found.joins:
+            break
+        members, now = [*members, *also, found.judge], found.rated
+    return members
+
+
+@dataclass(frozen=True)
+class _Newcomer:
+    """Who would join, the grades of the panel with that judge, and whether one standard error is gained."""
+
+    judge: str
+    rated: GradePairs
+    joins: bool
+
+
+def _newcomer(table: _Table, members: Sequence[str], now: GradePairs) -> _Newcomer | None:
+    """The cheapest within one standard error of the best who gains one, else the best; None where all are in."""
+    tried = {name: _by_cuts(table, [*members, name], "mean") for name in table.said if name not in members}
+    if not tried:
+        return None
+    gains = {name: table.gain(rated, now) for name, rated in tried.items()}
+    joining = {name: gain.value for name, gain in gains.items() if gain.clear}
+    if not joining:
+        best = max(gains, key=lambda name: gains[name].value)
+        return _Newcomer(best, tried[best], joins=False)
+    best = max(joining, key=lambda name: joining[name])
+    near = [name for name in joining if name == best or _within(table, tried[best], tried[name])]
+    cost = _costs(table, near)
+    best = min(near, key=lambda name: (cost[name], -joining[name]))
+    return _Newcomer(best, tried[best], joins=True)
+
+
+def _within(table: _Table, best: GradePairs, other: GradePairs) -> bool:
+    """Whether the other is within one standard error of the best."""
+    return not table.gain(best, other).clear
+
+
+def _costs(table: _Table, names: Sequence[str]) -> dict[str, float]:
+    """US dollars an item; where one judge's are unknown, calls an item, which is one for each."""
+    ids = [item.item_id for item in table.part.items]
+    known = {name: table.recorded.cost_of(name, ids) for name in names}
+    asked = {name: max(1, int(table.said[name].asked.sum())) for name in names}
+    costs = {name: cost / asked[name] for name, cost in known.items() if cost is not None}
+    return costs if len(costs) == len(names) else dict.fromkeys(names, 1.0)
+
+
+def _crossed(table: _Table, members: Sequence[str], kind: PanelKind) -> tuple[Panel, Judgments]:
+    """The panel fitted on everything, and its verdicts, each by one that was fitted without the item's query."""
+    panel = _fitted(table, members, kind, np.arange(len(table.part)))
+    said = [table.said[name] for name in panel.members]
+    scale = table.bench.scale
+    fold = None if kind == "mean" else folds_by_query(table.part.experts.cluster, table.bench.seed)
+    if fold is None:
+        return panel, panel.verdict(said, scale)
+    pieces, order = [], []
+    for number in range(int(fold.max()) + 1):
+        held = np.flatnonzero(fold == number)
+        without = _fitted(table, members, kind, np.flatnonzero(fold != number))
+        pieces.append(without.verdict([table.said[name].subset(held.tolist()) for name in without.members], scale))
+        order.append(held)
+    back = np.argsort(np.concatenate(order))
+    return panel, concatenate(pieces).subset(back.tolist())
+
+
+def _fitted(table: _Table, members: Sequence[str], kind: PanelKind, rows: IntArray) -> Panel:
+    """The panel, fitted on these rows; one that nothing can be learned for is a mean."""
+    if kind == "mean":
+        return Panel(kind=kind, members=tuple(members))
+    has = np.array([table.said[name].scored[rows] for name in members])
+    heard = has.any(axis=0)
+    rows, has = rows[heard], has[:, heard]
+    given = np.array([table.said[name].probabilities[rows] for name in members])
+    target = table.bench.target(table.part)[rows]
+    if not (target >= 0).any(axis=0).all():
+        return Panel(kind="mean", members=tuple(members))
+    by_aspect = [table.bench.shares(table.part, j) for j in range(len(table.bench.aspects))]
+    shares = [None if one is None else one[rows] for one in by_aspect]
+    if kind == "weighted":
+        soft = [one for one in shares if one is not None]
+        truth = np.stack(soft, axis=1) if soft else None
+        weights = fit_weights(given, has, target, nominal=table.bench.scale.level == "nominal", shares=truth)
+        kept = np.flatnonzero(weights > NO_WEIGHT * weights.max())
+        shares = weights[kept] / weights[kept].sum()
+        return Panel(kind=kind, members=tuple(members[i] for i in kept.tolist()), weights=tuple(map(float, shares)))
+    columns, names = member_columns(given, has), column_names(members, table.bench.scale)
+    stacks: dict[str, Calibrator] = {}
+    for j, aspect in enumerate(table.bench.aspects):
+        known = target[:, j] >= 0
+        share = shares[j]
+        lessons = None if share is None else share[known]
+        stacks[aspect] = fit_stack(columns[known, j], target[known, j], table.bench.scale, names, lessons)
+    return Panel(kind=kind, members=tuple(members), stacks=stacks)
+
+
+def fit_weights(
+    given: FloatArray, has: np.ndarray, target: IntArray, *, nominal: bool, shares: FloatArray | None = None
+) -> FloatArray:
+    """Weights of the members' distributions, not negative, summing to 1; equal ones where nothing is learned.
+
+    Ridge regression of the experts' P(grade >= j), 0 or 1, on the members', all cuts together and each centered; of
+    classes of P(grade = g). A member without a verdict has the mean of the others.
+
+    Args:
+        given: Shape (n_members, n_items, n_aspects, n_grades), NaN where there is none.
+        has: Which there are, shape (n_members, n_items); one an item at least.
+        target: The experts' positions, shape (n_items, n_aspects), -1 where unlabelled.
+        nominal: The grades are classes.
+        shares: The annotators' shares of the grades, shape (n_items, n_aspects, n_grades), in place of 0 and 1.
+
+    Source: Breiman (1996), Stacked regressions, Machine Learning 24.
+    """
+    members, _, _, k = given.shape
+    known = (target >= 0).ravel()
+    spoke = np.repeat(has[:, :, None], given.shape[2], axis=2).reshape(members, -1)[:, known]
+    rows = given.reshape(members, -1, k)[:, known]
+    truth = np.eye(k)[target.ravel()[known]] if shares is None else shares.reshape(-1, k)[known]
+    x = np.where(spoke[:, :, None], rows, 1.0 / k)
+    if not nominal:
+        x = above_cuts(x.reshape(-1, k)).reshape(members, -1, k - 1)
+        truth = above_cuts(truth)
+    present = np.where(spoke[:, :, None], x, 0.0)
+    centers = present.sum(axis=1) / np.maximum(spoke.sum(axis=1), 1)[:, None]
+    centered = np.where(spoke[:, :, None], x - centers[:, None], 0.0)
+    others = centered.sum(axis=0) / spoke.sum(axis=0)[:, None]
+    centered = np.where(spoke[:, :, None], centered, others).reshape(members, -1)
+    wanted = (truth - truth.mean(axis=0)).ravel()
+    gram = centered @ centered.T
+    penalty = RIDGE * np.trace(gram) / members
+    if penalty <= 0:
+        return np.full(members, 1.0 / members)
+    root = np.linalg.cholesky(gram + penalty * np.eye(members))
+    weights, _ = nnls(root.T, np.linalg.solve(root, centered @ wanted))
+    return np.full(members, 1.0 / members) if weights.sum() <= 0 else np.asarray(weights / weights.sum())
+
+
+def _by_cuts(table: _Table, members: Sequence[str], kind: PanelKind) -> GradePairs:
+    """A panel's grades out of fold by cut points on its expected score alone."""
+    bench, part = table.bench, table.part
+    _, raw = _crossed(table, members, kind)
+    grade, accept, target = raw.grade.copy(), raw.accept.copy(), bench.target(part)
+    for j in range(len(bench.aspects)):
+        known = np.flatnonzero((target[:, j] >= 0) & raw.scored)
+        data = Data(
+            verdicts=None,
+            evidence=None,
+            target=target[known, j],
+            cluster=part.experts.cluster[known],
+            scale=bench.scale,
+            accept=part.experts.accept[known, j],
+            own_accept=bench.own_accept,
+        )
+        found = decided_by_cuts(data, raw.probabilities[known, j], table.objective, bench.seed) if known.size else None
+        if found is not None:
+            grade[known, j], accept[known, j] = found
+    return ratings_of(bench.dataset, part, replace(raw, grade=grade, accept=accept))
+
+
+def _candidate(panel: Panel, incumbent: Candidate) -> Candidate:
+    """The panel as a candidate; its prompt says who is on it."""
+    name = f"{panel.kind} of {len(panel.members)}"
+    module = incumbent.module.deepcopy()
+    state = dump_module(module)
+    who = f"a panel ({name}) of {', '.join(panel.members)}"
+    for predictor in state.values():
+        predictor["signature"]["instructions"] = UNKNOWN_PROMPT.format(judge=who)
+    load_module(module, state, "instructions")
+    return Candidate(name, module, settings={"kind": RECORDED_KIND, "judge": name, "panel": panel.kind})
+
+
+def _scored(table: _Table, tried: _Tried, incumbent: Candidate, settings: CompileSettings) -> ScoredCandidate:
+    """A panel beside the judges that were compared, as it is: with the grade that its members state together."""
+    candidate = _candidate(tried.panel, incumbent)
+    recorded = table.recorded.with_panel(candidate.name, tried.panel)
+    ratings = ratings_of(table.bench.dataset, table.part, tried.raw)
+    found = scored_candidate(candidate, recorded, tried.raw, ratings, table.objective, settings, tried.rated)
+    return replace(found, members=tried.panel.members)
+
+
+def _spoke(table: _Table, panel: Panel) -> str:
+    """How many members gave a verdict on the items of train and dev."""
+    count = speakers({name: table.said[name] for name in panel.members})
+    all_of = len(panel.members)
+    every, none = int((count == all_of).sum()), int((count == 0).sum())
+    heard = count[count > 0]
+    fewest = int(heard.min()) if len(heard) else 0
+    who = shortly(list(panel.members))
+    return (
+        f"members {who}; on {every:,} of {len(count):,} items of train and dev all {all_of} gave a verdict, on "
+        f"{int((count > 0).sum()) - every:,} some (at least {fewest}), on {none:,} none"
+    )

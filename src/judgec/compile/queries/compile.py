@@ -1,0 +1,293 @@
+"""``compile_queries``: documents and the experts' queries in, a measured query generator out.
+
+The value of a question is 0 when it is rejected, repeated or close to a copy of an expert's, else 1/2 to 1 by its
+likeness to the nearest expert query; a passage without a question is worth one 0. Both halves of the objective are thus
+means over questions, and differences have intervals over documents.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from judgec.compile.pipeline import (
+    CHAMPION,
+    COMPILED,
+    UNCOMPILED,
+    Contested,
+    KindWords,
+    MeanVerdict,
+    PipelineSettings,
+    contest,
+    mean_of,
+)
+from judgec.compile.queries.candidates import QueryCandidate, Tried, by_prompt, by_rules
+from judgec.compile.queries.saved import TASK, CompiledGenerator, load_generator
+from judgec.labels.sides.memory import OTHERS, Measured
+from judgec.labels.splits import Split
+from judgec.lm.executor import Ask
+from judgec.lm.spec import LMSpec
+from judgec.lm.watch import Watch
+from judgec.rag.queries.generation.diversity import Embed, closeness
+from judgec.rag.queries.generation.generator import Generator, PromptedGenerator, QueryGenerator, RuleGenerator
+from judgec.rag.queries.pool import Near
+from judgec.rag.queries.reliability import Pair, Reliability, Rules
+from judgec.rag.retrieval.passages import Passage
+from judgec.records.estimate import Estimate
+from judgec.records.label import FloatArray, IntArray, Item
+from judgec.stats.agreement.measure import Resampling
+from judgec.stats.agreement.statistic import SHARE, mean
+from judgec.stats.intervals.bootstrap import difference_interval, interval
+
+MEASURED = Measured(TASK, frozenset({OTHERS[TASK]}))
+WORDS = KindWords("generator", "value of a question", "documents", "--index")
+REPEATED = "repeated"
+OF_THE_SET = "no interval: likeness compares distributions, a resample of few questions is less alike by itself"
+
+
+@dataclass(frozen=True, slots=True)
+class QuerySettings:
+    """What a compile of a generator is asked for.
+
+    Args:
+        per_passage: Questions a passage.
+        seed: Of examples and rewrites.
+        rewrites: Whether a model rewrites the instructions.
+        references: Whether answers are generated, so that the filter can judge them too.
+        resamples: Of each interval below 40 documents.
+    """
+
+    per_passage: int = 5
+    seed: int = 0
+    rewrites: bool = True
+    references: bool = True
+    resamples: int = 2000
+
+    @property
+    def resampling(self) -> Resampling:
+        """How intervals are made."""
+        return Resampling(resamples=self.resamples, seed=self.seed)
+
+
+@dataclass(frozen=True)
+class ScoredPassages:
+    """A candidate on some passages.
+
+    Args:
+        candidate: The generator.
+        values: Of each question, 0 to 1.
+        accepted: 1 where it was accepted.
+        cluster: Code of its document.
+        tried: The questions with their faults.
+        likeness: Of the accepted questions as a set, see ``closeness``; None without any.
+        failed: Passages without a question, by reason.
+    """
+
+    candidate: QueryCandidate
+    values: FloatArray
+    accepted: FloatArray
+    cluster: IntArray
+    tried: tuple[Tried, ...]
+    likeness: float | None
+    failed: Counter[str]
+
+    @property
+    def value(self) -> float:
+        """The objective: the mean value of a question."""
+        return mean_of(self)
+
+
+@dataclass(frozen=True)
+class GeneratorKind:
+    """What a compile of query generators has of its own.
+
+    Args:
+        name: The family.
+        home: Folder of ``programs/``.
+        passages: What questions are written from, in the order of the items; documents are split.
+        experts: Expert queries.
+        spec: The model that writes.
+        settings: What was asked for.
+        reliability: What accepts a question.
+        embed: Vectors of texts, unit length.
+        ask: The way to the one that writes.
+        rewriter: The way to the model that rewrites instructions, or None.
+        keeping: Keeps so many calls out of the search's reach.
+    """
+
+    name: str
+    home: Path
+    passages: Sequence[Passage]
+    experts: Sequence[str]
+    spec: LMSpec
+    settings: QuerySettings
+    reliability: Reliability
+    embed: Embed
+    ask: Ask
+    rewriter: Ask | None
+    keeping: Callable[[int], AbstractContextManager[object]]
+    measured: Measured = MEASURED
+    words: KindWords = WORDS
+
+    @property
+    def uncompiled(self) -> QueryCandidate:
+        """Every expert query as an example, the instructions as they are."""
+        return QueryCandidate(UNCOMPILED, CompiledGenerator(None if self.spec.embedded else QueryGenerator()))
+
+    def candidates(self, split: Split, watch: Watch) -> Iterator[QueryCandidate]:
+        """What rules may ask about; or prompts, from what the uncompiled generator wrote on train."""
+        if self.spec.embedded:
+            yield from by_rules()
+            return
+        watch.stage("train", f"{len(split.train)} passages")
+        tried = self.trial(self.uncompiled, split.train).tried
+        yield from by_prompt(tried, self.experts, self.rewriter if self.settings.rewrites else None, self.settings.seed)
+
+    def champion(self, version: int) -> QueryCandidate:
+        """The version in use."""
+        return QueryCandidate(CHAMPION, load_generator(self.home, f"{self.name}@{version}"))
+
+    def trial(self, candidate: QueryCandidate, rows: Sequence[int]) -> ScoredPassages:
+        """Write and value questions."""
+        generator = _generator(candidate, self.spec, self.ask, self.experts, self.settings)
+        passages = [self.passages[i] for i in rows]
+        how = self.settings.per_passage
+        return score(candidate, generator, passages, self.experts, self.reliability, self.embed, how)
+
+    def keeping_back(self, rows: Sequence[int]) -> AbstractContextManager[object]:
+        """Calls for three generators on these passages: to write questions, to answer and to judge each."""
+        each = int(self.settings.references) + int(self.reliability.name != Rules.name)
+        return self.keeping(3 * len(rows) * (1 + each * self.settings.per_passage))
+
+
+@dataclass(frozen=True)
+class CompiledQueries:
+    """What a compile found out.
+
+    Args:
+        found: Split, candidates, test and verdict.
+        estimates: By ``compiled.accepted``, ``uncompiled.value`` and the like.
+        accepted_difference: Of the accepted share against the rival, at 95 %.
+    """
+
+    found: Contested[QueryCandidate, ScoredPassages]
+    estimates: Mapping[str, Estimate]
+    accepted_difference: Estimate
+
+    @property
+    def chosen(self) -> QueryCandidate:
+        """The winner."""
+        return self.found.chosen
+
+    @property
+    def verdict(self) -> MeanVerdict:
+        """Whether it was promoted."""
+        return self.found.verdict
+
+
+def compile_queries(kind: GeneratorKind, watch: Watch) -> CompiledQueries:
+    """Search generators on train and dev documents, verify on test; nothing is written but the journal.
+
+    Args:
+        kind: Passages, experts, models and settings.
+        watch: Told where the compile is.
+
+    Raises:
+        UserError: Too few documents.
+        ServiceError: When a model fails for good.
+        BudgetError: When the caps leave too little for the test.
+    """
+    items = [Item(one.passage_id, one.doc_id, {"query": one.text}) for one in kind.passages]
+    how = kind.settings.resampling
+    found = contest(kind, items, PipelineSettings(kind.home, kind.name, how.resamples, how.seed), watch)
+    estimates = {}
+    for who, side in found.test.items():
+        estimates[f"{who}.value"] = found.mean_value(who, how)
+        estimates[f"{who}.accepted"] = share_of(side.accepted, side.cluster, how)
+        note = OF_THE_SET if side.likeness is not None else "nothing was accepted"
+        estimates[f"{who}.likeness"] = Estimate(value=side.likeness, note=note, n=int(side.accepted.sum()))
+    compiled, rival = found.test[COMPILED], found.test[found.verdict.rival]
+    return CompiledQueries(found, estimates, _accepted_difference(compiled, rival, how))
+
+
+def score(
+    candidate: QueryCandidate,
+    generator: Generator,
+    passages: Sequence[Passage],
+    experts: Sequence[str],
+    reliability: Reliability,
+    embed: Embed,
+    per_passage: int,
+) -> ScoredPassages:
+    """Let a candidate write, and value what it wrote."""
+    documents = {doc_id: code for code, doc_id in enumerate(dict.fromkeys(one.doc_id for one in passages))}
+    near = Near()
+    for text in experts:
+        near.add(text)
+    failed: Counter[str] = Counter()
+    made: list[tuple[Passage, str, str]] = []
+    empty: list[Passage] = []
+    for passage, written in zip(passages, generator.write(passages, per_passage), strict=True):
+        if isinstance(written, str) or not written:
+            failed[(written if isinstance(written, str) else "no question").partition(":")[0]] += 1
+            empty.append(passage)
+            continue
+        made += [(passage, one.query, one.reference) for one in written]
+    pairs = [Pair(query, f"{passage.title}\n{passage.text}", reference) for passage, query, reference in made]
+    tried = []
+    for (passage, query, _), faults in zip(made, reliability.faults(pairs), strict=True):
+        tried.append(Tried(query, passage, (REPEATED,) if near.seen(query) else faults))
+        near.add(query)
+    accepted = np.array([not one.faults for one in tried] + [False] * len(empty), dtype=np.float64)
+    like = _likeness([one.query for one in tried], experts, embed)
+    values = np.concatenate([accepted[: len(tried)] * (1 + like) / 2, np.zeros(len(empty))])
+    cluster = [documents[one.passage.doc_id] for one in tried] + [documents[one.doc_id] for one in empty]
+    whole = closeness([one.query for one in tried if not one.faults], experts, embed)["likeness"]
+    return ScoredPassages(
+        candidate,
+        values,
+        accepted,
+        np.array(cluster, dtype=np.int64),
+        tuple(tried),
+        whole if isinstance(whole, float) else None,
+        failed,
+    )
+
+
+def _likeness(queries: Sequence[str], experts: Sequence[str], embed: Embed) -> FloatArray:
+    """Cosine of each query with the nearest expert query, 0 to 1."""
+    if not queries:
+        return np.zeros(0)
+    return np.asarray(np.clip((embed(queries) @ embed(experts).T).max(axis=1), 0.0, 1.0))
+
+
+def _generator(
+    candidate: QueryCandidate, spec: LMSpec, ask: Ask, experts: Sequence[str], settings: QuerySettings
+) -> Generator:
+    found = candidate.found
+    if spec.embedded:
+        return RuleGenerator(settings.seed, found.taste)
+    return PromptedGenerator(
+        spec.model,
+        ask,
+        found.examples or experts,
+        seed=settings.seed,
+        references=settings.references,
+        module=found.module,
+    )
+
+
+def share_of(values: FloatArray, cluster: IntArray, how: Resampling) -> Estimate:
+    """The mean of what is 0 or 1, with its interval over documents."""
+    found = interval(mean(values, cluster, bounds=SHARE), resamples=how.resamples, seed=how.seed)
+    return found.estimate(len(values))
+
+
+def _accepted_difference(compiled: ScoredPassages, rival: ScoredPassages, how: Resampling) -> Estimate:
+    n_clusters = 1 + max(int(side.cluster.max(initial=-1)) for side in (compiled, rival))
+    one, other = (mean(side.accepted, side.cluster, n_clusters=n_clusters, bounds=SHARE) for side in (compiled, rival))
+    found = difference_interval(one, other, resamples=how.resamples, seed=how.seed)
+    return found.estimate(len(compiled.values))

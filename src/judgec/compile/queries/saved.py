@@ -1,0 +1,52 @@
+"""Compiled query generators on disk: families of ``programs/`` like judges, with the task ``queries``."""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from judgec.errors import ArtifactError, UserError
+from judgec.rag.queries.generation.generator import QueryGenerator, Taste
+from judgec.raters import programs
+from judgec.raters.programs import Json, load_module
+
+TASK = "queries"
+
+
+@dataclass(frozen=True)
+class CompiledGenerator:
+    """A compiled generator.
+
+    Args:
+        module: Its prompt, or None for the uncompiled one.
+        examples: The expert queries that it shows; empty: whichever are given.
+        taste: Which facts rules ask about.
+    """
+
+    module: QueryGenerator | None = None
+    examples: tuple[str, ...] = ()
+    taste: Taste | None = None
+
+
+def state_of(found: CompiledGenerator) -> Json:
+    """All but the prompt, as JSON."""
+    return {"examples": list(found.examples), "taste": None if found.taste is None else asdict(found.taste)}
+
+
+def load_generator(home: Path, reference: str) -> CompiledGenerator:
+    """A compiled generator.
+
+    Raises:
+        UserError: When there is none, or it is a judge.
+        ArtifactError: When it is damaged.
+    """
+    program = programs.load(home, reference)
+    where = f"{program.card.name}@{program.card.version}"
+    if program.card.task != TASK:
+        raise UserError(f"--generator {reference}: a judge of {program.card.task}; a query generator is needed.")
+    module = QueryGenerator()
+    load_module(module, program.program, f"{where}: program.json")
+    try:
+        taste = program.calibration["taste"]
+        kept = None if taste is None else Taste(tuple(taste["kinds"]), bool(taste["tables"]), taste["longest"])
+        return CompiledGenerator(module, tuple(map(str, program.calibration["examples"])), kept)
+    except (KeyError, TypeError) as error:
+        raise ArtifactError(f"{where}: calibration.json: {error!r}; compile the generator again.") from error

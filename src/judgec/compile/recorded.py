@@ -1,0 +1,260 @@
+"""Chooses among recorded judges: all of them on train and dev together, out of fold, since asking them costs nothing.
+
+Each judge's verdicts get a calibrator and a decision rule of their own, and what counts is the objective of the grades
+that follow, each from folds without its query: a judge that uses its scale oddly can be the better one once compiled.
+The judge that is best as it is stays, unless another one is clearly better then.
+Evidence is left out of this and joins the winner. Two judges are compared on the items that both were asked about.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import dspy
+
+from judgec.compile.assemble import Bench, fitted, learned_part, rated_out_of_fold
+from judgec.compile.choose import ChosenPrompt, ScoredCandidate
+from judgec.compile.compared import LEAST, gain, in_common
+from judgec.compile.dataset import Part, ratings_of
+from judgec.compile.search.candidates import Candidate, with_instructions
+from judgec.compile.settings import CompileSettings
+from judgec.errors import UserError
+from judgec.lm.watch import Watch
+from judgec.raters.judge import CompiledJudge
+from judgec.raters.live import live_prompt
+from judgec.raters.recorded import RECORDED_KIND, RecordedVerdicts, shortly
+from judgec.records.estimate import Estimate
+from judgec.records.judgment import UNSCORED, Judgments
+from judgec.records.ratings import GradePairs, on_both
+from judgec.report.numbers import objective_name
+from judgec.stats.agreement.objective import Objective
+from judgec.stats.intervals.bootstrap import interval
+
+MOST_FITTED = 100  # judges that get a calibrator of their own; of more, the best as they are
+UNKNOWN_PROMPT = "The verdicts of {judge} were recorded; its prompt is not known."
+
+
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """A recorded judge on train and dev.
+
+    Args:
+        raw: Its verdicts.
+        ratings: They beside the experts' labels.
+        train: Its objective on train alone.
+    """
+
+    raw: Judgments
+    ratings: GradePairs
+    train: float
+
+    @property
+    def n(self) -> int:
+        """Labels of items that it was asked about."""
+        return int(self.ratings.labelled.sum())
+
+
+def choose_recorded(
+    bench: Bench, module: dspy.Module, settings: CompileSettings, objective: Objective, watch: Watch
+) -> ChosenPrompt:
+    """The judge whose verdicts are worth most once they are calibrated.
+
+    Args:
+        bench: With the recorded verdicts.
+        module: What a judge of these labels looks like.
+        settings: With ``baseline``, the judge to compare with; by default the one whose objective is the median.
+        objective: Decides.
+        watch: Told what happens.
+
+    Raises:
+        UserError: No judge has enough labels to learn from, or the baseline is not among them.
+    """
+    recorded = bench.recorded
+    assert recorded is not None  # the caller has looked
+    part = learned_part(bench)
+    watch.stage(
+        "search", f"{len(recorded.judges)} recorded judges, on train and dev, by {objective_name(objective.name)}"
+    )
+    rated = {name: _rated(bench, name, part, objective) for name in recorded.judges}
+    usable = {name: one for name, one in rated.items() if one.n >= LEAST and _grades(one.ratings) > 1}
+    notes = []
+    if few := [f"{name} ({rated[name].n})" for name in rated if name not in usable]:
+        notes.append(f"too few labels of train and dev, or all of one grade, so not compared: {shortly(few)}")
+    if not usable:
+        raise UserError(
+            f"{recorded.path}: no judge has {LEAST} labels of two grades in train and dev, the most are "
+            f"{max(one.n for one in rated.values())}. Label more items, or record more verdicts."
+        )
+    baseline = _baseline(usable, settings.baseline, recorded)
+    gains, apart = _gains({name: one.ratings for name, one in usable.items()}, baseline, objective)
+    if apart:
+        notes.append(f"fewer than {LEAST} items in common with {baseline}, so not compared: {shortly(apart)}")
+    alone = max(gains, key=lambda name: gains[name])
+    tried = sorted(gains, key=lambda name: -gains[name])[:MOST_FITTED]
+    if left := len(gains) - len(tried):
+        notes.append(f"{left} judges that are worth least as they are were not calibrated")
+    chosen, calibrated = _best_calibrated(bench, module, part, rated, tried, alone, objective)
+    if chosen != alone:
+        notes.append(f"{alone} is best as it is; {chosen} is worth more once both are calibrated")
+    if chosen != baseline:
+        shared = in_common(usable[chosen].ratings, usable[baseline].ratings)
+        notes.append(f"{chosen} and {baseline} were both asked about {shared:,} labels of train and dev")
+    scored = tuple(
+        scored_candidate(
+            candidate_of(recorded, name, module),
+            recorded,
+            one.raw,
+            one.ratings,
+            objective,
+            settings,
+            calibrated.get(name),
+        )
+        for name, one in usable.items()
+    )
+    return ChosenPrompt(
+        chosen=with_prompt(candidate_of(recorded, chosen, module), recorded),
+        fitted=None,
+        scored=scored,
+        notes=tuple(notes),
+        uncompiled=with_prompt(candidate_of(recorded, baseline, module), recorded),
+        alone=with_prompt(candidate_of(recorded, alone, module), recorded),
+    )
+
+
+def candidate_of(recorded: RecordedVerdicts, name: str, module: dspy.Module) -> Candidate:
+    """A recorded judge as a candidate."""
+    facts: dict[str, str | int] = {"kind": RECORDED_KIND, "judge": name}
+    if model := recorded.judges[name].model:
+        facts["model"] = model
+    return Candidate(name, module, settings=facts)
+
+
+def with_prompts(judge: CompiledJudge, recorded: RecordedVerdicts, name: str) -> CompiledJudge:
+    """The judge with the prompts of those that it was made of, as far as they are known, so that they can be asked."""
+    about = {member: recorded.judges[member] for member in (judge.joint.members if judge.joint else (name,))}
+    known = {member: live_prompt(one.model, one.messages) for member, one in about.items()}
+    return replace(judge, prompts={member: prompt for member, prompt in known.items() if prompt is not None})
+
+
+def with_prompt(candidate: Candidate, recorded: RecordedVerdicts) -> Candidate:
+    """The candidate with its own prompt in place of the task's, for whoever reads the program or the report."""
+    prompt = recorded.judges[candidate.name].prompt or UNKNOWN_PROMPT.format(judge=candidate.name)
+    return replace(candidate, module=with_instructions(candidate.module, prompt))
+
+
+def _rated(bench: Bench, name: str, part: Part, objective: Objective) -> Rated:
+    assert bench.recorded is not None  # the caller has looked
+    raw = bench.recorded.judgments(name, [item.item_id for item in part.items])
+    n_train = len(bench.dataset.train)
+    train = ratings_of(bench.dataset, bench.dataset.train, raw.subset(range(n_train)))
+    return Rated(raw, ratings_of(bench.dataset, part, raw), objective.value(train))
+
+
+def _grades(ratings: GradePairs) -> int:
+    """How many different grades experts gave of items that the judge scored."""
+    known = (ratings.judge != UNSCORED) & (ratings.expert >= 0)
+    return len(set(ratings.expert[known].tolist()))
+
+
+def _baseline(rated: Mapping[str, Rated], asked: str | None, recorded: RecordedVerdicts) -> str:
+    """The judge that was named, or the one whose objective on train is the median, of two the lower."""
+    if asked is None:
+        order = sorted(rated, key=lambda name: (rated[name].train, name))
+        return order[(len(order) - 1) // 2]
+    recorded.require(asked)
+    if asked not in rated:
+        raise UserError(f"--baseline {asked}: too few labels in common with {recorded.path}. Name another judge.")
+    return asked
+
+
+def _gains(
+    ratings: Mapping[str, GradePairs], baseline: str, objective: Objective
+) -> tuple[dict[str, float], list[str]]:
+    """What each judge is worth above the baseline on the items of both; and who shares too few with it."""
+    gains, apart = {}, []
+    for name, own in ratings.items():
+        if in_common(own, ratings[baseline]) < LEAST:
+            apart.append(name)
+            continue
+        one, other = on_both(own, ratings[baseline])
+        gains[name] = objective.value(one) - objective.value(other)  # an undefined one counts as 0
+    return gains, apart
+
+
+def _best_calibrated(
+    bench: Bench,
+    module: dspy.Module,
+    part: Part,
+    rated: Mapping[str, Rated],
+    names: Sequence[str],
+    incumbent: str,
+    objective: Objective,
+) -> tuple[str, dict[str, GradePairs]]:
+    """The judge that ships: the one that is best as it is, or whoever is worth clearly more once all are calibrated.
+
+    Clearly is a paired out-of-fold gain of more than one standard error (jackknife over queries) on the items of both;
+    of several the largest gain wins. It is the rule by which a decision rule replaces the raw verdict.
+    All of them, calibrated, come with it.
+    """
+    names = [name for name in names if name != incumbent]
+    alone = replace(bench, evidence=None)
+
+    def compiled(name: str) -> GradePairs:
+        raw = rated[name].raw
+        return rated_out_of_fold(bench, fitted(alone, Candidate(name, module), part, raw), part, raw)
+
+    found, best = {incumbent: compiled(incumbent)}, (0.0, incumbent)
+    for name in names:
+        found[name] = compiled(name)
+        if in_common(found[name], found[incumbent]) < LEAST:
+            continue
+        better = gain(found[name], found[incumbent], objective)
+        if better.clear and better.value > best[0]:
+            best = better.value, name
+    return best[1], found
+
+
+def scored_candidate(
+    candidate: Candidate,
+    recorded: RecordedVerdicts,
+    raw: Judgments,
+    ratings: GradePairs,
+    objective: Objective,
+    settings: CompileSettings,
+    calibrated: GradePairs | None,
+) -> ScoredCandidate:
+    """What verdicts are worth as they are, and what they cost.
+
+    Args:
+        candidate: Whose they are; ``recorded`` has its name.
+        recorded: All verdicts.
+        raw: The candidate's, on train and dev.
+        ratings: They beside the experts' labels.
+        objective: What they are worth.
+        settings: Of the interval.
+        calibrated: Grades out of fold once they are calibrated, beside the experts' labels; None where nobody fitted.
+    """
+    calls, asked = recorded.calls_of(candidate.name, raw.item_ids)
+    return ScoredCandidate(
+        candidate,
+        objective.value(ratings),
+        int((ratings.labelled & (ratings.judge == UNSCORED)).sum()),
+        int(ratings.labelled.sum()),
+        estimate=worth_of(ratings, objective, settings),
+        cost_usd=recorded.cost_of(candidate.name, raw.item_ids),
+        calls=calls,
+        asked=asked,
+        worth=None if calibrated is None else worth_of(calibrated, objective, settings),
+        rated=calibrated,
+    )
+
+
+def worth_of(rated: GradePairs, objective: Objective, settings: CompileSettings) -> Estimate:
+    """The objective of a judge with its interval.
+
+    Args:
+        rated: Its grades beside the experts' labels.
+        objective: What they are worth.
+        settings: Of the interval.
+    """
+    found = interval(objective.statistic(rated), resamples=settings.resamples, seed=settings.seed)
+    return found.estimate(int(rated.labelled.sum()))

@@ -1,0 +1,160 @@
+"""Saves what a compile found, of any kind: decided as the family stands then, written whole, its look counted last."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Protocol, Self, TypeVar
+
+from judgec.compile.standing import Standing
+from judgec.errors import UserError
+from judgec.labels.sides.memory import kind_of
+from judgec.labels.splits import (
+    Family,
+    locked_family,
+    locked_home,
+    read_family,
+    write_family,
+    write_whole,
+    writing_whole,
+)
+from judgec.lm.usage import Spent
+from judgec.raters import programs
+from judgec.raters.programs import Program
+from judgec.records.card import Cost, ProgramCard
+from judgec.report.items import FILE
+
+NOUNS = {"judge": "a judge", "agent": "an agent", "queries": "a query generator"}  # by kind
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a program is saved.
+
+    Args:
+        home: Folder of ``programs/``.
+        name: The family.
+        kind: As ``kind_of`` says.
+    """
+
+    home: Path
+    name: str
+    kind: str
+
+
+class Releasable(Protocol):
+    """A finished compile: a judge, an agent or a query generator that is not on disk yet."""
+
+    @property
+    def place(self) -> Place:
+        """Where it is saved."""
+
+    @property
+    def standing(self) -> Standing:
+        """As it was when this was decided."""
+
+    @property
+    def earlier(self) -> ProgramCard | None:
+        """The version that this very compile wrote before it was killed, or None."""
+
+    def stands(self) -> Standing:
+        """As it is on disk now."""
+
+    def decided(self, standing: Standing) -> Self:
+        """Decide again: another version was saved since."""
+
+    def program(self, family: Family) -> Program:
+        """What is written."""
+
+    def page(self, card: ProgramCard, /) -> str | None:
+        """``report.html``, where there is one."""
+
+    def items(self) -> Iterable[str]:
+        """Lines of ``items.jsonl``, all items of the page; empty where the page shows none."""
+
+
+R = TypeVar("R", bound=Releasable)
+
+
+def release(made: R, track: Callable[[ProgramCard, R], None] | None = None) -> tuple[ProgramCard, R]:
+    """Write the version, point the aliases, track it and count the look; all or nothing of each.
+
+    The look is written last: where a version has none, a process was killed before it, and what was left to do is done.
+    One compile of a home at a time: where another one was saved since this one was decided, it is decided again, one
+    look later and against the champion that there is now.
+
+    Args:
+        made: The finished compile.
+        track: Logs the saved version elsewhere. It is called while nobody else can save one, so that what it calls
+            champion is the champion, and before the look is written, so that a killed compile is logged by its rerun.
+
+    Returns:
+        The card as saved, and the compile as it was decided in the end.
+
+    Raises:
+        UserError: When the family holds programs of another kind.
+        ArtifactError: When its files are damaged or cannot be written.
+    """
+    # Looks are counted over all names: two families must not both be told that theirs is the first.
+    home, name = made.place.home, made.place.name
+    with locked_home(home), locked_family(home, name):
+        check_place(made.place)
+        family = read_family(home, name)
+        counted = {look.version for look in family.looks}
+        earlier = made.earlier
+        if earlier is not None and f"{earlier.version:04d}" in counted:
+            earlier = None  # nobody was killed: another process was about to finish it
+        if earlier is None:
+            standing = made.stands()
+            if made.earlier is not None or standing != made.standing:
+                made = made.decided(standing)
+        card = programs.save(home, made.program(family)) if earlier is None else earlier
+        path = programs.page_path(home, card)
+        if earlier is None or not path.exists():
+            page = made.page(card)
+            if page is not None:
+                _write_items(path, made.items())
+                write_whole(path, page)
+        if card.version == max(programs.versions(home, name)):  # a later one has been decided since
+            programs.set_aliases(home, name, {alias_of(card): card.version})
+        if track is not None:
+            track(card, made)
+        write_family(home, family.looked(f"{card.version:04d}", card.split_digest))
+        return card, made
+
+
+def _write_items(page: Path, lines: Iterable[str]) -> None:
+    """Every item of a page, beside it; no file where the page shows none."""
+    first = next(iterator := iter(lines), None)
+    if first is not None:
+        with writing_whole(page.with_name(FILE)) as file:
+            file.writelines(line.encode() for line in chain([first], iterator))
+
+
+def check_place(place: Place) -> None:
+    """Refuse a place before anything is done for it: a family holds judges, agents or query generators.
+
+    Raises:
+        UserError: When its name cannot be a folder's, or its versions are of another kind.
+    """
+    if not programs.NAME.fullmatch(place.name):
+        raise UserError(
+            f"--name {place.name!r}: not a folder name; letters, digits, '-', '_', '.' are valid. Choose another."
+        )
+    versions = programs.versions(place.home, place.name)
+    if versions:
+        held = kind_of(programs.load(place.home, f"{place.name}@{versions[-1]}").card.task)
+        if held != place.kind:
+            raise UserError(
+                f"--name {place.name}: that is {NOUNS[held]}; {NOUNS[place.kind]} needs a name of its own. Give --name."
+            )
+
+
+def cost_of(spent: Spent, seconds: float) -> Cost:
+    """What a compile took, for its card."""
+    return Cost(lm_calls=spent.calls, usd=spent.cost_usd, seconds=round(seconds, 2))
+
+
+def alias_of(card: ProgramCard) -> str:
+    """``champion`` when it was promoted, else ``challenger``."""
+    return programs.CHAMPION if card.promoted else "challenger"

@@ -1,0 +1,93 @@
+"""Renders what a compile found beside the agreement itself, as tables and sentences."""
+
+from collections.abc import Iterator
+
+from judgec.compile.abstain import Abstention, promise_note
+from judgec.compile.calibration_errors import calibration_errors
+from judgec.compile.compile import Compiled, PanelFound
+from judgec.compile.learning_curve import LearningCurve
+from judgec.report.cost_table import COLUMNS, TITLE
+from judgec.report.numbers import dollars, number, objective_name, percent, show, span, statistic_name
+from judgec.report.screen import TextTable
+
+
+def outcome_tables(compiled: Compiled, *, abstaining: bool) -> list[TextTable]:
+    """Tables of what somebody asked for: the panel, the coverage when it abstains, the learning curve."""
+    tables = _costs_tables(compiled) + ([] if compiled.panel is None else [_panel_table(compiled.panel)])
+    tables += [_coverage_table(compiled.abstention)] if abstaining else []
+    return tables + ([] if compiled.curve is None else [_curve_table(compiled.curve)])
+
+
+def outcome_notes(compiled: Compiled) -> Iterator[str]:
+    """How each aspect is calibrated, what is promised, what more labels would bring."""
+    errors = calibration_errors(compiled.dataset, compiled.verification.judgments["compiled"])
+    for aspect, fitted in compiled.judge.calibrators.items():
+        chosen = next((choice for choice in fitted.choices if choice.chosen), None)
+        loss = (
+            ""
+            if chosen is None
+            else f", loss {number(chosen.loss, 3)}, best of {len(fitted.choices)} in cross-validation"
+        )
+        error = errors[aspect]["accept"]
+        off = errors[aspect]["confidence"] if error is None else error
+        yield f"calibrator of {aspect}: {fitted.source}, {fitted.family}{loss}; calibration error on test {number(off)}"
+    if compiled.panel is not None:
+        yield panel_sentence(compiled.panel)
+    if compiled.abstention.promise is not None:
+        yield promise_note(compiled.abstention.promise)
+    if compiled.curve is not None and compiled.curve.halving is not None:
+        half = compiled.curve.halving
+        yield (
+            f"about {half.more_labels} more labels would halve the interval on test "
+            f"({half.queries_needed} test queries instead of {half.test_queries})"
+        )
+
+
+def panel_sentence(panel: PanelFound) -> str:
+    """Who judges, and what that brought on test."""
+    if len(panel.members) == 1 and panel.members[0].judge == panel.incumbent:
+        who = f"panel: none was better, {panel.incumbent} judges alone"
+    else:
+        who = f"panel: {panel.kind} of {len(panel.members)} judges in place of {panel.incumbent}"
+    return f"{who}; gain on test over the best single judge, both compiled: {show(panel.gain, 3, sign=True)}"
+
+
+def _costs_tables(compiled: Compiled) -> list[TextTable]:
+    """The judges that no other one beats at their price, and the one that ships; none where all cost the same."""
+    rows = [row for row in compiled.costs if row.pareto or row.chosen]
+    if len(rows) < 2:
+        return []
+    return [TextTable(f"{TITLE}, on {rows[0].split}", *COLUMNS.screen(rows))]
+
+
+def _panel_table(panel: PanelFound) -> TextTable:
+    weighted = any(one.weight is not None for one in panel.members)
+    rows = [
+        (
+            one.judge,
+            *([number(one.weight)] if weighted else []),
+            show(one.adds, 3, sign=True),
+            dollars(one.cost_usd),
+        )
+        for one in panel.members
+    ]
+    return TextTable(f"Panel: {panel.kind}", ("member", *(["weight"] if weighted else []), "adds", "$"), rows)
+
+
+def _coverage_table(abstention: Abstention) -> TextTable:
+    points = [("", point) for point in abstention.curve]
+    if abstention.chosen is not None:
+        points.append(("in use: ", abstention.chosen))
+    rows = [
+        (f"{prefix}{number(point.below)}", percent(point.coverage), show(point.agreement)) for prefix, point in points
+    ]
+    heads = ("confidence at least", "scored", statistic_name(abstention.of))
+    return TextTable("Leaving the least sure to a human, on test", heads, rows)
+
+
+def _curve_table(curve: LearningCurve) -> TextTable:
+    rows = [
+        (str(point.labels), number(point.mean), span(point.values) if len(point.values) > 1 else "-")
+        for point in curve.points
+    ]
+    return TextTable("Learning curve, on test", ("train labels", objective_name(curve.objective), "range"), rows)

@@ -1,0 +1,235 @@
+"""Finds and measures what the compiled judge has to beat: the champion, or without one the best baseline."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from judgec.compile.dataset import Dataset, ratings_of
+from judgec.compile.held_out import NOT_SAVED, saved_judgments
+from judgec.compile.pair_columns import LONGEST
+from judgec.compile.promote import Decision, decide
+from judgec.compile.settings import CompileSettings
+from judgec.compile.standing import Standing, standing_of
+from judgec.compile.verify import BEST_ALONE, COMPILED_SINGLE, Verification
+from judgec.errors import JudgecError, ServiceError
+from judgec.labels.labels import item_digest
+from judgec.labels.sides.memory import measured_by
+from judgec.lm.executor import Ask
+from judgec.lm.session import Session
+from judgec.lm.spec import LMSpec
+from judgec.raters import programs
+from judgec.raters.bulk import SERVICE_ERROR
+from judgec.raters.judge import load_judge
+from judgec.raters.programs import Program
+from judgec.raters.recorded import RECORDED_KIND, judge_of
+from judgec.records.card import ProgramCard
+from judgec.records.judgment import Judgments
+from judgec.records.label import Item, LabelSet
+from judgec.records.ratings import GradePairs
+from judgec.stats.agreement.measure import Resampling
+from judgec.stats.agreement.objective import parse_objective
+
+BASELINES = ("majority", "evidence_only", "uncompiled", BEST_ALONE, LONGEST)  # rivals where there is no champion
+
+
+@dataclass(frozen=True, slots=True)
+class Rivals:
+    """Ratings of the same rows as the compiled judge's, by name; and why it must not be promoted, or empty."""
+
+    ratings: Mapping[str, GradePairs]
+    refusal: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """All that the decision depends on but the family's standing, so that it can be taken again.
+
+    Args:
+        dataset: Labels and split.
+        verification: All judges on the test split.
+        settings: What was asked for.
+        session: The way to the language models.
+        refusal: Why the judge must not be promoted whatever the numbers say, or empty.
+        evidence_alone: The compiled judge asks nothing: it is the judge of evidence alone, not its rival.
+        margin: The loss against the judge whose prompt was carried over that is not worse, or None.
+        unread: Why there is no gain to report: too many verdicts of a baseline could not be read; or empty.
+    """
+
+    dataset: Dataset
+    verification: Verification
+    settings: CompileSettings
+    session: Session = field(repr=False)
+    refusal: str = ""
+    evidence_alone: bool = False
+    margin: float | None = None
+    unread: str = ""
+
+    def standing(self) -> Standing:
+        """The family as it stands on disk."""
+        measured = measured_by(self.dataset.labels, self.settings.source)
+        return standing_of(self.settings.home, self.settings.name, self.dataset.test.items, measured)
+
+    def decide(self, standing: Standing) -> Decision:
+        """Compare the compiled judge with its rivals."""
+        settings = self.settings
+        baselines = _baselines(self.verification, evidence_alone=self.evidence_alone)
+        rivals = self._rivals(standing.champion)
+        found = decide(
+            self.verification.ratings["compiled"],
+            rivals.ratings,
+            parse_objective(settings.objective),
+            Resampling(resamples=settings.resamples, seed=settings.seed),
+            look=standing.look,
+            majority=self.verification.ratings["majority"],
+            table=baselines | self._forms(),
+            nominal=self.dataset.labels.scale.level == "nominal",
+            refusal=self.refusal or rivals.refusal,
+            margin=None if rivals.refusal else self.margin,
+        )
+        return found.without_gain(self.unread) if self.unread else found
+
+    def _forms(self) -> dict[str, GradePairs]:
+        """What else its table shows: itself without a calibrator, and beside a panel the best single judge, compiled.
+
+        Both are forms of the judge and nothing that was there before it, so neither is a rival; but it is not called
+        better without a word where one of them stands above it.
+        """
+        ratings = self.verification.ratings
+        return {name: ratings[name] for name in ("compiled_prompt", COMPILED_SINGLE) if name in ratings}
+
+    def _rivals(self, champion: int | None) -> Rivals:
+        """The champion and the judge whose prompt was carried over; without either the baselines."""
+        retarget = self.settings.retarget
+        named = {} if champion is None else {"champion": f"{self.settings.name}@{champion}"}
+        if retarget is not None and retarget.name not in named.values():
+            named[retarget.name] = retarget.name
+        if not named:
+            return Rivals(_baselines(self.verification, evidence_alone=self.evidence_alone))
+        found = [self._version(key, name) for key, name in named.items()]
+        refusals = (one.refusal for one in found if one.refusal)
+        return Rivals({key: value for one in found for key, value in one.ratings.items()}, next(refusals, ""))
+
+    def _version(self, key: str, name: str) -> Rivals:
+        """A version's test judgments: those saved with it, and where items are new, its own model's."""
+        baselines = _baselines(self.verification, evidence_alone=self.evidence_alone)
+        labels, test = self.dataset.labels, self.dataset.test
+        try:
+            program = programs.load(self.settings.home, name)
+            card = program.card
+            if not _comparable(card, labels, self.settings.objective):
+                grades = (
+                    f"{card.task} on {', '.join(map(str, card.scale.grades))}, accepted from {card.scale.accept_at}"
+                )
+                return Rivals(
+                    baselines, f"never promoted over {name}, which judges {grades}: name this judge otherwise"
+                )
+            judged = saved_judgments(program.report, test.items, card)
+            missing = [i for i, reason in enumerate(judged.unscored) if reason == NOT_SAVED]
+            if missing:
+                fresh = self._judged(program, [test.items[i] for i in missing])
+                if failed := sum((reason or "").startswith(SERVICE_ERROR) for reason in fresh.unscored):
+                    raise ServiceError(f"{card.lm.get('model')} failed on {failed} test items. Compile again later.")
+                judged = _filled(judged, missing, fresh)
+        except JudgecError as error:
+            return Rivals(baselines, f"never promoted unmeasured against the champion {name}: {error}")
+        return Rivals({key: ratings_of(self.dataset, test, judged)})
+
+    def _judged(self, program: Program, items: Sequence[Item]) -> Judgments:
+        """What the champion says of items that it was not tested on: from its own model, or as it was recorded."""
+        judge = load_judge(program)
+        if not judge.asks_lm:
+            return judge.calibrate(items, None)
+        if program.card.settings.get("kind") == RECORDED_KIND and self.settings.recorded is not None:
+            name = judge_of(program.card)
+            raw = self.settings.recorded.with_panel(name, judge.joint).judgments(name, [item.item_id for item in items])
+            return judge.calibrate(items, raw)
+        return judge.judge(items, _own_model(program.card, self.session))
+
+
+def _comparable(card: ProgramCard, labels: LabelSet, objective: str) -> bool:
+    """Whether a version's grades mean what these labels' grades mean."""
+    same_threshold = card.scale.accept_at == labels.scale.accept_at or not parse_objective(objective).needs_accept
+    same = (card.task, card.aspects, card.scale.grades) == (labels.task, labels.aspects, labels.scale.grades)
+    return same and same_threshold
+
+
+def _baselines(verification: Verification, *, evidence_alone: bool) -> dict[str, GradePairs]:
+    """The judges that were there without this compile, with a language model or without.
+
+    Its own prompt without a calibrator is none of them: which of the two ships is decided out of fold, before the test.
+    The recorded judge that was best alone is the compiled judge where its verdicts pass unchanged, not its rival, and
+    so is evidence alone where that is what ships. An uncompiled judge that is the compiled one is its rival: then
+    compiling brought nothing; and so is evidence alone that grades as a judge with a prompt does: then the prompt
+    brought nothing. A judge of preferences has to beat the longer answer, too.
+    """
+    ratings = verification.ratings
+    names = [name for name in BASELINES if name in ratings]
+    if BEST_ALONE in names and _same(ratings[BEST_ALONE], ratings["compiled"]):
+        names.remove(BEST_ALONE)
+    if evidence_alone and "evidence_only" in names:
+        names.remove("evidence_only")
+    return {name: ratings[name] for name in names}
+
+
+def _same(one: GradePairs, other: GradePairs) -> bool:
+    return np.array_equal(one.judge, other.judge) and np.array_equal(one.judge_accept, other.judge_accept)
+
+
+def judgments_table(items: Sequence[Item], judged: Judgments, *, whole: bool = False) -> dict[str, object]:
+    """What ``report.json`` keeps of the test judgments, by digest of the item: enough to compare versions later.
+
+    Args:
+        items: That were judged.
+        judged: The judgments.
+        whole: Keep all of each: out of fold they stand for the judge's own, since it has learned from the items.
+    """
+    more = [_details(judged, i) if whole else {} for i in range(len(items))]
+    return {
+        item_digest(item): {
+            "grade": judged.grade[i].tolist(),
+            "accept": judged.accept[i].tolist(),
+            "score": [None if np.isnan(score) else score for score in judged.score[i].tolist()],
+            "unscored": judged.unscored[i],
+            **more[i],
+        }
+        for i, item in enumerate(items)
+    }
+
+
+def _details(judged: Judgments, i: int) -> dict[str, object]:
+    known = bool(np.isfinite(judged.probabilities[i]).all() and np.isfinite(judged.confidence[i]).all())
+    return {
+        "probabilities": judged.probabilities[i].tolist() if known else None,
+        "confidence": judged.confidence[i].tolist() if known else None,
+        "rationale": judged.rationale[i],
+    }
+
+
+def _filled(judged: Judgments, rows: list[int], fresh: Judgments) -> Judgments:
+    """``judged`` with ``fresh`` in these rows."""
+    grade, accept, score, unscored = (
+        judged.grade.copy(),
+        judged.accept.copy(),
+        judged.score.copy(),
+        np.array(judged.unscored, dtype=object),
+    )
+    grade[rows], accept[rows], score[rows] = fresh.grade, fresh.accept, fresh.score
+    unscored[rows] = fresh.unscored
+    return replace(judged, grade=grade, accept=accept, score=score, unscored=tuple(unscored.tolist()))
+
+
+def _own_model(card: ProgramCard, session: Session) -> Ask:
+    """The way to the model that a judge was compiled for.
+
+    An endpoint is never taken from a card: only the one that this run was given, where the card names the same.
+    """
+    endpoint = card.lm.get("api_base")
+    if endpoint not in {None, session.spec.api_base}:
+        raise ServiceError(
+            f"{card.lm.get('model')} was asked at {endpoint}, and some test items are new to it; this run has "
+            f"--api-base {session.spec.api_base}. Judge with that endpoint, or give this judge another --name."
+        )
+    spec = LMSpec.from_card(card.lm, api_base=None if endpoint is None else session.spec.api_base)
+    same = spec.describe() == session.settled(session.spec).describe()
+    return session.ask_whole if same else session.other_whole(spec)

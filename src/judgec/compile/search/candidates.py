@@ -1,0 +1,80 @@
+"""A candidate: a prompt that might become the judge, and what it has seen of the train labels."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import dspy
+
+from judgec.raters.programs import dump_module, load_module
+from judgec.raters.registry import judge_module
+from judgec.records.label import LabelSet
+from judgec.records.language import languages_of
+
+UNCOMPILED = "zero-shot"
+RUBRIC = "\n\nGrades"  # where the rubric begins that ``raters.signatures`` writes under a task's instructions
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A prompt that might become the judge.
+
+    Args:
+        name: Unique in a compile.
+        module: The judge with this prompt.
+        queries: The query of each demonstration, in order; items of these must not fit the calibrator.
+        settings: How it was made, for the record.
+        reflected: The queries whose labels the instructions were written from; likewise.
+    """
+
+    name: str
+    module: dspy.Module
+    queries: tuple[str, ...] = ()
+    settings: Mapping[str, str | int] = field(default_factory=dict)
+    reflected: tuple[str, ...] = ()
+
+
+def with_demonstrations(module: dspy.Module, demos: Sequence[dspy.Example]) -> dspy.Module:
+    """A copy of the judge that shows these demonstrations and no others."""
+    copy = module.deepcopy()
+    first_predictor(copy).demos = list(demos)
+    return copy
+
+
+def task_module(labels: LabelSet) -> dspy.Module:
+    """The prompt of a judge of these labels before anything is compiled."""
+    return judge_module(labels.task, labels.scale, labels.aspects, labels.fields, languages_of(labels.items))
+
+
+def with_instructions(module: dspy.Module, instructions: str) -> dspy.Module:
+    """A copy of the judge that is told this, and nothing else, beside its inputs."""
+    copy = module.deepcopy()
+    state = dump_module(copy)
+    for predictor in state.values():
+        predictor["signature"]["instructions"] = instructions
+    load_module(copy, state, "instructions")
+    return copy
+
+
+def instructed(module: dspy.Module, texts: Mapping[str, str]) -> tuple[Candidate, ...]:
+    """The user's own prompts as candidates, each above the rubric of the judge.
+
+    Args:
+        module: The judge as it is.
+        texts: By the name of the candidate.
+    """
+    rubric = split_rubric(first_predictor(module).signature.instructions)[1]
+    return tuple(
+        Candidate(name, with_instructions(module, text.strip() + rubric), settings={"kind": "instructions"})
+        for name, text in texts.items()
+    )
+
+
+def first_predictor(module: dspy.Module) -> dspy.Predict:
+    """The judge's one predictor."""
+    return module.predictors()[0]
+
+
+def split_rubric(instructions: str) -> tuple[str, str]:
+    """What an optimizer may rewrite, and the rubric that stays under it, with the blank line before it."""
+    above, start, rubric = instructions.rpartition(RUBRIC)
+    return (above, start + rubric) if start else (instructions, "")

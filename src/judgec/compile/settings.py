@@ -1,0 +1,178 @@
+"""Holds the settings of a compile."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import dspy
+
+from judgec.compile.consensus import Consensus
+from judgec.lm.hosts import own_endpoint
+from judgec.lm.spec import LMSpec
+from judgec.lm.usage import MAX_WAIT
+from judgec.raters.judge import CompiledJudge
+from judgec.raters.programs import Program
+from judgec.raters.recorded import RecordedVerdicts
+
+REFLECTION_TOKENS = 4096  # longest rewritten prompt
+MIN_TEST_QUERIES = 10  # fewer: never promoted, an interval over them means little
+
+
+@dataclass(frozen=True, slots=True)
+class Weighs:
+    """What a judge that compares two answers is told to weigh.
+
+    Args:
+        factors: Instead of its own; empty keeps them.
+        citations: Answers cite the documents, and wrong citations count.
+    """
+
+    factors: str = ""
+    citations: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Retarget:
+    """A compiled judge whose prompt is asked of another model.
+
+    Args:
+        program: The judge.
+        margin: The loss of the objective that still counts as not worse.
+        recorded: Verdicts among which its own may be, or None.
+    """
+
+    program: Program = field(repr=False)
+    margin: float
+    recorded: RecordedVerdicts | None = field(default=None, repr=False)
+
+    @property
+    def name(self) -> str:
+        """``NAME@VERSION``."""
+        return f"{self.program.card.name}@{self.program.card.version}"
+
+
+@dataclass(frozen=True, slots=True)
+class AskedCandidate:
+    """A candidate that is asked as it is, in place of one prompt that is searched for.
+
+    Args:
+        name: What it is called among judges.
+        module: Its prompt; of a function, which sees the item alone, that of the task.
+        program: The compiled judge that it is, or None.
+    """
+
+    name: str
+    module: dspy.Module = field(repr=False)
+    program: Program | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CompileSettings:
+    """Everything that decides the outcome of a compile besides the labels.
+
+    Args:
+        name: The program's family name; it has no part in the split.
+        home: Folder that holds ``programs/``, ``mlruns/`` and ``.judgec/``.
+        lm: The judge's language model.
+        objective: What is maximised, for example ``tau_b`` or ``tau_b+accept``.
+        optimizer: Name of the optimizer that proposes candidates.
+        seed: Seed of everything random but the split.
+        budget: Most LM calls, or None for no cap.
+        max_cost: Most US dollars, or None for no cap.
+        max_wait: Seconds that a call waits for a busy endpoint, in all.
+        in_flight: Most calls at once, or None for the usual number.
+        batch: Hand the passes that no search waits for in as batches.
+        evidence: Whether the calibrator may use evidence features.
+        resamples: Bootstrap resamples of each interval.
+        reflection: The language model that rewrites prompts, or None.
+        no_reflection: Why there is none.
+        abstain_below: Confidence under which the judge leaves an item to a human, or None.
+        promise: Agreement that the threshold is to promise, or None; sets a fifth of the train queries aside.
+        risk: The chance that the promise may be wrong.
+        learning_curve: Whether agreement is measured for fewer labels too.
+        instructions: What the uncompiled prompt says, or None for the task's own.
+        prompts: Instructions of the user that compete with it, by name.
+        weighs: What a preference judge is told to weigh.
+        folds: In how many folds everything is tested, 1 for a single split; None for the family's mode, and before its
+            first version five below forty queries.
+        consensus: Of annotators who differ, on what the judge learns from.
+        log_traces: Whether MLflow gets the test items on which judge and experts differ as traces, with their texts.
+        source: How the labels were read, for the report: what ``read_labels`` was given.
+        recorded: Verdicts of judges that are looked up in place of a model that is asked, or None.
+        baseline: The recorded judge to compare with; None for the one with the median objective.
+        panel: Look for a panel of ``all`` recorded judges, or of at most so many; None for a single one.
+        cascade: The cheap and the dear recorded judge of a cascade, or None.
+        retarget: The compiled judge whose prompt is carried over to this model, or None.
+        asked: Candidates that are asked in place of one prompt, each with its model of ``lm.members``.
+        functions: What is called where one of these models is a Python function, by name.
+    """
+
+    name: str
+    home: Path
+    lm: LMSpec
+    objective: str = "tau_b"
+    optimizer: str = "auto"
+    seed: int = 0
+    budget: int | None = None
+    max_cost: float | None = None
+    max_wait: float = MAX_WAIT
+    in_flight: int | None = None
+    batch: bool = False
+    evidence: bool = True
+    resamples: int = 2000
+    reflection: LMSpec | None = None
+    no_reflection: str = ""
+    abstain_below: float | None = None
+    promise: float | None = None
+    risk: float = 0.1
+    learning_curve: bool = False
+    instructions: str | None = None
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    weighs: Weighs = Weighs()
+    folds: int | None = None
+    consensus: Consensus = "median"
+    log_traces: bool = False
+    source: Mapping[str, object] = field(default_factory=dict)
+    recorded: RecordedVerdicts | None = field(default=None, repr=False)
+    baseline: str | None = None
+    panel: Literal["all"] | int | None = None
+    cascade: tuple[str, str] | None = None
+    retarget: Retarget | None = None
+    asked: tuple[AskedCandidate, ...] = ()
+    functions: Mapping[str, object] = field(default_factory=dict, repr=False)
+
+    def asked_by(self, judge: CompiledJudge) -> LMSpec:
+        """The model that a compiled judge asks: of a jury those of its own jurors."""
+        if not judge.jurors:
+            return self.lm
+        return LMSpec.jury({name: self.lm.members[name] for name in judge.jurors}, api_base=self.lm.api_base)
+
+
+def reflection_spec(judge: LMSpec, model: str | None) -> tuple[LMSpec | None, str]:
+    """The model that rewrites prompts, or None and why there is none.
+
+    Args:
+        judge: The judge's model, which also rewrites when nothing else is named.
+        model: What the user named, or None. It is asked at the judge's endpoint when its provider is the judge's.
+
+    Raises:
+        UserError: When ``model`` names no model.
+    """
+    named = None if model is None else LMSpec.parse(model)
+    if judge.recorded is not None:
+        return None, "recorded verdicts have no prompt to rewrite"
+    if judge.members:
+        return None, "candidates that stand side by side are asked as they are"
+    if judge.embedded:
+        return None, "the embedded engine reads evidence, not instructions"
+    named = named or LMSpec.parse(judge.model)
+    if named.embedded:
+        return None, "the embedded engine cannot write prose"
+    return LMSpec.parse(
+        named.model,
+        api_base=judge.api_base or own_endpoint(judge.model) if named.provider == judge.provider else None,
+        temperature=None if named.reasoning else 1.0,  # proposals must differ
+        max_tokens=None if named.reasoning else REFLECTION_TOKENS,
+        top_logprobs=0,
+    ), ""

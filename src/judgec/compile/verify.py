@@ -1,0 +1,158 @@
+"""Measures the judges of a compile on the test split, with intervals."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from judgec.compile.assemble import Bench, calibrated, evidence_only
+from judgec.compile.choose import ChosenPanel
+from judgec.compile.dataset import Dataset, Part, ratings_of
+from judgec.compile.pair_columns import LONGEST, longest, with_preference_columns
+from judgec.compile.search.candidates import Candidate
+from judgec.raters.judge import CompiledJudge
+from judgec.records.agreement import STATISTICS, Agreement, BlandAltman
+from judgec.records.estimate import Estimate
+from judgec.records.judgment import UNSCORED, Judgments
+from judgec.records.label import UNLABELLED, IntArray
+from judgec.records.mode_agreement import ModesAgreement
+from judgec.records.ratings import GradePairs
+from judgec.records.tasks.registry import compares, finds_modes
+from judgec.stats.agreement.ceiling import ONE_ANNOTATOR, ceiling, expert_panel, judge_panel
+from judgec.stats.agreement.measure import Resampling, measure, with_aspects
+from judgec.stats.agreement.modes import measure_modes
+
+BASELINES = ("majority", "evidence_only", "uncompiled", "compiled_prompt")
+JUDGES = (*BASELINES, "compiled")
+BEST_ALONE = "best_alone"  # of recorded judges the one that was best as it is, before the test
+COMPILED_SINGLE = "compiled_single"  # of a compile with panels the best single judge, compiled
+NO_EVIDENCE = "evidence was left out (--no-evidence)"
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The test split's table.
+
+    Args:
+        agreements: By judge: ``JUDGES``, ``best_alone`` of recorded judges and ``compiled_single`` beside a panel,
+            ``compiled_loo`` and ``ceiling``, in the order of the report.
+        ratings: By judge, the same rows for all; judges that were not made are absent.
+        judgments: By judge, of the test items.
+        modes: How well the compiled judge finds each failure mode; None where the labels are of none.
+    """
+
+    agreements: Mapping[str, Agreement]
+    ratings: Mapping[str, GradePairs]
+    judgments: Mapping[str, Judgments]
+    modes: ModesAgreement | None = None
+
+
+def judge_test(
+    bench: Bench,
+    judge: CompiledJudge,
+    chosen: Candidate,
+    uncompiled: Candidate,
+    alone: Candidate | None = None,
+    panel: ChosenPanel | None = None,
+) -> tuple[dict[str, Judgments], Judgments]:
+    """Judgments of the test items by each judge, and by the uncompiled prompt with a calibrator of its own.
+
+    Args:
+        bench: Labels, scale, and the way to verdicts.
+        judge: The compiled judge.
+        chosen: Its prompt.
+        uncompiled: What it is compared with.
+        alone: The recorded judge that was best as it is, where there are recorded judges.
+        panel: What came of looking for a panel, where somebody asked for one.
+    """
+    test = bench.dataset.test
+    judged = {"majority": majority(bench.dataset, test, bench.target(bench.dataset.train))}
+    if bench.evidence is not None and judge.asks_lm:
+        judged["evidence_only"] = evidence_only(bench, uncompiled).judge(test.items, bench.ask)
+    judged["uncompiled"] = bench.raw(uncompiled, test)
+    judged["compiled_prompt"] = bench.raw(chosen, test)
+    if alone is not None:
+        judged[BEST_ALONE] = bench.raw(alone, test)
+    if panel is not None:
+        judged[COMPILED_SINGLE] = bench.judged(panel.single, panel.incumbent, test)
+    judged["compiled"] = judge.calibrate(test.items, judged["compiled_prompt"] if judge.asks_lm else None)
+    if not judge.asks_lm:
+        judged["evidence_only"] = judged["compiled"]  # it is what ships, not another one fitted like it
+    if chosen.name == uncompiled.name:
+        return judged, judged["compiled"]
+    return judged, bench.judged(calibrated(bench, uncompiled), uncompiled, test)
+
+
+def verify(dataset: Dataset, judgments: Mapping[str, Judgments], resampling: Resampling) -> Verification:
+    """Measure every judge on the test items, and the experts themselves."""
+    labels, test = dataset.labels, dataset.test
+    nominal = labels.scale.level == "nominal"
+    ratings = {name: ratings_of(dataset, test, judged) for name, judged in judgments.items()}
+    agreements: dict[str, Agreement] = {}
+    some = [name for name in (BEST_ALONE, COMPILED_SINGLE) if name in judgments]
+    for name in (*BASELINES, *some, "compiled"):
+        if name not in judgments:
+            agreements[name] = nothing(NO_EVIDENCE)
+            continue
+        parts = {aspect: ratings_of(dataset, test, judgments[name], j) for j, aspect in enumerate(labels.aspects)}
+        whole = measure(ratings[name], resampling, nominal=nominal)
+        agreements[name] = with_aspects(whole, parts, resampling, nominal=nominal)
+    beside = ceiling(
+        test.experts,
+        test.others,
+        labels.scale,
+        labels.aspects,
+        resampling,
+        accept_only=labels.accept_only,
+        judgments=judgments["compiled"],
+    )
+    agreements |= beside or dict.fromkeys(("compiled_loo", "ceiling"), nothing(ONE_ANNOTATOR))
+    if compares(labels.task):
+        experts = expert_panel(test.experts, test.others, labels.scale, accept_only=False)
+        judge = judge_panel(test.experts, test.others, judgments["compiled"], labels.scale, accept_only=False)
+        panels = {"compiled_loo": judge, "ceiling": experts}
+        agreements = with_preference_columns(agreements, dataset, judgments, resampling, panels)
+        ratings[LONGEST] = ratings_of(dataset, test, longest(test.items, labels.scale))
+    modes = None
+    if finds_modes(labels.task):
+        by_mode = {mode: ratings_of(dataset, test, judgments["compiled"], j) for j, mode in enumerate(labels.aspects)}
+        modes = measure_modes(by_mode, resampling)
+    return Verification(agreements, ratings, judgments, modes)
+
+
+def majority(dataset: Dataset, part: Part, target: IntArray) -> Judgments:
+    """The judge that always gives the grade most frequent among the train labels (of equals, the worst).
+
+    Args:
+        dataset: Whose train labels are counted.
+        part: What to judge.
+        target: Positions of the train labels, shape (n_train, n_aspects), -1 where missing.
+    """
+    scale, n = dataset.labels.scale, len(part)
+    accepts = dataset.train.experts.accept
+    grades = [int(np.bincount(column[column >= 0], minlength=len(scale.grades)).argmax()) for column in target.T]
+    accept = [int((column[column >= 0]).mean() > 0.5) if (column >= 0).any() else UNSCORED for column in accepts.T]
+    grade = np.tile(np.array(grades, dtype=np.int64), (n, 1))
+    return Judgments(
+        item_ids=tuple(item.item_id for item in part.items),
+        aspects=dataset.labels.aspects,
+        probabilities=np.eye(len(scale.grades))[grade],
+        grade=grade,
+        score=np.array(scale.values)[grade],
+        accept=np.tile(np.array(accept, dtype=np.int64), (n, 1)),
+        confidence=np.full(grade.shape, np.nan),
+        rationale=("the most frequent grade of the train labels",) * n,
+        unscored=(None,) * n,
+    )
+
+
+def nothing(note: str) -> Agreement:
+    """The column of a judge that there is not."""
+    missing = {name: Estimate(value=None, note=note) for name in STATISTICS}
+    return Agreement(missing, BlandAltman(None, None, None), None, None, 0, 0, 0)
+
+
+def labelled(part: Part, target: IntArray) -> bool:
+    """Whether at least two different grades occur; fewer leave nothing to learn or to measure."""
+    known = target[target != UNLABELLED]
+    return len(part) > 0 and len(np.unique(known)) > 1

@@ -1,0 +1,1 @@
+"""Labels, verdicts and traces from and to other tools; MLflow."""

@@ -1,1 +1,0 @@
-"""One file a task: its Signature, the prompt. What else there is to say of the task is in ``judgec.tasks``."""

@@ -1,0 +1,489 @@
+"""Label files to a ``LabelSet``, and item files to items.
+
+Every fault of a file is collected and raised together, each with its line.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from operator import itemgetter
+
+from judgec.errors import InputError, UserError
+from judgec.labels.proposal import SIDES, Said, read_by_heads, usual_heads, usual_inputs
+from judgec.labels.rows.conversations import holding, require_labelled_turns, with_turns
+from judgec.labels.rows.grades import RawLabels, one_class, position_of, raw_labels, settle_scale
+from judgec.labels.rows.items import Collected, collect_items, digest, item_digest
+from judgec.labels.rows.label_cells import with_label_cells
+from judgec.labels.rows.means import Rounding
+from judgec.labels.rows.modes import with_modes
+from judgec.labels.rows.question_sets import TASK as QUESTION_SET
+from judgec.labels.rows.question_sets import as_pairs, is_question_set, with_verdicts
+from judgec.labels.rows.ragelo import is_ragelo, joined
+from judgec.labels.rows.raters import (
+    columns_of,
+    is_measured,
+    measured_note,
+    people_of,
+    rejoined,
+    unpivot,
+    without_labels_of,
+)
+from judgec.labels.rows.reasons import with_reasons
+from judgec.records.conversation import EACH, TurnChoice
+from judgec.records.label import Item, Label, LabelSet, Task
+from judgec.records.scale import ACCEPT_SCALE, Scale
+from judgec.records.tasks import winners
+from judgec.records.tasks.registry import TASKS, as_task
+from judgec.table.datasheet import Datasheet, read_datasheet
+from judgec.table.rows.cells import as_id, is_missing
+from judgec.table.rows.columns import infer_task, label_columns, listed, renamed, require_columns, task_of_labels
+from judgec.table.table import Table
+from judgec.table.tables import TableSource, read_table
+
+DEFAULT_ANNOTATOR = "expert"
+UNREAD_LISTS = "{} cells look like printed lists, cut or broken, and are read as one text each; JSON lists are sure."
+MOST_NAMED = 12  # columns in a note
+FEW_ITEMS = 30  # below this no split leaves enough to test on
+
+__all__ = [
+    "ItemFile",
+    "LabelFile",
+    "item_digest",
+    "label_file",
+    "read_item_file",
+    "read_items",
+    "read_label_file",
+    "read_labels",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelFile:
+    """A label set and what was counted while reading it.
+
+    Args:
+        labels: The set.
+        rows: Rows in the file (with one column per rater: items).
+        empty_answers: Labelled rows whose answer or document is missing, read as empty.
+        not_text: Input cells that were not text and became text.
+        unlabelled: Items that nobody labelled; they stay in the set.
+        scale_inferred: True when no datasheet gave the scale.
+    """
+
+    labels: LabelSet
+    rows: int
+    empty_answers: int
+    not_text: int
+    unlabelled: int
+    scale_inferred: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ItemFile:
+    """Items, the rows they came from, and what was mended.
+
+    Args:
+        items: One an item, in the order of their first rows.
+        rows: How many rows there are.
+        notes: What was mended, one sentence each.
+        table: The rows, under the file's own names of columns.
+        item_of: Position of each row's item.
+        rename: judgec's names of the columns by theirs: those that were said, and those that their heads say.
+    """
+
+    items: tuple[Item, ...]
+    rows: int
+    notes: tuple[str, ...]
+    table: Table
+    item_of: tuple[int, ...]
+    rename: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_labels(
+    path: str,
+    *,
+    task: str | None = None,
+    rename: Mapping[str, str] | None = None,
+    annotators: Sequence[str] = (),
+    accept_at: str | None = None,
+    turn: TurnChoice | None = None,
+    winner_words: Mapping[str, str] | None = None,
+) -> LabelSet:
+    """Read a label file; the parameters are those of ``read_label_file``."""
+    return read_label_file(
+        path,
+        task=task,
+        rename=rename,
+        annotators=annotators,
+        accept_at=accept_at,
+        turn=turn,
+        winner_words=winner_words,
+    ).labels
+
+
+def read_label_file(
+    path: str,
+    *,
+    task: str | None = None,
+    rename: Mapping[str, str] | None = None,
+    annotators: Sequence[str] = (),
+    accept_at: str | None = None,
+    scale: Mapping[str, object] | None = None,
+    turn: TurnChoice | None = None,
+    rounding: Rounding = None,
+    missing: Sequence[str] = (),
+    judges: Collection[str] = (),
+    winner_words: Mapping[str, str] | None = None,
+) -> LabelFile:
+    """Read a label file of any format, with its datasheet.
+
+    Args:
+        path: A file, a folder, or ``hf:owner/name@split``.
+        task: Overrides the datasheet's task, which overrides the one the columns imply.
+        rename: Our column names by theirs.
+        annotators: Columns that hold one rater's labels each.
+        accept_at: The lowest accepted grade; overrides the datasheet.
+        scale: As ``read_datasheet``.
+        turn: What of a conversation is judged; as ``with_turns``.
+        rounding: ``nearest``: numbers between two grades, such as means of raters, become the nearest.
+        missing: Words that say nothing; as ``read_table``.
+        judges: As ``label_file``.
+        winner_words: Sides by words for the winner, beside those of ``records.tasks.winners``; go before the
+            datasheet's.
+
+    Raises:
+        InputError: All faults of the file: missing columns, grades off the scale, duplicates, no labels,
+            only one class, and whatever ``read_table`` raises.
+        UserError: An unknown task, or ``accept_at`` off the scale.
+    """
+    sheet, table = read_datasheet(path, scale), read_table(path, rename or (), missing=missing)
+    return label_file(
+        table,
+        sheet,
+        task=task,
+        rename=rename,
+        annotators=annotators,
+        accept_at=accept_at,
+        turn=turn,
+        rounding=rounding,
+        judges=judges,
+        winner_words=winner_words,
+    )
+
+
+def label_file(
+    file: Table,
+    sheet: Datasheet,
+    *,
+    task: str | None = None,
+    rename: Mapping[str, str] | None = None,
+    annotators: Sequence[str] = (),
+    accept_at: str | None = None,
+    turn: TurnChoice | None = None,
+    usual: TurnChoice | None = None,
+    rounding: Rounding = None,
+    judges: Collection[str] = (),
+    winner_words: Mapping[str, str] | None = None,
+) -> LabelFile:
+    """Make a label set of a table, wherever its rows come from; parameters and errors as ``read_label_file``.
+
+    ``judges`` are to be measured against the labels: none of them is an annotator, as ``people_of`` says. Where the
+    heads are those of other tools, the columns are what ``proposal.usual_heads`` says.
+    """
+
+    def read(columns: Mapping[str, str], people: Sequence[str], declared: Datasheet, rows: Table) -> LabelFile:
+        table, known = _shaped(rows, declared, task, columns, people, (turn, usual), judges)
+        notes = (*table.notes, *_not_read(table, known, judges))
+        return _label_file(rows, declared, replace(table, notes=notes), known, accept_at, rounding)
+
+    rename = dict(rename or {})
+    sheet = replace(sheet, winner_words={**sheet.winner_words, **winners.winner_words(winner_words or {})})
+    try:
+        return read(rename, annotators, sheet, file)
+    except InputError:
+        said = Said(task, rename, tuple(annotators), rounded=rounding is not None)
+        found = usual_heads(file, sheet, said)
+        if not found.columns:
+            raise
+    sheet = sheet if found.scale is None else replace(sheet, scale=found.scale)
+    return read(found.columns, found.annotators, sheet, replace(file, notes=(*file.notes, found.note)))
+
+
+def _label_file(
+    file: Table,
+    sheet: Datasheet,
+    table: Table,
+    known: Task,
+    accept_at: str | None,
+    rounding: Rounding,
+) -> LabelFile:
+    """A label set of a table that has judgec's columns."""
+    require_columns(table, known, labelled=True)
+    collected = collect_items(table, known)
+    raw = raw_labels(table, known, sheet.scale, rounding, sheet.winner_words)
+    _require_labels(table, raw)
+    earlier = [*collected.faults, *raw.faults]
+    try:
+        scale, accept_only, assumed = settle_scale(table, known, raw, sheet.scale, accept_at)
+    except InputError as error:
+        raise InputError([*_in_line_order(earlier), *error.faults]) from error
+    aspects = ("grade",) if accept_only else raw.aspects
+    scale = scale if accept_only else sheet.told(scale)
+    if unused := sorted({name for name in sheet.aspects if name.casefold() not in map(str.casefold, aspects)}):
+        assumed.append(f"{sheet.path} describes {', '.join(unused)}; the labels have {', '.join(aspects)}.")
+    labels, faults = _labels(table, collected, raw, scale, sheet, accept_only=accept_only)
+    if earlier or faults:
+        raise InputError(_in_line_order([*earlier, *faults]))
+    _require_two_classes(table, labels, scale)
+    unlabelled = len(collected.items) - len({label.item_id for label in labels})
+    counts = _counts(collected, raw, unlabelled, aspects, labels)
+    return LabelFile(
+        labels=LabelSet(
+            task=known,
+            scale=scale,
+            aspects=aspects,
+            items=collected.items,
+            labels=labels,
+            accept_only=accept_only,
+            digest=_digest(collected.items, labels, scale),
+            source=sheet.source,
+            instructions=sheet.instructions,
+            notes=(*table.notes, *raw.notes, *assumed, *counts),
+        ),
+        rows=len(file.rows),
+        empty_answers=collected.empty,
+        not_text=collected.not_text,
+        unlabelled=unlabelled,
+        scale_inferred=sheet.scale is None and not accept_only and not TASKS[known].settled,
+    )
+
+
+def _shaped(
+    file: Table,
+    sheet: Datasheet,
+    task: str | None,
+    rename: Mapping[str, str],
+    annotators: Sequence[str],
+    turn: tuple[TurnChoice | None, TurnChoice | None],
+    judges: Collection[str],
+) -> tuple[Table, Task]:
+    """The table with our columns, one row per item and annotator, and its task."""
+    known = sheet.task if task is None else as_task(task)
+    table = with_turns(renamed(file, rename), *turn)
+    known = task_of_labels(known, table.columns)
+    table = with_modes(table, known, sheet.aspects)
+    if EACH in turn:
+        require_labelled_turns(table)
+    if is_ragelo(table):
+        table = joined(table)
+    if generated := is_question_set(table, known):
+        table, known = as_pairs(table), QUESTION_SET
+    table = with_reasons(table, annotators, judges)
+    people = people_of(table, annotators, judges)
+    table = without_labels_of(table, people.others)
+    labels = _label_columns(table, known, people.annotators)
+    table = with_label_cells(table, labels, sheet.scale, sheet.winner_words)
+    table = unpivot(table, people.annotators, task=known, has_scale=sheet.scale is not None)
+    table = with_verdicts(table) if generated else table
+    notes = [*table.notes, *people.notes, *sheet.notes]
+    if known is None:
+        known, note = infer_task(table)
+        notes.append(note)
+    return replace(table, notes=tuple(notes)), known
+
+
+def _not_read(table: Table, task: Task, judges: Collection[str]) -> list[str]:
+    """A note on the columns that nobody reads: judges that are measured are read elsewhere."""
+    if task == QUESTION_SET:
+        return []
+    spec = TASKS[task]
+    read = {*spec.inputs, *label_columns(table.columns, task), *SIDES, *holding(table.columns)}
+    left = [name for name in table.columns if name not in read and not is_measured(name, judges)]
+    more = f" and {len(left) - MOST_NAMED} more" if len(left) > MOST_NAMED else ""
+    advice = "--map THEIRS=OURS says what one is."
+    return [f"Columns that nobody reads: {listed(left[:MOST_NAMED])}{more}; {advice}"] if left else []
+
+
+def people_only(labels: LabelSet, judges: Collection[str]) -> LabelSet:
+    """Labels that were read already, without those of judges that are to be measured against them.
+
+    Raises:
+        UserError: Nobody else labelled anything.
+    """
+    out = {name for name in {label.annotator for label in labels.labels} if is_measured(name, judges)}
+    kept = tuple(label for label in labels.labels if label.annotator not in out)
+    if not out:
+        return labels
+    if not kept:
+        who = listed(sorted(out))
+        raise UserError(f"labels: all are by {who}, the judge that is measured; labels of people are needed. Add some.")
+    known = _digest(labels.items, kept, labels.scale)
+    return replace(labels, labels=kept, digest=known, notes=(*labels.notes, measured_note(sorted(out))))
+
+
+def _label_columns(table: Table, task: Task | None, annotators: Sequence[str]) -> list[str]:
+    """The columns that hold labels, those of one rater each among them."""
+    tasks = TASKS if task is None else (task,)
+    raters = [columns_of(name, table.columns) for name in rejoined(annotators, table.columns)]
+    theirs = [column for own in raters for column, what in own.items() if what != "rationale"]
+    return [*(name for one in tasks for name in label_columns(table.columns, one)), *theirs]
+
+
+def read_items(path: str, *, task: str, rename: Mapping[str, str] | None = None) -> tuple[Item, ...]:
+    """Read the items of a file, labelled or not; the parameters are those of ``read_item_file``."""
+    return read_item_file(path, task=task, rename=rename).items
+
+
+def read_item_file(
+    source: TableSource,
+    *,
+    task: str,
+    rename: Mapping[str, str] | None = None,
+    turn: TurnChoice | None = None,
+    usual: TurnChoice | None = None,
+) -> ItemFile:
+    """Read the items of a file, labelled or not; rows of one item (several annotators) become one.
+
+    Columns that the task does not read are ignored; heads of other tools are known, as in labels.
+    With ``each`` turn of a conversation an item, the rows of the
+    result are those of the turns, under judgec's names.
+
+    Raises:
+        InputError: A missing column or query, one item_id with different inputs, what ``read_table`` raises.
+        UserError: An unknown task.
+    """
+    known = as_task(task)
+    file = source if isinstance(source, Table) else read_table(source, rename or ())
+    usual_names = usual_inputs(file, known, rename or {})
+    rename = {**(rename or {}), **usual_names}
+    table = with_turns(renamed(file, rename), turn, usual)
+    if turn == EACH:
+        file, rename = table, {}
+    if is_ragelo(table):
+        table = joined(table)
+    require_columns(table, known, labelled=False)
+    collected = collect_items(table, known)
+    if collected.faults:
+        raise InputError([sentence for _, sentence in collected.faults])
+    repeated = len(table.rows) - len(collected.items)
+    sentences = {
+        f"{repeated} rows repeat an item and are judged once.": repeated,
+        f"{collected.empty} rows have no answer; they are judged as empty answers.": collected.empty,
+        f"{collected.not_text} input cells are not text and became text.": collected.not_text,
+        UNREAD_LISTS.format(collected.unread): collected.unread,
+    }
+    said = filter(None, [read_by_heads(usual_names)])
+    notes = (*table.notes, *said, *(sentence for sentence, count in sentences.items() if count))
+    return ItemFile(collected.items, len(table.rows), notes, file, collected.item_of, rename)
+
+
+def _labels(
+    table: Table, collected: Collected, raw: RawLabels, scale: Scale, sheet: Datasheet, *, accept_only: bool
+) -> tuple[tuple[Label, ...], list[tuple[int, str]]]:
+    """Labels in file order, and the faults: grades off the scale, annotators who label an item twice."""
+    labels: list[Label] = []
+    faults: list[tuple[int, str]] = []
+    first_row: dict[tuple[str, str], int] = {}
+    remedy = "declare another scale in a datasheet"
+    if sheet.scale is not None:  # without a path it is a judge's
+        remedy = f"change 'grades' in {sheet.path}" if sheet.path else "name a judge of their scale"
+    if raw.means:
+        remedy = f"add --round nearest, as {raw.means}"
+    for index, (row, item, label) in enumerate(zip(table.rows, collected.item_of, raw.rows, strict=True)):
+        if label is None:
+            continue
+        where = table.where(index)
+        grades: dict[str, int] = {}
+        for aspect, grade in label.grades.items():
+            position = position_of(grade, scale)
+            if position is None:
+                seen = f"{raw.columns[aspect]} {grade} is not on scale {scale.name} ({listed(scale.grades)})"
+                faults.append((index, f"{where}: {seen}. Fix the row, or {remedy}."))
+            else:
+                grades[aspect] = position
+        if item < 0:
+            continue
+        item_id = collected.items[item].item_id
+        annotator = row.get("annotator")
+        name = DEFAULT_ANNOTATOR if is_missing(annotator) else as_id(annotator)
+        first = first_row.setdefault((item_id, name), index)
+        if first != index:
+            seen = f"annotator {name} labels item {item_id} again, first at {table.where(first)}"
+            advice = "Delete one, or tell the annotators apart in a column 'annotator'."
+            faults.append((index, f"{where}: {seen}; one label an item and annotator is valid. {advice}"))
+        if accept_only and label.accept is not None:
+            grades = {"grade": ACCEPT_SCALE.position(int(label.accept))}
+        labels.append(Label(item_id, name, grades, label.accept, label.rationale, table.lines[index]))
+    return tuple(labels), faults
+
+
+def _in_line_order(faults: Sequence[tuple[int, str]]) -> list[str]:
+    return [sentence for _, sentence in sorted(faults, key=itemgetter(0))]
+
+
+def _require_labels(table: Table, raw: RawLabels) -> None:
+    if not any(raw.rows):
+        fault = f"all {len(raw.rows)} rows are without a label; at least two labels are needed"
+        raise InputError(
+            [sentence for _, sentence in raw.faults]
+            or [f"{table.where(0)}: {fault}. Fill in the label column, or name another with --map."]
+        )
+    labelled = [label for label in raw.rows if label is not None]
+    empty = [aspect for aspect in raw.aspects if not any(aspect in label.grades for label in labelled)]
+    if len(raw.aspects) > 1 and empty:
+        raise InputError(
+            [
+                f"{table.path}:1: column {raw.columns[aspect]} has no grade in {len(raw.rows)} "
+                "rows; every aspect "
+                "needs some. Fill it in, or delete the column."
+                for aspect in empty
+            ]
+        )
+
+
+def _require_two_classes(table: Table, labels: Sequence[Label], scale: Scale) -> None:
+    grades = {position for label in labels for position in label.grades.values()}
+    accepts = {label.accept for label in labels if label.accept is not None}
+    if len(grades) == 1 and len(accepts) < 2:
+        count = sum(len(label.grades) for label in labels)
+        raise InputError([one_class(table, scale.grades[grades.pop()], count)])
+
+
+def _counts(
+    collected: Collected, raw: RawLabels, unlabelled: int, aspects: Sequence[str], labels: Sequence[Label]
+) -> list[str]:
+    """One sentence for each thing that was mended or is worth knowing."""
+    items = len(collected.items)
+    blank_rows = sum(label is None for label in raw.rows)
+    partial = sum(len(label.grades) < len(aspects) for label in labels) if len(aspects) > 1 else 0
+    texts: dict[object, set[str]] = {}
+    for item in collected.items:
+        texts.setdefault(item.inputs["query"], set()).add(item.query_id)
+    spread = sum(len(ids) > 1 for ids in texts.values())
+    sentences = {
+        f"{collected.empty} rows have no answer; they are read as empty answers.": collected.empty,
+        f"{collected.not_text} input cells are not text and became text.": collected.not_text,
+        UNREAD_LISTS.format(collected.unread): collected.unread,
+        f"{blank_rows} rows have no label; {unlabelled} items have none at all.": blank_rows,
+        f"{partial} labels leave an aspect blank.": partial,
+        f"{collected.regrouped} rows name another agent, group or query_id than their item's first "
+        "row, which "
+        "counts.": collected.regrouped,
+        f"{spread} query texts have several query_ids, so they can fall into different splits.": spread,
+        f"Only {items} items: under {FEW_ITEMS}, too few to prove a judge; figures will be very wide.": items
+        < FEW_ITEMS,
+    }
+    return [sentence for sentence, applies in sentences.items() if applies]
+
+
+def _digest(items: Sequence[Item], labels: Sequence[Label], scale: Scale) -> str:
+    values = [
+        [
+            label.item_id,
+            label.annotator,
+            {aspect: scale.values[position] for aspect, position in label.grades.items()},
+            label.accept,
+            label.rationale,
+        ]
+        for label in labels
+    ]
+    return digest([sorted(map(item_digest, items)), sorted(map(digest, values))])

@@ -1,0 +1,321 @@
+"""Turns label cells into positions on a scale, and infers the scale where nobody declared one."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from judgec.errors import InputError, UserError
+from judgec.labels.rows.means import Rounding, looks_like_means, nearest_grades
+from judgec.records.label import Task
+from judgec.records.scale import ACCEPT_SCALE, Grade, Scale
+from judgec.records.tasks.grade import ONE_TO_FIVE, ONE_TO_FIVE_ACCEPT
+from judgec.records.tasks.registry import TASKS, compares, plain
+from judgec.records.tasks.winners import UNSCORED, unknown_words, winner_of
+from judgec.table.rows.cells import as_accept, as_grade, as_text, is_accept_word, is_missing
+from judgec.table.rows.columns import aspect_columns, label_columns, listed
+from judgec.table.table import Row, Table
+
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+RARE = 3  # grades used fewer times than this are listed, as they may be slips of the pen
+WIDEST = 100  # a wider range of whole numbers is a slip or an amount, not a scale
+FILLED = 10  # up to this range (0-10) grades between the used ones are taken to be valid
+DENSE = 0.5  # in a wider range, when this share of its whole numbers is used
+SHOWN = 12  # grades that are listed one by one
+
+
+@dataclass(frozen=True, slots=True)
+class RawLabel:
+    """One row's label before the scale is known; ``grades`` by aspect, blank ones absent."""
+
+    grades: Mapping[str, Grade]
+    accept: bool | None
+    rationale: str
+
+
+@dataclass(frozen=True, slots=True)
+class RawLabels:
+    """The label columns of a table.
+
+    Args:
+        aspects: Names, ``("grade",)`` when there is only one.
+        columns: The column each aspect stands in, for messages.
+        rows: One a table row; None where nothing was labelled.
+        faults: (row, sentence) each.
+        notes: What was assumed.
+        means: What the numbers look like that are no whole ones, or empty.
+    """
+
+    aspects: tuple[str, ...]
+    columns: Mapping[str, str]
+    rows: tuple[RawLabel | None, ...]
+    faults: tuple[tuple[int, str], ...]
+    notes: tuple[str, ...]
+    means: str = ""
+
+
+def raw_labels(
+    table: Table,
+    task: Task,
+    declared: Scale | None,
+    rounding: Rounding = None,
+    said: Mapping[str, str] = MappingProxyType({}),
+) -> RawLabels:
+    """Read grades, accepts and rationales; missing cells are no label, never a grade.
+
+    Args:
+        table: With judgec's names of columns.
+        task: Of the labels.
+        declared: The scale, where somebody declared one.
+        rounding: A number between two grades is the nearest, of two as near the even.
+        said: What words for the winner of a pair mean, as ``records.tasks.winners.winner_words`` makes it.
+    """
+    notes: list[str] = []
+    spec = TASKS[task]
+    if spec.by_aspect:
+        columns = {name.removeprefix(spec.prefix): name for name in aspect_columns(table.columns, spec.prefix)}
+    else:
+        columns = {"grade": spec.labels[0]} if spec.labels[0] in table.columns else {}
+    accepts = "accept" if spec.takes_accept and "accept" in table.columns else ""
+    grade_column = columns.get("grade", "")
+    if spec.takes_accept and not accepts and declared is None and grade_column:
+        seen = {grade for row in table.rows if (grade := as_grade(row.get(grade_column))) is not None}
+        if seen and all(map(is_accept_word, seen)):
+            accepts, columns = grade_column, {}
+            notes.append(f"Column {accepts} holds only {listed(sorted(map(str, seen)))}: read as accept / reject.")
+    given = {aspect: _grades_in(table, column, declared, rounding, notes) for aspect, column in columns.items()}
+    means = _means_in(list(columns.values()), [grade for column in given.values() for grade in column], notes)
+    used = {grade for column in given.values() for grade in column if grade is not None}
+    own = {grade: respelled(grade, spec.spellings) for grade in used}
+    pairs = compares(task)
+    sides = {grade: winner_of(grade, said) for grade in own.values()} if pairs else {}
+    rows: list[RawLabel | None] = []
+    faults: list[tuple[int, str]] = []
+    unknown: list[tuple[int, Grade]] = []
+    for index, row in enumerate(table.rows):
+        grades = {aspect: own[grade] for aspect, column in given.items() if (grade := column[index]) is not None}
+        if pairs and grades and (declared is None or position_of(grades["grade"], declared) is None):
+            side = sides[grades["grade"]]
+            unknown += [(index, grades["grade"])] if side is None else []
+            grades = {} if side in {None, UNSCORED} else {"grade": side}
+        word = as_grade(row.get(accepts)) if accepts else None
+        accept = None if word is None else as_accept(word)
+        if word is not None and accept is None:
+            faults.append(
+                (
+                    index,
+                    (
+                        f"{table.where(index)}: {accepts} {word!r} is neither accept nor reject; valid "
+                        "are true / false, "
+                        "yes / no, 1 / 0, accept / reject, pass / fail. Fix the row."
+                    ),
+                )
+            )
+        labelled = grades or accept is not None
+        rows.append(RawLabel(grades, accept, _rationale(row)) if labelled else None)
+    if unknown:
+        below = " and below" if len(unknown) > 1 else ""
+        what = unknown_words(word for _, word in unknown)
+        faults.append((unknown[0][0], f"{table.where(unknown[0][0])}{below}: {what}"))
+    return RawLabels(tuple(columns) or ("grade",), columns, tuple(rows), tuple(faults), tuple(notes), means)
+
+
+def _grades_in(
+    table: Table, column: str, declared: Scale | None, rounding: Rounding, notes: list[str]
+) -> list[Grade | None]:
+    """The cells of a column of grades."""
+    given = [as_grade(row.get(column)) for row in table.rows]
+    if rounding is None:
+        return given
+    numbers = [] if declared is None else [grade for grade in declared.grades if not isinstance(grade, str)]
+    if declared is not None and len(numbers) < len(declared.grades):
+        return given
+    values = np.array(numbers, dtype=np.float64)
+
+    def nearest(grade: Grade | None) -> Grade | None:
+        if not isinstance(grade, float) or (numbers and not numbers[0] <= grade <= numbers[-1]):
+            return grade
+        return numbers[int(nearest_grades(np.array([grade]), values)[0])] if numbers else round(grade)
+
+    rounded = [nearest(grade) for grade in given]
+    if moved := sum(one != other for one, other in zip(given, rounded, strict=True)):
+        notes.append(f"{column}: {moved} of {len(given)} grades rounded to the nearest (--round nearest).")
+    return rounded
+
+
+def _means_in(columns: Sequence[str], grades: Sequence[Grade | None], notes: list[str]) -> str:
+    """What grades look like that are means of raters; empty where they do not."""
+    used = {float(grade) for grade in grades if grade is not None and not isinstance(grade, str)}
+    found = looks_like_means(np.array(sorted(used))) if used else None
+    if found is None:
+        return ""
+    notes.append(f"{listed(columns)}: {found}, {len(used)} different grades; --round nearest makes grades of them.")
+    return found
+
+
+def respelled(grade: Grade, spellings: Mapping[str, str]) -> Grade:
+    """The grade that somebody wrote in another way."""
+    return spellings.get(plain(grade), grade) if spellings and isinstance(grade, str) else grade
+
+
+def _rationale(row: Row) -> str:
+    value = row.get("rationale")
+    return "" if is_missing(value) else as_text(value)
+
+
+def settle_scale(
+    table: Table, task: Task, raw: RawLabels, declared: Scale | None, accept_at: str | None
+) -> tuple[Scale, bool, list[str]]:
+    """The scale, whether the labels are accept / reject alone, and what was assumed.
+
+    Raises:
+        InputError: When no scale can be inferred from the grades.
+        UserError: When ``accept_at`` is not on the scale.
+    """
+    used = Counter(grade for label in raw.rows if label for grade in label.grades.values())
+    said = sum(label.accept is not None for label in raw.rows if label)
+    accept_only, spec = not used and said > 0, TASKS[task]
+    notes: list[str] = []
+    if accept_only:
+        scale = ACCEPT_SCALE
+        if declared is not None:
+            notes.append(f"The labels are accept / reject alone; the scale {declared.name} is not used.")
+    elif declared is not None:
+        scale = declared
+        if spec.of_modes and scale.grades != spec.scale.grades:
+            seen = f"{table.path}:1: the scale {scale.name} has the grades {listed(scale.grades)}"
+            raise InputError([f"{seen}; a failure mode is 0 (absent) or 1 (present). Drop [scale] from the datasheet."])
+    elif spec.settled:
+        scale = spec.scale
+    else:
+        scale = _inferred(table, task, used)
+        notes.append(_inference(scale, used))
+    if accept_at is not None:
+        scale = scale.model_copy(update={"accept_at": _threshold(scale, accept_at)})
+    elif scale.accept_at is None and scale.grades == ONE_TO_FIVE:
+        scale = scale.model_copy(update={"accept_at": ONE_TO_FIVE_ACCEPT})
+        notes.append("Grades 4 and 5 count as accepted, as usual on 1-5; --accept-at changes it.")
+    elif scale.accept_at is None and scale.level == "ordinal" and not said and not spec.of_modes:
+        notes.append(
+            f"No accept threshold is known on the scale {grades_shown(scale.grades)}: accept statistics "
+            "stay empty. "
+            "Give one with --accept-at GRADE, or accept_at in the datasheet."
+        )
+    if said and not accept_only and scale.accept_at is not None:
+        notes.append(f"Where 'accept' is filled in, it beats the threshold {scale.accept_at}.")
+    return scale, accept_only, notes
+
+
+def position_of(grade: Grade, scale: Scale) -> int | None:
+    """Position of a grade on the scale, words compared without case; None when it is not on it."""
+    if grade in scale.grades:
+        return scale.position(grade)
+    key = _key(grade)
+    return next((i for i, valid in enumerate(scale.grades) if _key(valid) == key), None)
+
+
+def _key(grade: Grade) -> str:
+    """Equal for 3 and "3", for "Refused then answered" and "refused_then_answered"."""
+    return str(grade).strip().casefold().replace(" ", "_").replace("-", "_") if isinstance(grade, str) else str(grade)
+
+
+def _threshold(scale: Scale, accept_at: str) -> Grade:
+    grade = as_grade(accept_at)
+    position = None if grade is None else position_of(grade, scale)
+    if scale.level == "nominal":
+        raise UserError(
+            f"--accept-at {accept_at}: the scale {scale.name} ({listed(scale.grades)}) has no order; "
+            "a threshold needs one. Drop --accept-at."
+        )
+    if position is None:
+        raise UserError(
+            f"--accept-at {accept_at}: not a grade of the scale {scale.name}; "
+            f"the grades are {listed(scale.grades)}. Give one of them."
+        )
+    return scale.grades[position]
+
+
+def _inferred(table: Table, task: Task, used: Counter[Grade]) -> Scale:
+    words = [grade for grade in used if isinstance(grade, str)]
+    numbers = sorted(grade for grade in used if not isinstance(grade, str))
+    where = f"{table.path}:1"
+    if words:
+        raise InputError(_words_are_no_scale(table, task, words, numbers))
+    whole = [number for number in numbers if isinstance(number, int)]
+    if len(whole) == len(numbers):
+        low, high = whole[0], whole[-1]
+        if high - low > WIDEST:
+            raise InputError(
+                [
+                    (
+                        f"{where}: grades run from {low} to {high}; a scale is inferred up to a range "
+                        f"of {WIDEST}. "
+                        "Fix the odd ones, or list the grades in a datasheet."
+                    )
+                ]
+            )
+        if high - low <= FILLED or len(whole) >= DENSE * (high - low + 1):
+            numbers = list(range(low, high + 1))
+    if len(numbers) < 2:
+        raise InputError([one_class(table, numbers[0], used[numbers[0]])])
+    return Scale(name=TASKS[task].scale.name, grades=tuple(numbers))
+
+
+def _words_are_no_scale(table: Table, task: Task, words: Sequence[str], numbers: Sequence[Grade]) -> list[str]:
+    """Words have no order that could be guessed; among numbers they are slips, reported line by line."""
+    if not numbers and all(map(_DAY.fullmatch, words)):
+        seen = (
+            f"{table.path}:1: the grades are days ({listed(sorted(words)[:3])}), which spreadsheets make of 1/5 or 1-5"
+        )
+        return [f"{seen}; grades are numbers or words. Format the column as text, and type the grades again."]
+    if not numbers:
+        return [
+            (
+                f"{table.path}:1: the grades are words ({listed(sorted(words))}) and their order is not "
+                "known; the file "
+                f"needs a datasheet. Write [scale] with grades = {sorted(words)}, worst first, next to it."
+            )
+        ]
+    columns = label_columns(table.columns, task) or TASKS[task].labels[:1]
+    return [
+        f"{table.where(index)}: {column} {grade!r} is not a number; the other grades are {listed(numbers)}. "
+        "Fix the row, or list the grades in a datasheet."
+        for index, row in enumerate(table.rows)
+        for column in columns
+        if isinstance(grade := as_grade(row.get(column)), str)
+    ]
+
+
+def grades_shown(grades: Sequence[Grade]) -> str:
+    """Grades for people: listed, or where there are many their ends and how many there are."""
+    if len(grades) <= SHOWN:
+        return listed(grades)
+    first, last = grades[0], grades[-1]
+    whole = isinstance(first, int) and isinstance(last, int) and len(grades) == last - first + 1
+    return f"{first} to {last} ({len(grades)} {'whole numbers' if whole else 'grades'})"
+
+
+def _inference(scale: Scale, used: Counter[Grade]) -> str:
+    first, last = scale.grades[0], scale.grades[-1]
+    note = f"Scale {grades_shown(scale.grades)}, inferred from the grades seen."
+    if isinstance(first, int) and isinstance(last, int) and len(scale.grades) < last - first + 1:
+        note = (
+            f"Scale {grades_shown(scale.grades)}: only the grades seen, {len(scale.grades)} of the {last - first + 1} "
+            f"whole numbers from {first} to {last}. If others are valid too, list all in a datasheet "
+            "([scale] with grades = [...])."
+        )
+    rare = [f"{grade} ({used[grade]})" for grade in scale.grades if used[grade] < RARE]
+    more = f" and {len(rare) - SHOWN} more" if len(rare) > SHOWN else ""
+    return note + (f" Used fewer than {RARE} times: {listed(rare[:SHOWN])}{more}." if rare else "")
+
+
+def one_class(table: Table, grade: Grade, count: int) -> str:
+    """The sentence for labels that are all alike."""
+    return (
+        f"{table.where(0)}: the label here is {grade}, and so are all {count}; at least two "
+        "different labels are "
+        "needed to tell a judge from a constant. Add items of another grade."
+    )

@@ -1,0 +1,195 @@
+"""Reads the cells of a column of labels or verdicts by what the whole column holds: marks of nothing, 20%, 1,0."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from judgec.records.scale import Scale
+from judgec.records.tasks.registry import plain
+from judgec.records.tasks.winners import winner_of
+from judgec.table.ladders import is_graded
+from judgec.table.rows.cells import as_grade, as_text, is_missing
+from judgec.table.table import Table
+
+NOTHING = frozenset(
+    {"na", "n/a", "#n/a", "#na", "#nv", "#n/v", "<na>", "nat", "n.a.", "k.a.", "k. a."}
+)  # as tools write no value
+MARKS = frozenset({"none", "-", "–", "—", "x", "?", "/"})  # no value where the others of the column are grades
+AMOUNTS = frozenset(  # words of scales that begin with none
+    [
+        *(
+            "partial",
+            "partially",
+            "partly",
+            "full",
+            "fully",
+            "some",
+            "all",
+            "complete",
+            "completely",
+            "low",
+            "medium",
+            "high",
+        ),
+        *(
+            "minor",
+            "major",
+            "mild",
+            "moderate",
+            "severe",
+            "few",
+            "many",
+            "most",
+            "slight",
+            "slightly",
+            "strong",
+            "critical",
+        ),
+        *("little", "much", "a_little", "a_lot", "limited", "substantial", "weak", "somewhat"),
+    ]
+)
+SIGNS = frozenset({"+", "++", "+++", "-", "--", "---", "0", "o", "+/-", "±"})
+_PERCENT = re.compile(r"([-+]?\d+(?:[.,]\d+)?)\s*%")
+_COMMA = re.compile(r"[-+]?\d+(?:,\d+)?")
+_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+")
+
+
+@dataclass(frozen=True, slots=True)
+class LabelCells:
+    """A column's cells.
+
+    Args:
+        cells: As they came, None where a mark says nothing, numbers where the text was one.
+        marks: How often each mark stood there.
+        written: How many numbers were written as 20% or 1,0.
+        example: One of these and its value.
+    """
+
+    cells: tuple[object, ...]
+    marks: Counter[str]
+    written: int = 0
+    example: tuple[str, float] = ("", 0.0)
+
+
+def label_cells(
+    cells: Sequence[object],
+    scale: Scale | None = None,
+    beside: Collection[str] = (),
+    said: Collection[str] = (),
+) -> LabelCells:
+    """The cells of a column of labels or verdicts.
+
+    ``None``, ``-``, ``X`` and the like are missing where the other cells are numbers, known words of grades or
+    winners, and never where they are on the scale: on the declared one, or on one of amounts (none, partial, full),
+    signs (-, +) or letters (A, B, X).
+    ``20%`` (0.2) and ``1,0`` are numbers where all of the column's cells are.
+
+    Args:
+        cells: All of the column, or each different one.
+        scale: The declared one.
+        beside: Words in other columns of the same scale.
+        said: Words of which it is known what they mean.
+    """
+    words = {text.strip() for text in cells if isinstance(text, str)}
+    on_scale = set() if scale is None else {str(grade).casefold() for grade in scale.grades}
+    told = {word.casefold() for word in said}
+    marks = _marks({word for word in words if word.casefold() not in told}, cells, on_scale, beside)
+    counts = Counter(text.strip() for text in cells if isinstance(text, str) and text.strip() in marks)
+    if marks:
+        cells = [None if isinstance(cell, str) and cell.strip() in marks else cell for cell in cells]
+        words -= marks
+    numbers = _numbers({word for word in words if as_grade(word) is not None})
+    if not numbers:
+        return LabelCells(tuple(cells), counts)
+    read = tuple(numbers.get(cell.strip(), cell) if isinstance(cell, str) else cell for cell in cells)
+    written = [cell for cell in cells if isinstance(cell, str) and cell.strip() in numbers]
+    example = next((one.strip() for one in written if "%" in one or "," in one), "")
+    return LabelCells(read, counts, len(written), (example, numbers.get(example, 0.0)))
+
+
+def _marks(
+    words: Collection[str], cells: Sequence[object], scale: Collection[str], beside: Collection[str]
+) -> set[str]:
+    """The words among these that say nothing."""
+    said = {word for word in words if word.casefold() in NOTHING and word.casefold() not in scale}
+    maybe = {word for word in words if word.casefold() in MARKS and word.casefold() not in scale}
+    if not maybe:
+        return said
+    others = [word for word in words if word not in maybe | said and as_grade(word) is not None]
+    numbers = any(isinstance(cell, int | float) and not is_missing(cell) for cell in cells)
+    for word in maybe:
+        mark = word.casefold()
+        on_theirs = {*others, *beside}
+        if mark == "none" and AMOUNTS & set(map(plain, on_theirs)):
+            continue
+        if mark in SIGNS and any(other in SIGNS and "+" in other for other in on_theirs):
+            continue
+        sides = {winner_of(other) for other in others}
+        named = "tie" in sides or (word != "none" and (mark != "x" or max(map(len, others), default=0) > 1))
+        known = scale or all(_is_known(other) or (named and winner_of(other)) for other in others)
+        if known and (others or numbers or mark in {"none", "-", "–", "—"}):
+            said.add(word)
+    return said
+
+
+def _is_known(word: str) -> bool:
+    """True for numbers, however written, and words of grades."""
+    grade = as_grade(word)
+    written = _PERCENT.fullmatch(word) or _COMMA.fullmatch(word)
+    return bool(written) or grade is None or is_graded(grade)
+
+
+def _numbers(words: set[str]) -> dict[str, float]:
+    """The numbers that these words write with a percent sign or a decimal comma; nothing where one writes none."""
+    percents = {word: found[1] for word in words if (found := _PERCENT.fullmatch(word))}
+    if words and len(percents) == len(words):
+        return {word: round(float(text.replace(",", ".")) / 100, 12) for word, text in percents.items()}
+    commas = [word for word in words if "," in word]
+    if not commas or not all(map(_COMMA.fullmatch, words)) or all(map(_THOUSANDS.fullmatch, commas)):
+        return {}  # "1,000" is one, or a thousand
+    return {word: float(word.replace(",", ".")) for word in words}
+
+
+def spellings(words: Counter[str]) -> dict[str, str]:
+    """By word, the most frequent way to write it, where several differ in case and spaces alone: ``Ja`` and ``ja``."""
+    alike: dict[str, list[str]] = {}
+    for word in words:
+        alike.setdefault(" ".join(word.split()).casefold(), []).append(word)
+    usual = {key: max(own, key=lambda word: (words[word], word.casefold() == word)) for key, own in alike.items()}
+    return {word: usual[key] for key, own in alike.items() if len(own) > 1 for word in own if word != usual[key]}
+
+
+def with_label_cells(
+    table: Table, columns: Iterable[str], scale: Scale | None = None, said: Collection[str] = ()
+) -> Table:
+    """The table with these columns as ``label_cells`` reads them, and words that differ in case or spaces alone in one
+    way; what was missing or written otherwise is noted.
+    """
+    read: dict[str, LabelCells] = {}
+    notes: list[str] = []
+    cells = {name: [row.get(name) for row in table.rows] for name in columns if name in table.columns}
+    counts = Counter(cell.strip() for own in cells.values() for cell in own if isinstance(cell, str))
+    on_scale = set() if scale is None else set(map(str, scale.grades))
+    usual = {word: other for word, other in spellings(counts).items() if word not in on_scale}
+    written = {name: [usual.get(c.strip(), c) if isinstance(c, str) else c for c in own] for name, own in cells.items()}
+    respelled = {name for name, own in written.items() if own != cells[name]}
+    cells = written
+    words = {cell.strip() for own in cells.values() for cell in own if isinstance(cell, str)}
+    for name, own in cells.items():
+        found = label_cells(own, scale, words, said)
+        if found.marks:
+            each = ", ".join(f"{mark} ({count})" for mark, count in found.marks.items())
+            notes.append(f"Column {name}: {sum(found.marks.values())} cells say nothing and are missing: {each}.")
+        if found.written:
+            text, number = found.example
+            notes.append(f"Column {name}: {found.written} cells are read as numbers: {text} is {as_text(number)}.")
+        if found.marks or found.written or name in respelled:
+            read[name] = found
+    if not read:
+        return table
+    rows = tuple(
+        {**row, **{name: one.cells[at] for name, one in read.items() if name in row}}
+        for at, row in enumerate(table.rows)
+    )
+    return replace(table, rows=rows, notes=(*table.notes, *notes))

@@ -1,0 +1,268 @@
+"""Several annotators of a table that holds a judge's grades, too: who gave which item what."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from judgec.errors import UserError
+from judgec.labels.rows.conversations import TURN
+from judgec.records.label import UNLABELLED, IntArray
+from judgec.records.ratings import GradePairs
+from judgec.records.tasks.registry import TASKS, also_called, plain
+from judgec.table.rows.cells import as_id, is_missing
+from judgec.table.rows.columns import listed, renamed
+from judgec.table.rows.heads import JUDGE_HEADS, JUDGED_BY, machine_words, machines_among
+from judgec.table.table import Row, Table
+
+ANNOTATOR, ITEM, QUERIES = "annotator", "item_id", ("query_id", "query")
+ROW = "\0row"  # where a table with one column an annotator has become rows: the row that it was
+GAME = ("query_id", "agent_a", "agent_b")  # tell a comparison where no text stands beside it
+NO_ITEM = (
+    "the annotators cannot be compared: no column says which rows are of one item; item_id, or the item's inputs "
+    "(query, answer, ...) are needed"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatorPanel:
+    """Annotators and a judge on the same items.
+
+    Args:
+        annotators: Their names, sorted.
+        by: Their grade positions, shape (n_annotators, n_items); -1 where missing.
+        judge: The judge's, shape (n_items,); -1 where unscored.
+        cluster: Query code of each item, or None where no column tells.
+        clustered_by: That column, or ``item``.
+        values: What each grade stands for; None for classes and for two grades.
+        notes: What was assumed.
+    """
+
+    annotators: tuple[str, ...]
+    by: IntArray
+    judge: IntArray
+    cluster: IntArray | None
+    clustered_by: str
+    values: tuple[float, ...] | None
+    notes: tuple[str, ...]
+
+
+def one_row_each(table: Table, annotators: Sequence[str], expert: str) -> Table | None:
+    """The table with a row an item and annotator, whose label stands in ``expert``; None where it tells of nobody.
+
+    Args:
+        table: With one column an annotator, or a column ``annotator``.
+        annotators: These columns; of a table with a column ``annotator`` those who are to be compared, or none: all.
+        expert: The column of the labels.
+
+    Raises:
+        UserError: When a name is neither a column nor an annotator.
+    """
+    if not annotators:
+        return table if ANNOTATOR in table.columns else None
+    missing = [name for name in annotators if name not in table.columns]
+    if not missing:
+        rows = [
+            (line, {**row, expert: row.get(name), ANNOTATOR: name, ROW: str(at)})
+            for at, (line, row) in enumerate(zip(table.lines, table.rows, strict=True))
+            for name in dict.fromkeys(annotators)
+        ]
+        columns = tuple(dict.fromkeys((*table.columns, ANNOTATOR, ROW)))
+        return replace(
+            table, columns=columns, rows=tuple(row for _, row in rows), lines=tuple(line for line, _ in rows)
+        )
+    said = {_rater(row) for row in table.rows} if ANNOTATOR in table.columns else set()
+    if unknown := [name for name in missing if name not in said]:
+        there = f"; there are {listed(table.columns)}" + (f" and annotators {listed(sorted(said))}" if said else "")
+        raise UserError(f"{table.path}: --annotators {listed(unknown)}: no such column{there}. Name some of these.")
+    kept = [i for i, row in enumerate(table.rows) if _rater(row) in annotators]
+    return replace(table, rows=tuple(table.rows[i] for i in kept), lines=tuple(table.lines[i] for i in kept))
+
+
+def judges_among(table: Table, named: Collection[str] = (), *, sure: bool = True) -> tuple[str, tuple[str, ...]]:
+    """The column that says who graded, and which of those are judges: those named, else those who look like one.
+
+    Args:
+        table: With a row an item and whoever graded it.
+        named: Judges that somebody names.
+        sure: Where nobody does, leave out a column ``judge``: all that it names may be judges.
+
+    Returns:
+        Empty where there is no such column, or it names judges alone.
+    """
+    known = {ANNOTATOR, *also_called(ANNOTATOR)} | ({*JUDGE_HEADS} if named or not sure else set())
+    for column in (name for name in table.columns if plain(name) in known):
+        names = list(dict.fromkeys(as_id(row[column]) for row in table.rows if not is_missing(row.get(column))))
+        found = tuple(name for name in names if name in named) if named else machines_among(names)
+        if found and len(found) < len(names):
+            return column, found
+    return "", ()
+
+
+def by_judge(table: Table, column: str) -> dict[str, Table]:
+    """The rows of each judge, where another column names several whose grades stand in this one; else nothing."""
+    for name in (one for one in table.columns if plain(one) in {*JUDGE_HEADS, JUDGED_BY} and one != column):
+        said = [as_id(row[name]) if not is_missing(row.get(name)) else "" for row in table.rows]
+        judges = [each for each in dict.fromkeys(said) if each]
+        if len(judges) > 1 and (plain(name) == JUDGED_BY or any(map(machine_words, judges))):
+            at = {each: [i for i, own in enumerate(said) if own == each] for each in judges}
+            return {
+                each: replace(table, rows=tuple(table.rows[i] for i in own), lines=tuple(table.lines[i] for i in own))
+                for each, own in at.items()
+            }
+    return {}
+
+
+def judges_beside(table: Table, column: str, judges: Collection[str], label: str) -> Table:
+    """The table with a row an item and person, and a column of each judge with what it gave that item.
+
+    Args:
+        table: With a row an item and whoever graded it.
+        column: Who graded.
+        judges: Which of these are judges.
+        label: The grades.
+
+    Raises:
+        UserError: No column says which rows are of one item.
+    """
+    keys = _item_keys(with_inputs(table, {column, label}), range(len(table.rows)))
+    if keys is None:
+        raise UserError(f"{table.path}: {NO_ITEM}. Add one.")
+    who = [_rater({ANNOTATOR: row.get(column)}) for row in table.rows]
+    said: dict[tuple[str, object], object] = {}
+    for name, key, row in zip(who, keys, table.rows, strict=True):
+        said.setdefault((name, key), row.get(label))
+    kept = [at for at, name in enumerate(who) if name not in judges]
+    rows = [{**table.rows[at], **{judge: said.get((judge, keys[at])) for judge in judges}} for at in kept]
+    lines = tuple(table.lines[at] for at in kept)
+    note = f"{listed(judges)} of column {column}: measured beside the others' grades of the same item"
+    found = replace(table, columns=(*table.columns, *judges), rows=tuple(rows), lines=lines, notes=(*table.notes, note))
+    return renamed(found, {column: ANNOTATOR}) if column != ANNOTATOR else found
+
+
+def one_row_an_item(
+    table: Table, label: str, judged: Collection[str], taken: Collection[str] = ()
+) -> tuple[Table, tuple[str, ...]] | None:
+    """The table with a row an item and a column of labels a person, and these columns; None where it cannot be told.
+
+    A table with a row an item and person is then read as one with a column each. Where all labels of an item are the
+    same, as of a label that was settled on, one column holds them.
+
+    Args:
+        table: With a column ``annotator``.
+        label: The column of the labels.
+        judged: Columns of the judge, which say one thing of an item.
+        taken: Further columns that tell no item.
+    """
+    graded = [at for at, row in enumerate(table.rows) if not is_missing(row.get(label))]
+    keys = _item_keys(with_inputs(table, {ANNOTATOR, label, *judged, *taken}), graded)
+    if keys is None:
+        return None
+    names = {at: _rater(table.rows[at]) for at in graded}
+    people = tuple(sorted(set(names.values())))
+    own = {name: name if name not in table.columns else f"{name} of {label}" for name in people}
+    items: dict[object, int] = {}
+    labels: dict[int, dict[str, object]] = {}
+    for at, key in zip(graded, keys, strict=True):
+        first = items.setdefault(key, at)
+        row, before = table.rows[at], table.rows[first]
+        said = labels.setdefault(first, {})
+        if own[names[at]] in said or any(row.get(name) != before.get(name) for name in judged):
+            return None  # an item that its columns do not tell from another one
+        said[own[names[at]]] = row.get(label)
+    if len(items) == len(graded):
+        return None
+    if all(len(set(map(str, said.values()))) == 1 for said in labels.values()):
+        return _only(table, labels), (label,)
+    note = f"{label}: {len(graded)} labels of {len(items)} items: what the annotators of an item agree on is compared"
+    found = _only(table, labels)
+    rows = tuple({**row, **said} for row, said in zip(found.rows, labels.values(), strict=True))
+    columns = (*table.columns, *own.values())
+    return replace(found, columns=columns, rows=rows, notes=(*table.notes, note)), tuple(own.values())
+
+
+def _only(table: Table, rows: Collection[int]) -> Table:
+    return replace(table, rows=tuple(table.rows[at] for at in rows), lines=tuple(table.lines[at] for at in rows))
+
+
+def panel_of(
+    table: Table, rows: Sequence[int], ratings: GradePairs, *, nominal: bool, cluster: str | None
+) -> AnnotatorPanel | str:
+    """The annotators of ``one_row_each``'s table, or why they cannot be compared.
+
+    Args:
+        table: As ``one_row_each`` gives it.
+        rows: Positions of the rows with a label.
+        ratings: Label and judgment of each of these.
+        nominal: The grades are classes.
+        cluster: Column that groups items; by default ``query_id``, else ``query``.
+    """
+    keys = _item_keys(with_inputs(table, {ANNOTATOR}), rows)
+    if keys is None:
+        return NO_ITEM
+    item: dict[object, int] = {}
+    at = [item.setdefault(key, len(item)) for key in keys]
+    names = [_rater(table.rows[i]) for i in rows]
+    annotators = tuple(sorted(set(names)))
+    place = {name: number for number, name in enumerate(annotators)}
+    by = np.full((len(annotators), len(item)), UNLABELLED, dtype=np.int64)
+    judge = np.full(len(item), UNLABELLED, dtype=np.int64)
+    column = cluster or next((name for name in QUERIES if name in table.columns), None)
+    queries: dict[object, int] = {}
+    code, first = np.zeros(len(item), dtype=np.int64), np.full(len(item), True)
+    twice = differ = 0
+    for row, name, i, own, said in zip(rows, names, at, ratings.expert, ratings.judge, strict=True):
+        if first[i]:
+            first[i], judge[i] = False, said
+            group = None if column is None else table.rows[row].get(column)
+            code[i] = queries.setdefault((i,) if is_missing(group) else as_id(group), len(queries))
+        differ += said != judge[i]
+        twice += by[place[name], i] != UNLABELLED
+        if by[place[name], i] == UNLABELLED:
+            by[place[name], i] = own
+    notes = [
+        f"annotators: {count} rows {what}: the first counts"
+        for count, what in ((twice, "repeat an annotator's label of an item"), (differ, "judge an item otherwise"))
+        if count
+    ]
+    return AnnotatorPanel(
+        annotators=annotators,
+        by=by,
+        judge=judge,
+        cluster=None if column is None else code,
+        clustered_by=column or "item",
+        values=None if nominal or ratings.n_grades == 2 else ratings.values,
+        notes=tuple(notes),
+    )
+
+
+def with_inputs(table: Table, taken: Collection[str]) -> Table:
+    """The table with judgec's names of the columns that tell items apart, where these have other heads."""
+    inputs = {name for spec in TASKS.values() for name in spec.inputs} | {"agent", ITEM}
+    ours = {name: ours for ours in inputs for name in table.columns if plain(name) in {ours, *also_called(ours)}}
+    free = {theirs: name for theirs, name in ours.items() if name not in table.columns and theirs not in taken}
+    first = {name: theirs for theirs, name in reversed(free.items())}
+    return renamed(table, {theirs: name for name, theirs in first.items()})
+
+
+def _item_keys(table: Table, rows: Sequence[int]) -> list[object] | None:
+    """What tells items apart: the row they came from, their id, or else their inputs; None where nothing does."""
+    if ROW in table.columns:
+        return [table.rows[i][ROW] for i in rows]
+    inputs = {name for spec in TASKS.values() for name in spec.inputs} | {"agent"}
+    known = [name for name in table.columns if name in inputs]
+    if ITEM not in table.columns and not {*known} - {*GAME, TURN}:  # games as MT-Bench lists them
+        games = {plain(name) for ours in GAME for name in (ours, *also_called(ours))}
+        known = [name for name in table.columns if plain(name) in games]
+        if len(known) < len(GAME):
+            return None
+    known += [TURN] if TURN in table.columns and TURN not in known else []
+    return [
+        repr([str(row.get(name)) for name in known]) if is_missing(row.get(ITEM)) else as_id(row[ITEM])
+        for row in (table.rows[i] for i in rows)
+    ]
+
+
+def _rater(row: Row) -> str:
+    name = row.get(ANNOTATOR)
+    return "expert" if is_missing(name) else as_id(name)

@@ -1,0 +1,366 @@
+"""Files with one column per rater, turned into one row per item and rater."""
+
+import re
+import shlex
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from judgec.errors import InputError, UserError
+from judgec.records.label import Task
+from judgec.records.scale import Grade
+from judgec.records.tasks.registry import TASKS, USUAL, also_called, plain, told_by
+from judgec.records.tasks.spec import ASPECT_PREFIX, PREFIXES
+from judgec.table.rows.cells import as_accept, as_grade, as_id, is_accept_word, is_missing
+from judgec.table.rows.columns import listed
+from judgec.table.rows.heads import (
+    JUDGE_HEADS,
+    JUDGED_BY,
+    PEOPLE,
+    gradings_among,
+    machine_words,
+    machines_among,
+    versions_among,
+    words,
+)
+from judgec.table.table import Row, Table
+
+NO_ANNOTATOR = ": no annotator, "  # in a note on who was left out
+CALLED = frozenset({"author", "user", "worker", "turker", "participant", "student", "nutzer", "autor", "anonymous"})
+GRADES = frozenset({"grade", "accept"})  # label columns that several tasks share; others tell their task
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """Whose labels of a table count.
+
+    Args:
+        annotators: Those that were named, as columns or in the column ``annotator``, without judges.
+        others: Names in the column ``annotator`` whose labels do not count.
+        notes: Who is left out, and why.
+    """
+
+    annotators: tuple[str, ...]
+    others: frozenset[str]
+    notes: tuple[str, ...]
+
+
+def people_of(table: Table, annotators: Sequence[str], judges: Collection[str] = ()) -> People:
+    """The annotators of a table: never a judge that is measured, and where nobody was named nobody who looks like one.
+
+    This is the one place of the rule: a judge that helped to make the labels would be measured against itself.
+
+    Args:
+        table: With judgec's names of columns.
+        annotators: Whom somebody named; this goes before what a name looks like.
+        judges: What is measured: its columns, or its names.
+
+    Raises:
+        UserError: All that were named are judges that are measured.
+    """
+    names = rejoined(annotators, table.columns)
+    measured = [name for name in names if is_measured(name, judges)]
+    kept = tuple(name for name in names if name not in measured)
+    notes = []
+    if measured and not kept:
+        there = listed(name for name in table.columns if not is_measured(name, judges))
+        raise UserError(
+            f"{table.path}: --annotators {listed(measured)}: the judge that is measured, which is nobody's label; "
+            f"other columns are valid. There are {there}: name some."
+        )
+    wide = any(columns_of(name, table.columns) for name in names)
+    others: dict[str, int] = {}
+    if "annotator" in table.columns and not wide:
+        counts = Counter(name for row in table.rows if (name := _rater(row)))
+        looks = () if names else machines_among(counts)
+        looks = looks if len(looks) < len(counts) else ()  # nobody else labelled anything
+        measured += [name for name in counts if is_measured(name, judges) and name not in measured]
+        others = {name: counts[name] for name in counts if name in measured or name in looks}
+        if like := [name for name in looks if name not in measured]:
+            rows = sum(others[name] for name in like)
+            notes.append(
+                f"{listed(like)} ({rows} rows of column annotator){NO_ANNOTATOR}by its name a judge; --annotators "
+                "A,B,... says who is."
+            )
+        people = [name for name in counts if name not in others]
+        if not names and (odd := versions_among(people)):
+            rest = shlex.quote(",".join(name for name in people if name not in odd))
+            seen = f"{listed(odd)} of column annotator: read as a person, and by the name may be a judge"
+            notes.append(f"{seen}; --annotators {rest} leaves it out.")
+        notes += [f"{note}; one name in column annotator is one person." for _, note in _apart(counts, counts)]
+    if measured:
+        notes.append(measured_note(measured))
+    return People(kept, frozenset(others), tuple(notes))
+
+
+def annotator_column(table: Table, free: Iterable[str]) -> str | None:
+    """The column that says who labelled each row, under whatever head; None where there is none.
+
+    ``judge`` is one where no other column is and its names, machines' aside, say that they are people: MT-Bench's
+    ``expert_0``, Arena's ``arena_user_973``. Prompts such as ``strict`` are nobody.
+
+    Args:
+        table: The rows.
+        free: The columns among which it is looked for.
+    """
+    heads = {plain(name): name for name in reversed([*free])}
+
+    def repeated(name: str) -> bool:
+        return 1 <= len({as_id(row[name]) for row in table.rows if not is_missing(row.get(name))}) < len(table.rows)
+
+    for head in ("annotator", *also_called("annotator")):
+        if head in heads and repeated(heads[head]):
+            return heads[head]
+    named = next((heads[head] for head in JUDGE_HEADS if head in heads), None)
+    if named is None:
+        return None
+    names = {as_id(row[named]) for row in table.rows if not is_missing(row.get(named))}
+    people = [name for name in names if not machine_words(name)]
+    told = all(words(name) & (PEOPLE | CALLED) or "@" in name for name in people)
+    return named if people and told else None
+
+
+def measured_note(names: Iterable[str]) -> str:
+    """Says that judges which are measured were left out."""
+    return f"{listed(names)}{NO_ANNOTATOR}it is measured."
+
+
+def left_out(notes: Iterable[str]) -> list[str]:
+    """Those of the notes on labels that say who is no annotator."""
+    return [note for note in notes if NO_ANNOTATOR in note]
+
+
+def is_measured(name: str, judges: Collection[str]) -> bool:
+    """True for an annotator of a judge's name, or with a column of it: ``gpt`` has ``gpt`` and ``gpt.ASPECT``."""
+    return any(
+        name == judge or judge.startswith(f"{name}.") or re.match(rf"{re.escape(judge)}\.\S", name) is not None
+        for judge in judges
+    )
+
+
+def fields() -> frozenset[str]:
+    """What NAME.<field> may be besides an aspect."""
+    return frozenset({"rationale", *(name for spec in TASKS.values() if not spec.by_aspect for name in spec.labels)})
+
+
+def unpivot(table: Table, annotators: Sequence[str], *, task: Task | None = None, has_scale: bool = False) -> Table:
+    """One row per item and annotator, from one column per annotator.
+
+    The column ``alice`` holds Alice's label: a grade; accept or reject when all raters' columns hold only
+    yes/no words (or only 0 and 1, when no scale is declared and an answer is graded); a preference where
+    there is ``answer_a``. ``alice.<aspect>`` holds her grade of one aspect, ``alice.accept`` and
+    ``alice.rationale`` what they say. A rater who left an item blank gets no row for it.
+
+    A file that has a row an annotator already, and no such columns, keeps the labels of these annotators.
+
+    Raises:
+        InputError: A rater's column is missing, or the file has an ``annotator`` column as well.
+    """
+    if not annotators:
+        return table
+    annotators = rejoined(annotators, table.columns)
+    table = with_gradings(table, annotators)
+    columns = {name: columns_of(name, table.columns) for name in annotators}
+    if "annotator" in table.columns and not any(columns.values()):
+        said = {_rater(row) for row in table.rows}
+        if said & set(annotators):
+            return _labels_of(table, annotators)
+    faults = [
+        f"{table.path}:1: no column {name!r} or '{name}.<aspect>'; the columns are {listed(table.columns)}. "
+        "Correct --annotators."
+        for name, own in columns.items()
+        if not own
+    ]
+    if len(set(annotators)) < len(annotators):
+        faults.append(f"{table.path}:1: --annotators names {listed(annotators)}; each may appear once. Drop one.")
+    if "annotator" in table.columns:
+        faults.append(
+            f"{table.path}:1: there is an 'annotator' column already; --annotators is for files "
+            "with one column "
+            "a rater. Drop --annotators, or --map annotator=something_else."
+        )
+    if faults:
+        raise InputError(faults)
+    label, note = _label_column(table, annotators, task, has_scale=has_scale)
+    known, prefix = fields(), (TASKS[task].prefix if task else "") or ASPECT_PREFIX
+    theirs = {
+        name: {column: label if field == "" else _field(field, label, known, prefix) for column, field in own.items()}
+        for name, own in columns.items()
+    }
+    return _long(table, theirs, note)
+
+
+def _labels_of(table: Table, annotators: Sequence[str]) -> Table:
+    """The table without the labels of anybody else; their items stay."""
+    others = Counter(name for row in table.rows if (name := _rater(row)) and name not in annotators)
+    found = without_labels_of(table, others)
+    if not others:
+        return found
+    left = ", ".join(f"{name} ({count})" for name, count in others.items())
+    note = f"--annotators {listed(annotators)}: rows of other annotators are left out: {left}."
+    return replace(found, notes=(*found.notes, note))
+
+
+def without_labels_of(table: Table, others: Collection[str]) -> Table:
+    """The table without the labels of these annotators; their items stay."""
+    if not others:
+        return table
+    label = {"annotator", *fields()}
+    rows = [
+        {key: row[key] for key in row if key not in label and not key.startswith(PREFIXES)}
+        if _rater(row) in others
+        else row
+        for row in table.rows
+    ]
+    return replace(table, rows=tuple(rows))
+
+
+def _rater(row: Row) -> str:
+    value = row.get("annotator")
+    return "" if is_missing(value) else as_id(value)
+
+
+def rejoined(names: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
+    """Names that were split at a comma of their own, put together again: ``"Lee"``, ``"Kim"`` where there is a
+    column ``"Lee, Kim"`` and none ``"Lee"``.
+    """
+    whole: dict[tuple[str, ...], str] = {}
+    for column in columns:
+        for name in (column, *(column[:at] for at, mark in enumerate(column) if mark == ".")):
+            whole.setdefault(tuple(part for piece in name.split(",") if (part := piece.strip())), name)
+    found: list[str] = []
+    at = 0
+    while at < len(names):
+        ends = (end for end in range(at + 1, len(names) + 1) if tuple(names[at:end]) in whole)
+        end = next(ends, None)
+        found.append(names[at] if end is None else whole[tuple(names[at:end])])
+        at = at + 1 if end is None else end
+    return tuple(found)
+
+
+def columns_of(name: str, columns: Sequence[str]) -> dict[str, str]:
+    """The rater's columns, each with the part after ``NAME.``; empty for the column ``NAME`` itself, and for those of
+    repeated gradings: ``NAME 1``, ``NAME 2``.
+    """
+    own = {
+        column: column[len(name) + 1 :]
+        for column in columns
+        if column == name or (column.startswith(f"{name}.") and len(column) > len(name) + 1)
+    }
+    return own | dict.fromkeys(_gradings_of(name, columns), "")
+
+
+def _gradings_of(name: str, columns: Sequence[str]) -> tuple[str, ...]:
+    """The columns of a person's repeated gradings: where they are sure, or where the name alone has no column."""
+    found = gradings_among(tuple(columns)).get(name)
+    return found.columns if found is not None and (found.sure or name not in columns) else ()
+
+
+def _apart(names: Iterable[str], among: Iterable[str]) -> list[tuple[str, str]]:
+    """People who stand among these names several times, each with a sentence that begins to say so."""
+    said = set(names)
+    return [
+        (name, f"{listed(own)} look like gradings of one person and are read as people of their own")
+        for name, one in gradings_among(tuple(among)).items()
+        if one.sure and len(own := [column for column in one.columns if column in said]) > 1
+    ]
+
+
+def with_gradings(table: Table, names: Sequence[str], others: Collection[str] = ()) -> Table:
+    """The table with one column of each of these people whose gradings of an item stand in several: the first counts.
+
+    A note says so, and how often the second one is the same; another one which of these columns are named as people of
+    their own, as somebody may want it.
+
+    Args:
+        table: With judgec's names of columns.
+        names: The annotators.
+        others: Further columns that are named.
+    """
+    notes = [
+        f"{note}, as they are named; --annotators {name} names the person."
+        for name, note in _apart(names, table.columns)
+    ]
+    repeated = {name: own for name in names if (own := _gradings_of(name, table.columns))}
+    if not repeated:
+        return replace(table, notes=(*table.notes, *notes)) if notes else table
+    cells = {
+        name: [[value for column in own if not is_missing(value := row.get(column))] for row in table.rows]
+        for name, own in repeated.items()
+    }
+    said = []
+    for name, own in repeated.items():
+        twice = [[str(as_grade(value)).casefold() for value in values[:2]] for values in cells[name] if values[1:]]
+        same = sum(first == second for first, second in twice)
+        said.append(f"{listed(own)} (the same again in {same} of {len(twice)} items)")
+    notes.append(f"Repeated gradings are one person's, of which the first counts: {'; '.join(said)}.")
+    gone = {column for own in repeated.values() for column in own} - {*names, *others}
+    kept = [column for column in table.columns if column not in gone and column not in repeated]
+    rows = [
+        {column: row[column] for column in kept if column in row}
+        | {name: values[at][0] for name, values in cells.items() if values[at]}
+        for at, row in enumerate(table.rows)
+    ]
+    return replace(table, columns=(*kept, *repeated), rows=tuple(rows), notes=(*table.notes, *notes))
+
+
+def _field(field: str, label: str, known: Collection[str], prefix: str) -> str:
+    if field in known or field.startswith(PREFIXES):
+        return field
+    return prefix + field if label in GRADES else field
+
+
+def _label_column(table: Table, annotators: Sequence[str], task: Task | None, *, has_scale: bool) -> tuple[str, str]:
+    """What the plain ``NAME`` columns hold, and the sentence that says so."""
+    spec = told_by(table.columns) if task is None else TASKS[task]
+    if spec is not None and not spec.by_aspect and spec.labels[0] not in GRADES:
+        return spec.labels[0], ""
+    seen: set[Grade] = {
+        grade
+        for name in annotators
+        if name in table.columns
+        for row in table.rows
+        if (grade := as_grade(row.get(name))) is not None
+    }
+    words = bool(seen) and all(map(is_accept_word, seen))
+    bits = bool(seen) and all(as_accept(grade) is not None for grade in seen)
+    accepts = TASKS[USUAL if task is None else task].reads_bits_as_accept and "answer" in table.columns
+    if words or (bits and accepts and not has_scale):
+        return (
+            "accept",
+            f"The raters' columns hold only {listed(sorted(map(str, seen)))}: read as accept / reject.",
+        )
+    return "grade", ""
+
+
+def _long(table: Table, theirs: dict[str, dict[str, str]], note: str) -> Table:
+    own = {column for fields in theirs.values() for column in fields}
+    labels = dict.fromkeys(field for fields in theirs.values() for field in fields.values())
+    said = (
+        {*GRADES, "rationale"} if any(plain(name) == JUDGED_BY for name in table.columns) else set[str]()
+    )  # a judge's
+    shared = [name for name in table.columns if name not in {*own, *labels, *said}]
+    rows: list[Row] = []
+    lines: list[int] = []
+    for row, line in zip(table.rows, table.lines, strict=True):
+        rest = {name: row[name] for name in shared if name in row}
+        before = len(rows)
+        for annotator, fields in theirs.items():
+            values = {field: row.get(column) for column, field in fields.items()}
+            if any(as_grade(value) is not None for field, value in values.items() if field != "rationale"):
+                rows.append({**rest, "annotator": annotator, **values})
+                lines.append(line)
+        if len(rows) == before:  # nobody labelled it; the item stays, unlabelled
+            rows.append(rest)
+            lines.append(line)
+    dropped = [name for name in table.columns if name in {*labels, *said} and name not in own]
+    notes = [*table.notes, note] if note else list(table.notes)
+    if dropped:
+        notes.append(f"Column {listed(dropped)} is not used: --annotators names the labels.")
+    return replace(
+        table,
+        columns=(*shared, "annotator", *labels),
+        rows=tuple(rows),
+        lines=tuple(lines),
+        notes=tuple(notes),
+    )

@@ -1,0 +1,1 @@
+"""Items of a file in pieces, and judgments written beside them."""

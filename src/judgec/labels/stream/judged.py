@@ -1,0 +1,268 @@
+"""Judgments written beside the rows that they are of: the same rows in the same order, repeated ones included."""
+
+import tempfile
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from operator import itemgetter
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import orjson
+
+from judgec.errors import UserError
+from judgec.labels.rows.graded import LEARNED
+from judgec.labels.splits import writing_whole
+from judgec.labels.stream.formats import FORMATS, JSON, JudgedRow, Sink, Target
+from judgec.labels.stream.pieces import ROWS, ItemStream
+from judgec.records.judgment import Judgments
+from judgec.records.label import IntArray
+from judgec.records.scale import Scale
+from judgec.table.formulas import unguarded
+from judgec.table.rows.cells import as_id, as_text
+from judgec.table.rows.heads import JUDGED_BY
+from judgec.table.stream.lines import READERS
+from judgec.table.table import Row
+from judgec.table.tables import read_table
+
+PREFIX = "judge_"
+GRADED = ("grade", "score", "accept", "confidence")  # one an aspect
+ITEM_ID = "item_id"
+WHOLE = ("rationale", "unscored", "probabilities", LEARNED, JUDGED_BY, "stated_confidence")  # one an item
+HELD = 64_000_000  # bytes of judgments that are needed again later; more go to the disk
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What the columns of a judged file are called.
+
+    Args:
+        item_id: The column that is added for the items' names, or None where the rows have one of their own.
+        added: Column by what stands in it: ``grade``, or ``grades`` or ``grade.ASPECT`` of several aspects; and so on.
+    """
+
+    item_id: str | None
+    added: Mapping[str, str]
+
+    def to_json(self) -> dict[str, str]:
+        """For ``--json``."""
+        return {ITEM_ID: self.item_id or ITEM_ID, **self.added}
+
+
+def kind_of(out: Path) -> str:
+    """The format of a judged file, by its name.
+
+    Raises:
+        UserError: When the name ends otherwise.
+    """
+    kind = out.suffix.lower()
+    if kind not in FORMATS:
+        raise UserError(
+            f"--out {out}: format {kind or 'without an extension'} is not known; {', '.join(FORMATS)} are valid. "
+            "Name the file so."
+        )
+    return kind
+
+
+def names_of(
+    out: Path,
+    items: ItemStream,
+    rename: Mapping[str, str],
+    aspects: Sequence[str],
+    *,
+    inputs: bool,
+    details: Sequence[str] = (),
+) -> Names:
+    """What the columns are called, so that none has the name of a column of the input.
+
+    Args:
+        out: The file that is written.
+        items: What is judged.
+        rename: Our column names by those of the file.
+        aspects: What is graded.
+        inputs: Whether the columns of the input are written too.
+        details: Further columns, of the task.
+    """
+    if len(aspects) == 1:
+        graded = list(GRADED)
+    elif kind_of(out) == JSON:
+        graded = [f"{name}s" for name in GRADED]
+    else:
+        graded = [f"{name}.{aspect}" for name in GRADED for aspect in aspects]
+    keys, taken = [*graded, *WHOLE, *details], set(items.columns) if inputs else set()
+    has_id = ITEM_ID in taken and rename.get(ITEM_ID, ITEM_ID) == ITEM_ID
+    return Names(None if has_id else _free([ITEM_ID], taken) + ITEM_ID, {key: _free(keys, taken) + key for key in keys})
+
+
+def _free(names: Sequence[str], taken: set[str]) -> str:
+    """What to put before all of the names so that none is taken."""
+    before = ""
+    while any(before + name in taken for name in names):
+        before += PREFIX
+    return before
+
+
+class JudgedFile:
+    """A file that judgments go into as they come.
+
+    Args:
+        sink: Where rows go.
+        items: What is judged.
+        names: Of the columns.
+        scale: The judge's.
+        judge: Who judges, as ``NAME@VERSION``.
+        held: Holds judgments that are needed again later.
+    """
+
+    def __init__(self, sink: Sink, items: ItemStream, names: Names, scale: Scale, judge: str, held: IO[bytes]) -> None:
+        self._sink, self._items, self._names, self._scale = sink, items, names, scale
+        self._judge = judge
+        self._blocks = items.blocks()
+        self._block = next(self._blocks, None)
+        self._ready: deque[JudgedRow] = deque()
+        self._count = 0
+        self._again = _Again(items.again, held)
+        self._columns = tuple(names.added.values())
+        self._values = _values_of(tuple(names.added))
+
+    def add(self, judgments: Judgments) -> None:
+        """Judgments of the next items, in their order."""
+        learned = self._items.learned[self._count : self._count + len(judgments.item_ids)].tolist()
+        for row, known in zip(judgments.rows(self._scale), learned, strict=True):
+            row[LEARNED], row[JUDGED_BY] = known, self._judge
+            self._ready.append(JudgedRow(str(row[ITEM_ID]), dict(zip(self._columns, self._values(row), strict=True))))
+        if len(self._items.again):
+            for number, one in enumerate(list(self._ready)[-len(learned) :], self._count):
+                self._again.keep(number, one)
+        self._count += len(learned)
+        while self._block is not None and self._block.new <= len(self._ready):
+            new = [self._ready.popleft() for _ in range(self._block.new)]
+            numbers, first = self._block.items, self._block.first
+            judged = new
+            if numbers is not None:
+                judged = [new[n - first] if n >= first else self._again.of(n) for n in numbers.tolist()]
+            self._sink.write(self._block, judged)
+            self._block = next(self._blocks, None)
+
+
+def _values_of(keys: tuple[str, ...]) -> Callable[[Row], tuple[object, ...]]:
+    """What reads these from a row of judgments; ``grade.ASPECT`` stands there as ``grades`` by aspect."""
+    if not any("." in key for key in keys):
+        return itemgetter(*keys)
+    parts = [key.partition(".") for key in keys]
+
+    def values(row: Row) -> tuple[object, ...]:
+        found = []
+        for key, _, aspect in parts:
+            value = row[f"{key}s"] if aspect else row[key]
+            found.append(value[aspect] if aspect and isinstance(value, dict) else value)
+        return tuple(found)
+
+    return values
+
+
+class _Again:
+    """Judgments of items that come again later in the file."""
+
+    def __init__(self, numbers: IntArray, file: IO[bytes]) -> None:
+        self._numbers = numbers
+        self._places: IntArray = np.zeros((len(numbers), 2), dtype=np.int64)
+        self._next = 0
+        self._file = file
+
+    def keep(self, number: int, judged: JudgedRow) -> None:
+        """Keep it, if it is needed again; numbers come in ascending order."""
+        if self._next == len(self._numbers) or self._numbers[self._next] != number:
+            return
+        start = self._file.seek(0, 2)
+        self._places[self._next] = start, self._file.write(orjson.dumps([judged.item_id, judged.cells]))
+        self._next += 1
+
+    def of(self, number: int) -> JudgedRow:
+        """The judgment of an item that was kept."""
+        start, length = self._places[np.searchsorted(self._numbers, number)].tolist()
+        self._file.seek(start)
+        return JudgedRow(*orjson.loads(self._file.read(length)))
+
+
+@contextmanager
+def judged_file(
+    out: Path, items: ItemStream, names: Names, scale: Scale, *, judge: str, inputs: bool = True
+) -> Iterator[tuple[JudgedFile, list[str]]]:
+    """A judged file, and notes on what its format could not hold; it appears when it is complete, or not at all.
+
+    Args:
+        out: Its path; the ending is the format.
+        items: What is judged.
+        names: From ``names_of``.
+        scale: The judge's.
+        judge: Its ``NAME@VERSION``; of a jury all of them.
+        inputs: Whether the columns of the input are written too.
+
+    Raises:
+        UserError: When the format is not known, or cannot hold so many rows.
+        OSError: As ``writing_whole``.
+    """
+    target = Target(
+        columns=items.columns if inputs else (),
+        item_id=names.item_id,
+        added=tuple(names.added.values()),
+        kinds=_kinds(names, scale),
+        rows=items.rows,
+        inputs=inputs,
+        path=out,
+    )
+    make, notes = FORMATS[kind_of(out)], list[str]()
+    target.check()
+    with (
+        writing_whole(out) as file,
+        tempfile.SpooledTemporaryFile(max_size=HELD) as held,
+        make(file, target, items.blocks, notes) as sink,
+    ):
+        yield JudgedFile(sink, items, names, scale, judge, held), notes
+
+
+def _kinds(names: Names, scale: Scale) -> dict[str, type]:
+    """What each added column holds."""
+    kinds = {type(grade) for grade in scale.grades}
+    grade: type = next(iter(kinds)) if len(kinds) == 1 else float if kinds == {int, float} else str
+    by_name = {"grade": grade, "score": float, "accept": bool, "confidence": float}
+    by_name |= {"stated_confidence": float, LEARNED: bool, "vital_recall": float, "nugget_recall": float}
+    return {column: by_name.get(key.partition(".")[0], str) for key, column in names.added.items()}
+
+
+def judged_rows(path: Path) -> Iterator[Row]:
+    """The rows of a judged file; from text as text."""
+    start = READERS.get(path.suffix.lower())
+    if start is None:
+        yield from read_table(str(path)).rows
+        return
+    with path.open("rb") as file:
+        read = start(file)
+        while rows := read(file, ROWS):
+            yield from rows
+
+
+def item_id_in(row: Row, column: str) -> str:
+    """The item that a judged row is of."""
+    return unguarded(as_id(row[column]))
+
+
+def number_in(row: Row, column: str, aspect: str | None = None) -> float:
+    """A number or a truth of a judged row; NaN where there is none.
+
+    Args:
+        row: From ``judged_rows``.
+        column: Which.
+        aspect: Of which aspect, where the column holds those of all.
+    """
+    value = row.get(column)
+    if isinstance(value, dict):
+        value = value.get(aspect)
+    if value is None or value == "":
+        return float("nan")
+    truths = {"true": 1.0, "false": 0.0}
+    text = as_text(value)
+    return truths[text] if text in truths else float(text)

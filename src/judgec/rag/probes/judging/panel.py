@@ -1,0 +1,228 @@
+"""Judges replies: by rules, by a language model with an uncompiled prompt, or by compiled judges."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from judgec.lm.executor import Ask
+from judgec.rag.probes.judging.rules import JudgedReply, RuleJudge
+from judgec.rag.probes.systems import asked
+from judgec.raters.judge import CompiledJudge
+from judgec.raters.jury import Seat, SeatedJury
+from judgec.raters.registry import judge_module
+from judgec.records.judgment import Judgments
+from judgec.records.label import Item
+from judgec.records.scale import Scale
+from judgec.records.scenario.outcome import REJECTION_PASSES, SystemReply
+from judgec.records.scenario.schema import CRITERIA, REJECTION, Metric, Question
+from judgec.records.tasks.rejection import OUTCOME_SCALE
+
+PASS_FAIL = Scale(name="criterion", grades=(0, 1), meanings=("fail", "pass"), accept_at=1)
+FIELDS = ("query", "answer", "contexts", "reference")
+
+
+class ReplyJudge(Protocol):
+    """Judges replies that have an answer."""
+
+    @property
+    def name(self) -> str:
+        """For reports."""
+        ...
+
+    def judge(self, pairs: Sequence[tuple[Question, SystemReply]]) -> list[JudgedReply]:
+        """What became of each reply, in order."""
+        ...
+
+
+@dataclass(frozen=True)
+class ReplyPanel:
+    """A judge of the four criteria, a judge of refusals and judges of further metrics; where one is missing, rules.
+
+    Args:
+        criteria: A judge of the answer task whose aspects are the criteria.
+        rejection: A judge of the rejection task.
+        further: By metric, a judge of answers; it reads what the system retrieved.
+    """
+
+    criteria: SeatedJury | None = None
+    rejection: SeatedJury | None = None
+    further: Mapping[Metric, SeatedJury] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The names of all, each once."""
+        two = [_named(jury) if jury else RuleJudge.name for jury in (self.criteria, self.rejection)]
+        return " and ".join(dict.fromkeys([*two, *map(_named, self.further.values())]))
+
+    @property
+    def juries(self) -> tuple[SeatedJury, ...]:
+        """Those that there are."""
+        return tuple(jury for jury in (self.criteria, self.rejection, *self.further.values()) if jury is not None)
+
+    def agreement(self) -> dict[str, dict[str, object]]:
+        """How far the members of each jury agreed on what was judged so far, by what it judges."""
+        juries = {"criteria": self.criteria, REJECTION: self.rejection}
+        return {what: found for what, jury in juries.items() if jury and (found := jury.agreement()) is not None}
+
+    def judge(self, pairs: Sequence[tuple[Question, SystemReply]]) -> list[JudgedReply]:
+        """What became of each reply, in order."""
+        refusals = [row for row, (question, _) in enumerate(pairs) if question.must_refuse]
+        others = [row for row, (question, _) in enumerate(pairs) if not question.must_refuse]
+        judged: dict[int, JudgedReply] = {}
+        for rows, jury, judge in ((refusals, self.rejection, _rejections), (others, self.criteria, _criteria)):
+            some = [_asked_of(pairs[row], (*CRITERIA, REJECTION)) for row in rows]
+            found = RuleJudge().judge(some) if jury is None else judge(jury, some)
+            judged |= dict(zip(rows, found, strict=True))
+        for metric in dict.fromkeys(name for row in others for name in pairs[row][0].metrics if name not in CRITERIA):
+            rows = [row for row in others if metric in pairs[row][0].metrics]
+            some = [_asked_of(pairs[row], (metric,)) for row in rows]
+            own = self.further.get(metric)
+            more = RuleJudge().judge(some) if own is None else _graded(own, metric, some)
+            judged |= {row: _both(judged[row], one) for row, one in zip(rows, more, strict=True)}
+        return [judged[row] for row in range(len(pairs))]
+
+
+def _named(jury: SeatedJury) -> str:
+    return jury.names[0] if len(jury.names) == 1 else f"a jury of {', '.join(jury.names)} (unproven)"
+
+
+def _asked_of(pair: tuple[Question, SystemReply], metrics: Sequence[Metric]) -> tuple[Question, SystemReply]:
+    """A question with those of its metrics that one judge sees to."""
+    question, reply = pair
+    return question.model_copy(update={"metrics": tuple(one for one in question.metrics if one in metrics)}), reply
+
+
+def _both(one: JudgedReply, other: JudgedReply) -> JudgedReply:
+    if not one.criteria:
+        return replace(other, parts=one.parts)
+    said = [text for text in (one.reason, other.reason) if text]
+    gone = [text for text in (one.unscored, other.unscored) if text]
+    return replace(
+        one,
+        criteria={**one.criteria, **other.criteria},
+        reason="; ".join(dict.fromkeys(said)),
+        unscored="; ".join(gone),
+    )
+
+
+def _graded(jury: SeatedJury, metric: Metric, pairs: Sequence[tuple[Question, SystemReply]]) -> list[JudgedReply]:
+    """One metric by a judge of answers: every aspect of it must be accepted, on what the system retrieved."""
+    told = [row for row, (_, reply) in enumerate(pairs) if reply.contexts is not None or not jury.reads_contexts]
+    items = [_item(str(row), *pairs[row], retrieved=True) for row in told]
+    found, _ = jury.judged(items)
+    results = [
+        JudgedReply({metric: None}, unscored=f"{metric}: the system does not say what it retrieved") for _ in pairs
+    ]
+    for at, row in enumerate(told):
+        passed = [_passed(found, at, column, jury.judge.scale) for column in range(len(found.aspects))]
+        verdict = False if False in passed else None if None in passed else True
+        why = "" if verdict is not None else f"{metric}: {found.unscored[at] or 'no grade'}"
+        reason = f"{metric}: {found.rationale[at]}" if verdict is False else ""
+        results[row] = JudgedReply({metric: verdict}, reason=reason, unscored=why)
+    return results
+
+
+def uncompiled(name: str, ask: Ask) -> ReplyPanel:
+    """Both judges as prompts that were never measured."""
+    criteria = judge_module("answer", PASS_FAIL, CRITERIA, FIELDS)
+    further = {"faithfulness": ("query", "answer", "contexts"), "bias": ("query", "answer")}
+    rejection = judge_module("rejection", OUTCOME_SCALE, ("grade",), ("query", "answer"))
+    shown = f"{name} (uncompiled)"
+
+    def seat(judge: CompiledJudge) -> SeatedJury:
+        return SeatedJury((Seat(shown, judge, ask),))
+
+    return ReplyPanel(
+        seat(CompiledJudge(criteria, PASS_FAIL, CRITERIA)),
+        seat(CompiledJudge(rejection, OUTCOME_SCALE, ("grade",))),
+        {
+            metric: seat(CompiledJudge(judge_module("answer", PASS_FAIL, (metric,), fields), PASS_FAIL, (metric,)))
+            for metric, fields in further.items()
+        },
+    )
+
+
+def _rejections(jury: SeatedJury, pairs: Sequence[tuple[Question, SystemReply]]) -> list[JudgedReply]:
+    items = [_item(str(row), question, reply) for row, (question, reply) in enumerate(pairs)]
+    found, said = jury.judged(items)
+    grades = jury.judge.scale.grades
+    results = []
+    for row in range(len(pairs)):
+        votes: dict[str, dict[str, bool | str | None]] = {
+            name: {REJECTION: str(grades[int(one.grade[row, 0])]) if one.unscored[row] is None else None}
+            for name, one in said.items()
+        }
+        if found.unscored[row] is not None:
+            results.append(JudgedReply({REJECTION: None}, unscored=str(found.unscored[row]), votes=votes))
+            continue
+        outcome, reason = str(grades[int(found.grade[row, 0])]), found.rationale[row]
+        passed = {REJECTION: outcome in REJECTION_PASSES}
+        results.append(JudgedReply(passed, rejection=outcome, reason=reason, votes=votes))
+    return results
+
+
+def _criteria(jury: SeatedJury, pairs: Sequence[tuple[Question, SystemReply]]) -> list[JudgedReply]:
+    """Every reply as a whole, and every part of a message that asks several things by itself."""
+    if not any(question.metrics for question, _ in pairs):
+        return [JudgedReply({}) for _ in pairs]
+    items = [_item(str(row), question, reply) for row, (question, reply) in enumerate(pairs)]
+    places = [(row, k) for row, (question, _) in enumerate(pairs) for k in range(len(question.parts))]
+    for row, k in places:
+        question, reply = pairs[row]
+        items.append(_item(f"{row}.{k}", question, reply, k))
+    found, said = jury.judged(items)
+    scale = jury.judge.scale
+    complete = found.aspects.index("completeness")
+    parts: dict[int, list[bool | None]] = {}
+    for number, (row, _) in enumerate(places, len(pairs)):
+        parts.setdefault(row, []).append(_passed(found, number, complete, scale))
+    return [
+        replace(
+            _judged(found, row, question, tuple(parts.get(row, ())), scale),
+            votes={name: _votes(one, row, question, scale) for name, one in said.items()},
+        )
+        for row, (question, _) in enumerate(pairs)
+    ]
+
+
+def _votes(said: Judgments, row: int, question: Question, scale: Scale) -> dict[str, bool | str | None]:
+    """What one member of a jury says of a reply as a whole."""
+    return {metric: _passed(said, row, said.aspects.index(metric), scale) for metric in question.metrics}
+
+
+def _judged(
+    found: Judgments, row: int, question: Question, parts: tuple[bool | None, ...], scale: Scale
+) -> JudgedReply:
+    if found.unscored[row] is not None:
+        none: dict[Metric, bool | None] = dict.fromkeys(question.metrics)
+        return JudgedReply(none, parts, unscored=str(found.unscored[row]))
+    criteria = {metric: _passed(found, row, found.aspects.index(metric), scale) for metric in question.metrics}
+    if parts and "completeness" in criteria:
+        criteria["completeness"] = False if False in parts else None if None in parts else True
+    missing = [name for name, passed in criteria.items() if passed is None]
+    fault = f"no grade of {', '.join(missing)}" if missing else ""
+    return JudgedReply(criteria, parts, reason=found.rationale[row], unscored=fault)
+
+
+def _passed(found: Judgments, row: int, column: int, scale: Scale) -> bool | None:
+    if found.unscored[row] is not None:
+        return None
+    accept = int(found.accept[row, column])
+    return accept == 1 if accept >= 0 else int(found.grade[row, column]) == len(scale.grades) - 1
+
+
+def _item(
+    item_id: str, question: Question, reply: SystemReply, part: int | None = None, *, retrieved: bool = False
+) -> Item:
+    """What a judge reads: the passages are those of the question, or those that the system retrieved."""
+    query = asked(question) if part is None else question.parts[part].query
+    reference = question.reference if part is None else question.parts[part].reference
+    if question.right is not None and part is None:
+        reference = f"{chr(ord('A') + question.right)}) {question.options[question.right]}"
+    inputs: dict[str, str | tuple[str, ...]] = {"query": query, "answer": reply.answer or ""}
+    contexts = (reply.contexts or ()) if retrieved else question.passages
+    if contexts and not question.must_refuse:
+        inputs["contexts"] = contexts
+    if reference:
+        inputs["reference"] = reference
+    return Item(item_id, question.query_id, inputs)

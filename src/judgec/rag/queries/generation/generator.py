@@ -1,0 +1,209 @@
+"""Several questions from one long passage, in the manner of the experts': a DSPy module, or rules."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import dspy
+
+from judgec.lm.executor import Ask
+from judgec.rag.queries.asking import Fields, ask_fields
+from judgec.rag.queries.embedded.facts import Kind, facts_of
+from judgec.rag.queries.sampling import seeded
+from judgec.rag.retrieval.passages import Passage
+from judgec.raters.fencing import fence
+from judgec.raters.signatures import QUOTED
+
+_ITEM = re.compile(r"^\s*(?:[-*•]|\(?\d+[.):])\s*")
+SHORTEST = 8  # characters of a question; less is debris of a list
+
+
+class WriteQueries(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
+    """Write questions that users of these documents would ask and that the passage answers.
+
+    Ask as the experts ask in the examples: the same length, the same depth, the same kinds of questions, about other
+    things. Name what each question is about, so that it is understood without the passage. No two questions ask for
+    the same thing.
+    """
+
+    passage: str = dspy.InputField(desc=f"what the questions are made from ({QUOTED})")
+    examples: str = dspy.InputField(desc=f"questions that experts asked, numbered ({QUOTED})")
+    count: str = dspy.InputField(desc="how many questions to write at most")
+    queries: str = dspy.OutputField(desc="the questions, one a line, without numbers")
+
+
+class AnswerQuery(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
+    """Answer the question from the passage alone, completely and in as few words as that takes."""
+
+    passage: str = dspy.InputField(desc=f"where the answer stands ({QUOTED})")
+    query: str = dspy.InputField(desc=f"the question ({QUOTED})")
+    answer: str = dspy.OutputField(desc="the answer, or NONE when the passage does not hold it")
+
+
+class QueryGenerator(dspy.Module):  # type: ignore[misc]  # dspy ships no types
+    """The module that is compiled: one predictor that writes questions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.write = dspy.Predict(WriteQueries)
+
+    def forward(self, **inputs: str) -> dspy.Prediction:
+        """Write questions from one passage."""
+        return self.write(**inputs)
+
+
+def instructed(text: str) -> QueryGenerator:
+    """A generator that is told something else."""
+    module = QueryGenerator()
+    module.write.signature = module.write.signature.with_instructions(text)
+    return module
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A question and, where it was asked for, its answer."""
+
+    query: str
+    reference: str = ""
+
+
+class Generator(Protocol):
+    """Writes questions from long passages."""
+
+    @property
+    def name(self) -> str:
+        """The model, as the rows name it."""
+        ...
+
+    def write(self, passages: Sequence[Passage], count: int) -> list[list[Written] | str]:
+        """At most ``count`` questions a passage, in order, or the reason why there are none."""
+        ...
+
+
+class PromptedGenerator:
+    """A language model behind ``QueryGenerator``.
+
+    Args:
+        name: The model.
+        ask: Sends requests to it.
+        experts: The experts' questions, all of them examples.
+        seed: Tells one run's calls from another's, and orders the examples.
+        references: Ask for an answer to each question, in a call of its own.
+        module: A compiled generator.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        ask: Ask,
+        experts: Sequence[str],
+        *,
+        seed: int = 0,
+        references: bool = False,
+        module: QueryGenerator | None = None,
+    ) -> None:
+        self._name = name
+        self._ask = ask
+        self._experts = tuple(experts)
+        self._seed = seed
+        self._references = references
+        self._module = module or QueryGenerator()
+
+    @property
+    def name(self) -> str:
+        """The model."""
+        return self._name
+
+    def write(self, passages: Sequence[Passage], count: int) -> list[list[Written] | str]:
+        """At most ``count`` questions a passage, in order, or the reason why there are none."""
+        inputs = [self._inputs(passage, count) for passage in passages]
+        replies = ask_fields(self._module.write, inputs, self._ask, rollout=self._seed or None)
+        written: list[list[Written] | str] = [
+            reply if isinstance(reply, str) else [Written(query) for query in read_list(reply["queries"])[:count]]
+            for reply in replies
+        ]
+        return self._answered(passages, written) if self._references else written
+
+    def _inputs(self, passage: Passage, count: int) -> Fields:
+        examples = list(self._experts)
+        seeded(self._seed, passage.passage_id, "examples").shuffle(examples)
+        return {
+            "passage": fence("passage", _titled(passage)),
+            "examples": fence("examples", tuple(examples)),
+            "count": str(count),
+        }
+
+    def _answered(self, passages: Sequence[Passage], written: list[list[Written] | str]) -> list[list[Written] | str]:
+        places = [(row, k) for row, made in enumerate(written) if not isinstance(made, str) for k in range(len(made))]
+        inputs = []
+        for row, k in places:
+            made = written[row]
+            assert not isinstance(made, str)  # as chosen above
+            passage = fence("passage", _titled(passages[row]))
+            inputs.append({"passage": passage, "query": fence("query", made[k].query)})
+        replies = ask_fields(dspy.Predict(AnswerQuery), inputs, self._ask, rollout=self._seed or None)
+        for (row, k), reply in zip(places, replies, strict=True):
+            made = written[row]
+            assert not isinstance(made, str)  # as chosen above
+            answer = "" if isinstance(reply, str) or reply["answer"].strip(" .").upper() == "NONE" else reply["answer"]
+            made[k] = Written(made[k].query, answer)
+        return written
+
+
+@dataclass(frozen=True, slots=True)
+class Taste:
+    """Which facts rules ask about: what there is to compile without a language model.
+
+    Args:
+        kinds: Facts with such values.
+        tables: Cells of tables first; otherwise in seeded order.
+        longest: Most words of a question, or None.
+    """
+
+    kinds: tuple[Kind, ...] = ("number", "date", "name")
+    tables: bool = False
+    longest: int | None = None
+
+
+class RuleGenerator:
+    """Facts of the passage as questions: a baseline, which writes no two questions from one sentence.
+
+    Args:
+        seed: Of the choice among facts.
+        taste: Which facts.
+    """
+
+    name = "embedded"
+
+    def __init__(self, seed: int = 0, taste: Taste | None = None) -> None:
+        self._seed = seed
+        self._taste = taste or Taste()
+
+    def write(self, passages: Sequence[Passage], count: int) -> list[list[Written] | str]:
+        """At most ``count`` questions a passage, in order, or the reason why there are none."""
+        return [self._write(passage, count) for passage in passages]
+
+    def _write(self, passage: Passage, count: int) -> list[Written] | str:
+        taste = self._taste
+        facts = [
+            fact
+            for fact in facts_of(passage)
+            if fact.kind in taste.kinds and (taste.longest is None or len(fact.question.split()) <= taste.longest)
+        ]
+        seeded(self._seed, passage.passage_id, "facts").shuffle(facts)
+        by_sentence = {fact.sentence: fact for fact in sorted(facts, key=lambda fact: fact.kind != "name")}
+        chosen = list(by_sentence.values())
+        if taste.tables:
+            chosen.sort(key=lambda fact: bool(fact.cloze))
+        return [Written(fact.question, fact.value) for fact in chosen[:count]] or "no fact that a rule can ask about"
+
+
+def read_list(text: str) -> list[str]:
+    """The questions of a reply, one a line, without the numbers and bullets that models add."""
+    lines = (_ITEM.sub("", line).strip().strip('"') for line in text.splitlines())
+    return [line for line in lines if len(line) >= SHORTEST]
+
+
+def _titled(passage: Passage) -> str:
+    return f"{passage.title}\n\n{passage.text}" if passage.title else passage.text

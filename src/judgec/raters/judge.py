@@ -1,0 +1,612 @@
+"""A judge as a whole: prompt, evidence, calibration and accept threshold."""
+
+import json
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TypeAlias, TypeVar
+
+import dspy
+import numpy as np
+from pydantic import BaseModel, ValidationError
+
+from judgec.errors import ArtifactError
+from judgec.evidence.model import EvidenceModel
+from judgec.labels.stream.pieces import Piece
+from judgec.lm.executor import Ask
+from judgec.lm.switchboard import asking
+from judgec.raters.calibrator import Calibrator, Trace
+from judgec.raters.cascade import EVIDENCE, Cascade, merged
+from judgec.raters.checks import details_of, no_details, told_of
+from judgec.raters.explain.reasons import Reasons, SeenScores
+from judgec.raters.live import LiveInterview, LivePrompt
+from judgec.raters.pairwise import both_orders, is_pairwise, joined, mirror, mirrored, symmetric, verdicts
+from judgec.raters.panel import Panel
+from judgec.raters.programs import Json, Program, dump_module, load_module
+from judgec.raters.recorded import RecordedInterview
+from judgec.raters.registry import judge_module
+from judgec.raters.signatures import check_kind, fingerprint
+from judgec.raters.stream.interview import AHEAD, Interview, OnVerdict
+from judgec.raters.stream.jurors import JuryInterview
+from judgec.raters.stream.recall import Recall
+from judgec.records.card import ProgramCard
+from judgec.records.judgment import UNSCORED, Judgments, expected
+from judgec.records.label import FloatArray, IntArray, Item
+from judgec.records.language import ENGLISH
+from judgec.records.scale import Scale
+
+_Observe = Callable[[IntArray, bool], tuple[FloatArray, list[bytes]]]
+"""Features and parts of the items in these rows, or of their mirror images."""
+
+_ItemsOf = Callable[[Sequence[int]], Sequence[Item]]
+"""The items in these rows."""
+
+AnyInterview: TypeAlias = Interview | JuryInterview | RecordedInterview | LiveInterview
+Model = TypeVar("Model", bound=BaseModel)
+EVEN_ODDS = 0.5  # the accept threshold of a judge that none was fitted for
+
+
+@dataclass(frozen=True)
+class CompiledJudge:
+    """Everything that turns items into judgments.
+
+    Args:
+        module: The prompt.
+        scale: The grades.
+        aspects: What is graded of each item.
+        evidence: Makes the features that the calibrators read, or None when none reads any.
+        calibrators: One an aspect; an aspect without one keeps the LM's verdict as it is.
+        tie_band: Scores that differ by at most this are a tie, in scale units; None when none was fitted.
+        panel: How its verdicts follow from those of several recorded judges; None where one judge or prompt gives them.
+        cascade: Whose judgment stands where it is sure enough, before this one is asked; None without one.
+        prompts: Of recorded judges, their own prompts by name, so that they can be asked again.
+        jurors: Of a jury, the prompts of the compiled judges that are asked, each with its own model; else empty.
+        out_of_fold: What it would have said of the items it was fitted on, each from folds without its query; known
+            to the compile that made it alone.
+        half_way: How many of the verdicts that it was fitted on lay half way between two grades; likewise.
+        remarks: What calibration has to say stands behind a verdict's own reason.
+    """
+
+    module: dspy.Module
+    scale: Scale
+    aspects: tuple[str, ...]
+    evidence: EvidenceModel | None = None
+    calibrators: Mapping[str, Calibrator] = field(default_factory=dict)
+    tie_band: float | None = None
+    panel: Panel | None = None
+    cascade: Cascade | None = None
+    prompts: Mapping[str, LivePrompt] = field(default_factory=dict)
+    jurors: Mapping[str, dspy.Module] = field(default_factory=dict)
+    out_of_fold: Judgments | None = field(default=None, repr=False, compare=False)
+    half_way: int = field(default=0, repr=False, compare=False)
+    remarks: bool = field(default=True, repr=False, compare=False)
+
+    @cached_property
+    def pairs(self) -> bool:
+        """Whether it compares two answers."""
+        return is_pairwise(self.module)
+
+    @property
+    def asks_lm(self) -> bool:
+        """False when every aspect's calibrator reads the evidence alone."""
+        return any(
+            aspect not in self.calibrators or self.calibrators[aspect].source != "evidence" for aspect in self.aspects
+        )
+
+    @property
+    def joint(self) -> Panel | Cascade | None:
+        """How several recorded judges make it; None where one judge or prompt does."""
+        return self.cascade or self.panel
+
+    @property
+    def cheap(self) -> "CompiledJudge":
+        """The judge that a cascade begins with."""
+        assert self.cascade is not None  # the caller has looked
+        return replace(self, calibrators=self.cascade.calibrators, cascade=None, panel=None, out_of_fold=None)
+
+    @property
+    def dear(self) -> "CompiledJudge":
+        """The judge that a cascade asks where the cheap one does not decide."""
+        assert self.cascade is not None  # the caller has looked
+        dear = self.cascade.dear
+        jurors = {name: module for name, module in self.jurors.items() if name == dear}
+        prompts = {name: prompt for name, prompt in self.prompts.items() if name == dear}
+        return replace(self, cascade=None, jurors=jurors, prompts=prompts)
+
+    def judge(self, items: Sequence[Item], ask: Ask) -> Judgments:
+        """Judge items; one that the LM gave no verdict on stays unscored, whatever the evidence says.
+
+        Args:
+            items: Any number.
+            ask: Sends requests to the LM; not called when ``asks_lm`` is False.
+        """
+        return self.judge_by(items, lambda name, some: self._said(name, some, ask))
+
+    def judge_by(self, items: Sequence[Item], said: Callable[[str, Sequence[Item]], Judgments]) -> Judgments:
+        """As ``judge``, with raw verdicts from elsewhere.
+
+        Args:
+            items: Any number.
+            said: The raw verdicts of a member on items; where there are no members, of the judge itself. A cascade's
+                dear judge is asked about what needs it alone.
+        """
+        if not self.asks_lm:
+            return self.calibrate(items, None)
+        if self.cascade is not None:
+            cheap = self.cascade.cheap
+            first = self.cheap.calibrate(items, None if cheap == EVIDENCE else said(cheap, items))
+            rows = np.flatnonzero(self.cascade.escalates(first, self.scale))
+            return merged(first, self.dear.judge_by([items[i] for i in rows.tolist()], said), rows)
+        if self.panel is not None:
+            return self.calibrate(
+                items, self.panel.verdict([said(name, items) for name in self.panel.members], self.scale)
+            )
+        return self.calibrate(items, said(next(iter(self.jurors or self.prompts), ""), items))
+
+    def _said(self, juror: str, items: Sequence[Item], ask: Ask) -> Judgments:
+        """Raw verdicts of a juror, or of the judge's own prompt where there are none."""
+        module = self.jurors.get(juror, self.module)
+        to = asking(ask, juror) if juror in self.jurors else ask
+        return verdicts(module, items, ask=to, scale=self.scale, aspects=self.aspects)
+
+    def interview(
+        self,
+        ask: Ask,
+        *,
+        samples: int = 1,
+        structured: bool = False,
+        recall: Recall | None = None,
+        ahead: int = AHEAD,
+        on_verdict: OnVerdict | None = None,
+    ) -> Interview | None:
+        """The judge's prompt, ready for a stream of items; None when it asks no LM. Of a jury, see ``jury``.
+
+        Args:
+            ask: Sends requests to the LM.
+            samples: Replies an item.
+            structured: Ask for JSON under a schema at the first attempt already.
+            recall: Where verdicts are looked up.
+            ahead: As for ``Interview``.
+            on_verdict: Told of progress.
+        """
+        if not self.asks_lm:
+            return None
+        return Interview(
+            self.module,
+            ask=ask,
+            scale=self.scale,
+            aspects=self.aspects,
+            samples=samples,
+            structured=structured,
+            anew=True,
+            recall=recall,
+            ahead=ahead,
+            on_verdict=on_verdict,
+        )
+
+    def jury(
+        self,
+        ask: Ask,
+        recall: Callable[[str], Recall],
+        *,
+        structured: bool = False,
+        ahead: int = AHEAD,
+        on_verdict: OnVerdict | None = None,
+    ) -> JuryInterview:
+        """The jurors' prompts, ready for a stream of items.
+
+        Args:
+            ask: Sends requests to the jurors' models, a ``Switchboard``'s.
+            recall: Where a juror's verdicts are looked up, by its name.
+            structured: Ask for JSON under a schema at the first attempt already.
+            ahead: As for ``Interview``.
+            on_verdict: Told of progress.
+        """
+        interviews = {
+            name: Interview(
+                module,
+                ask=asking(ask, name),
+                scale=self.scale,
+                aspects=self.aspects,
+                structured=structured,
+                anew=True,
+                recall=recall(name),
+                ahead=ahead,
+                on_verdict=on_verdict,
+            )
+            for name, module in self.jurors.items()
+        }
+        return JuryInterview(interviews, self.panel, self.scale, pairs=self.pairs)
+
+    def stream(
+        self, pieces: Iterable[Piece], interview: AnyInterview | None, recall: Recall
+    ) -> Iterator[list[Judgments]]:
+        """Judge items piece by piece, in order; of each piece one calibrated judgment a sample.
+
+        Args:
+            pieces: The items.
+            interview: From ``interview``, or recorded verdicts, which have both orders of a pair together already.
+            recall: Where features are looked up.
+        """
+        if self.cascade is not None and isinstance(interview, Interview | JuryInterview | LiveInterview):
+            yield from self._stream_cascade(pieces, interview, recall)
+            return
+        pairwise, evidence = self.pairs, self.evidence
+        asked: Iterable[Piece] = map(both_orders, pieces) if pairwise else pieces
+        if interview is None and evidence is not None:
+            asked = recall.ahead(evidence, asked)
+        held = interview.hold(asked) if interview else ((piece, [None]) for piece in asked)
+        for piece, samples in held:
+            n = len(piece.item_ids) // (1 + pairwise)
+
+            def observe(
+                rows: IntArray, turned: bool, piece: Piece = piece, n: int = n
+            ) -> tuple[FloatArray, list[bytes]]:
+                assert evidence is not None  # asked only then
+                return recall.observed(evidence, piece, (rows + n * turned).tolist())
+
+            def read(rows: Sequence[int], piece: Piece = piece) -> Sequence[Item]:
+                items = piece.read()
+                return [items[i] for i in rows]
+
+            apart = pairwise and isinstance(interview, Interview)
+            raws = [joined(raw, self.scale) if raw and apart else raw for raw in samples]
+            yield [self._judgments(piece.item_ids[:n], raw, observe, read) for raw in raws]
+
+    def _stream_cascade(
+        self, pieces: Iterable[Piece], interview: Interview | JuryInterview | LiveInterview, recall: Recall
+    ) -> Iterator[list[Judgments]]:
+        """The cheap judge first; the dear one is asked about what needs it, and pieces are handed over in order."""
+        assert self.cascade is not None  # the caller has looked
+        cascade, waiting = self.cascade, deque[tuple[Judgments, IntArray]]()
+        before: Interview | LiveInterview | None = None
+        after: Interview | LiveInterview
+        if isinstance(interview, Interview):
+            after = interview
+        else:
+            before = None if cascade.cheap == EVIDENCE else interview.of(cascade.cheap)
+            after = interview.of(cascade.dear)
+
+        def needed() -> Iterator[Piece]:
+            for piece in pieces:
+                (first,) = next(self.cheap.stream([piece], before, recall))
+                rows = np.flatnonzero(cascade.escalates(first, self.scale))
+                waiting.append((first, rows))
+                orders = 1 + self.pairs
+                after.on_verdict(orders * (len(piece.item_ids) - len(rows)), 0)
+                if len(rows):
+                    yield piece.only(rows.tolist())
+
+        def settled() -> Iterator[list[Judgments]]:
+            while waiting and not len(waiting[0][1]):
+                first, rows = waiting.popleft()
+                yield [merged(first, first.subset([]), rows)] * after.samples
+
+        for samples in self.dear.stream(needed(), after, recall):
+            yield from settled()
+            first, rows = waiting.popleft()
+            yield [merged(first, second, rows) for second in samples]
+        yield from settled()
+
+    def calibrate(self, items: Sequence[Item], raw: Judgments | None) -> Judgments:
+        """The judgments that follow from raw verdicts, or from evidence alone where ``raw`` is None.
+
+        Args:
+            items: What was judged, in the order of ``raw``.
+            raw: From ``pairwise.verdicts`` with this judge's module.
+        """
+
+        def observe(rows: IntArray, turned: bool) -> tuple[FloatArray, list[bytes]]:
+            assert self.evidence is not None  # asked only then
+            if turned:
+                return self.evidence.transform([mirrored(items[i]) for i in rows]), []
+            return self.evidence.observe([items[i] for i in rows])
+
+        return self._judgments(
+            tuple(item.item_id for item in items), raw, observe, lambda rows: [items[i] for i in rows]
+        )
+
+    @cached_property
+    def _reasons(self) -> Reasons:
+        languages = (ENGLISH,) if self.evidence is None else self.evidence.languages
+        return Reasons(self.calibrators, self.scale, pairs=self.pairs, languages=languages)
+
+    @cached_property
+    def _check(self) -> str:
+        """What is checked piece by piece, or empty."""
+        return check_kind(self.module)
+
+    def _details(
+        self, judged: Judgments, raw: Judgments | None, read: _ItemsOf
+    ) -> tuple[Mapping[str, object], ...] | None:
+        """The further columns of each row, where the judge checks answers piece by piece."""
+        if not self._check:
+            return None
+        rows = np.flatnonzero(judged.scored).tolist()
+        said = None if raw is None else [raw.rationale[row] for row in rows]
+        found = dict(zip(rows, details_of(self._check, read(rows), said, self.evidence), strict=True))
+        return tuple(found.get(row) or no_details(self._check) for row in range(len(judged.item_ids)))
+
+    def _told(self, raw: Judgments | None, rows: IntArray, features: FloatArray, read: _ItemsOf) -> FloatArray:
+        """Features with what the model said of the claims; the same object where it said nothing of any."""
+        if raw is None or self.evidence is None or not self.evidence.reads_told or not self._check:
+            return features
+        said = [raw.rationale[row] for row in rows.tolist()]
+        return self.evidence.telling(features, told_of(self._check, read(rows.tolist()), said))
+
+    def _cascaded(self, item_ids: tuple[str, ...], raw: Judgments, observe: _Observe, read: _ItemsOf) -> Judgments:
+        """The cheap judge's judgments; where the expected loss says so, this one's."""
+        assert self.cascade is not None  # the caller has looked
+        first = self.cheap._judgments(item_ids, raw.first, observe, read)  # noqa: SLF001 - its own class
+        rows = np.flatnonzero(self.cascade.escalates(first, self.scale))
+
+        def observe_rows(these: IntArray, turned: bool) -> tuple[FloatArray, list[bytes]]:
+            return observe(rows[these], turned)
+
+        def read_rows(these: Sequence[int]) -> Sequence[Item]:
+            return read(rows[list(these)].tolist())
+
+        dear, ids = replace(self, cascade=None), tuple(item_ids[i] for i in rows)
+        second = dear._judgments(ids, raw.subset(rows.tolist()), observe_rows, read_rows)  # noqa: SLF001 - its own class
+        return merged(first, second, rows)
+
+    def _judgments(
+        self, item_ids: tuple[str, ...], raw: Judgments | None, observe: _Observe, read: _ItemsOf
+    ) -> Judgments:
+        if self.cascade is not None and raw is not None:
+            return self._cascaded(item_ids, raw, observe, read)
+        reads = self.evidence is not None and any(one.source != "lm" for one in self.calibrators.values())
+        rows: IntArray = np.arange(len(item_ids)) if raw is None else np.flatnonzero(raw.scored)
+        features, parts = observe(rows, False) if reads else (None, None)
+        told = None if features is None else self._told(raw, rows, features, read)
+        traces = {aspect: Trace() for aspect in self.calibrators}
+        judged, seen = self._calibrated(item_ids, raw, (features, told), traces), SeenScores(parts, traces)
+        if self.pairs:
+            mirrors = None if raw is None else mirror(raw, self.scale)
+            turned = {aspect: Trace() for aspect in self.calibrators}
+            mirrored_features = observe(rows, True)[0] if reads else None
+            other = self._calibrated(item_ids, mirrors, (mirrored_features, mirrored_features), turned)
+            calibrator = self.calibrators.get(self.aspects[0])
+            stated = calibrator is not None and calibrator.rule.name == "raw"
+            judged, seen = symmetric(judged, other, raw, self.scale, stated=stated), SeenScores(parts, traces, turned)
+            if calibrator is not None:
+                judged = replace(judged, confidence=calibrator.sure(judged.confidence))
+        details = self._details(judged, raw, read)
+        if raw is not None and not self.remarks:
+            return replace(judged, details=details)
+        return replace(judged, rationale=self._reasons.of(judged, raw, seen), details=details)
+
+    def _calibrated(
+        self,
+        item_ids: tuple[str, ...],
+        raw: Judgments | None,
+        features: tuple[FloatArray | None, FloatArray | None],
+        traces: Mapping[str, Trace],
+    ) -> Judgments:
+        """``features`` are those of the scored items, in order, without and with what a model said of claims."""
+        alone, told = features
+        shape = (len(item_ids), len(self.aspects))
+        scored = np.ones(len(item_ids), dtype=bool) if raw is None else raw.scored
+        values = np.array(self.scale.values)
+        result = Judgments(
+            item_ids=item_ids,
+            aspects=self.aspects,
+            probabilities=np.full((*shape, len(values)), np.nan),
+            grade=np.full(shape, UNSCORED, dtype=np.int64),
+            score=np.full(shape, np.nan),
+            accept=np.full(shape, UNSCORED, dtype=np.int64),
+            confidence=np.full(shape, np.nan),
+            rationale=("",) * len(item_ids) if raw is None else raw.rationale,
+            unscored=(None,) * len(item_ids) if raw is None else raw.unscored,
+            stated=None if raw is None else raw.confidence[:, 0],
+        )
+        for j, aspect in enumerate(self.aspects):
+            calibrator = self.calibrators.get(aspect)
+            if calibrator is None:
+                _keep_verdict(result, raw, j)
+                continue
+            verdicts = None if raw is None else raw.probabilities[scored, j]
+            spread = calibrator.apply(verdicts, alone if calibrator.source == "evidence" else told, traces[aspect])
+            stated = None if raw is None else raw.grade[scored, j]
+            grade = calibrator.rule.grades(spread, self.scale, verdicts, stated)
+            result.probabilities[scored, j] = spread
+            result.grade[scored, j] = grade
+            result.score[scored, j] = calibrator.score(spread, verdicts, values)
+            result.confidence[scored, j] = calibrator.sure(spread[np.arange(len(spread)), grade])
+            result.accept[scored, j] = decided(spread, grade, self.scale, calibrator)
+        return result
+
+    def calibration(self) -> Json:
+        """All but the prompt, as JSON."""
+        return {
+            "evidence": None if self.evidence is None else self.evidence.to_json(),
+            "calibrators": {
+                aspect: calibrator.model_dump(mode="json") for aspect, calibrator in self.calibrators.items()
+            },
+            **({} if self.panel is None else {"panel": self.panel.model_dump(mode="json")}),
+            **({} if self.cascade is None else {"cascade": self.cascade.model_dump(mode="json")}),
+            **({"jurors": {name: dump_module(module) for name, module in self.jurors.items()}} if self.jurors else {}),
+            **(
+                {"prompts": {name: one.model_dump(mode="json") for name, one in self.prompts.items()}}
+                if self.prompts
+                else {}
+            ),
+        }
+
+
+def load_judge(program: Program) -> CompiledJudge:
+    """The judge that was saved.
+
+    Raises:
+        ArtifactError: When this version of judgec builds another signature for its task, scale and fields, or
+            the saved state is not a prompt and a calibration of this judge.
+    """
+    card = program.card
+    where = f"{card.name}@{card.version}"
+    module = judge_module(card.task, card.scale, card.aspects, card.fields, card.languages)
+    here = fingerprint(module)
+    if here != card.signature:
+        saved_only = ", ".join(line for line in card.signature if line not in here) or "the same fields"
+        here_only = ", ".join(line for line in here if line not in card.signature) or "the same in another order"
+        raise ArtifactError(
+            f"{where}: saved for another signature, with {saved_only}; its task, scale and fields now give "
+            f"{here_only}. Compile it again, or load it with the version of judgec on its card."
+        )
+    load_module(module, program.program, f"{where}: program.json")
+    evidence, calibrators = _read_calibration(program.calibration, card, f"{where}: calibration.json")
+    panel = _read_panel(program.calibration.get("panel"), card, f"{where}: calibration.json")
+    cascade = _read_cascade(program.calibration.get("cascade"), evidence, card, f"{where}: calibration.json")
+    prompts = _read_prompts(program.calibration.get("prompts"), f"{where}: calibration.json")
+    jurors = _read_jurors(program.calibration.get("jurors"), card, f"{where}: calibration.json")
+    about = card.scale, card.aspects
+    return CompiledJudge(module, *about, evidence, calibrators, card.tie_band, panel, cascade, prompts, jurors)
+
+
+def _read_jurors(saved: object, card: ProgramCard, where: str) -> dict[str, dspy.Module]:
+    if saved is None:
+        return {}
+    if not isinstance(saved, dict):
+        raise ArtifactError(
+            f"{where}: jurors is {type(saved).__name__}; prompts by name were expected. Compile it again."
+        )
+    found = {}
+    for name, state in saved.items():
+        found[str(name)] = judge_module(card.task, card.scale, card.aspects, card.fields, card.languages)
+        load_module(found[str(name)], state, f"{where}: jurors: {name}")
+    return found
+
+
+def _read_prompts(saved: object, where: str) -> dict[str, LivePrompt]:
+    if saved is None:
+        return {}
+    if not isinstance(saved, dict):
+        raise ArtifactError(
+            f"{where}: prompts is {type(saved).__name__}; prompts by name were expected. Compile it again."
+        )
+    return {str(name): _read_model(LivePrompt, one, f"{where}: prompts", "a prompt") for name, one in saved.items()}
+
+
+def _read_cascade(saved: object, evidence: EvidenceModel | None, card: ProgramCard, where: str) -> Cascade | None:
+    if saved is None:
+        return None
+    cascade = _read_model(Cascade, saved, f"{where}: cascade", "a cascade")
+    for aspect, calibrator in cascade.calibrators.items():
+        _check_calibrator(aspect, calibrator, evidence, card, f"{where}: cascade")
+    return cascade
+
+
+def _read_model(kind: type[Model], saved: object, where: str, expected: str) -> Model:
+    """A record of ``calibration.json``; one that does not fit is damaged."""
+    try:
+        return kind.model_validate_json(json.dumps(saved))
+    except ValidationError as error:
+        fault = error.errors()[0]
+        raise ArtifactError(
+            f"{where}: {'.'.join(map(str, fault['loc']))}: {fault['msg']}; {expected} was expected. Compile it again."
+        ) from error
+
+
+def _read_panel(saved: object, card: ProgramCard, where: str) -> Panel | None:
+    if saved is None:
+        return None
+    panel = _read_model(Panel, saved, f"{where}: panel", "a panel")
+    if panel.stacks and (
+        set(panel.stacks) != set(card.aspects)
+        or any(one.n_grades != len(card.scale.grades) for one in panel.stacks.values())
+    ):
+        raise ArtifactError(
+            f"{where}: panel: a stack of {', '.join(panel.stacks)}; one of {', '.join(card.aspects)} with "
+            f"{len(card.scale.grades)} grades was expected. Compile it again."
+        )
+    return panel
+
+
+def _read_calibration(state: Json, card: ProgramCard, where: str) -> tuple[EvidenceModel | None, dict[str, Calibrator]]:
+    if state.keys() - {"panel", "cascade", "prompts", "jurors"} != {"evidence", "calibrators"} or not isinstance(
+        state["calibrators"], dict
+    ):
+        raise ArtifactError(f"{where}: {', '.join(state)}; evidence and calibrators were expected. Compile again.")
+    evidence = None if state["evidence"] is None else EvidenceModel.from_json(state["evidence"])
+    calibrators = {}
+    for aspect, saved in state["calibrators"].items():
+        calibrator = _read_model(Calibrator, saved, f"{where}: {aspect}", "a calibrator")
+        _check_calibrator(aspect, calibrator, evidence, card, where)
+        calibrators[aspect] = calibrator
+    return evidence, calibrators
+
+
+def _check_calibrator(
+    aspect: str, calibrator: Calibrator, evidence: EvidenceModel | None, card: ProgramCard, where: str
+) -> None:
+    names = () if calibrator.source == "lm" else calibrator.feature_names
+    fits = not names or (evidence is not None and evidence.names == names)
+    if aspect not in card.aspects or calibrator.n_grades != len(card.scale.grades) or not fits:
+        raise ArtifactError(
+            f"{where}: {aspect} with {calibrator.n_grades} grades and {len(names)} features; "
+            f"{', '.join(card.aspects)} with {len(card.scale.grades)} grades and the features of the "
+            "evidence beside them were expected. Compile it again."
+        )
+
+
+def accepted(probabilities: FloatArray, scale: Scale, threshold: float | None = None) -> IntArray:
+    """1 accepted, 0 rejected, -1 when nobody said which grades are accepted and no threshold was fitted.
+
+    Args:
+        probabilities: Shape (n_items, n_grades).
+        scale: Its grades.
+        threshold: The least ``acceptability`` that is accepted; None means even odds.
+    """
+    if scale.accept_index is None and threshold is None:
+        return np.full(len(probabilities), UNSCORED, dtype=np.int64)
+    return (acceptability(probabilities, scale) >= (EVEN_ODDS if threshold is None else threshold)).astype(np.int64)
+
+
+def decided(spread: FloatArray, grade: IntArray, scale: Scale, calibrator: Calibrator) -> IntArray:
+    """Accept or reject, shape (n_items,): as the grade says, or by the threshold of a judge that was fitted one.
+
+    Args:
+        spread: Calibrated probabilities, shape (n_items, n_grades).
+        grade: The shipped positions, shape (n_items,).
+        scale: The grades.
+        calibrator: What made them.
+    """
+    if calibrator.rule.legacy or calibrator.accept_threshold is not None:
+        return accepted(spread, scale, calibrator.accept_threshold)
+    if scale.accept_index is None:
+        return np.full(len(grade), UNSCORED, dtype=np.int64)
+    return (grade >= scale.accept_index).astype(np.int64)
+
+
+def acceptability(probabilities: FloatArray, scale: Scale) -> FloatArray:
+    """How acceptable each item is, 0-1: what accept thresholds are fitted on and compared with.
+
+    The probability of an accepted grade where the scale says which grades are; else (the experts said accept
+    or reject apart from their grades) the expected score, as a share of the way from the worst to the best.
+
+    Args:
+        probabilities: Shape (n_items, n_grades).
+        scale: Its grades.
+    """
+    if scale.accept_index is not None:
+        return np.asarray(probabilities[:, scale.accept_index :].sum(axis=1))
+    values = np.array(scale.values)
+    return np.asarray((expected(probabilities, values) - values[0]) / (values[-1] - values[0]))
+
+
+def disagreements(judgments: Judgments, scale: Scale) -> int:
+    """How many grades say accept where the fitted threshold says reject, or the other way round."""
+    if scale.accept_index is None:
+        return 0
+    by_grade = judgments.grade >= scale.accept_index
+    return int(((judgments.accept != UNSCORED) & (by_grade != (judgments.accept == 1))).sum())
+
+
+def _keep_verdict(result: Judgments, raw: Judgments | None, j: int) -> None:
+    """An aspect without calibrator: the LM's own words."""
+    assert raw is not None  # an aspect without calibrator makes ``asks_lm`` true
+    result.probabilities[:, j] = raw.probabilities[:, j]
+    result.grade[:, j] = raw.grade[:, j]
+    result.score[:, j] = raw.score[:, j]
+    result.accept[:, j] = raw.accept[:, j]
+    result.confidence[:, j] = raw.confidence[:, j]

@@ -1,0 +1,145 @@
+"""Judges with their models, ready to judge: one alone, or several with a vote each.
+
+Nobody compiled such a jury, so nobody measured it: what its members say is pooled as ``judge --jury`` pools it, and
+each member's own judgment is kept beside the joint one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+from judgec.errors import UserError
+from judgec.lm.executor import Ask
+from judgec.raters.ballots import Ballots
+from judgec.raters.judge import CompiledJudge
+from judgec.raters.pairwise import verdicts
+from judgec.raters.stream.jury import pool, require_alike
+from judgec.raters.tasks.preference import without_contexts
+from judgec.records.card import ProgramCard
+from judgec.records.judgment import Judgments, concatenate
+from judgec.records.label import InputCounts, Item
+
+
+@dataclass(frozen=True)
+class Seat:
+    """One judge, and the way to its model.
+
+    Args:
+        name: For reports.
+        judge: Compiled or not.
+        ask: Sends requests.
+        card: What is known of it; None of a prompt that nobody compiled.
+    """
+
+    name: str
+    judge: CompiledJudge
+    ask: Ask
+    card: ProgramCard | None = None
+
+    @property
+    def reads_contexts(self) -> bool:
+        """Whether it was made to see passages."""
+        ((_, predictor),) = self.judge.module.named_predictors()
+        return "contexts" in predictor.signature.input_fields
+
+    def judged(self, items: Sequence[Item], *, one_order: bool = False) -> Judgments:
+        """Its judgments; pairs without contexts are judged by a prompt that does not speak of them.
+
+        Args:
+            items: Any number.
+            one_order: Of a judge that compares two answers: ask one order only; one made of others asks both.
+        """
+        if not self.judge.pairs or not self.reads_contexts:
+            return self._judged(self.judge, items, one_order=one_order)
+        shown = [i for i, item in enumerate(items) if "contexts" in item.inputs]
+        bare = [i for i, item in enumerate(items) if "contexts" not in item.inputs]
+        if not bare:
+            return self._judged(self.judge, items, one_order=one_order)
+        said = [self._judged(_without_contexts(self.judge), [items[i] for i in bare], one_order=one_order)]
+        if shown:
+            said.append(self._judged(self.judge, [items[i] for i in shown], one_order=one_order))
+        places = {row: place for place, row in enumerate([*bare, *shown])}
+        return concatenate(said).subset([places[row] for row in range(len(items))])
+
+    def _judged(self, one: CompiledJudge, items: Sequence[Item], *, one_order: bool) -> Judgments:
+        own_prompt = one.asks_lm and not one.jurors
+        if not one_order or not own_prompt or not one.pairs:
+            return one.judge(items, self.ask)
+        raw = verdicts(one.module, items, ask=self.ask, scale=one.scale, aspects=one.aspects, one_order=True)
+        return one.calibrate(items, raw)
+
+
+@dataclass(frozen=True)
+class SeatedJury:
+    """The judges of a run.
+
+    Args:
+        seats: One at least; several are of one task, with the same aspects and scale.
+
+    Attributes:
+        ballots: How the members voted so far.
+        inputs: What the items had that they judged so far.
+
+    Raises:
+        UserError: When they are not, or one sits there twice.
+    """
+
+    seats: tuple[Seat, ...]
+    ballots: Ballots = field(init=False)
+    inputs: InputCounts = field(default_factory=InputCounts, init=False)
+
+    def __post_init__(self) -> None:
+        names = [seat.name for seat in self.seats]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise UserError(
+                f"--judge: {', '.join(twice)} more than once, which would agree with itself; different judges are "
+                "valid. Name each once."
+            )
+        require_alike([(seat.name, seat.judge) for seat in self.seats], "--judge")
+        object.__setattr__(self, "ballots", Ballots(self.judge.scale))
+
+    @classmethod
+    def alone(cls, judge: CompiledJudge, ask: Ask) -> Self:
+        """One judge, whose name nobody asks for."""
+        return cls((Seat("", judge, ask),))
+
+    @property
+    def judge(self) -> CompiledJudge:
+        """The first of them: task, scale and aspects are those of all."""
+        return self.seats[0].judge
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the judges, in order."""
+        return tuple(seat.name for seat in self.seats)
+
+    @property
+    def reads_contexts(self) -> bool:
+        """Whether one of them was made to see passages."""
+        return any(seat.reads_contexts for seat in self.seats)
+
+    def judged(self, items: Sequence[Item], *, one_order: bool = False) -> tuple[Judgments, dict[str, Judgments]]:
+        """The joint judgments, and by name those of each; the second is empty of a judge alone.
+
+        Args:
+            items: Any number.
+            one_order: As for ``Seat.judged``.
+        """
+        self.inputs.add(items)
+        said = {seat.name: seat.judged(items, one_order=one_order) for seat in self.seats}
+        ballots = list(said.values())
+        if len(ballots) == 1:
+            return ballots[0], {}
+        self.ballots.add(ballots)
+        return pool(ballots, [seat.judge for seat in self.seats]), said
+
+    def agreement(self) -> dict[str, object] | None:
+        """How far they agreed on what was judged so far; None of a judge alone."""
+        found = self.ballots.agreement(self.names)
+        return None if found is None else {"members": list(self.names), **found}
+
+
+def _without_contexts(judge: CompiledJudge) -> CompiledJudge:
+    """The judge of two answers with the prompt for pairs of which no document is shown; so are its jurors."""
+    jurors = {name: without_contexts(module) for name, module in judge.jurors.items()}
+    return replace(judge, module=without_contexts(judge.module), jurors=jurors)

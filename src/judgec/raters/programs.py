@@ -1,0 +1,375 @@
+"""Compiled judges on disk: ``programs/NAME/0001/`` with JSON files and their manifest; the aliases of a family.
+
+A version is written into a hidden folder and renamed, so a reader sees all of it or nothing; two compiles at
+once get two numbers. Everything is JSON: nothing that is read here can run code, and no file says which LM to
+call.
+"""
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import dspy
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from judgec.errors import ArtifactError, UserError
+from judgec.records.audit import AuditReport
+from judgec.records.card import ProgramCard
+from judgec.table import seal
+from judgec.table.regular import regular
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+VERSION = re.compile(r"\d{4,}")
+PARTIAL = re.compile(r"\.(\d{4,})\.partial")
+CHAMPION, LATEST = "champion", "latest"
+Json = dict[str, Any]  # a JSON object; each reader validates what it takes from it
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One version as stored.
+
+    Args:
+        card: What it is.
+        program: The DSPy state, see ``dump_module``.
+        calibration: State of the evidence model, the calibrators and the thresholds.
+        split: Which query went to train, dev and test.
+        report: The measurements.
+    """
+
+    card: ProgramCard
+    program: Json
+    calibration: Json
+    split: Json
+    report: Json
+
+
+class _Field(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+    prefix: str
+    description: str
+
+
+class _Signature(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+    instructions: str
+    fields: list[_Field]
+
+
+class _Predictor(BaseModel):
+    """DSPy's state of one predictor and nothing else: ``load_state`` sets any other key as an attribute."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    signature: _Signature
+    demos: list[dict[str, str | int | float | bool | None]]
+    traces: list[None] = Field(max_length=0)
+    train: list[None] = Field(max_length=0)
+    lm: None
+
+
+def dump_module(module: dspy.Module) -> Json:
+    """A module's prompt as JSON: instructions, field descriptions and demonstrations of each predictor."""
+    state = {}
+    for name, predict in module.named_predictors():
+        dumped = predict.dump_state()
+        state[name] = {
+            "signature": dumped["signature"],
+            "demos": dumped["demos"],
+            "traces": [],
+            "train": [],
+            "lm": None,
+        }
+    copied: Json = json.loads(json.dumps(state))
+    return copied
+
+
+def load_module(module: dspy.Module, state: Json, where: str) -> None:
+    """Put a saved prompt into a module that was built for the same signature.
+
+    Args:
+        module: Changed in place.
+        state: From ``dump_module``.
+        where: The file, for messages.
+
+    Raises:
+        ArtifactError: When the state holds anything but a prompt for exactly this module.
+    """
+    predictors = dict(module.named_predictors())
+    if not isinstance(state, dict) or state.keys() != predictors.keys():
+        raise ArtifactError(
+            f"{where}: predictors {_listed(state)}; this judge has {_listed(predictors)}. Compile it again."
+        )
+    states = {}
+    for name, predict in predictors.items():
+        try:
+            checked = _Predictor.model_validate(state[name])
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(map(str, (name, *first["loc"])))
+            raise ArtifactError(
+                f"{where}: {place}: {first['msg']}; a saved judge holds instructions, field descriptions and "
+                "demonstrations only. Compile it again, and do not trust whoever changed the file."
+            ) from error
+        fields = predict.signature.fields
+        unknown = {field for demo in checked.demos for field in demo} - {*fields, "augmented"}
+        if len(checked.signature.fields) != len(fields) or unknown:
+            raise ArtifactError(
+                f"{where}: {len(checked.signature.fields)} fields, demonstrations with {_listed(unknown)}; "
+                f"this judge has {len(fields)} fields: {_listed(fields)}. Compile it again."
+            )
+        states[name] = checked.model_dump()
+    for name, predict in predictors.items():
+        predict.load_state(states[name])
+
+
+def save(home: Path, program: Program) -> ProgramCard:
+    """Write a new version and return its card, with the version's number.
+
+    Args:
+        home: The folder that holds ``programs/``.
+        program: Its card's version is replaced by the next free number.
+
+    Raises:
+        UserError: When the name cannot be a folder's.
+    """
+    family = _family(home, program.card.name)
+    family.mkdir(parents=True, exist_ok=True)
+    version, partial = _reserve(family)
+    card = program.card.model_copy(update={"version": version})
+    try:
+        files = {
+            "program": program.program,
+            "calibration": program.calibration,
+            "card": card.model_dump(mode="json"),
+            "split": program.split,
+            "report": program.report,
+        }
+        for stem, content in files.items():
+            (partial / f"{stem}.json").write_text(_text(content), encoding="utf-8")
+        seal.seal(partial)
+        partial.rename(family / f"{version:04d}")
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+    return card
+
+
+def record_audit(home: Path, reference: str, audit: AuditReport) -> ProgramCard:
+    """Put an audit on the card, and into the report, of a version; audits that were not run again stay.
+
+    Everything else of a version stays as it was compiled.
+    """
+    program = load(home, reference)
+    card = program.card
+    whole = audit if card.audit is None else card.audit.updated(audit)
+    card = card.model_copy(update={"audit": whole})
+    folder = _family(home, card.name) / f"{card.version:04d}"
+    changed = {"card.json": card.model_dump(mode="json"), "report.json": {**program.report, "audit": whole.to_json()}}
+    seal.replace_files(folder, {name: _text(content) for name, content in changed.items()})
+    return card
+
+
+def _text(content: Json) -> str:
+    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def load(home: Path, reference: str) -> Program:
+    """Read a version.
+
+    Args:
+        home: The folder that holds ``programs/``.
+        reference: ``NAME`` or ``NAME@champion``, ``NAME@latest``, ``NAME@3`` or ``NAME@0003``, any alias.
+
+    Raises:
+        UserError: When there is no such judge or version; names what there is.
+        ArtifactError: When a file is damaged, or was modified and that is not allowed (``seal.reading``).
+    """
+    name, _, wanted = reference.partition("@")
+    version = _resolve(home, name, wanted or CHAMPION)
+    folder = _family(home, name) / f"{version:04d}"
+    program = read_folder(folder)
+    if (program.card.name, program.card.version) != (name, version):
+        raise ArtifactError(
+            f"{folder / 'card.json'}: the card of {program.card.name}@{program.card.version}; {name}@{version} was "
+            "expected. Put the folder back where it was written."
+        )
+    return program
+
+
+def champion_or_newest(home: Path, reference: str) -> str:
+    """A reference for those who may take a judge that nobody proved.
+
+    Args:
+        home: The folder that holds ``programs/``.
+        reference: As for ``load``.
+
+    Returns:
+        The same; ``NAME@latest`` for a bare NAME of which no version is champion.
+    """
+    name, _, wanted = reference.partition("@")
+    bare = not wanted and CHAMPION not in aliases(home, name) and versions(home, name)
+    return f"{name}@{LATEST}" if bare else reference
+
+
+def read_folder(folder: Path) -> Program:
+    """Read a version wherever its folder is.
+
+    Raises:
+        ArtifactError: When a file is damaged, or was modified and that is not allowed (``seal.reading``).
+    """
+    contents = {stem: _read(folder / f"{stem}.json") for stem in ("program", "calibration", "card", "split", "report")}
+    seal.check(folder)
+    try:
+        card = ProgramCard.model_validate(contents.pop("card"))
+    except ValidationError as error:
+        raise ArtifactError(
+            f"{folder / 'card.json'}: {error.errors()[0]['msg']} at {error.errors()[0]['loc']}; "
+            "the card of a compiled judge was expected. Compile it again."
+        ) from error
+    return Program(card=card, **contents)
+
+
+def page_path(home: Path, card: ProgramCard) -> Path:
+    """Where the page of a version is, next to its report."""
+    return home / "programs" / card.name / f"{card.version:04d}" / "report.html"
+
+
+def find(home: Path, name: str, facts: Mapping[str, object], program: Json, calibration: Json) -> ProgramCard | None:
+    """The card of the newest version with this content, or None.
+
+    Args:
+        home: The folder that holds ``programs/``.
+        name: The family.
+        facts: Fields of the card that must be equal.
+        program: From ``dump_module``.
+        calibration: Of the judge.
+    """
+    wanted = json.loads(json.dumps([facts, program, calibration]))  # as it comes back from a file
+    for version in reversed(versions(home, name)):
+        known = load(home, f"{name}@{version}")
+        card = known.card.model_dump(mode="json")
+        if [{key: card[key] for key in facts}, known.program, known.calibration] == wanted:
+            return known.card
+    return None
+
+
+def names(home: Path) -> tuple[str, ...]:
+    """The families that have a version, sorted."""
+    root = home / "programs"
+    folders = sorted(root.iterdir()) if root.is_dir() else []
+    return tuple(folder.name for folder in folders if folder.is_dir() and _numbers(folder))
+
+
+def versions(home: Path, name: str) -> tuple[int, ...]:
+    """The versions of a family, oldest first; none when there is no such family."""
+    return tuple(_numbers(_family(home, name)))
+
+
+def aliases(home: Path, name: str) -> dict[str, int]:
+    """The version behind each alias of a family."""
+    path = _family(home, name) / "aliases.json"
+    if not path.exists():
+        return {}
+    content = _read(path)
+    if not all(isinstance(version, int) for version in content.values()):
+        raise ArtifactError(
+            f"{path}: {content}; a version number for each alias was expected. Mend or delete the file."
+        )
+    return content
+
+
+def set_aliases(home: Path, name: str, changes: Mapping[str, int]) -> None:
+    """Point aliases at versions, all at once; other aliases stay.
+
+    Raises:
+        UserError: When a version does not exist, or an alias is a number, ``latest`` or no name.
+    """
+    existing = versions(home, name)
+    for alias, version in changes.items():
+        if version not in existing:
+            raise UserError(f"{name}@{version}: no such version; there are {_listed(existing)}. Name one of these.")
+        if not NAME.fullmatch(alias) or alias.isdigit() or alias == LATEST:
+            raise UserError(f"alias {alias!r}: not a name; an alias is a word other than {LATEST}. Choose another.")
+    path = _family(home, name) / "aliases.json"
+    content = json.dumps({**aliases(home, name), **changes}, indent=1, sort_keys=True)
+    partial = path.with_name(f".aliases.{os.getpid()}.partial")
+    partial.write_text(content + "\n", encoding="utf-8")
+    partial.replace(path)
+
+
+def _resolve(home: Path, name: str, wanted: str) -> int:
+    existing = versions(home, name)
+    if not existing:
+        others = names(home)
+        there = f"there are {_listed(others)}. Name one of these, or make" if others else "it holds none. Make"
+        raise UserError(
+            f"--judge: there is no judge {name!r} in {home / 'programs'}; {there} one with judgec compile-judge."
+        )
+    if wanted == LATEST:
+        return existing[-1]
+    known = aliases(home, name)
+    version = int(wanted) if wanted.isdecimal() else known.get(wanted)
+    if version in existing:
+        return version
+    if wanted == CHAMPION and version is None:
+        raise UserError(
+            f"--judge: {name} has no champion, no version was shown to be better; there are versions "
+            f"{_listed(existing)}. To use the newest all the same, name {name}@{LATEST}."
+        )
+    raise UserError(
+        f"--judge: there is no {name}@{wanted}; there are versions {_listed(existing)} and aliases "
+        f"{_listed([*known, LATEST])}. Name one of these."
+    )
+
+
+def _family(home: Path, name: str) -> Path:
+    if not NAME.fullmatch(name) or ".." in name:
+        raise UserError(
+            f"judge name {name!r}: not a folder name; up to 64 letters, digits, '-', '_' and single '.' are "
+            "valid, beginning with a letter or digit. Choose another."
+        )
+    return home / "programs" / name
+
+
+def _reserve(family: Path) -> tuple[int, Path]:
+    """The next number and its hidden folder; ``mkdir`` is what makes the number ours alone."""
+    partials = (PARTIAL.fullmatch(path.name) for path in family.iterdir())
+    taken = [*_numbers(family), *(int(match[1]) for match in partials if match)]
+    version = max(taken, default=0) + 1
+    while True:
+        partial = family / f".{version:04d}.partial"
+        try:
+            partial.mkdir()
+        except FileExistsError:
+            version += 1
+            continue
+        if not (family / f"{version:04d}").exists():  # another compile may have finished since we listed
+            return version, partial
+        partial.rmdir()
+        version += 1
+
+
+def _numbers(family: Path) -> list[int]:
+    paths = family.iterdir() if family.is_dir() else ()
+    return sorted(int(path.name) for path in paths if VERSION.fullmatch(path.name) and path.is_dir())
+
+
+def _read(path: Path) -> Json:
+    try:
+        content = json.loads(regular(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise ArtifactError(
+            f"{path}: {error}; a JSON file of a compiled judge was expected. Restore it, or compile again."
+        ) from error
+    if not isinstance(content, dict):
+        raise ArtifactError(f"{path}: {type(content).__name__}; a JSON object was expected. Compile the judge again.")
+    return content
+
+
+def _listed(values: object) -> str:
+    return ", ".join(map(str, values)) or "none" if isinstance(values, (dict, list, tuple, set)) else repr(values)

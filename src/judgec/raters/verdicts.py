@@ -1,0 +1,274 @@
+"""Reads a file of recorded verdicts: one row an item and judge."""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from judgec.errors import InputError
+from judgec.labels.rows.items import collect_items
+from judgec.labels.rows.label_cells import label_cells
+from judgec.labels.rows.panel import judges_among
+from judgec.labels.rows.ranges import Range
+from judgec.records.label import Task
+from judgec.records.tasks.registry import TASKS, plain
+from judgec.table.coded import NO_CELL, CodedColumn, CodedTable, read_coded
+from judgec.table.rows.cells import as_id, as_number, as_text, is_missing
+from judgec.table.rows.columns import label_columns, listed
+from judgec.table.table import Row, Table
+from judgec.table.tables import TableSource, name_of
+
+ITEM, JUDGE, GRADE, PREFERENCE, ACCEPT = "item_id", "judge", "grade", "preference", "accept"
+VERDICT = frozenset({GRADE, PREFERENCE, ACCEPT})
+ASPECT, ORDER, RUN, REPLY, COST, SECONDS = "aspect", "order", "run", "reply", "cost_usd", "seconds"
+MODEL, PROMPT = "model", "prompt"
+EVERY = ""  # the aspect of a prompt that is for all
+ROLES = frozenset({"system", "user", "assistant", "developer"})
+CODED = (ITEM, JUDGE, GRADE, PREFERENCE, ACCEPT, ASPECT, ORDER, RUN, REPLY, MODEL, PROMPT)
+NUMBERS = (COST, SECONDS)
+CHANCE = "p_"  # before a grade: the recorded probability of it
+ABOUT = "judges.json"  # STEM.judges.json beside STEM.verdicts.* or STEM.*
+VERDICTS = ".verdicts"
+AS_SHOWN, MAPPED = ORDERS = ("as_shown", "mapped")  # what a verdict on a pair in the other order says
+EXPLAINED = "as shown, A is the answer that stood first; mapped back, A is answer_a in both orders"
+
+
+@dataclass(frozen=True, slots=True)
+class AboutJudge:
+    """What is known of a recorded judge beside its verdicts.
+
+    Args:
+        model: The language model, or None.
+        prompt: Its prompt as text, or None; of several aspects their prompts one below the other.
+        note: Whatever else somebody wrote.
+        messages: The prompt as it was sent: role and text of each turn, by aspect, ``""`` for all; empty when unknown.
+        range: From the worst to the best of its numbers, where these are not grades of the scale.
+        order: What a verdict on a pair in the other order means, a key of ``ORDERS``; None where nobody says.
+    """
+
+    model: str | None = None
+    prompt: str | None = None
+    note: str = ""
+    messages: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+    range: Range | None = None
+    order: str | None = None
+
+
+@dataclass(frozen=True)
+class VerdictColumns(CodedTable):
+    """A file of recorded verdicts as columns.
+
+    ``numbers`` are ``cost_usd``, ``seconds`` and the ``p_<grade>`` columns.
+
+    Args:
+        notes: What reading assumed.
+        about: What ``judges.json`` says, by judge.
+        order: What it says of the order of all judges whose entry says nothing.
+    """
+
+    notes: tuple[str, ...] = ()
+    about: Mapping[str, AboutJudge] = field(default_factory=dict)
+    order: str | None = None
+
+    def require(self, *columns: str) -> None:
+        """Refuse a file without one of these columns.
+
+        Raises:
+            InputError: Naming what is missing and what there is.
+        """
+        missing = [name for name in columns if name not in self.coded]
+        if empty := [name for name in missing if name in self.columns]:
+            raise InputError(
+                [f"{self.path}:1: no row has a {listed(empty)}; fill in what judges said, or name another file."]
+            )
+        if missing:
+            raise InputError(
+                [
+                    (
+                        f"{self.path}:1: no {listed(missing)}; recorded verdicts have item_id, judge, and grade or "
+                        f"preference, and the columns are {listed(self.columns)}. Rename the column in the file."
+                    )
+                ]
+            )
+
+    def missing_cells(self, name: str) -> list[str]:
+        """A sentence for each row that lacks a cell which every row needs."""
+        rows = np.flatnonzero(self.coded[name].codes == NO_CELL)
+        return [
+            f"{self.where(int(row))}: no {name}; every row needs one. Fill it in, or delete the row." for row in rows
+        ]
+
+
+def read_verdicts(source: TableSource, grades: Sequence[object], words: Collection[str] = ()) -> VerdictColumns:
+    """Read a file of verdicts, in any format of a table.
+
+    Args:
+        source: The file, or rows in memory.
+        grades: Of the scale: each may have a column ``p_<grade>``.
+        words: For the winner, whose meaning somebody said.
+
+    Raises:
+        InputError: As ``table.tables.read_table``, and for a ``judges.json`` that is not one.
+    """
+    path = name_of(source)
+    about, order = read_about(Path(path))
+    wanted = (*NUMBERS, *(f"{CHANCE}{grade}" for grade in grades))
+    read = read_coded(source, CODED, wanted)
+    strange = [name for name in read.columns if name.startswith(CHANCE) and name not in wanted]
+    notes = [f"{listed(strange)}: no grade of the scale, so not read as a probability"] if strange else []
+    known = {*words, *map(str, grades)}
+    coded = {name: _said(column, known) if name in VERDICT else column for name, column in read.coded.items()}
+    return VerdictColumns(**(vars(read) | {"coded": coded}), notes=tuple(notes), about=about, order=order)
+
+
+def _said(column: CodedColumn, known: Collection[str]) -> CodedColumn:
+    """A column of verdicts, missing where a mark says nothing, and with the numbers that 20% and 1,0 write."""
+    cells = label_cells(column.values, said=known).cells
+    if cells == tuple(column.values):
+        return column
+    place: dict[object, int] = {None: NO_CELL}
+    codes = [place.setdefault(cell, len(place) - 1) for cell in cells]
+    return CodedColumn(
+        np.array([*codes, NO_CELL], dtype=np.int32)[column.codes], [cell for cell in place if cell is not None]
+    )
+
+
+def from_columns(table: Table, names: Sequence[str], task: Task, aspects: Sequence[str]) -> Table:
+    """Columns of a file of items as recorded verdicts: one row an item, judge and aspect, at its line.
+
+    The column ``gpt-4`` holds a judge's grades, of several aspects ``gpt-4.ASPECT``; ``gpt-4.reply``,
+    ``gpt-4.cost_usd`` and ``gpt-4.seconds`` what else is known. An empty cell is a judge that was not asked. Rows of
+    one item (several annotators) must hold the same verdict. A judge without a column may be one of the names in the
+    column of annotators: its verdicts are the labels of its own rows.
+
+    Args:
+        table: With judgec's names of columns.
+        names: The judges.
+        task: What the items are for.
+        aspects: Of the labels.
+
+    Raises:
+        InputError: A column that is not there, or two verdicts of a judge on one item.
+    """
+    verdict = TASKS[task].labels[0] if not TASKS[task].by_aspect else GRADE
+    several = len(aspects) > 1
+    columns = {name: {a: f"{name}.{a}" if several else name for a in aspects} for name in names}
+    absent = [name for name, own in columns.items() if not {*own.values()} & {*table.columns}]
+    raters, among = judges_among(table, absent) if absent else ("", ())
+    shared = TASKS[task].columns(tuple(aspects)) if TASKS[task].by_aspect else label_columns(table.columns, task)[:1]
+    columns |= {name: dict(zip(aspects, shared, strict=False)) for name in among}
+    missing = [column for own in columns.values() for column in own.values() if column not in table.columns]
+    if missing:
+        seen = f"{table.path}:1: no column {listed(missing)}; the columns are {listed(table.columns)}"
+        who = f", and no annotator is called {listed(absent)}" if absent else ""
+        raise InputError([f"{seen}{who}. Correct --verdicts."])
+    collected = collect_items(table, task)
+    rows: list[Row] = []
+    lines: list[int] = []
+    first: dict[tuple[int, str, str], tuple[object, int]] = {}
+    faults = []
+    for index, (row, item) in enumerate(zip(table.rows, collected.item_of, strict=True)):
+        for name, own in columns.items() if item >= 0 else ():
+            if name in among and (is_missing(row.get(raters)) or as_id(row[raters]) != name):
+                continue
+            more = {what: row.get(what if name in among else f"{name}.{what}") for what in (REPLY, *NUMBERS)}
+            for aspect, column in own.items():
+                cell = row.get(column)
+                if is_missing(cell):
+                    continue
+                known, at = first.setdefault((item, name, aspect), (cell, index))
+                if at == index:
+                    place = {ITEM: collected.items[item].item_id, JUDGE: name, verdict: cell}
+                    rows.append({**place, **({ASPECT: aspect} if several else {}), **more})
+                    lines.append(table.lines[index])
+                elif known != cell:
+                    faults.append(
+                        f"{table.where(index)}: {column} is {cell} here and {known} at {table.where(at)}, of the same "
+                        "item; all rows of one item must have one verdict of a judge. Fix one of them."
+                    )
+    if faults:
+        raise InputError(faults)
+    names_of_columns = (ITEM, JUDGE, verdict, *([ASPECT] if several else []), REPLY, *NUMBERS)
+    return Table(table.path, names_of_columns, tuple(rows), tuple(lines), table.by_line)
+
+
+def read_about(path: Path) -> tuple[dict[str, AboutJudge], str | None]:
+    """What ``STEM.judges.json`` beside the file says of each judge, and of the order of all; nothing without one.
+
+    Raises:
+        InputError: When it is not an object of objects, beside ``"order"``, or that is another one; or a range is none.
+    """
+    stems = dict.fromkeys((path.name.partition(VERDICTS)[0], path.stem))
+    file = next((one for name in stems if (one := path.parent / f"{name}.{ABOUT}").is_file()), None)
+    if file is None:
+        return {}, None
+    try:
+        content = json.loads(file.read_text(encoding="utf-8-sig"))
+    except (ValueError, UnicodeDecodeError) as error:
+        line = getattr(error, "lineno", 1)
+        raise InputError([f"{file}:{line}: not JSON in UTF-8; an object of judges is needed. Fix the file."]) from error
+    order = content.pop(ORDER) if isinstance(content, dict) and isinstance(content.get(ORDER), str) else None
+    if not isinstance(content, dict) or not all(isinstance(one, dict) for one in content.values()):
+        raise InputError(
+            [f"{file}:1: not an object of objects; {{JUDGE: {{model, prompt}}}} is valid. Fix the file, or remove it."]
+        )
+    said = [order, *(one.get(ORDER) for one in content.values())]
+    if strange := [one for one in said if one is not None and plain(str(one)) not in ORDERS]:
+        raise InputError(
+            [f"{file}:1: order {strange[0]!r}; {' or '.join(map(repr, ORDERS))} is valid. Correct it: {EXPLAINED}."]
+        )
+    about = {
+        str(name): AboutJudge(
+            _text(one.get("model")),
+            _prompt(one.get("prompt")),
+            _text(one.get("note")) or "",
+            messages_of(one.get("prompt")),
+            _range(one["range"], f"{file}:1: {name}") if "range" in one else None,
+            None if one.get(ORDER) is None else plain(str(one[ORDER])),
+        )
+        for name, one in content.items()
+    }
+    return about, None if order is None else plain(order)
+
+
+def _range(value: object, where: str) -> Range:
+    ends = [as_number(one) for one in value] if isinstance(value, list) else []
+    worst, best = ends if len(ends) == 2 else (None, None)
+    if worst is None or best is None or worst == best:
+        raise InputError([f"{where}: range is {value!r}; [WORST, BEST] such as [0, 1] is valid. Fix the file."])
+    return Range(worst, best)
+
+
+def _text(value: object) -> str | None:
+    return None if is_missing(value) else as_text(value)
+
+
+def _prompt(value: object) -> str | None:
+    """A prompt as one text: a system and a user turn, or one prompt an aspect, under their names."""
+    if isinstance(value, dict):
+        return "\n\n".join(f"[{name}]\n{_prompt(one)}" for name, one in value.items() if not is_missing(one)) or None
+    return _text(value)
+
+
+def messages_of(prompt: object) -> dict[str, tuple[tuple[str, str], ...]]:
+    """A prompt as it was sent: one text, turns by role, or either of these by aspect; nothing where there is none.
+
+    A turn may be one text for all aspects, or one for each: ``{"system": TEXT, "user": {ASPECT: TEXT}}``.
+    """
+    if not isinstance(prompt, dict):
+        return {} if is_missing(prompt) else {EVERY: (("user", as_text(prompt)),)}
+    known = {str(name): one for name, one in prompt.items() if not is_missing(one)}
+    if not known or not known.keys() <= ROLES:
+        return {name: found[EVERY] for name, one in known.items() if EVERY in (found := messages_of(one))}
+    texts = {role: one if isinstance(one, dict) else {EVERY: one} for role, one in known.items()}
+    aspects = dict.fromkeys(str(name) for own in texts.values() for name in own)
+    if len(aspects) > 1:
+        aspects.pop(EVERY, None)
+    turns = {
+        aspect: tuple((role, as_text(own.get(aspect, own.get(EVERY)))) for role, own in texts.items())
+        for aspect in aspects
+        if all(not is_missing(own.get(aspect, own.get(EVERY))) for own in texts.values())
+    }
+    return {aspect: one for aspect, one in turns.items() if one}

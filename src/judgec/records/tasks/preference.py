@@ -1,0 +1,86 @@
+"""The task of saying which of two answers is better."""
+
+from judgec.records.conversation import TURNS
+from judgec.records.scale import Scale
+from judgec.records.tasks.spec import PAIR, PAIR_GRADES, TaskSpec
+
+PREFERENCE_SCALE = Scale(
+    name="preference",
+    level="nominal",
+    grades=PAIR_GRADES,
+    meanings=("answer A is better", "answer B is better", "they are equally good"),
+)
+
+SPELLINGS = {  # no numbers: 0 and 1 are a tie and A with some, A and B with others
+    **{f"{what}_{side}": side for what in ("model", "answer", "response", "assistant", "system") for side in "ab"},
+    **{spelling.format(side): side for spelling in ("{}_is_better", "{}_wins", "prefer_{}") for side in "ab"},
+    "left": "a",
+    "first": "a",
+    "right": "b",
+    "second": "b",
+    **dict.fromkeys(("both", "both_good", "both_bad", "bothbad", "tie_bothbad", "tie_both_bad", "equal"), "tie"),
+    **dict.fromkeys(("draw", "same", "neither", "no_preference", "equally_good", "unentschieden", "gleich"), "tie"),
+}
+
+TASK = TaskSpec(
+    name="preference",
+    required=("query", *PAIR),
+    optional=("contexts", "reference", "agent_a", "agent_b", *TURNS, "dialogue"),
+    labels=("preference",),
+    scale=PREFERENCE_SCALE,
+    settled=True,
+    signature="judgec.raters.tasks.preference:CompareAnswers",
+    graded=PAIR,
+    hidden=("agent_a", "agent_b"),
+    shown=(
+        "dialogue",
+        "conversation",
+        "query",
+        "reference",
+        "conversation_a",
+        "answer_a",
+        "conversation_b",
+        "answer_b",
+        "contexts",
+    ),
+    told_by=PAIR,
+    evidence={
+        "answer": PAIR,
+        "reference": ("reference",),
+        "contexts": ("contexts",),
+        "conversation": (*TURNS, "dialogue"),
+    },
+    rates_answers=True,
+    also_called={
+        "answer_a": (
+            "response_a",
+            "response1",
+            "output_1",
+            "model_a_response",
+            "answer1",
+            "chosen",
+            "response_1",
+            "answer_1",
+            "output1",
+            "output_a",
+            "antwort_a",
+        ),
+        "answer_b": (
+            "response_b",
+            "response2",
+            "output_2",
+            "model_b_response",
+            "answer2",
+            "rejected",
+            "response_2",
+            "answer_2",
+            "output2",
+            "output_b",
+            "antwort_b",
+        ),
+        "preference": ("winner", "label", "choice", "verdict", "preferred", "better", "vote", "human_preference"),
+        "agent_a": ("model_a", "system_a", "model1", "model_1", "model_a_name"),
+        "agent_b": ("model_b", "system_b", "model2", "model_2", "model_b_name"),
+    },
+    spellings=SPELLINGS,
+)

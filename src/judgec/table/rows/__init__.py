@@ -1,0 +1,1 @@
+"""Rules for cells, and how columns are called."""

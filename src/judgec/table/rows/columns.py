@@ -1,0 +1,201 @@
+"""Maps columns: renaming, the task they imply, and what is missing for it."""
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from judgec.errors import InputError, UserError
+from judgec.records.label import Task
+from judgec.records.tasks.registry import TASKS, advised, also_called
+from judgec.records.tasks.spec import ASPECT_PREFIX, MODE_PREFIX
+from judgec.table.table import Row, Table
+
+MODES_LIST = "modes"  # the column that lists failure modes
+
+
+def as_rename(pairs: Sequence[str], option: str = "--map", form: str = "THEIRS=OURS") -> dict[str, str]:
+    """Our column names by theirs, from ``THEIRS=OURS`` each; or what else an option maps so.
+
+    Raises:
+        UserError: When a pair is not of that form, or one column is renamed twice.
+    """
+    rename: dict[str, str] = {}
+    for pair in pairs:
+        theirs, _, ours = pair.rpartition("=")  # our names have no "=", theirs may
+        if not theirs.strip() or not ours.strip():
+            example = "; for example --map question=query" if option == "--map" else ""
+            raise UserError(f"{option} {pair}: not of the form {form}{example}.")
+        if theirs.strip() in rename:
+            what = f"column {theirs.strip()!r} is renamed" if option == "--map" else f"{theirs.strip()!r} is there"
+            raise UserError(f"{option} {pair}: {what} twice; once is valid. Drop one.")
+        rename[theirs.strip()] = ours.strip()
+    return rename
+
+
+def as_names(text: str | None, option: str = "--annotators") -> tuple[str, ...]:
+    """Names separated by commas.
+
+    Raises:
+        UserError: When there is none.
+    """
+    if text is None:
+        return ()
+    names = tuple(name for part in text.split(",") if (name := part.strip()))
+    if not names:
+        raise UserError(f"{option}: no name given; names separated by commas are valid. Give {option} A,B.")
+    return names
+
+
+def renamed(table: Table, rename: Mapping[str, str]) -> Table:
+    """The table with columns renamed, all at once, so that two may swap their names.
+
+    Raises:
+        InputError: A column that is not there, or a new name that another column already has.
+    """
+    if not rename:
+        return table
+    faults = [
+        f"{table.path}:1: no column {name!r}; the columns are {listed(table.columns)}. Correct --map {name}={new}."
+        for name, new in rename.items()
+        if name not in table.columns
+    ]
+    columns = [rename.get(name, name) for name in table.columns]
+    faults += [
+        f"{table.path}:1: --map makes a second column {name!r}; names must differ. "
+        f"Rename the other too, for example --map {name}=other_{name}."
+        for name in dict.fromkeys(columns)
+        if columns.count(name) > 1
+    ]
+    if faults:
+        raise InputError(faults)
+    return replace(table, columns=tuple(columns), rows=tuple(renamed_row(row, rename) for row in table.rows))
+
+
+def renamed_row(row: Row, rename: Mapping[str, str]) -> Row:
+    """One row with its columns renamed."""
+    return {rename.get(name, name): value for name, value in row.items()} if rename else row
+
+
+def named_here(columns: Sequence[str], rename: Mapping[str, str]) -> dict[str, str]:
+    """The part of ``rename`` that is about these columns, where several files share one ``--map``."""
+    return {theirs: ours for theirs, ours in rename.items() if theirs in columns}
+
+
+def aspect_columns(columns: Sequence[str], prefix: str = ASPECT_PREFIX) -> tuple[str, ...]:
+    """The ``grade.<aspect>`` columns, or those of another prefix, in file order."""
+    return tuple(name for name in columns if name.startswith(prefix) and name != prefix)
+
+
+def label_columns(columns: Sequence[str], task: Task) -> tuple[str, ...]:
+    """The columns among these that hold labels of the task."""
+    if TASKS[task].by_aspect:
+        return aspect_columns(columns, TASKS[task].prefix)
+    return tuple(name for name in TASKS[task].labels if name in columns)
+
+
+def infer_task(table: Table) -> tuple[Task, str]:
+    """The most specific task whose columns are all there, and a sentence that says so.
+
+    Raises:
+        InputError: When the columns fit no task; it says what each lacks.
+    """
+    fits = [
+        task
+        for task, spec in TASKS.items()
+        if not missing_columns(table.columns, task, labelled=True)
+        and (not spec.inferred_by or set(spec.inferred_by) & set(table.columns))
+    ]
+    if not fits:
+        lacks = "; ".join(
+            f"{task} lacks {listed(missing_columns(table.columns, task, labelled=True))}" for task in advised()
+        )
+        raise InputError(
+            [
+                (
+                    f"{table.path}:1: the columns {listed(table.columns)} fit no task; {lacks}. "
+                    f"{_advice(table.columns, _closest(table.columns))}"
+                )
+            ]
+        )
+    task = fits[0]
+    used = [name for name in (*TASKS[task].inputs, *TASKS[task].labels) if name in table.columns]
+    if TASKS[task].by_aspect:
+        used += aspect_columns(table.columns, TASKS[task].prefix)
+    note = f"Task {task}, inferred from the columns {listed(used)}."
+    if len(fits) > 1:
+        note += f" They fit {listed(fits[1:])} too; --task chooses another."
+    return task, note
+
+
+def task_of_labels(task: Task | None, columns: Sequence[str]) -> Task | None:
+    """The task that was named, or the one that takes its place where the labels are failure modes."""
+    if task is None or not TASKS[task].modes_task:
+        return task
+    modes = MODES_LIST in columns or bool(aspect_columns(columns, MODE_PREFIX))
+    return TASKS[task].modes_task if modes and not label_columns(columns, task) else task
+
+
+def require_columns(table: Table, task: Task, *, labelled: bool) -> None:
+    """Check that the table has what the task reads.
+
+    Raises:
+        InputError: Naming what is missing, what there is and how to rename it.
+    """
+    missing = missing_columns(table.columns, task, labelled=labelled)
+    if missing:
+        raise InputError(
+            [
+                (
+                    f"{table.path}:1: task {task} needs {listed(missing)}, which the file lacks; its columns "
+                    f"are {listed(table.columns)}. {_advice(table.columns, missing)}"
+                )
+            ]
+        )
+
+
+def missing_columns(columns: Sequence[str], task: Task, *, labelled: bool) -> tuple[str, ...]:
+    """The columns that ``task`` needs and the table lacks; alternatives are joined by "or"."""
+    spec = TASKS[task]
+    missing = [name for name in spec.required if name not in columns]
+    if spec.one_of and not set(spec.one_of) & set(columns):
+        missing.append(" or ".join(spec.one_of))
+    if labelled:
+        has_label = aspect_columns(columns, spec.prefix) if spec.by_aspect else set(spec.labels) & set(columns)
+        if not has_label:
+            missing.append(" or ".join(spec.labels))
+    return tuple(missing)
+
+
+def listed(names: Iterable[object]) -> str:
+    """Names separated by commas."""
+    return ", ".join(map(str, names))
+
+
+def _closest(columns: Sequence[str]) -> tuple[str, ...]:
+    """What the task with the fewest missing columns lacks, one whose columns can be guessed before others."""
+    lacking = [missing_columns(columns, task, labelled=True) for task in advised()]
+    return min(lacking, key=lambda missing: (len(missing), _guess(columns, missing) is None))
+
+
+def _guess(columns: Sequence[str], missing: Sequence[str]) -> str | None:
+    """A likely ``THEIRS=OURS`` for one of the missing columns."""
+    lower = {name.lower(): name for name in reversed(columns)}
+    for name in _alternatives(missing):
+        for theirs in (name, *also_called(name)):
+            if theirs in lower:
+                return f"{lower[theirs]}={name}"
+    return None
+
+
+def _advice(columns: Sequence[str], missing: Sequence[str]) -> str:
+    """How to rename, with the user's own column names where they can be guessed."""
+    guess = _guess(columns, missing)
+    if guess is not None:
+        return f"Rename with --map, for example --map {shlex.quote(guess)}."
+    wanted = _alternatives(missing)
+    advice = f"Rename with --map, for example --map THEIR_COLUMN={wanted[0].replace('<aspect>', 'relevance')}"
+    return advice + (", or name one column a rater with --annotators A,B." if "grade" in wanted else ".")
+
+
+def _alternatives(missing: Sequence[str]) -> list[str]:
+    return [alternative for name in missing for alternative in name.split(" or ")]

@@ -1,0 +1,479 @@
+"""``judgec.agreement``: how far any judge's grades agree with the experts', from a table that holds both."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from judgec.errors import UserError
+from judgec.labels.experts import adjudicators_of
+from judgec.labels.rows.conversations import DIALOGUE_ID, with_turns
+from judgec.labels.rows.graded import Graded, Reading, StandIns, graded_of
+from judgec.labels.rows.graded_modes import MODES, graded_modes
+from judgec.labels.rows.panel import AnnotatorPanel, by_judge, judges_among, judges_beside
+from judgec.labels.rows.ranges import with_range
+from judgec.labels.rows.raters import annotator_column, is_measured, measured_note
+from judgec.lm.watch import Watch
+from judgec.records.agreement import Agreement
+from judgec.records.alternative_annotator import AltTest
+from judgec.records.estimate import Estimate
+from judgec.records.mode_agreement import ModesAgreement
+from judgec.records.tasks.registry import also_called, plain
+from judgec.records.tasks.winners import winner_words
+from judgec.report.numbers import NAMES, show
+from judgec.report.render import notes, systems_sentence
+from judgec.stats.agreement.alternative_annotator import alternative_annotator_test
+from judgec.stats.agreement.cut_off import CutOff, best_cut_off
+from judgec.stats.agreement.measure import measure, with_aspects
+from judgec.stats.agreement.modes import measure_modes
+from judgec.stats.agreement.systems import SystemAgreement, system_agreement
+from judgec.table.datasheet import as_scale
+from judgec.table.rows.cells import as_accept, as_grade, as_number, is_missing
+from judgec.table.rows.columns import listed
+from judgec.table.rows.heads import is_low_good, machines_among, words
+from judgec.table.table import Table
+from judgec.verbs.frames import IN_MEMORY, as_table, frame_part, is_path
+from judgec.verbs.options.agreement import AgreementOptions
+from judgec.verbs.verb import verb
+
+LABELS = ("grade", "accept", "preference")  # columns of labels, whoever gave them
+NEGATIVE = -0.1  # a rank correlation from here on down is no accident worth passing over
+
+
+@dataclass(frozen=True)
+class MeasuredAgreement:
+    """Agreement of a judge's column, or of each recorded judge, with the experts' grades.
+
+    Args:
+        agreements: Every statistic, counts and rates, by judge.
+        expert: The experts' column, or what the labels are called.
+        source: The file, or ``DataFrame``.
+        notes: What reading the table assumed, and why statistics are missing.
+        learned: Rows that the judge has learned from, or None where no column says so.
+        out_of_fold: For how many of these its judgments from before it learned from them are measured.
+        kept: These rows are measured too.
+        alt_tests: Whether a judge may replace an annotator; empty where nobody tells annotators apart.
+        headline: The statistic that several judges are compared by.
+        recorded: The judges are of a file of verdicts.
+        modes: How well each judge finds each failure mode; empty where the labels are of none.
+        ceilings: Of several experts each beside the consensus of the others, by judge.
+        beside: By judge, it beside the same consensuses: comparable with ``ceilings``.
+        cut_offs: By judge whose numbers are a score, the cut-off that fits accept and reject best.
+        systems: By judge whether it ranks systems as people do; empty where no column says who answered.
+    """
+
+    agreements: Mapping[str, Agreement]
+    expert: str
+    source: str
+    notes: tuple[str, ...]
+    learned: int | None = None
+    out_of_fold: int = 0
+    kept: bool = False
+    alt_tests: Mapping[str, AltTest] = field(default_factory=dict)
+    headline: str = "tau_b"
+    recorded: bool = False
+    modes: Mapping[str, ModesAgreement] = field(default_factory=dict)
+    ceilings: Mapping[str, Agreement] = field(default_factory=dict)
+    beside: Mapping[str, Agreement] = field(default_factory=dict)
+    cut_offs: Mapping[str, CutOff] = field(default_factory=dict)
+    systems: Mapping[str, SystemAgreement] = field(default_factory=dict)
+
+    @property
+    def judge(self) -> str:
+        """The judge's name.
+
+        Raises:
+            UserError: There are several.
+        """
+        if len(self.agreements) > 1:
+            raise UserError(
+                f"{self.source}: {len(self.agreements)} judges; one is valid here. Take it from agreements, or name "
+                "it with judges=."
+            )
+        return next(iter(self.agreements))
+
+    @property
+    def agreement(self) -> Agreement:
+        """Every statistic of the one judge."""
+        return self.agreements[self.judge]
+
+    @property
+    def alt_test(self) -> AltTest | None:
+        """Whether the one judge may replace an annotator, or None where nobody tells annotators apart."""
+        return self.alt_tests.get(self.judge)
+
+    @property
+    def estimates(self) -> Mapping[str, Estimate]:
+        """Each statistic of the one judge: tau_b, tau_b_score, spearman, auc, exact, accept_agreement, kappa, qwk."""
+        return self.agreement.estimates
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """Statistics with value, low and high of the 95 % interval, of several judges by judge; NaN where undefined."""
+        tables = {
+            judge: pd.DataFrame.from_dict(
+                {name: (one.value, one.low, one.high) for name, one in found.estimates.items()},
+                orient="index",
+                columns=["value", "low", "high"],
+                dtype=float,
+            )
+            for judge, found in self.agreements.items()
+        }
+        return tables[self.judge] if len(tables) == 1 else pd.concat(tables, names=["judge", "statistic"])
+
+    @property
+    def verdict(self) -> str:
+        """The first statistic that is defined, in a sentence; of several judges how many there are."""
+        if len(self.agreements) > 1:
+            return f"{len(self.agreements)} judges against {self.expert}"
+        found = next(((name, one) for name, one in self.estimates.items() if one.value is not None), None)
+        said = "no statistic is defined" if found is None else f"{NAMES.get(found[0], found[0])} {show(found[1])}"
+        unscored = f", {self.agreement.unscored} unscored" if self.agreement.unscored else ""
+        return f"{self.judge} against {self.expert}: {said} on {self.agreement.n} rows{unscored}"
+
+    @property
+    def report(self) -> dict[str, object]:
+        """What ``agreement --json`` prints."""
+        if self.recorded or len(self.agreements) > 1:
+            judges = {name: self._of(name) for name in self.agreements}
+            return {"headline": self.headline, "judges": judges, "notes": list(self.notes)}
+        report = self._of(self.judge)
+        if self.learned is None:
+            return report
+        return report | {"learned": {"rows": self.learned, "kept": self.kept, "out_of_fold": self.out_of_fold}}
+
+    def _of(self, judge: str) -> dict[str, object]:
+        report = self.agreements[judge].to_json()
+        if judge in self.modes:
+            report |= self.modes[judge].to_json()
+        if judge in self.ceilings:
+            report |= {"compiled_loo": self.beside[judge].to_json(), "ceiling": self.ceilings[judge].to_json()}
+        if judge in self.cut_offs:
+            report |= {"cut_off": self.cut_offs[judge].to_json()}
+        if judge in self.systems:
+            report |= {"systems": self.systems[judge].to_json()}
+        test = self.alt_tests.get(judge)
+        return report if test is None else report | {"alt_test": test.to_json()}
+
+    def __repr__(self) -> str:
+        return f"<MeasuredAgreement {self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        return frame_part(" ".join([self.verdict, *(f"Note: {note}" for note in self.notes)]), self.table)
+
+
+@verb(AgreementOptions)
+def agreement(options: AgreementOptions, watch: Watch) -> MeasuredAgreement:  # noqa: ARG001  # nothing takes long
+    """Measure any judge's grades against the experts': statistics with intervals, nothing else needed.
+
+    Raises:
+        UserError: A missing column, or a threshold that is none.
+        InputError: Grades that cannot be read.
+
+    Example:
+        >>> rows = [{"human": 1 + n % 5, "gpt4": 1 + n % 5 - (n % 7 == 6), "ticket": n // 2} for n in range(60)]
+        >>> found = judgec.agreement(rows, expert="human", judge="gpt4", cluster="ticket")
+        >>> bool(found.table.loc["tau_b", "value"] > 0.8)
+        True
+    """
+    source = str(options.file) if is_path(options.file) else IN_MEMORY
+    if options.labels is not None:
+        return _recorded(options, source)
+    if options.judges is not None:
+        raise UserError("--judges: chooses among recorded judges; --labels FILE is needed beside it. Give it.")
+    if options.orders is not None:
+        raise UserError("--orders: is of recorded verdicts; --labels FILE is needed beside it. Give it.")
+    table = as_table(options.file, options.missing)
+    if options.turn is not None:
+        table = with_turns(table, options.turn)
+        options = replace(options, cluster=options.cluster or DIALOGUE_ID)
+    table, options = _of_whom(options, table, source)
+    experts = options.expert
+    modes = len(experts) == 1 and MODES in experts[0] and experts[0] not in table.columns
+    found: list[MeasuredAgreement] = []
+    for judge in options.judge:
+        if modes:
+            found.append(_of_modes(options, table, source, judge))
+            continue
+        name = with_range(judge)[0] if judge not in table.columns else judge
+        parts = by_judge(table, name) or {name: table}
+        found += [_of_column(options, rows, source, judge, called) for called, rows in parts.items()]
+    return found[0] if len(found) == 1 else _together(found)
+
+
+def _of_whom(options: AgreementOptions, table: Table, source: str) -> tuple[Table, AgreementOptions]:
+    """The table with a column a judge, and which columns are compared.
+
+    Where nobody names the judge, each that looks like one among those who graded is measured; where nobody names the
+    experts, the column of the labels is theirs.
+
+    Raises:
+        UserError: Nobody says what is measured; it names what may be.
+    """
+    theirs = {ours: name for name, ours in options.columns.items() if name in table.columns}
+    experts, judges = _columns(options.expert, table), _columns(options.judge, table)
+    names = [with_range(name)[0] for name in judges if name not in table.columns]
+    absent = [name for name in names if name not in (*table.columns, *theirs)]
+    column, among = judges_among(table, absent) if absent or not judges else ("", ())
+    label = next((name for ours in LABELS if (name := theirs.get(ours, ours)) in table.columns), None)
+    heads = _label_heads(table, names)
+    if label is None and len(heads) == 1 and (among or annotator_column(table, table.columns) is not None):
+        label = heads[0]  # one row an item and person, under another tool's heads
+    if not experts and not options.annotators and label is not None:
+        experts = (label,)
+    if among and (rated := experts or ((label,) if label is not None else ())):
+        experts, judges = rated, judges or among
+        table = judges_beside(table, theirs.get(column, column), among, theirs.get(rated[0], rated[0]))
+    if not judges or not (experts or options.annotators):
+        scored = [name for name in machines_among(table.columns) if name not in experts and _is_scored(table, name)]
+        scored = scored or list(judges_among(table, sure=False)[1])
+        seen = f"; by their names {listed(scored)} may be judges" if scored and not judges else ""
+        lacks = [f"--judge {shlex.quote(name)}" for name in scored if not judges]
+        if not (experts or options.annotators):
+            first = (judges or tuple(scored) or ("",))[0]
+            same = [name for name in table.columns if words(name) < words(first) and _is_scored(table, name)]
+            lacks = [f"--judge {shlex.quote(first)}"] if same and len(judges) != 1 else lacks
+            found = same or heads
+            lacks += [f"--expert {shlex.quote(found[0]) if len(found) == 1 else 'COLUMN'}"]
+        raise UserError(
+            f"{source}: --expert and --judge name the columns of a table that holds both (--annotators in place of "
+            f"--expert), --labels FILE the labels of recorded verdicts; one of these is needed{seen}. "
+            f"Add {' '.join(lacks) or '--judge COLUMN'}."
+        )
+    names = [with_range(name)[0] for name in judges]
+    own = [name for name in options.annotators if is_measured(name, names)] if len(judges) > 1 else []
+    kept = tuple(name for name in options.annotators if name not in own)
+    if own and kept:
+        table = replace(table, notes=(*table.notes, measured_note(own)))
+    return table, replace(options, expert=experts, judge=judges, annotators=kept or options.annotators)
+
+
+def _label_heads(table: Table, judges: Sequence[str]) -> list[str]:
+    """The columns with a head that other tools have for labels, without judges'."""
+    heads = {plain(each) for ours in LABELS for each in (ours, *also_called(ours))}
+    found = [name for name in table.columns if plain(name) in heads and name not in judges]
+    machines = machines_among(found)
+    return [name for name in found if name not in machines and _is_scored(table, name)]
+
+
+def _is_scored(table: Table, column: str) -> bool:
+    """True where numbers stand in a column, or accept and reject."""
+    cells = [value for row in table.rows if not is_missing(value := row.get(column))]
+    return bool(cells) and all(
+        as_number(value) is not None or ((grade := as_grade(value)) is not None and as_accept(grade) is not None)
+        for value in cells
+    )
+
+
+def _of_column(options: AgreementOptions, table: Table, source: str, column: str, judge: str) -> MeasuredAgreement:
+    """The judge of this name, whose grades stand in this column."""
+    how = Reading(
+        experts=options.expert,
+        judge=column,
+        score=options.score,
+        cluster=options.cluster,
+        accept_at=None if options.accept_at is None else str(options.accept_at),
+        every=options.all,
+        annotators=options.annotators,
+        columns=options.columns,
+        scale=None if options.scale is None else as_scale(options.scale),
+        low_is_good=options.reversed,
+        round_to_nearest=options.round is not None,
+        winner_words=winner_words(options.winner_words),
+    )
+    graded = graded_of(table, how, partial(_said_out_of_fold, options.home))
+    found = measure(graded.ratings, nominal=graded.nominal, no_grades=graded.no_grades)
+    panel = graded.panel if isinstance(graded.panel, AnnotatorPanel) else None
+    cannot = (graded.panel,) if isinstance(graded.panel, str) else ()
+    turned = low_is_good(judge, found, reversed_already=options.reversed)
+    cut = best_cut_off(graded.ratings) if graded.no_grades and not turned else None  # else it lies on the wrong side
+    if cut is not None and options.reversed:
+        cut = replace(cut, at=-cut.at, below=True)
+    ceiling, beside = _ceiling(graded)
+    systems = _systems(graded)
+    ranks = () if systems is None else (f"{judge}: {systems_sentence(systems)}",)
+    said = (*turned, *cut_off_notes(judge, cut), *ranks)
+    return MeasuredAgreement(
+        {judge: found},
+        graded.expert,
+        source,
+        (*graded.notes, *(cannot if panel is None else panel.notes), *said, *notes({judge: found})),
+        graded.learned,
+        graded.out_of_fold,
+        options.all,
+        {} if panel is None else {judge: _alt_test(panel, options.epsilon)},
+        ceilings={} if ceiling is None else {judge: ceiling},
+        beside={} if beside is None else {judge: beside},
+        cut_offs={} if cut is None else {judge: cut},
+        systems={} if systems is None else {judge: systems},
+    )
+
+
+def _systems(graded: Graded) -> SystemAgreement | None:
+    """How the judge ranks whoever answered; None where nobody says who did, or too few did."""
+    ratings = graded.ratings
+    if len(graded.agents) != len(ratings.expert):
+        return None
+    grades = np.where(ratings.expert >= 0, np.array(ratings.values)[np.maximum(ratings.expert, 0)], np.nan)
+    people = grades if ratings.people is None else ratings.people
+    return system_agreement(graded.agents, ratings.cluster, people, ratings.score)
+
+
+def _together(found: Sequence[MeasuredAgreement]) -> MeasuredAgreement:
+    """Several judges of one table."""
+    shared = {note for note in found[0].notes if all(note in one.notes for one in found)}
+    said = [
+        note if note in shared or one.judge in note else f"{one.judge}: {note}" for one in found for note in one.notes
+    ]
+    headlines = [name for name in ("tau_b", "kappa", "exact") if any(_has(one, name) for one in found)]
+    return replace(
+        found[0],
+        agreements={one.judge: one.agreement for one in found},
+        notes=tuple(dict.fromkeys(said)),
+        headline=next(iter(headlines), found[0].headline),
+        alt_tests={judge: test for one in found for judge, test in one.alt_tests.items()},
+        modes={judge: modes for one in found for judge, modes in one.modes.items()},
+        ceilings={judge: ceiling for one in found for judge, ceiling in one.ceilings.items()},
+        beside={judge: beside for one in found for judge, beside in one.beside.items()},
+        cut_offs={judge: cut for one in found for judge, cut in one.cut_offs.items()},
+        systems={judge: systems for one in found for judge, systems in one.systems.items()},
+    )
+
+
+def _has(found: MeasuredAgreement, statistic: str) -> bool:
+    one = found.estimates.get(statistic)
+    return one is not None and one.value is not None
+
+
+def _columns(experts: Sequence[str], table: Table) -> tuple[str, ...]:
+    """The experts' or judges' columns; several may be typed with commas, where no column has such a name."""
+    found = [
+        part.strip()
+        for name in experts
+        for part in ([name] if name in table.columns or "," not in name else name.split(","))
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def _ceiling(graded: Graded) -> tuple[Agreement | None, Agreement | None]:
+    """Several experts among themselves, and the judge beside the same consensuses; None of one expert."""
+    if not graded.ceiling:
+        return None, None
+    judge = measure(graded.beside, nominal=graded.nominal, beside=graded.ceiling, no_grades=graded.no_grades)
+    experts = graded.beside if not graded.no_grades else ()
+    return measure(graded.ceiling, nominal=graded.nominal, beside=experts), judge
+
+
+def low_is_good(
+    judge: str, found: Agreement, *, reversed_already: bool = False, recorded: bool = False
+) -> tuple[str, ...]:
+    """A sentence where low seems to be good, by a judge's name or because its numbers fall while the experts' grades
+    rise: nothing is turned round silently.
+    """
+    tau, named = found.estimates["tau_b_score"], is_low_good(judge) and not reversed_already
+    negative = tau.value is not None and tau.value <= NEGATIVE
+    if not negative and not named:
+        return ()
+    way = "drop --reversed" if reversed_already else "--reversed turns its numbers"
+    way = "#range=1..0 behind the file, worst first, turns its numbers" if recorded else way
+    if not negative:
+        return (f"{judge}: by its name low is good, and its numbers are read as they are; {way}",)
+    why = "By its name low is good: " if named else "Is low good there? Then "
+    return (
+        (
+            f"{judge}: negative rank correlation with the experts ({show(tau)}): the higher its number, the lower "
+            f"their grade. {why}{way}"
+        ),
+    )
+
+
+def cut_off_notes(judge: str, cut: CutOff | None) -> tuple[str, ...]:
+    """Where a score is best cut, in a sentence."""
+    if cut is None:
+        return ()
+    kappa, exact = cut.estimates["kappa"], cut.estimates["exact"]
+    return (
+        (
+            f"{judge}: best cut-off {cut.at:.4g} and {'below' if cut.below else 'above'}; cut-offs fitted in "
+            f"{cut.folds} folds agree on held-out rows with kappa {show(kappa)}, exact {show(exact)}"
+        ),
+    )
+
+
+def _of_modes(options: AgreementOptions, table: Table, source: str, judge: str) -> MeasuredAgreement:
+    """Each failure mode that a column of the experts and one of the judge hold."""
+    expert = options.expert[0]
+    for option, value in (
+        ("--score", options.score),
+        ("--accept-at", options.accept_at),
+        ("--annotators", options.annotators or None),
+        ("--reversed", options.reversed or None),
+        ("--round", options.round),
+    ):
+        if value is not None:
+            raise UserError(f"{option}: is of one column of grades; {expert} are several modes. Drop it.")
+    graded = graded_modes(
+        table,
+        expert=expert,
+        judge=judge,
+        cluster=options.cluster,
+        every=options.all,
+        in_place=partial(_said_out_of_fold, options.home),
+    )
+    found, modes = with_aspects(measure(graded.together), graded.parts), measure_modes(graded.parts)
+    return MeasuredAgreement(
+        {judge: found},
+        expert,
+        source,
+        (*graded.notes, *modes.notes, *notes({judge: found})),
+        graded.learned,
+        graded.out_of_fold,
+        options.all,
+        headline="kappa",
+        modes={judge: modes},
+    )
+
+
+def _recorded(options: AgreementOptions, source: str) -> MeasuredAgreement:
+    from judgec.verbs.recorded_agreement import recorded_agreement  # loads what compiles judges, as below
+
+    found = recorded_agreement(options)
+    rare = (f"{judge}: {note}" for judge, modes in found.modes.items() for note in modes.notes)
+    turned = {judge: low_is_good(judge, one, recorded=True) for judge, one in found.agreements.items()}
+    cuts = {judge: cut for judge, cut in found.cut_offs.items() if not turned[judge]}
+    scores = [note for judge, own in turned.items() for note in (*own, *cut_off_notes(judge, cuts.get(judge)))]
+    said = dict.fromkeys((*found.notes, *rare, *scores, *notes(found.agreements)))
+    return MeasuredAgreement(
+        found.agreements,
+        str(options.labels) if is_path(options.labels) else IN_MEMORY,
+        source,
+        tuple(said),
+        alt_tests=found.alt_tests,
+        headline=found.headline,
+        recorded=True,
+        modes=found.modes,
+        cut_offs=cuts,
+    )
+
+
+def _alt_test(panel: AnnotatorPanel, epsilon: float) -> AltTest:
+    return alternative_annotator_test(
+        panel.judge,
+        panel.by,
+        panel.annotators,
+        values=panel.values,
+        cluster=panel.cluster,
+        clustered_by=panel.clustered_by,
+        epsilon=epsilon,
+        adjudicators=adjudicators_of(panel.annotators, panel.by[:, :, None]),
+    )
+
+
+def _said_out_of_fold(home: Path, table: Table, rows: Sequence[int], prefix: str) -> StandIns:
+    from judgec.trust.stand_ins import stand_ins  # loads what compiles judges; most tables need none of it
+
+    return stand_ins(home, table, rows, prefix)

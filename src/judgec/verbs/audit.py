@@ -1,0 +1,356 @@
+"""``judgec.audit``: whether a judge is moved by what must not count, and looks at what must."""
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property, partial
+from pathlib import Path
+
+import pandas as pd
+
+from judgec.compile.held_out import HeldOut, judged_unlearned, spread
+from judgec.compile.judge_page import put_audits
+from judgec.connect.tracking.background import Tracker
+from judgec.connect.tracking.runs import AuditRun
+from judgec.connect.tracking.store import tracking_store
+from judgec.errors import UserError
+from judgec.labels.splits import write_whole
+from judgec.lm.executor import Ask
+from judgec.lm.session import Session
+from judgec.lm.spec import EMBEDDED, LMSpec
+from judgec.lm.usage import Spent
+from judgec.lm.watch import Watch
+from judgec.raters import programs
+from judgec.records.audit import AuditReport, Finding, Status
+from judgec.records.card import ProgramCard
+from judgec.records.tasks.registry import TASKS, require_better_above
+from judgec.report.numbers import percent
+from judgec.stats.intervals.gate import GateVerdict, announced, worst
+from judgec.table import seal
+from judgec.trust.audits import drift
+from judgec.trust.audits.drift import Anchor, Drift
+from judgec.trust.audits.fairness import SEVERAL, family_of
+from judgec.trust.audits.registry import audits_named, run_audits
+from judgec.trust.audits.subject import AuditSubject, subject_of
+from judgec.verbs.frames import frame_part
+from judgec.verbs.given_judge import GivenJudge, given_judge
+from judgec.verbs.options.audit import AuditOptions
+from judgec.verbs.source import read_held_out
+from judgec.verbs.spending import account_for, session_for
+from judgec.verbs.validity import validity_of
+from judgec.verbs.verb import verb
+
+Report = dict[str, object]
+LABELLED = "labelled items"  # what notes call what is audited
+
+
+@dataclass(frozen=True)
+class JudgeAudit:
+    """What an audit found, or what a comparison with an anchor did.
+
+    Args:
+        judge: ``NAME@VERSION``.
+        home: Where it is saved.
+        card: Its card, with the audit on it.
+        report: What ``audit --json`` prints.
+        verdict: ``passed``, ``failed`` or ``not shown``; a new anchor has passed.
+        sentence: The numbers behind it.
+        audit: The findings; None where an anchor was given.
+        anchor: The frozen items, where an anchor was given.
+        drift: What became of them; None of a new anchor.
+    """
+
+    judge: str
+    home: Path
+    card: ProgramCard
+    report: Mapping[str, object]
+    verdict: GateVerdict
+    sentence: str
+    audit: AuditReport | None = None
+    anchor: Anchor | None = None
+    drift: Drift | None = None
+
+    @property
+    def announced(self) -> str:
+        """``GATE NOT SHOWN: ...``."""
+        return announced(self.verdict, self.sentence)
+
+    @cached_property
+    def findings(self) -> pd.DataFrame:
+        """Audits with status, effect, low, high, bound and a sentence; of a comparison flips and shift."""
+        found: dict[str, Finding] = {}
+        if self.audit is not None:
+            found = {one.audit: one for one in self.audit.findings}
+        if self.drift is not None:
+            found = {"flips": self.drift.flips, "shift": self.drift.shift}
+        rows = {
+            name: {
+                "status": one.status,
+                "effect": one.effect.value,
+                "low": one.effect.low,
+                "high": one.effect.high,
+                "bound": one.bound,
+                "sentence": one.sentence,
+            }
+            for name, one in found.items()
+        }
+        columns = ["status", "effect", "low", "high", "bound", "sentence"]
+        frame = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+        return frame.astype({"effect": float, "low": float, "high": float, "bound": float})
+
+    @property
+    def report_path(self) -> Path:
+        """The judge's HTML report, which has the findings."""
+        return programs.page_path(self.home, self.card)
+
+    def __repr__(self) -> str:
+        return f"<JudgeAudit of {self.judge}, {self.verdict}: {self.sentence}>"
+
+    def _repr_html_(self) -> str:
+        return frame_part(f"{self.verdict}: {self.sentence}", self.findings, name=self.judge)
+
+
+@verb(AuditOptions)
+def audit(options: AuditOptions, watch: Watch) -> JudgeAudit:
+    """Try to move a judge's verdicts by what must not count, and see whether it looks at what must.
+
+    The findings go on the judge's card, into its report and to MLflow. With ``anchor`` nothing is audited: a new file
+    keeps items and verdicts, one that exists is compared with what the judge says now.
+
+    Raises:
+        UserError: There is no such judge, audit or file, or no item is left to audit it on.
+        InputError: Faulty labels.
+        ServiceError: The judge's model fails.
+
+    Example:
+        >>> found = judgec.audit("sensors@1", only=["length"])
+        >>> found.findings.index.tolist()
+        ['length']
+    """
+    judge = given_judge(options.judge, home=options.home, lm=options.lm, api_base=options.api_base)
+    require_better_above(judge.program.card.task, f"--judge {judge.name}")
+    if options.anchor is None:
+        return _audited(options, judge, watch)
+    if options.anchor.exists():
+        return _compared(options, judge, options.anchor, watch)
+    return _frozen(options, judge, options.anchor, watch)
+
+
+def _audited(options: AuditOptions, judge: GivenJudge, watch: Watch) -> JudgeAudit:
+    started = time.time()
+    audits_named(options.only)  # a wrong name shows before anything is paid for
+    found = read_held_out(options, judge.program, environ=os.environ)
+    if why := validity_of(judge.program.card, found.items).refused(LABELLED):
+        return _unaudited(options, judge, found, why)
+    asked = judge.judge.spec.asked_at
+    watch.stage("items", f"{len(found.items)} labelled items of {found.source}, not learned from; {asked}")
+    store = tracking_store(judge.home, options.tracking_uri, os.environ)
+    with Tracker(store, os.environ, seal.notes) as tracker, _asking(options, judge, watch) as (subject, session):
+        everything = replace(subject(session.ask), items=found.items, experts=found.experts)
+        sample = _sample(everything, options.items)
+
+        def audited(ask: Ask) -> tuple[Finding, ...]:
+            whole = replace(subject(ask), items=everything.items, experts=everything.experts)
+            return run_audits(
+                _sample(whole, options.items), whole, options.only, lambda name: watch.stage("audit", name)
+            )
+
+        if options.batch:  # what an audit asks may follow from the verdicts on the items as they are
+            session.together(lambda ask: replace(subject(ask), items=sample.items, experts=sample.experts).base)
+        findings = session.together(audited)
+        spent = session.spent
+        made = AuditReport(
+            findings=findings,
+            created=_now(),
+            lm=everything.model,
+            items=len(sample.items),
+            queries=len({item.query_id for item in sample.items}),
+            source=found.source,
+            seed=options.seed,
+        )
+        card = programs.record_audit(judge.home, judge.name, made)
+        put_audits(judge.home, card, made.findings if card.audit is None else card.audit.findings)
+        watch.stage("track", store.shown)
+        logged = tracker.log_audit(_run_of(card, made, judge.home, started))
+    report: Report = {
+        "judge": {"program": card.name, "version": card.version},
+        **made.to_json(),
+        **spent.to_json(),
+        "mlflow_run_id": logged.run_id,
+        "notes": _notes(found, card),
+    }
+    return JudgeAudit(judge.name, judge.home, card, report, _held(made), _demanded(card, made), audit=made)
+
+
+def _unaudited(options: AuditOptions, judge: GivenJudge, found: HeldOut, why: str) -> JudgeAudit:
+    """Nothing is asked where the judge sees less than of its own labels: its card would tell of another judge."""
+    card = judge.program.card
+    made = AuditReport(
+        findings=(),
+        created=_now(),
+        lm=str(card.lm.get("model")),
+        items=0,
+        queries=0,
+        source=found.source,
+        seed=options.seed,
+    )
+    report: Report = {
+        "judge": {"program": card.name, "version": card.version},
+        **made.to_json(),
+        **Spent().to_json(),
+        "mlflow_run_id": None,
+        "notes": _notes(found, card),
+    }
+    return JudgeAudit(judge.name, judge.home, card, report, "not shown", f"{judge.name}: {why}.", audit=made)
+
+
+def _held(found: AuditReport) -> GateVerdict:
+    """What a gate says: an audit that does not apply asks nothing, but one has to apply."""
+    verdicts: dict[Status, GateVerdict] = {"fail": "failed", "not shown": "not shown", "pass": "passed"}
+    known = [verdicts[finding.status] for finding in found.findings if finding.status in verdicts]
+    return worst(known) if known else "not shown"
+
+
+def _demanded(card: ProgramCard, found: AuditReport) -> str:
+    """The audits that did not pass, with their numbers; or that all did."""
+    shut = [finding for finding in found.findings if finding.status in {"fail", "not shown"}]
+    told = " ".join(f"{finding.audit}: {finding.sentence}" for finding in shut) or f"{found.summary}."
+    return f"{card.name}@{card.version}: {told}"
+
+
+def _frozen(options: AuditOptions, judge: GivenJudge, path: Path, watch: Watch) -> JudgeAudit:
+    if not path.parent.is_dir():
+        raise UserError(f"--anchor {path}: no such folder {path.parent}; create it, or name another.")
+    found = read_held_out(options, judge.program, environ=os.environ)
+    card = judge.program.card
+    with _asking(options, judge, watch) as (subject, session):
+        sample = _sample(replace(subject(session.ask), items=found.items, experts=found.experts), options.items)
+        watch.stage("freeze", f"{len(sample.items)} items of {found.source}")
+        created = _now()
+        anchor = session.together(
+            lambda ask: drift.freeze(
+                replace(subject(ask), items=sample.items, experts=sample.experts),
+                judge=judge.name,
+                aspects=card.aspects,
+                created=created,
+            )
+        )
+        calls = session.spent.calls
+    write_whole(path, anchor.model_dump_json(indent=1) + "\n")
+    report: Report = {
+        "judge": {"program": card.name, "version": card.version},
+        "anchor": str(path),
+        "frozen": len(anchor.items),
+        "noise": anchor.noise,
+        "lm_calls": calls,
+        "notes": _notes(found, card),
+    }
+    noise = "" if anchor.noise is None else f"; asked twice, {percent(anchor.noise, 1)} of verdicts differ"
+    said = f"{path}: a new file, {len(anchor.items)} items frozen with the verdicts of {judge.name}{noise}"
+    return JudgeAudit(judge.name, judge.home, card, report, "passed", said, anchor=anchor)
+
+
+def _compared(options: AuditOptions, judge: GivenJudge, path: Path, watch: Watch) -> JudgeAudit:
+    anchor, card = drift.read_anchor(path), judge.program.card
+    if (anchor.scale.grades, anchor.aspects) != (card.scale.grades, card.aspects):
+        raise UserError(
+            f"--anchor {path}: verdicts of {anchor.judge} with grades "
+            f"{', '.join(map(str, anchor.scale.grades))}; {judge.name} has another scale or other aspects. "
+            "Name the judge that was frozen, or a new file."
+        )
+    with _asking(options, judge, watch) as (subject, session):
+        frozen = f"frozen {anchor.created} by {anchor.judge}, {anchor.lm}"
+        watch.stage("compare", f"{len(anchor.items)} items of {path}, {frozen}")
+        run = time.time_ns() // 1_000_000  # nothing of an earlier run may answer for today's model
+        found = session.together(
+            lambda ask: drift.compare(
+                anchor,
+                subject(ask).judging,
+                run=run,
+                pairwise=subject(ask).pairwise,
+                max_flips=options.max_flips,
+                max_shift=options.max_shift,
+            )
+        )
+        calls, model = session.spent.calls, subject(session.ask).model
+    report: Report = {
+        "judge": {"program": card.name, "version": card.version},
+        "anchor": str(path),
+        "frozen": {"judge": anchor.judge, "lm": anchor.lm, "created": anchor.created, "items": len(anchor.items)},
+        "lm": model,
+        "drift": found.to_json(),
+        "lm_calls": calls,
+    }
+    said = f"{path}: {found.flips.sentence} {found.shift.sentence}"
+    verdict: GateVerdict = "failed" if found.beyond else "passed"
+    return JudgeAudit(judge.name, judge.home, card, report, verdict, said, anchor=anchor, drift=found)
+
+
+@contextmanager
+def _asking(
+    options: AuditOptions, given: GivenJudge, watch: Watch
+) -> Iterator[tuple[Callable[[Ask], AuditSubject], Session]]:
+    """Makes of a way to ask the judge as a subject without items; and the usual way to its model."""
+    judge, spec, program = given.judge.compiled, given.judge.spec, given.program
+    with session_for(options, spec, given.home, watch, account=account_for(options, options.judge)) as session:
+        if judge.asks_lm:
+            session.preflight()
+
+        def subject(ask: Ask) -> AuditSubject:
+            made = subject_of(
+                judge,
+                (),
+                ask,
+                fields=program.card.fields,
+                model=_behind(spec) if judge.asks_lm else EMBEDDED,
+                experts=None,
+                seed=options.seed,
+                graded=TASKS[program.card.task].graded,
+            )
+            fair = partial(judged_unlearned, program=program, judge=judge, ask=ask)
+            return replace(made, unlearned=fair if "folds" in program.split else None)
+
+        yield subject, session
+
+
+def _sample(everything: AuditSubject, n: int) -> AuditSubject:
+    rows = spread(everything.items, n, [everything.draw(item, "sample") for item in everything.items])
+    experts = None if everything.experts is None else everything.experts.rows(rows)
+    return replace(everything, items=tuple(everything.items[i] for i in rows), experts=experts)
+
+
+def _run_of(card: ProgramCard, found: AuditReport, home: Path, started: float) -> AuditRun:
+    version = f"{card.version:04d}"
+    folder = home / "programs" / card.name / version
+    outcome = {f"audit.{finding.audit}": finding.status for finding in found.findings}
+    return AuditRun(
+        name=f"audit of {card.name} {version}",
+        params={"program": card.name, "version": version, "lm": found.lm, "items": found.items, "seed": found.seed},
+        metrics={f"audit.{finding.audit}": finding.effect for finding in found.findings}
+        | {f"audit.{finding.audit}.bound": finding.bound for finding in found.findings},
+        artifacts={path.name: path for path in (folder / "card.json", programs.page_path(home, card)) if path.exists()},
+        tags={"judgec.judge": f"{card.name}@{card.version}", "audit": found.status, **outcome},
+        started=started,
+        ended=time.time(),
+        description="\n\n".join(f"**{one.audit}: {one.status}.** {one.sentence}" for one in found.findings),
+        judge=card.name,
+        judge_version=card.version,
+        version_tags={"audit": card.audit.status if card.audit else found.status, **outcome},
+    )
+
+
+def _notes(found: HeldOut, card: ProgramCard) -> list[str]:
+    return [*found.notes, *validity_of(card, found.items).notes(LABELLED)]
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _behind(spec: LMSpec) -> str:
+    """The model whose family a judge may favour: of a jury one of theirs where all are of one family."""
+    names = [one.model for one in spec.members.values()] or [spec.model]
+    return names[0] if len({family_of(name) for name in names}) == 1 else SEVERAL

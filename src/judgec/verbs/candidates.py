@@ -1,0 +1,335 @@
+"""Names the candidates of a compile: prompts with a model, recorded verdicts, functions, compiled judges, evidence.
+
+``--lm``, ``--verdicts`` and ``--jury`` are short for one or several of them.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from judgec.compile.jurors import check_juror, juror_name, of_judge, of_task
+from judgec.compile.settings import AskedCandidate
+from judgec.errors import UserError
+from judgec.labels.rows.ranges import with_range
+from judgec.lm.functions import Function
+from judgec.lm.spec import EMBEDDED, RECORDED, LMSpec
+from judgec.rag.functions import PYTHON, python_function
+from judgec.raters import programs
+from judgec.raters.cascade import EVIDENCE
+from judgec.raters.programs import Program
+from judgec.records.card import ProgramCard
+from judgec.records.label import LabelSet
+from judgec.verbs.options.compile_judge import CompileJudgeOptions
+
+if TYPE_CHECKING:
+    from judgec.verbs.frames import Source
+
+LEAST = 2
+POOL, BEST, CASCADE, AUTO = "pool", "best", "cascade", "auto"
+FORMS = "a model (provider/name), recorded:FILE[#GLOB], python:module:function, NAME@VERSION of a judge, evidence"
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A model that is asked with the prompt of the task, or with one of yours.
+
+    Args:
+        model: ``provider/name``.
+        name: What it is called among judges; by default the model.
+        instructions: In place of the task's; the rubric is added.
+    """
+
+    model: str
+    name: str | None = None
+    instructions: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What one judge once said of the labelled items.
+
+    Args:
+        name: What it is called among judges.
+        verdicts: A table of ``item_id`` and ``grade`` or ``preference``.
+    """
+
+    name: str
+    verdicts: "Source" = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Features of the items alone: no model is asked."""
+
+
+_Side: TypeAlias = Prompt | Function | Program
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The candidates of a compile.
+
+    Args:
+        options: With what they come to: ``lm``, ``verdicts``, ``panel``, ``cascade``.
+        beside: Those that are asked side by side, by name; none where one prompt is searched for.
+    """
+
+    options: CompileJudgeOptions
+    beside: Mapping[str, _Side] = field(default_factory=dict)
+
+    @property
+    def functions(self) -> dict[str, object]:
+        """What is called, by name."""
+        return dict(self.options.functions) | {
+            name: one for name, one in self.beside.items() if isinstance(one, Function)
+        }
+
+    def models(self) -> LMSpec:
+        """What is asked."""
+        base = self.options.api_base
+        if not self.beside:
+            return LMSpec.parse(self.options.lm, api_base=base)
+        return LMSpec.jury({name: _model(one, base) for name, one in self.beside.items()}, api_base=base)
+
+    def asked(self, labels: LabelSet) -> tuple[AskedCandidate, ...]:
+        """They for these labels.
+
+        Raises:
+            UserError: A compiled judge that judges something else.
+        """
+        found = []
+        for name, one in self.beside.items():
+            if isinstance(one, Program):
+                check_juror(one, labels)
+                found.append(of_judge(one))
+            else:
+                found.append(of_task(name, labels, one.instructions if isinstance(one, Prompt) else None))
+        return tuple(found)
+
+    def named(self, name: str) -> str:
+        """A candidate by its name, or a compiled judge by its name without a version.
+
+        Raises:
+            UserError: There is none.
+        """
+        found = [
+            one
+            for one, side in self.beside.items()
+            if name == one or (isinstance(side, Program) and name == side.card.name)
+        ]
+        if self.beside and len(found) != 1:
+            raise UserError(
+                f"{name}: {'no' if not found else 'more than one'} juror; one of {', '.join(self.beside)} is valid."
+            )
+        return found[0] if found else name
+
+
+def _model(one: _Side, base: str | None) -> LMSpec:
+    if isinstance(one, Function):
+        return one.spec
+    if isinstance(one, Prompt):
+        return LMSpec.parse(one.model, api_base=base)
+    return LMSpec.from_card(one.card.lm, api_base=base, asks=not one.card.evidence_alone)
+
+
+def candidates_of(options: CompileJudgeOptions) -> Candidates:
+    """What a compile chooses among.
+
+    Raises:
+        UserError: Candidates that do not go together, or with another option.
+    """
+    if not options.candidates:
+        if options.combine is not None:
+            raise UserError(f"--combine {options.combine}: combines candidates; none is named. Add --candidate.")
+        return Candidates(options, _jury(options))
+    _check_alone(options)
+    given = [one if not isinstance(one, str) else _parsed(one, options) for one in options.candidates]
+    options = replace(_combined(options, given), candidates=(), combine=None)
+    recorded = [one for one in given if isinstance(one, (Recorded, _RecordedFile))]
+    sides = [one for one in given if not isinstance(one, (Recorded, _RecordedFile, Evidence))]
+    if recorded and sides:
+        raise UserError(
+            "--candidate: recorded verdicts beside what is asked; candidates of one kind are valid, and evidence with "
+            "either. Record what the others say with judgec judge --out, or leave one kind out."
+        )
+    if recorded:
+        return Candidates(_with_recorded(options, recorded))
+    if not sides:
+        return Candidates(replace(options, lm=EMBEDDED))
+    if len(sides) == 1 and isinstance(sides[0], Prompt) and sides[0].instructions is None:
+        return Candidates(replace(options, lm=sides[0].model))
+    _check_beside(options, "--candidate")
+    return Candidates(options, _by_name(sides))
+
+
+@dataclass(frozen=True, slots=True)
+class _RecordedFile:
+    file: str
+    glob: str | None
+
+
+def _parsed(text: str, options: CompileJudgeOptions) -> Prompt | _RecordedFile | Function | Program | Evidence:
+    """A candidate as it is typed: ``[NAME=]SPEC``."""
+    where = f"--candidate {text}"
+    name, spec = _split(text)
+    if spec == EVIDENCE:
+        return Evidence()
+    if spec.startswith(RECORDED):
+        file, _, glob = spec.removeprefix(RECORDED).partition("#")
+        if name:
+            raise UserError(f"{where}: recorded judges have names of their own. Leave {name}= out.")
+        return _RecordedFile(file, glob or None)
+    if spec.startswith(PYTHON):
+        reference, within = with_range(spec)
+        call = python_function(reference, Path(), "--candidate")
+        return Function(name, call, None if within is None else (within.worst, within.best))
+    if "/" in spec:
+        return Prompt(LMSpec.parse(spec).model, name or None)
+    if name:
+        raise UserError(f"{where}: a compiled judge keeps its name. Leave {name}= out.")
+    try:
+        return programs.load(options.home, spec)
+    except UserError as error:
+        raise UserError(f"{where}: {error} Else one of these is valid: {FORMS}.") from None
+
+
+def _split(text: str) -> tuple[str, str]:
+    """Name and rest of a candidate; a function without one is called as it is."""
+    name, equals, spec = text.partition("=")
+    if not equals or any(mark in name for mark in ":/#"):
+        name, spec = "", text
+    if spec.startswith(PYTHON) and not name:
+        name = with_range(spec)[0].rpartition(":")[2]
+    return name, spec
+
+
+def functions_to_type(card: ProgramCard, options: CompileJudgeOptions) -> tuple[str, ...]:
+    """What to type behind a command that asks a judge of functions.
+
+    Args:
+        card: Of the judge.
+        options: That it was compiled with.
+    """
+    called = json.loads(str(card.lm.get("members", "{}")))
+    typed = [_split(one) for one in options.candidates if isinstance(one, str)]
+    known = {name: with_range(spec)[0].removeprefix(PYTHON) for name, spec in typed if spec.startswith(PYTHON)}
+    known |= {name: one for name, one in options.functions.items() if isinstance(one, str)}
+    return tuple(word for name in called if name in known for word in ("--function", f"{name}={known[name]}"))
+
+
+def _by_name(sides: Sequence[_Side]) -> dict[str, _Side]:
+    found: dict[str, _Side] = {}
+    for one in sides:
+        name = _name_of(one)
+        if name in found:
+            raise UserError(f"--candidate: {name} twice; each needs a name of its own. Say NAME=SPEC.")
+        found[name] = one
+    return found
+
+
+def _check_alone(options: CompileJudgeOptions) -> None:
+    """Refuse what says the same in another way, or what candidates side by side have no use for."""
+    for option, given in (("--judges", options.judges is not None), *_names_candidates(options)):
+        if given:
+            raise UserError(f"--candidate and {option}: both say what is compared; one is valid. Leave {option} out.")
+
+
+def _names_candidates(options: CompileJudgeOptions) -> tuple[tuple[str, bool], ...]:
+    """Options that name candidates in another way, and whether they were given."""
+    return (
+        ("--verdicts", bool(options.verdicts)),
+        ("--jury", bool(options.jury)),
+        ("--from", options.start is not None),
+    )
+
+
+def _check_beside(options: CompileJudgeOptions, said: str) -> None:
+    """Refuse what changes a prompt, beside candidates that are asked as they are."""
+    others = {
+        "--instructions": bool(options.instructions),
+        "--optimizer": options.optimizer != CompileJudgeOptions.optimizer,
+        "--reflection-lm": options.reflection_lm is not None,
+        "--factors": bool(options.factors),
+        "--has-citations": options.has_citations,
+    }
+    if given := [option for option, has in others.items() if has]:
+        raise UserError(f"{said} and {given[0]}: jurors have their own prompts and models. Leave {given[0]} out.")
+
+
+def _combined(options: CompileJudgeOptions, given: Sequence[object]) -> CompileJudgeOptions:
+    """``--combine`` as ``--panel`` and ``--cascade``.
+
+    Raises:
+        UserError: None of its words, or said twice.
+    """
+    if options.combine is None:
+        return options
+    said = f"--combine {options.combine}"
+    if options.panel is not None or options.cascade:
+        raise UserError(f"{said} and {'--panel' if options.panel is not None else '--cascade'}: one is valid.")
+    how, _, rest = options.combine.partition(":")
+    if how == BEST and not rest:
+        return options
+    if how in {POOL, AUTO} and not (how == AUTO and rest):
+        several = len(given) - sum(isinstance(one, Evidence) for one in given) > 1 or any(
+            isinstance(one, _RecordedFile) for one in given
+        )
+        if several:
+            return replace(options, panel=rest or "all")
+        if how == AUTO:
+            return options
+        raise UserError(f"{said}: one candidate; two or more are pooled. Name another.")
+    if how == CASCADE:
+        names = tuple(filter(None, rest.split(",")))
+        return replace(options, cascade=names or tuple(map(_name_of, given)))
+    raise UserError(f"{said}: best, pool, pool:N, cascade, cascade:FIRST,THEN or auto is valid. Correct it.")
+
+
+def _name_of(one: object) -> str:
+    if isinstance(one, Evidence):
+        return EVIDENCE
+    if isinstance(one, Program):
+        return juror_name(one)
+    return str(getattr(one, "name", None) or getattr(one, "model", ""))
+
+
+def _with_recorded(options: CompileJudgeOptions, recorded: Sequence[Recorded | _RecordedFile]) -> CompileJudgeOptions:
+    files = [one for one in recorded if isinstance(one, _RecordedFile)]
+    if files and len(recorded) > 1:
+        raise UserError(
+            "--candidate: more than one source of recorded verdicts; one file with a column judge is valid. Put them "
+            "into one."
+        )
+    if files:
+        return replace(options, lm=f"{RECORDED}{files[0].file}", judges=files[0].glob)
+    import pandas as pd
+
+    from judgec.verbs.frames import as_frame
+
+    frames = [as_frame(one.verdicts).assign(judge=one.name) for one in recorded if isinstance(one, Recorded)]
+    return replace(options, verdicts=(pd.concat(frames, ignore_index=True),))  # type: ignore[arg-type]  # as Python may
+
+
+def _jury(options: CompileJudgeOptions) -> dict[str, _Side]:
+    """The jurors by ``NAME@VERSION``; empty where nobody asked for a jury.
+
+    Raises:
+        UserError: A single one, one twice, none of that name, or an option that a jury does not go with.
+    """
+    if not options.jury:
+        return {}
+    said = f"--jury {','.join(options.jury)}"
+    for option, given in (("--lm", options.lm != CompileJudgeOptions.lm), *_names_candidates(options)):
+        if given and option != "--jury":
+            raise UserError(f"{said} and {option}: jurors have their own prompts and models. Leave {option} out.")
+    _check_beside(options, said)
+    loaded = [programs.load(options.home, name) for name in options.jury]
+    found: dict[str, _Side] = {juror_name(program): program for program in loaded}
+    if len(found) < len(loaded):
+        twice = next(name for name in found if [juror_name(one) for one in loaded].count(name) > 1)
+        raise UserError(f"{said}: {twice} more than once; different judges are valid. Name each once.")
+    if len(found) < LEAST:
+        raise UserError(f"{said}: one judge; two or more are valid. Name another, or compile without --jury.")
+    return found

@@ -1,0 +1,108 @@
+"""Prints the result of ``judgec judge``: counts, the corrected rate, and a next command that works as printed."""
+
+from itertools import count
+from pathlib import Path
+
+from judgec.labels.project import find_project
+from judgec.records.estimate import Estimate
+from judgec.records.tasks.spec import ASPECT_PREFIX, MODE_PREFIX
+from judgec.report.numbers import number, percent
+from judgec.verbs.cli.output import command, print_table, say
+from judgec.verbs.estimate import RateEstimate
+from judgec.verbs.judge_file import FileJudgments
+from judgec.verbs.judge_shards import ShardJudgments
+
+MOST_REASONS = 5  # for missing judgments; the rows have them all
+
+
+def show_judged(found: FileJudgments) -> None:
+    """Print counts, notes and the next command."""
+    report, tally = found.report, found.tally
+    agreement, notes = report["agreement"], report["notes"]
+    kappa = agreement["fleiss_kappa"] if isinstance(agreement, dict) else None
+    say(
+        found.verdict,
+        *[f"unscored {number}: {reason}" for reason, number in tally.reasons.most_common(MOST_REASONS)],
+        f"{report['lm_calls']} LM calls, {report['journaled']} from the journal",
+        *([f"the verdicts among themselves: Fleiss' kappa {number(kappa)}"] if isinstance(kappa, float) else []),
+        *[f"note: {note}" for note in (notes if isinstance(notes, list) else [])],
+        *next_step(found),
+    )
+
+
+def show_shards(found: ShardJudgments) -> None:
+    """Print counts, notes and where the judged shards are."""
+    report, notes = found.report, found.report["notes"]
+    say(
+        found.verdict,
+        *[f"unscored {number}: {reason}" for reason, number in found.tally.reasons.most_common(MOST_REASONS)],
+        f"{report['lm_calls']} LM calls, {report['journaled']} from the journal",
+        *[f"note: {note}" for note in (notes if isinstance(notes, list) else [])],
+        f"judged shards: {found.out}",
+    )
+
+
+def show_rate(found: RateEstimate) -> None:
+    """Print raw beside corrected."""
+    rows = [
+        (
+            name if len(found.aspects) > 1 else "accept rate",
+            *(_shown(rate) for rate in (aspect.raw, aspect.corrected, aspect.rogan_gladen)),
+        )
+        for name, aspect in found.aspects.items()
+    ]
+    print_table("Accept rate, 95 % intervals", ("", "raw", "corrected (PPI++)", "Rogan-Gladen"), rows)
+    say(
+        f"{found.spent.calls} LM calls in all, {found.spent.journaled} from the journal",
+        *[f"note: {note}" for note in found.notes],
+    )
+
+
+def _shown(estimate: Estimate) -> str:
+    if estimate.value is None:
+        return "-"
+    text = percent(estimate.value, 1)
+    return text if estimate.low is None else f"{text} [{percent(estimate.low, 1)}, {percent(estimate.high, 1)}]"
+
+
+def next_step(found: FileJudgments) -> list[str]:
+    """How far the judge agrees with the labels in the file; where it has none, a sheet to grade on."""
+    options, items = found.options, found.items
+    if options.inputs and (pair := _measured(found)):
+        expert, judge = pair
+        typed = ["agreement", str(options.out), "--expert", expert, "--judge", judge, *_cluster(found)]
+        return [f"Next: {command(*typed, home=options.home if found.in_folds else Path())}"]
+    if items.labelled or items.learned.all():
+        return []
+    project = find_project(str(options.file))
+    known = {} if project is None else project.columns
+    told = [f"{theirs}={ours}" for theirs, ours in options.columns.items() if known.get(theirs) != ours]
+    maps = [part for one in told for part in ("--map", one)]
+    sheets = (options.out.with_name(f"{options.out.stem}.to-grade{n or ''}.csv") for n in count())
+    sheet = next(path for path in sheets if not path.exists())
+    typed = ["labels", str(options.file), *maps, "--judge", found.judges[0], "--export", str(sheet)]
+    return [f"Next: {command(*typed, home=options.home)}"]
+
+
+def _measured(found: FileJudgments) -> tuple[str, str] | None:
+    """An expert's column and the judge's beside it."""
+    rename = found.options.columns
+    for expert in found.items.labelled:
+        ours = rename.get(expert, expert)
+        if ours.startswith(MODE_PREFIX) and len(found.cards[0].aspects) > 1:
+            judged = found.names.added.get("grades", found.names.added.get(f"grade.{ours.removeprefix(MODE_PREFIX)}"))
+            if judged is not None:
+                column = judged.removesuffix(ours.removeprefix(MODE_PREFIX)).removesuffix(".")
+                return f"{expert.removesuffix(ours.removeprefix(MODE_PREFIX))}*", f"{column}.*"
+        wanted = ours if ours == "accept" or ours.startswith(ASPECT_PREFIX) else "grade"
+        if wanted in found.names.added:
+            return expert, found.names.added[wanted]
+    return None
+
+
+def _cluster(found: FileJudgments) -> list[str]:
+    """Answers to one query are not independent."""
+    rename = found.options.columns
+    theirs = {rename.get(name, name): name for name in found.items.columns}
+    column = theirs.get("query_id", theirs.get("query"))
+    return [] if column is None else ["--cluster", column]

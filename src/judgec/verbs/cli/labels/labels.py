@@ -1,0 +1,118 @@
+"""``judgec labels``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from judgec.verbs.cli.shell import JsonOption, ReportOption, command_of
+from judgec.verbs.options.labels import LabelsOptions
+
+
+@command_of(LabelsOptions)
+def labels(
+    options: LabelsOptions,
+    *,
+    review: Annotated[
+        bool, typer.Option("--review", help="Open a page to grade the items on; labels go into FILE.")
+    ] = False,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Of the page; 0: a free one.")] = 0,
+    report: ReportOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Check a label file: what was read, how the experts grade, and how far they agree."""
+    from judgec.errors import UserError
+
+    if report is not None and (
+        review or any((options.export, options.import_, options.next, options.judge, options.peers))
+    ):
+        raise UserError(
+            f"--report {report}: a page of the labels as they are; --review and the like make none. Drop one."
+        )
+    wanted = (options.export, options.import_, options.next, options.peers)
+    if (review or options.export or options.import_ or options.peers) and review + sum(
+        way is not None for way in wanted
+    ) > 1:
+        raise UserError(
+            "--review, --export, --import, --next, --peers: one at a time is valid. Run one after the other."
+        )
+    if options.peers is not None:
+        done = _with_peers(options, shown=not json)
+    elif review or options.export is not None or options.import_ is not None:
+        done = _graded(options, port, review=review)
+    elif options.next is not None or options.judge is not None:
+        done = _chosen(options, shown=not json)
+    else:
+        done = _checked(options, report, shown=not json)
+    if json:
+        from judgec.verbs.cli.output import print_json
+
+        print_json(done)
+
+
+def _checked(options: LabelsOptions, page: Path | None, *, shown: bool) -> dict[str, object]:
+    from judgec.verbs.check_labels import check_labels
+
+    content, report = check_labels(options)
+    if page is not None:
+        from judgec.verbs.cli.labels.page import write_label_page
+
+        write_label_page(content.labels, report, options, page)
+    if shown:
+        from judgec.verbs.cli.labels.checked import show_labels
+        from judgec.verbs.cli.output import say
+
+        show_labels(report, options)
+        say(*([] if page is None else [f"report: {page}"]))
+    return dict(report)
+
+
+def _chosen(options: LabelsOptions, *, shown: bool) -> dict[str, object]:
+    from judgec.report.progress import Bar
+    from judgec.verbs.cli.labels.graded import show_chosen
+    from judgec.verbs.next_labels import choose_next
+
+    bar = Bar(shown=shown)
+    try:
+        found = choose_next(options, bar)
+    finally:
+        bar.close()
+    if shown:
+        show_chosen(found, options)
+    return found.to_json()
+
+
+def _with_peers(options: LabelsOptions, *, shown: bool) -> dict[str, object]:
+    from judgec.verbs.add_peers import add_peers
+    from judgec.verbs.cli.labels.graded import show_peers
+
+    added = add_peers(options)
+    if shown:
+        show_peers(added, options)
+    return added.to_json()
+
+
+def _graded(options: LabelsOptions, port: int, *, review: bool) -> dict[str, object]:
+    from judgec.connect.scores.registry import tool_of
+    from judgec.verbs.cli.labels.graded import serve_page, show_exported, show_imported, show_made, show_sent
+    from judgec.verbs.export_scores import export_scores
+    from judgec.verbs.import_labels import import_export
+    from judgec.verbs.label_sheets import export_labels, import_labels
+
+    if review:
+        return serve_page(options, port)
+    if options.export is not None and tool_of(options.export):
+        scores = export_scores(options)
+        show_sent(scores)
+        return scores.to_json()
+    if options.export is not None:
+        exported = export_labels(options)
+        show_exported(exported, options)
+        return exported.to_json()
+    if tool_of(options.import_ or ""):
+        made = import_export(options)
+        show_made(made, options)
+        return made.to_json()
+    imported = import_labels(options)
+    show_imported(imported, options)
+    return imported.to_json()

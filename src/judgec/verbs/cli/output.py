@@ -1,0 +1,138 @@
+"""Prints for commands: one JSON object on stdout, or tables and notes for people."""
+
+import json
+import shlex
+import shutil
+import signal
+import sys
+import sysconfig
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+from judgec.errors import JudgecError
+from judgec.report.screen import TextTable, print_tables, visible
+from judgec.table import seal
+
+
+def print_json(report: Mapping[str, object]) -> None:
+    """Print one JSON object on stdout and nothing else there.
+
+    Raises:
+        ValueError: When a number is NaN or infinite; reports say null with a note instead.
+    """
+    said = seal.notes()  # of versions that were modified: on every report
+    report = {**report, "versions": said} if said else report
+    sys.stdout.write(json.dumps(report, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def say(*notes: str) -> None:
+    """Print notes for people on stderr, one a line, so that stdout stays data."""
+    for note in notes:
+        print(visible(note), file=sys.stderr)
+
+
+def exit_with_code(work: Callable[[], object]) -> None:
+    """Do the work of a process; a judgec error, or one of the disk's, prints its message and exits with its code.
+
+    SIGTERM, by which containers are stopped, ends it as Ctrl-C does: what is in flight is waited for and kept.
+    """
+    try:
+        with _stopped_gently():
+            work()
+    except JudgecError as error:
+        print(visible(f"error: {error}"), file=sys.stderr)
+        sys.exit(error.exit_code)
+    except OSError as error:
+        if error.filename is None:
+            raise  # not of a file
+        said = f"{error.filename}: {error.strerror}; a file that can be read, or a place with room, is valid."
+        said += " Mend that, and run the same command again: what was finished is kept."
+        print(visible(f"error: {said}"), file=sys.stderr)
+        sys.exit(JudgecError.exit_code)
+    except KeyboardInterrupt as stopped:
+        end_interrupted(stopped)
+
+
+def stoppable(run: Callable[..., None]) -> Callable[..., None]:
+    """A command that says on Ctrl-C what is kept: the command line's library would end it without a word."""
+
+    @wraps(run)
+    def command(**given: object) -> None:
+        try:
+            run(**given)
+        except KeyboardInterrupt as stopped:
+            end_interrupted(stopped)
+
+    return command
+
+
+@contextmanager
+def _stopped_gently() -> Iterator[None]:
+    before = signal.signal(signal.SIGTERM, _interrupted_by)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _interrupted_by(signum: int, frame: FrameType | None) -> None:
+    """Do as at Ctrl-C, with whoever handles that now."""
+    _ended_by.append(signum)
+    handler = signal.getsignal(signal.SIGINT)
+    if callable(handler):
+        handler(signal.SIGINT, frame)
+    else:  # ignored, as in a shell's background jobs
+        raise KeyboardInterrupt
+
+
+_ended_by: list[int] = []  # signals other than Ctrl-C's
+
+
+def end_interrupted(stopped: KeyboardInterrupt) -> NoReturn:
+    """Say what was kept, as the notes of the exception have it, and exit with the code of the signal.
+
+    From here on the process ends anyway: another Ctrl-C would only show where it is.
+    """
+    if signal.getsignal(signal.SIGTERM) is _interrupted_by:  # the process is ours, and not somebody's who calls us
+        for signum in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(signum, signal.SIG_IGN)
+    kept = "interrupted; what was finished is kept, the same command goes on from there."
+    say(*getattr(stopped, "__notes__", ()), kept)
+    sys.exit(128 + (_ended_by[0] if _ended_by else signal.SIGINT))
+
+
+def command(*arguments: str, home: Path) -> str:
+    """A judgec command to type next, with ``--home`` where the user gave one."""
+    given = [] if home == Path() else ["--home", str(home)]
+    return f"{judgec_here()} {shlex.join([*arguments, *given])}"
+
+
+def judgec_here() -> str:
+    """How this judgec is called from here, quoted for a shell.
+
+    Returns: ``judgec`` where the PATH leads to this one, else its path; ``python -m judgec`` where it has no command.
+    """
+    called = sys.argv[0]
+    by_name = Path(called).stem == "judgec" and Path(called).is_file()
+    own = called if by_name else shutil.which("judgec", path=sysconfig.get_path("scripts"))
+    if own is None:
+        return shlex.join([nearest(Path(sys.executable)), "-m", "judgec"])
+    found = shutil.which("judgec")
+    if found is not None and Path(found).samefile(own):
+        return "judgec"
+    return shlex.quote(nearest(Path(own)))
+
+
+def nearest(path: Path) -> str:
+    """The path as it is typed from here: relative below the current folder, else absolute."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+
+
+def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table on stdout, as wide as the screen: the first column left-aligned, the others right-aligned."""
+    print_tables(TextTable(title, columns, rows))

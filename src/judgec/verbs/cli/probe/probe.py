@@ -1,0 +1,74 @@
+"""``judgec probe``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from judgec.verbs.cli.shell import JsonOption, JunitOption, command_of
+from judgec.verbs.options.probe import ProbeOptions
+
+
+@command_of(ProbeOptions)
+def probe(
+    options: ProbeOptions,
+    *,
+    compare: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            "--compare", metavar="A B", help="Two probes' folders (DIR or DIR:SYSTEM).", rich_help_panel="What"
+        ),
+    ] = None,
+    junit: JunitOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Put questions of known kinds to RAG systems: where they fail, how often, and which part of them does."""
+    if compare is None:
+        _probe(options, junit=junit, json=json)
+    else:
+        _compare(*compare, seed=options.seed, json=json)
+
+
+def _probe(options: ProbeOptions, *, junit: Path | None, json: bool) -> None:
+    from judgec.errors import ServiceError
+    from judgec.report.gates import Gate
+    from judgec.report.progress import Bar
+    from judgec.verbs.cli.gates import end_gated, needs_gate
+    from judgec.verbs.cli.output import print_json
+    from judgec.verbs.cli.probe.tables import failures_table, show_probe
+    from judgec.verbs.probe import run_probe
+
+    needs_gate(junit, gated=bool(options.max_failure), option="--max-failure")
+    bar = Bar(shown=not json)
+    found = run_probe(options, bar)
+    bar.close()
+    if json:
+        print_json(found.report)
+    else:
+        show_probe(found)
+    if found.unanswered:
+        raise ServiceError(found.unanswered)
+    if found.gate is not None:
+        limits = ", ".join(options.max_failure)
+        within = f"--max-failure {limits}: every upper bound is within its limit"
+        broken = [Gate(f"--max-failure {limits}", found.gate, sentence) for sentence in found.breaches]
+        end_gated(
+            "probe",
+            broken or [Gate(f"--max-failure {limits}", found.gate, within)],
+            sentence="--max-failure: " + "; ".join(found.breaches) + "." if found.breaches else within,
+            junit_file=junit,
+            tables=[failures_table(found.summary)],
+            report=found.report_path,
+        )
+
+
+def _compare(a: str, b: str, *, seed: int, json: bool) -> None:
+    from judgec.verbs.cli.output import print_json
+    from judgec.verbs.cli.probe.tables import show_comparison
+    from judgec.verbs.compare_probes import compare_probes
+
+    found = compare_probes(a, b, seed=seed)
+    if json:
+        print_json(found.comparison.to_json())
+    else:
+        show_comparison(found.comparison)

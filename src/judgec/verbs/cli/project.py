@@ -1,0 +1,158 @@
+"""Completes what was typed by what ``judgec.toml`` says, and says so."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from judgec.errors import UserError
+from judgec.labels.project import NAME, Project, columns_in, find_project
+from judgec.labels.rows.raters import columns_of, is_measured
+from judgec.raters import programs
+from judgec.table.arrow import HUB_PREFIX
+from judgec.verbs.cli.output import say
+from judgec.verbs.options.option import Declared, declared
+
+OF_A_FILE = (  # keys that say how a file is read
+    *("task", "annotators", "judges", "columns", "winner_words", "scale", "accept_at", "round"),
+)
+OF_A_JUDGE = ("name", "lm", "budget", "max_cost")
+
+
+def completed(kind: type, typed: Mapping[str, object]) -> dict[str, object]:
+    """The options of a verb: as typed, else as ``judgec.toml`` has them; one line on stderr says which.
+
+    Args:
+        kind: The dataclass that declares them.
+        typed: What was typed, by name.
+
+    Raises:
+        InputError: Faults of ``judgec.toml``.
+        UserError: An option that the verb needs and nobody gave.
+    """
+    keyed = {one.option.project: one for one in declared(kind) if one.option.project}
+    about = keyed.get("labels") or keyed.get("file")
+    path = None if about is None else typed.get(about.name)
+    project = find_project(None if path is None else str(path))
+    found = dict(typed) if project is None else _filled(keyed, about, typed, project)
+    if (graded := keyed.get("grades")) is not None and (path := typed.get(graded.name)) is not None:
+        told = find_project(str(path))  # one file of several: it says nothing about the judge that grades the others
+        found = found if told is None else _filled(keyed, graded, found, told, of_a_judge=False)
+    for key, one in keyed.items():
+        if one.required and one.name not in found:
+            asked = one.option.metavar or one.name.upper() if one.option.positional else one.flag
+            advice = f"Give it, or run judgec init FILE, whose {NAME} has its {key}."
+            if key == "file" and project is not None and project.label_path is not None:
+                advice = f"It is not taken from {project.path}, whose labels are in {project.label_path}: give it."
+            raise UserError(f"{asked}: not given; it is needed ({one.option.help.rstrip('.')}). {advice}")
+    return found
+
+
+def _filled(
+    keyed: Mapping[str, Declared],
+    about: Declared | None,
+    typed: Mapping[str, object],
+    project: Project,
+    *,
+    of_a_judge: bool = True,
+) -> dict[str, object]:
+    path = None if about is None else typed.get(about.name)
+    if path is None and "labels" in keyed and project.label_path is not None:
+        path = project.label_path
+    columns = _own_columns(project, typed, path, texts=of_a_judge)
+    if columns is None:
+        return dict(typed)
+    wanted = {"labels": path} if "labels" in keyed else {}
+    keys = (*(OF_A_JUDGE if of_a_judge else ()), *(OF_A_FILE if path else ()))
+    wanted |= {key: _value(project, key, columns) for key in keys}
+    if about is not None and about.name != "labels" and typed.get("labels") is not None:
+        wanted.pop("judges", None)  # they are in a file of their own
+    if isinstance(people := typed.get("annotators"), tuple):  # what is typed goes first
+        wanted |= {"judges": tuple(one for one in _names(wanted.get("judges")) if not is_measured(one, people))}
+    if "judge" in keyed and of_a_judge and not typed.get("jury"):
+        wanted["judge"] = _judge(Path(str(typed.get("home") or ".")), project.name)
+    found, used = dict(typed), list[str]()
+    for key, value in wanted.items():
+        one = keyed.get(key)
+        if one is None or not value:
+            continue
+        given = typed.get(one.name)
+        if isinstance(value, dict) and isinstance(given, dict) and key == "columns":
+            rest = {t: o for t, o in value.items() if t not in given and o not in given.values()}
+            found[one.name] = rest | given
+            used += [_shown(key, project, rest)] if rest else []
+        elif one.name not in typed:
+            found[one.name] = value
+            used.append(_shown(one.name if one.name == "measured" else key, project, value))
+    if used:
+        say(f"{project.path}: {'; '.join(used)}")
+    return found
+
+
+def _own_columns(project: Project, typed: Mapping[str, object], path: object, *, texts: bool) -> tuple[str, ...] | None:
+    """The columns of another file than the label file; empty for that one, None where the project is not about it.
+
+    Without ``texts`` a file may name each answer by its query's id and the agent.
+    """
+    if path is None or project.names(str(path)):
+        return ()
+    if not isinstance(path, str) or path.startswith((HUB_PREFIX, "mlflow:")) or project.task is None:
+        return None
+    columns = columns_in(path)
+    given = typed.get("columns")
+    ours = [given.get(name, name) for name in columns] if isinstance(given, dict) else columns
+    if typed.get("task") not in (None, project.task):
+        say(f"{project.path} is not used: it is about the task {project.task}, not {typed['task']}.")
+        return None
+    by_name = not texts and {"query_id", "agent"} <= {project.columns.get(name, name) for name in ours}
+    if (lacks := project.lacking(ours)) and not by_name:
+        theirs = {ours: theirs for theirs, ours in project.columns.items()}
+        named = ", ".join(f"{theirs[one]!r} ({one})" if one in theirs else repr(one) for one in lacks)
+        say(f"{project.path} is not used: {path} has no column {named}.")
+        return None
+    return columns
+
+
+def _judge(home: Path, name: str | None) -> str | None:
+    """The family; where none of its versions was promoted, the newest: there is no other that could be meant."""
+    return programs.champion_or_newest(home, name) if name else name
+
+
+def _value(project: Project, key: str, columns: tuple[str, ...]) -> object:
+    """What the project says, as far as the file has it."""
+    if key == "columns":
+        return {t: o for t, o in project.columns.items() if not columns or t in columns}
+    if key == "annotators":
+        return tuple(name for name in project.annotators if not columns or columns_of(name, columns))
+    if key == "judges":  # none of its columns: they may be among those who graded
+        there = tuple(name for name in project.judges if name in (columns or columns_in(str(project.label_path))))
+        return there or project.judges
+    if key == "scale":
+        return None if project.scale is None else project.scale.model_dump(mode="json", exclude_defaults=True)
+    if key == "accept_at":
+        at = None if project.scale is None else project.scale.accept_at
+        return None if at is None else str(at)
+    return getattr(project, key)
+
+
+def _names(value: object) -> tuple[str, ...]:
+    return value if isinstance(value, tuple) else ()
+
+
+def _shown(key: str, project: Project, value: object) -> str:
+    if key == "columns":
+        return "columns " + ", ".join(f"{t}={o}" for t, o in project.columns.items() if t in dict(value))  # type: ignore[call-overload]  # a mapping
+    if key == "winner_words":
+        return "winner words " + ", ".join(f"{word}={side}" for word, side in project.winner_words.items())
+    if key == "annotators":
+        return "annotators " + ", ".join(project.annotators)
+    if key == "scale" and project.scale is not None:
+        at = project.scale.accept_at
+        return f"scale {' '.join(map(str, project.scale.grades))}" + (f", accepted from {at}" if at is not None else "")
+    if key == "judge" and str(value).endswith(f"@{programs.LATEST}"):
+        return f"judge {value}, since no version of it was promoted"
+    if key == "measured":
+        return f"no annotators: {', '.join(_names(value))}"
+    if key == "judges":
+        return (
+            f"judge {', '.join(project.judges)}" if len(project.judges) == 1 else f"judges {', '.join(project.judges)}"
+        )
+    return f"{key} {value}"

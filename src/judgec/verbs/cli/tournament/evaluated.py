@@ -1,0 +1,45 @@
+"""Prints the result of ``judgec evaluate``."""
+
+from pathlib import Path
+
+from judgec.tournament.render import retrieval_rows
+from judgec.tournament.report.aspects import COLUMNS as ASPECTS
+from judgec.tournament.report.costs import agent_costs
+from judgec.tournament.report.effects import COLUMNS as EFFECTS
+from judgec.tournament.report.effects import effects_sentence
+from judgec.tournament.report.rates import length_rows, rate_rows
+from judgec.verbs.cli.output import command, print_table, say
+from judgec.verbs.cli.tournament.board import show_board
+from judgec.verbs.tournament import Tournament
+
+MOST_TESTS = 12  # of pairs of agents on the screen; the page has more
+
+
+def show_tournament(tournament: Tournament) -> None:
+    """Print the tables and the notes."""
+    found, out = tournament.found, tournament.folder
+    board = found.board
+    again = command("rank", str(out / "games.csv"), home=Path())
+    show_board(board, agent_costs(found.entries))
+    if found.effects:
+        print_table("What mattered: one setting changed, the others as they are", *EFFECTS.screen(found.effects))
+        say(effects_sentence(found.effects))
+    pairs = [test for test in found.aspects if test.pooled] or found.aspects
+    if 0 < len(pairs) <= MOST_TESTS:
+        print_table("Aspect by aspect (p after Holm's correction)", *ASPECTS.screen(pairs))
+    if found.lengths is not None:
+        print_table("At equal length", *length_rows(found.lengths))
+    if found.corrected is not None:
+        print_table("Points per game, as judged and as experts correct them", *rate_rows(found.corrected.rates))
+    if found.retrieval is not None:
+        print_table("Retrieval", *retrieval_rows(found.retrieval))
+    say(
+        "Agents that share a letter are not separable at 5 % (all pairs, Holm).",
+        *board.notes,
+        *found.notes,
+        *(found.retrieval.notes if found.retrieval else ()),
+        f"Next: {command('open', str(out), home=Path())}",
+        f"      {again}",
+        f"      {command('ui', home=tournament.home)}",
+        *([f"UNPROVEN JUDGE: {found.unproven}."] if found.unproven else []),
+    )

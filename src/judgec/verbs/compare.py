@@ -1,0 +1,211 @@
+"""``judgec.compare``: two judges on items that neither was compiled on."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import pandas as pd
+
+from judgec.compile.held_out import held_out, judged_unlearned
+from judgec.errors import UserError
+from judgec.labels.sides.draw import recorded_split
+from judgec.labels.sides.looks import looks_at
+from judgec.labels.sides.memory import read_memory
+from judgec.labels.sides.mirrors import with_mirrors_together
+from judgec.labels.splits import read_family, write_whole
+from judgec.lm.spec import EMBEDDED, LMSpec
+from judgec.lm.watch import Watch
+from judgec.records.card import ProgramCard
+from judgec.records.judgment import Judgments
+from judgec.records.label import Item
+from judgec.report.numbers import NAMES, show
+from judgec.report.render import notes
+from judgec.report.words import CONSTRUCTED
+from judgec.stats.agreement.compare import Comparison
+from judgec.stats.agreement.compare import compare as compared
+from judgec.stats.intervals.significance import level_for_look
+from judgec.verbs.frames import frame_part
+from judgec.verbs.given_judge import GivenJudge, given_judge
+from judgec.verbs.options.compare import CompareOptions
+from judgec.verbs.source import JudgeLabels, labels_for
+from judgec.verbs.spending import account_for, session_for
+from judgec.verbs.verb import verb
+
+LISTED = 20  # differing items in the report; ``differing`` and ``out`` have all
+
+
+@dataclass(frozen=True)
+class JudgeComparison:
+    """Two judges held against the same experts' labels.
+
+    Args:
+        a: ``NAME@VERSION`` of one.
+        b: Of the other.
+        comparison: Both agreements, their paired differences, the items on which they differ.
+        report: What ``compare --json`` prints.
+        notes: Why statistics are missing, and what was left out.
+        constructed: The labels' datasheet says that no expert gave them.
+    """
+
+    a: str
+    b: str
+    comparison: Comparison
+    report: Mapping[str, object]
+    notes: tuple[str, ...]
+    constructed: bool = False
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """Statistics by a, b and a - b: each with ``.low`` and ``.high`` of its 95 % interval; NaN where undefined."""
+        found = self.comparison
+        columns: dict[str, dict[str, float | None]] = {}
+        for name, estimates in (("a", found.a.estimates), ("b", found.b.estimates), ("difference", found.differences)):
+            columns[name] = {statistic: one.value for statistic, one in estimates.items()}
+            columns[f"{name}.low"] = {statistic: one.low for statistic, one in estimates.items()}
+            columns[f"{name}.high"] = {statistic: one.high for statistic, one in estimates.items()}
+        rows = list(found.a.estimates)
+        return pd.DataFrame({name: pd.Series(column, dtype=float) for name, column in columns.items()}).reindex(rows)
+
+    @cached_property
+    def differing(self) -> pd.DataFrame:
+        """Items that they judge differently, those first on which the choice of judge matters most."""
+        return pd.DataFrame([each.to_json() for each in self.comparison.differing])
+
+    @property
+    def whom(self) -> str:
+        """Whom the judges are held against."""
+        return "the constructed labels" if self.constructed else "the experts"
+
+    @property
+    def verdict(self) -> str:
+        """Whether one is shown to agree better with the experts, by the first statistic that has a difference.
+
+        Of constructed labels it says that these are what the judges agree with.
+        """
+        named = f"{self.a} minus {self.b}"
+        found = next(((n, one) for n, one in self.comparison.differences.items() if one.value is not None), None)
+        if found is None:
+            return f"{named}: no difference is defined"
+        name, one = found
+        said = f"neither is shown to agree better with {self.whom}"
+        if one.low is not None and one.low > 0:
+            said = f"{self.a} agrees better with {self.whom}"
+        if one.high is not None and one.high < 0:
+            said = f"{self.b} agrees better with {self.whom}"
+        return f"{named}: {NAMES.get(name, name)} {show(one)}, {said}"
+
+    def __repr__(self) -> str:
+        return f"<JudgeComparison {self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        shown = self.table[["a", "b", "difference", "difference.low", "difference.high"]].dropna(how="all")
+        return frame_part(self.verdict, shown)
+
+
+@verb(CompareOptions)
+def compare(options: CompareOptions, watch: Watch) -> JudgeComparison:
+    """Compare two judges on items that neither was compiled on: paired differences, and where they differ.
+
+    Raises:
+        UserError: The judges cannot be compared, or no item is left that neither was compiled on.
+        InputError: Faulty labels.
+        ServiceError: A model fails for good.
+
+    Example:
+        >>> found = judgec.compare("sensors@1", "sensors@1")
+        >>> float(found.table.loc["tau_b", "difference"])
+        0.0
+    """
+    a = given_judge(options.a, home=options.home, api_base=options.api_base)
+    b = given_judge(options.b, home=options.home, api_base=options.api_base)
+    _require_same_scale(a.program.card, b.program.card)
+    if options.out is not None and not options.out.parent.is_dir():
+        raise UserError(f"--out {options.out}: no such folder {options.out.parent}; create it, or name another.")
+    read = _labels(options, a, b)
+    source = f"{a.name} and {b.name}" if options.labels is None else read.source
+    fresh = held_out(read.label_set, source, a.program, b.program)
+    watch.stage("items", f"{len(fresh.items)} labelled items that neither was compiled on")
+    (one, other), calls = _judged(options, (a, b), fresh.items, watch)
+    scale = a.program.card.scale
+    found = compared(fresh.items, fresh.experts, one, other, scale, accept_only=fresh.accept_only)
+    if options.out is not None:
+        lines = [json.dumps(each.to_json(), ensure_ascii=False, allow_nan=False) for each in found.differing]
+        write_whole(options.out, "".join(line + "\n" for line in lines))
+    report: dict[str, object] = {
+        "a": _known(a),
+        "b": _known(b),
+        "test": {"a": found.a.to_json(), "b": found.b.to_json()},
+        "difference": {name: estimate.to_json() for name, estimate in found.differences.items()},
+        "differ": len(found.differing),
+        "items": [each.to_json() for each in found.differing[:LISTED]],
+        "lm_calls": calls,
+        "left_out": fresh.learned,
+        "out": None if options.out is None else str(options.out),
+    }
+    constructed = read.label_set.constructed
+    said = [*([CONSTRUCTED] if constructed else []), *fresh.left_out, *notes({a.name: found.a, b.name: found.b})]
+    report["notes"] = said
+    return JudgeComparison(a.name, b.name, found, report, tuple(said), constructed)
+
+
+def _require_same_scale(a: ProgramCard, b: ProgramCard) -> None:
+    for what, one, other in (
+        ("task", a.task, b.task),
+        ("grades", a.scale.grades, b.scale.grades),
+        ("accepted from", a.scale.accept_at, b.scale.accept_at),
+        ("aspects", a.aspects, b.aspects),
+    ):
+        if one != other:
+            raise UserError(
+                f"{a.name}@{a.version} and {b.name}@{b.version}: {what} {one} and {other}; judges of one task and "
+                "scale can be compared. Name another."
+            )
+
+
+def _labels(options: CompareOptions, a: GivenJudge, b: GivenJudge) -> JudgeLabels:
+    """The labels to compare on: those given, or those that both versions were tested on."""
+    card = a.program.card
+    if options.labels is None and card.split_digest != b.program.card.split_digest:
+        raise UserError(
+            f"{a.name} and {b.name}: tested on different items; the same are needed. "
+            "Give labels with --labels FILE: items that neither was compiled on are used."
+        )
+    read = labels_for(options, a.program, b.program, environ=os.environ, task=options.task)
+    if options.labels is None:
+        found = recorded_split(with_mirrors_together(read.label_set), a.program.split).digests["test"]
+        if found != card.split_digest:
+            raise UserError(
+                f"{read.source}: its test items are not those that {a.name} was tested on; the file has changed. "
+                "Restore it, or give labels with --labels FILE."
+            )
+    return read
+
+
+def _judged(
+    options: CompareOptions, pair: tuple[GivenJudge, GivenJudge], items: Sequence[Item], watch: Watch
+) -> tuple[list[Judgments], int]:
+    """What both say, within caps that they share; a judge that reads the evidence alone asks no model."""
+    specs = [one.judge.spec if one.judge.compiled.asks_lm else LMSpec.parse(EMBEDDED) for one in pair]
+    judged = []
+    account = account_for(options, options.a, options.b)
+    with session_for(options, specs[0], pair[0].home, watch, account=account) as session:
+        asks = (session.ask, session.other(specs[1]))
+        for one, ask in zip(pair, asks, strict=True):
+            card = one.program.card
+            watch.stage("judge", f"{one.name}, {card.engine or one.judge.spec.asked_at}")
+            judged.append(judged_unlearned(items, one.program, one.judge.compiled, ask))
+        return judged, session.spent.calls
+
+
+def _known(judge: GivenJudge) -> dict[str, object]:
+    """Which judge, how often its test split has been looked at under any name, and the error level that has spent."""
+    card, home = judge.program.card, judge.home
+    memory = read_memory(home, card.name)
+    tested = next(version for version in memory.own if version.number == card.version)
+    own = sum(look.test == card.split_digest for look in read_family(home, card.name).looks)
+    looks = max(own, looks_at(tested.tested or frozenset(), memory, task=card.task, columns=tested.columns))
+    spent = sum(level_for_look(look) for look in range(1, looks + 1))
+    known: dict[str, object] = {"program": card.name, "version": card.version}
+    return known | {"looks": looks, "level_spent": spent, "next_level": level_for_look(looks + 1)}

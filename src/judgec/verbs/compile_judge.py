@@ -1,0 +1,245 @@
+"""``judgec.compile_judge``: experts' labels in, a measured judge out."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from judgec.compile.abstain import check_options
+from judgec.compile.compile import default_objective, plan_judge
+from judgec.compile.dataset import Dataset
+from judgec.compile.jurors import JURY_KIND
+from judgec.compile.release import Place, check_place
+from judgec.compile.retarget import check_carried, with_the_same_prompt
+from judgec.compile.search.candidates import UNCOMPILED
+from judgec.compile.search.plan import CallPlan
+from judgec.compile.settings import CompileSettings, Retarget, Weighs, reflection_spec
+from judgec.connect.tracking.store import tracking_store
+from judgec.errors import UserError
+from judgec.labels.labels import people_only
+from judgec.labels.rows.raters import is_measured
+from judgec.labels.sides.memory import JUDGE
+from judgec.labels.splits import default_family
+from judgec.lm.batch.executor import require_batches
+from judgec.lm.spec import LMSpec
+from judgec.lm.usage import Account
+from judgec.lm.watch import Watch
+from judgec.raters import programs
+from judgec.raters.programs import Program
+from judgec.raters.recorded import RECORDED_KIND
+from judgec.records.label import LabelSet
+from judgec.verbs.candidates import candidates_of
+from judgec.verbs.compilation import Compilation, compile_and_save
+from judgec.verbs.labels import Labels, read_labels
+from judgec.verbs.options.compile_judge import CompileJudgeOptions
+from judgec.verbs.recorded import FoundVerdicts, cascade_of, panel_of, recorded_of
+from judgec.verbs.verb import verb
+
+MARGIN = 0.02  # of the objective; a loss that few would pay ten times the price to avoid
+LABELS = "a file of experts' labels"
+IN_MEMORY = "judge"  # the name of a judge whose labels have no file and that nobody named
+
+
+@verb(CompileJudgeOptions)
+def compile_judge(options: CompileJudgeOptions, watch: Watch) -> Compilation:
+    """Compile a judge from experts' labels and measure it on labels that it has never seen.
+
+    The version is saved below ``home`` and logged to MLflow.
+
+    Raises:
+        UserError: An option out of range, or labels that cannot be learned from.
+        InputError: Faulty labels.
+        ServiceError: The model fails for good.
+
+    Example:
+        >>> found = judgec.compile_judge("trainsets/sensors/labels.jsonl", name="sensors")
+        >>> found.promoted, bool(found.table.loc["compiled", "tau_b"] > 0.4)
+        (True, True)
+    """
+    return compiled_within(options, watch)
+
+
+def compiled_within(options: CompileJudgeOptions, watch: Watch, account: Account | None = None) -> Compilation:
+    """As ``compile_judge``.
+
+    Args:
+        options: What decides the compile.
+        watch: Told where it is.
+        account: What other work may spend together with this; its caps go before those of the options.
+    """
+    labels, settings = _settings(options, watch)
+    store = tracking_store(settings.home, options.tracking_uri, os.environ)
+    source = str(settings.source.get("path", "")) or settings.name
+    return compile_and_save(labels.label_set, settings, store, os.environ, source=source, watch=watch, account=account)
+
+
+def planned(options: CompileJudgeOptions, watch: Watch) -> tuple[CompileSettings, Dataset, CallPlan]:
+    """What a compile would ask at most: nothing is asked and nothing is written.
+
+    Raises:
+        UserError: As ``compile_judge``.
+    """
+    labels, settings = _settings(options, watch)
+    return settings, *plan_judge(labels.label_set, settings)
+
+
+def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, CompileSettings]:
+    start = _start(options)
+    options = options if start is None else _completed(options, start)
+    if options.labels is None:
+        raise UserError(f"compile-judge: no labels; {LABELS} is needed. Give it, or run judgec init FILE once.")
+    path = "" if isinstance(options.labels, Labels) or not isinstance(options.labels, str) else options.labels
+    if isinstance(options.labels, Labels):
+        path = str(options.labels.source.get("path", ""))
+    name = options.name or (default_family(path) if path else IN_MEMORY)
+    check_place(Place(options.home, name, JUDGE))
+    check_options(options.abstain_below, options.promise, options.risk)
+    candidates = candidates_of(options)
+    options, spec = candidates.options, candidates.models()
+    reflection, no_reflection = reflection_spec(spec, options.reflection_lm)
+    watch.stage("labels", path)
+    labels, recorded = _labels_and_verdicts(options, asked=bool(candidates.beside))
+    verdicts = None if recorded is None else recorded.judges
+    if recorded is not None:
+        spec = LMSpec.parse(recorded.model)
+    if options.batch:
+        require_batches(spec)
+    asked = candidates.asked(labels.label_set)
+    if start is not None:
+        check_carried(start, labels.label_set, labels.label_set.fields)
+        if verdicts is not None:
+            verdicts = with_the_same_prompt(start, verdicts)
+        elif spec.describe() == dict(start.card.lm):
+            raise UserError(
+                f"--from {options.start}: was compiled for {spec.model} already; another --lm is needed. Name one."
+            )
+    return labels, CompileSettings(
+        name=name,
+        home=options.home,
+        lm=spec,
+        objective=options.objective or default_objective(labels.label_set),
+        optimizer=JURY_KIND if asked else options.optimizer if recorded is None else RECORDED_KIND,
+        seed=options.seed,
+        budget=options.budget,
+        max_cost=options.max_cost,
+        max_wait=options.max_wait,
+        in_flight=options.in_flight,
+        batch=options.batch,
+        evidence=options.evidence,
+        reflection=reflection,
+        no_reflection=no_reflection,
+        abstain_below=options.abstain_below,
+        promise=options.promise,
+        risk=options.risk,
+        learning_curve=options.learning_curve,
+        folds=options.folds,
+        consensus=options.consensus,
+        log_traces=options.log_traces,
+        weighs=Weighs(options.factors, options.has_citations),
+        source=labels.source,
+        prompts=_prompts(options, labels.label_set, spec),
+        recorded=verdicts,
+        retarget=None
+        if start is None
+        else Retarget(start, _margin(options), None if recorded is None else recorded.every),
+        baseline=None if options.baseline is None else candidates.named(options.baseline),
+        panel=panel_of(options),
+        cascade=cascade_of(options, spec, verdicts, candidates),
+        asked=asked,
+        functions=candidates.functions,
+    )
+
+
+def _start(options: CompileJudgeOptions) -> Program | None:
+    """The judge whose prompt is carried over, or None.
+
+    Raises:
+        UserError: There is no such judge, or ``--margin`` without one.
+    """
+    if options.start is None:
+        if options.margin is not None:
+            raise UserError(f"--margin {options.margin:g}: says how much --from may lose. Add --from NAME, or drop it.")
+        return None
+    if options.cascade:
+        raise UserError("--from and --cascade: a cascade has two judges, one prompt is carried over. Drop one of them.")
+    if options.panel is not None:
+        raise UserError("--from and --panel: a panel has several prompts, one is carried over. Drop one of them.")
+    return programs.load(options.home, options.start)
+
+
+def _completed(options: CompileJudgeOptions, start: Program) -> CompileJudgeOptions:
+    """What was not said is as in the compile of the judge whose prompt is carried over."""
+    source, card = start.report.get("source"), start.card
+    known = source if isinstance(source, dict) else {}
+    changed: dict[str, object] = {"name": options.name or card.name, "objective": options.objective or card.objective}
+    if options.labels is None and isinstance(known.get("path"), str):
+        changed["labels"] = known["path"]
+    return replace(options, **changed)  # type: ignore[arg-type]  # each as its field
+
+
+def _margin(options: CompileJudgeOptions) -> float:
+    return MARGIN if options.margin is None else options.margin
+
+
+def _prompts(options: CompileJudgeOptions, labels: LabelSet, spec: LMSpec) -> dict[str, str]:
+    """The user's own instructions by the name of the candidate: of files, and of the datasheet.
+
+    Raises:
+        UserError: A file that is not there or holds no text, or nobody to read what is in it.
+    """
+    reads = not spec.embedded and spec.recorded is None
+    found = {"datasheet": labels.instructions} if labels.instructions and reads else {}
+    for name in options.instructions:
+        where = f"--instructions {name}"
+        if not reads:
+            raise UserError(f"{where}: {spec.model} reads no instructions; a language model does. Name one with --lm.")
+        try:
+            text = Path(name).read_text(encoding="utf-8-sig").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise UserError(f"{where}: not a file of UTF-8 text ({error}); one is needed. Check the path.") from None
+        if not text:
+            raise UserError(f"{where}: no text in it; instructions to a judge are needed. Write some, or drop it.")
+        if (stem := Path(name).stem) in found:
+            raise UserError(f"{where}: a second candidate called {stem}; names must differ. Rename the file.")
+        found[stem] = text
+    if UNCOMPILED in found:
+        raise UserError(f"--instructions: {UNCOMPILED} is the name of the judge as it is. Rename the file.")
+    return found
+
+
+def _labels_and_verdicts(options: CompileJudgeOptions, *, asked: bool) -> tuple[Labels, FoundVerdicts | None]:
+    """The labels, and what recorded judges said; no judge is among the annotators."""
+    judges = tuple(name for name in options.verdicts if isinstance(name, str))
+    labels = _labels(options, judges)
+    recorded = recorded_of(options, labels, asked=asked)
+    if recorded is not None:  # their names stand in the verdicts, which are read by the scale of the labels
+        names = {label.annotator for label in labels.label_set.labels}
+        if more := tuple(name for name in recorded.every.judges if any(is_measured(one, [name]) for one in names)):
+            labels = _labels(options, (*judges, *more))
+            recorded = recorded_of(options, labels, asked=asked)
+    return labels, recorded
+
+
+def _labels(options: CompileJudgeOptions, judges: tuple[str, ...]) -> Labels:
+    """What was read already, or is read now, without labels by the judges."""
+    judges = tuple(dict.fromkeys((*judges, *options.measured)))
+    if isinstance(options.labels, Labels):
+        kept = people_only(options.labels.label_set, judges)
+        source = options.labels.source
+        return Labels(kept, {**source, "judges": list(judges)} if source and judges else source)
+    assert options.labels is not None  # the caller has looked
+    return read_labels(
+        options.labels,
+        annotators=options.annotators,
+        columns=options.columns,
+        task=options.task,
+        accept_at=options.accept_at,
+        scale=options.scale,
+        turn=options.turn,
+        round=options.round,
+        winner_words=options.winner_words,
+        missing=options.missing,
+        assessment=options.assessment,
+        judges=judges,
+        home=options.home,
+        tracking_uri=options.tracking_uri,
+    )

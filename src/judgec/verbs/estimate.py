@@ -1,0 +1,563 @@
+"""``judgec.estimate``: the share of accepted items as a judge sees it, corrected by experts' labels."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from judgec.compile.held_out import HeldOut, held_out, on_scale_of, unlearned
+from judgec.errors import UserError
+from judgec.labels.labels import item_digest, label_file, read_item_file
+from judgec.labels.stream.judged import item_id_in, judged_rows, number_in
+from judgec.labels.stream.pieces import pieces_of
+from judgec.lm.usage import Account, Spent
+from judgec.lm.watch import Silent, Watch
+from judgec.raters.judge import load_judge
+from judgec.raters.programs import Program
+from judgec.raters.recorded import recorded_judges
+from judgec.records.conversation import usual_turn
+from judgec.records.estimate import Estimate
+from judgec.records.judgment import UNSCORED
+from judgec.records.label import FloatArray, Item
+from judgec.records.ratings import people_mean
+from judgec.records.scale import ACCEPT_SCALE
+from judgec.report.numbers import percent
+from judgec.stats.correction.mean import clustered_mean
+from judgec.stats.correction.ppi import ppi_mean, within_unit
+from judgec.stats.correction.rogan_gladen import rogan_gladen
+from judgec.stats.correction.support import missing_kinds, out_of_range
+from judgec.table.datasheet import Datasheet
+from judgec.table.table import Row
+from judgec.table.tables import TableSource
+from judgec.verbs.frames import frame_part
+from judgec.verbs.judge_file import FileJudgments
+from judgec.verbs.jury import VerdictCount, abstaining, asked_at, open_jury, open_session
+from judgec.verbs.options.estimate import ACCEPT_RATE, EstimateOptions
+from judgec.verbs.source import LabelSource, read_source
+from judgec.verbs.spending import account_for
+from judgec.verbs.validity import validity_of
+from judgec.verbs.verb import verb
+from judgec.verbs.workspace import Workspace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from judgec.verbs.judge import Judge
+
+MIN_LABELLED = 10  # items; fewer say next to nothing
+NO_VERDICT = 0.5  # stands for a missing judgment; any value keeps PPI++ unbiased
+ASSUMED = "The labelled items are taken to be a random sample of the items; chosen ones would bias the estimate."
+
+
+@dataclass(frozen=True, slots=True)
+class AspectRate:
+    """The share of accepted items, of one aspect.
+
+    Args:
+        raw: What the judge accepts; its interval knows nothing of the judge's errors.
+        corrected: The number to report (PPI++); without a value where it is refused.
+        rogan_gladen: The same from the judge's sensitivity and specificity.
+        weight: How much the judge's verdicts count in ``corrected``; None where unknown.
+        sensitivity: Share of accepted items among those that experts accept.
+        specificity: Share of rejected items among those that experts reject.
+        n: Items.
+        n_labelled: Labelled ones.
+        n_labelled_queries: Queries that they belong to.
+        unscored: Items without a judgment.
+        method: How ``corrected`` was made.
+        refused: Why there is no corrected rate, or empty.
+    """
+
+    raw: Estimate
+    corrected: Estimate
+    rogan_gladen: Estimate
+    weight: float | None
+    sensitivity: float | None
+    specificity: float | None
+    n: int
+    n_labelled: int
+    n_labelled_queries: int
+    unscored: int
+    method: str
+    refused: str
+
+    def to_json(self) -> dict[str, object]:
+        """For ``--json``."""
+        return {
+            "raw": self.raw.to_json(),
+            "corrected": self.corrected.to_json(),
+            "method": self.method,
+            "weight": self.weight,
+            "rogan_gladen": self.rogan_gladen.to_json(),
+            "sensitivity": self.sensitivity,
+            "specificity": self.specificity,
+            "n": self.n,
+            "n_labelled": self.n_labelled,
+            "n_labelled_queries": self.n_labelled_queries,
+            "unscored": self.unscored,
+            "refused": self.refused or None,
+        }
+
+
+@dataclass(frozen=True)
+class RateEstimate:
+    """A rate over all items, corrected by labels of a few.
+
+    Args:
+        judge: ``NAME@VERSION``.
+        aspects: The rate of each aspect.
+        labels: Where the labels come from.
+        labelled: Labelled items that count.
+        left_out: Labelled items that the judge has learned from.
+        notes: What to know about it.
+        missing_inputs: What the judge was compiled with and these items lack, see ``Validity``; where there is any,
+            there is no corrected rate.
+        spent: On models; of a file that was judged before, with what that took.
+    """
+
+    judge: str
+    aspects: Mapping[str, AspectRate]
+    labels: str
+    labelled: int
+    left_out: int
+    notes: tuple[str, ...]
+    missing_inputs: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    spent: Spent = field(default_factory=Spent)
+
+    @property
+    def corrected(self) -> Estimate:
+        """The corrected rate with its interval; ``value`` is None where it is refused.
+
+        Raises:
+            UserError: There are several aspects, each with its own.
+        """
+        return self._only.corrected
+
+    @property
+    def raw(self) -> Estimate:
+        """What the judge accepts, uncorrected; as ``corrected``."""
+        return self._only.raw
+
+    @property
+    def value(self) -> float | None:
+        """The corrected rate; as ``corrected``."""
+        return self.corrected.value
+
+    @property
+    def low(self) -> float | None:
+        """Where its 95 % interval begins."""
+        return self.corrected.low
+
+    @property
+    def high(self) -> float | None:
+        """Where its 95 % interval ends."""
+        return self.corrected.high
+
+    @property
+    def refused(self) -> str:
+        """Why there is no corrected rate, or empty."""
+        several = len(self.aspects) > 1
+        reasons = [
+            f"{name}: {aspect.refused}" if several else aspect.refused
+            for name, aspect in self.aspects.items()
+            if aspect.refused
+        ]
+        return "; ".join(reasons)
+
+    @cached_property
+    def table(self) -> "pd.DataFrame":
+        """Aspects by raw, corrected and rogan_gladen: for each the value, ``.low`` and ``.high``; NaN where refused."""
+        import pandas as pd
+
+        rows = {}
+        for name, aspect in self.aspects.items():
+            row: dict[str, float | None] = {}
+            for kind in ("raw", "corrected", "rogan_gladen"):
+                rate: Estimate = getattr(aspect, kind)
+                row |= {kind: rate.value, f"{kind}.low": rate.low, f"{kind}.high": rate.high}
+            rows[name] = row
+        return pd.DataFrame.from_dict(rows, orient="index", dtype=float)
+
+    @property
+    def verdict(self) -> str:
+        """The corrected rate in words."""
+        several = len(self.aspects) > 1
+        return "; ".join(f"{name}: {_said(one)}" if several else _said(one) for name, one in self.aspects.items())
+
+    def require(self) -> None:
+        """Say that the rate was refused.
+
+        Raises:
+            UserError: When it was.
+        """
+        if self.refused:
+            missing = " and ".join(self.missing_inputs)
+            advice = f"Give {missing} of the items" if missing else "Label a random sample of these very items"
+            raise UserError(f"--estimate: refused, {self.refused}. {advice}.")
+
+    def to_json(self) -> dict[str, object]:
+        """For ``--json``."""
+        parts = {name: aspect.to_json() for name, aspect in self.aspects.items()}
+        shown: dict[str, object] = dict(next(iter(parts.values()))) if len(parts) == 1 else {"aspects": parts}
+        return {
+            "statistic": ACCEPT_RATE,
+            **shown,
+            "labels": self.labels,
+            "labelled": self.labelled,
+            "left_out": self.left_out,
+            "missing_inputs": {name: dict(shares) for name, shares in self.missing_inputs.items()},
+            **self.spent.to_json(),
+            "notes": list(self.notes),
+        }
+
+    def __repr__(self) -> str:
+        return f"<RateEstimate by {self.judge}: {self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        return frame_part(self.verdict, self.table, name=self.judge, digits=3)
+
+    @property
+    def _only(self) -> AspectRate:
+        if len(self.aspects) > 1:
+            raise UserError(
+                f"estimate: {self.judge} judges {', '.join(self.aspects)}, each with a rate of its own; "
+                f"aspects[{next(iter(self.aspects))!r}] is one. Name the aspect."
+            )
+        return next(iter(self.aspects.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class ItemVerdict:
+    """What the judge said of an item, by aspect.
+
+    Args:
+        accept: 1, 0, or NaN without a verdict, shape (n_aspects,).
+        score: Expected grade, NaN likewise.
+    """
+
+    accept: FloatArray
+    score: FloatArray
+
+
+@verb(EstimateOptions)
+def estimate(options: EstimateOptions, watch: Watch) -> RateEstimate:
+    """Estimate which share of items the experts would accept: a judge looks at all, its errors are corrected by labels.
+
+    The labels must be of a random sample of the items. Where they cannot correct the judge, ``refused`` says why and
+    the corrected rate has no value.
+
+    Raises:
+        UserError: No such judge, a judge that accepts nothing, labels that the judge has all learned from.
+        InputError: Faulty items or labels.
+        BudgetError: A call does not fit the caps; what is finished is journaled.
+        ServiceError: The model cannot be reached.
+
+    Example:
+        >>> rate = judgec.estimate(
+        ...     "trainsets/sensors/labels.jsonl", judge="sensors@latest", labels="trainsets/sensors/labels.jsonl"
+        ... )
+        >>> rate.low < rate.value < rate.high
+        True
+    """
+    asked = labelled_for(options)
+    watch.stage("labels", f"{len(asked.labels.items)} of {asked.labels.source}")
+    items = _items(options, asked.program)
+    judge, card = None if isinstance(options.judge, str) else options.judge, asked.program.card
+    where = asked_at(card, options) if judge is None or card.evidence_alone else judge.spec.asked_at
+    watch.stage("judge", f"{len(items)} items with {asked.name}, {where}")
+    account = account_for(options, judge, count_journaled=False)
+    own, extra = _verdicts(options, asked, (items, _beside(items, asked.labels)), watch, account)
+    return _estimated(asked, items, own, extra, account)
+
+
+def estimate_judged(found: FileJudgments, options: EstimateOptions, watch: Watch | None = None) -> RateEstimate:
+    """The same for a file that the judge has judged already, within what that left of the caps.
+
+    Only labelled items beside it are judged.
+
+    Args:
+        found: The judged file.
+        options: How it was judged, and the labels.
+        watch: Told of progress.
+    """
+    asked = labelled_for(options)
+    items = _items(options, asked.program)
+    own = _read_out(found.path, asked.program.card.aspects, found.names.to_json())
+    (extra,) = _verdicts(options, asked, (_beside(items, asked.labels),), watch or Silent(), found.account)
+    return _estimated(asked, items, own, extra, found.account)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledJudge:
+    """A judge and the labels that correct it.
+
+    Args:
+        workspace: Where it is.
+        program: The judge, as saved.
+        labels: Without those that it has learned from.
+    """
+
+    workspace: Workspace
+    program: Program
+    labels: HeldOut
+
+    @property
+    def name(self) -> str:
+        """``NAME@VERSION``."""
+        return f"{self.program.card.name}@{self.program.card.version}"
+
+
+def labelled_for(options: EstimateOptions) -> LabelledJudge:
+    """Check what is asked for before anything is paid for.
+
+    Raises:
+        UserError: Another statistic, a judge that accepts nothing, or no label that it has not learned from.
+    """
+    if options.statistic != ACCEPT_RATE:
+        raise UserError(f"--estimate {options.statistic}: not an estimate; {ACCEPT_RATE} is one. Name it.")
+    if isinstance(options.judge, str):
+        workspace, name = Workspace(options.home, options.tracking_uri), options.judge
+    else:
+        workspace, name = options.judge.workspace, options.judge.name
+    program = workspace.load(name)
+    card = program.card
+    if card.scale.accept_index is None and not any(
+        calibrator.accept_threshold is not None for calibrator in load_judge(program).calibrators.values()
+    ):
+        raise UserError(
+            f"--estimate {ACCEPT_RATE}: {card.name}@{card.version} accepts and rejects nothing, its scale "
+            "has no accept threshold. Compile it with --accept-at GRADE."
+        )
+    return LabelledJudge(workspace, program, _labelled(options, workspace, program))
+
+
+def _labelled(options: EstimateOptions, workspace: Workspace, program: Program) -> HeldOut:
+    card = program.card
+    if isinstance(options.labels, str | Path):
+        source = LabelSource(
+            str(options.labels),
+            card.task,
+            dict(options.columns),
+            tuple(options.annotators),
+            turn=options.turn,
+            missing=tuple(options.missing),
+        )
+        labels, name = (
+            read_source(source, workspace.store, workspace.environ, card, recorded_judges(program)),
+            source.path,
+        )
+    else:
+        from judgec.verbs.frames import as_table  # pandas, which nothing else here needs
+
+        table = as_table(options.labels, options.missing)
+        labels = label_file(
+            table,
+            on_scale_of(card, Datasheet()),
+            task=card.task,
+            rename=options.columns,
+            annotators=options.annotators,
+            turn=options.turn,
+            usual=usual_turn(card.fields),
+            judges=recorded_judges(program),
+        ).labels
+        name = table.path
+    return held_out(labels, name, program, out_of_fold=False)  # it corrects what the judge says as it ships
+
+
+def _items(options: EstimateOptions, program: Program) -> Sequence[Item]:
+    card, items = program.card, options.items
+    if isinstance(items, str | Path):
+        source: TableSource = str(items)
+    else:
+        from judgec.verbs.frames import as_table
+
+        source = as_table(items)
+    return read_item_file(
+        source, task=card.task, rename=options.columns, turn=options.turn, usual=usual_turn(card.fields)
+    ).items
+
+
+def _beside(items: Sequence[Item], labels: HeldOut) -> list[Item]:
+    """Labelled items that are not among the items."""
+    own = {item.item_id: item_digest(item) for item in items}
+    return [item for item in labels.items if own.get(item.item_id) != item_digest(item)]
+
+
+def _verdicts(
+    options: EstimateOptions,
+    asked: LabelledJudge,
+    groups: Sequence[Sequence[Item]],
+    watch: Watch,
+    account: Account,
+) -> list[dict[str, ItemVerdict]]:
+    """What the judge says of the items of each group, by item_id, as it would in ``judge_file``."""
+    said: list[dict[str, ItemVerdict]] = [{} for _ in groups]
+    if not any(groups):
+        return said
+    certain = abstaining([asked.program.card], options.abstain_below)
+    asking = options if isinstance(options.judge, str) else _as_loaded(options, options.judge)
+    with open_session(asking, asked.workspace, watch, account=account) as session:
+        count = VerdictCount(session, watch.progress)
+        for items, verdicts in zip(groups, said, strict=True):
+            if not items:
+                continue
+            jury = open_jury([asked.program], len(items), asking, session, count)
+            for judgments in jury.judge(partial(pieces_of, items)):
+                final = certain(judgments)
+                accept = np.where(final.accept == UNSCORED, np.nan, final.accept).astype(np.float64)
+                score = np.where(final.scored[:, None], final.score, np.nan)
+                verdicts.update(zip(final.item_ids, map(ItemVerdict, accept, score), strict=True))
+    return said
+
+
+def _as_loaded(options: EstimateOptions, judge: "Judge") -> EstimateOptions:
+    """With the model that the judge was loaded with, where no other is given."""
+    return replace(
+        options,
+        lm=options.lm or judge.spec.model,
+        api_base=options.api_base or judge.spec.api_base,
+    )
+
+
+def _estimated(
+    asked: LabelledJudge,
+    items: Sequence[Item],
+    said: Mapping[str, ItemVerdict],
+    extra: Mapping[str, ItemVerdict],
+    account: Account,
+) -> RateEstimate:
+    """All aspects; a refused one has no corrected value, and ``refused`` says why."""
+    labels, judged, card = asked.labels, [item for item in items if item.item_id in said], asked.program.card
+    validity = validity_of(card, items, labelled=labels.items)
+    left_out = f"{labels.learned} labelled items were left out: the judge has learned from their queries."
+    return RateEstimate(
+        judge=asked.name,
+        aspects={
+            aspect: _of_aspect(j, judged, labels, said, extra, validity.refused())
+            for j, aspect in enumerate(card.aspects)
+        },
+        labels=labels.source,
+        labelled=len(labels.items),
+        left_out=labels.learned,
+        notes=(
+            ASSUMED,
+            *_learned_note(asked.program, items),
+            *([left_out] if labels.learned else []),
+            *labels.left_out,
+            *validity.notes(),
+        ),
+        missing_inputs=validity.to_json(),
+        spent=account.spent,
+    )
+
+
+def _of_aspect(
+    j: int,
+    items: Sequence[Item],
+    labelled: HeldOut,
+    said: Mapping[str, ItemVerdict],
+    extra: Mapping[str, ItemVerdict],
+    blind: str,
+) -> AspectRate:
+    """Raw and corrected rate of one aspect, over ``items`` and, for the correction, labelled items beside them.
+
+    ``blind`` says what the judge does not see of them, or nothing.
+    """
+    expert_of = dict(zip([item.item_id for item in labelled.items], labelled.experts.accept[:, j], strict=True))
+    accepts = people_mean(labelled.experts.accept_by[:, :, j], np.array(ACCEPT_SCALE.values))
+    share_of = dict(zip([item.item_id for item in labelled.items], accepts.tolist(), strict=True))
+    beside = [item for item in labelled.items if item.item_id in extra]
+    everything = [*items, *beside]
+    verdicts = [*(said[item.item_id] for item in items), *(extra[item.item_id] for item in beside)]
+    accept = np.array([one.accept[j] for one in verdicts])
+    score = np.array([one.score[j] for one in verdicts])
+    is_item = np.arange(len(everything)) < len(items)
+    expert = np.array(
+        [
+            # A label goes with the item that it was given to: the one in the file, or the one beside it.
+            expert_of.get(item.item_id, UNSCORED) if (item.item_id in extra) != inside else UNSCORED
+            for item, inside in zip(everything, is_item, strict=True)
+        ],
+        dtype=np.float64,
+    )
+    expert = np.where(expert == UNSCORED, np.nan, expert)
+    shares = np.array([share_of.get(item.item_id, np.nan) for item in everything])
+    shares = np.where(np.isnan(expert), np.nan, shares)  # of several experts the share that accepts: nobody is drawn
+    cluster = np.unique([item.query_id for item in everything], return_inverse=True)[1].astype(np.int64)
+    known = ~np.isnan(expert)
+    scored = is_item & ~np.isnan(accept)
+    raw = within_unit(clustered_mean(accept[scored], cluster[scored]))
+    refused = blind or _why_refused(everything, known, score, cluster)
+    nothing = Estimate(value=None, note=refused)
+    ppi = ppi_mean(np.where(np.isnan(accept), NO_VERDICT, accept), shares, cluster, shares=True)
+    true = rogan_gladen(np.nan_to_num(accept), expert, cluster)
+    return AspectRate(
+        raw=raw,
+        corrected=nothing if refused else ppi.estimate,
+        rogan_gladen=nothing if refused else true.estimate,
+        weight=None if np.isnan(ppi.weight) else ppi.weight,
+        sensitivity=None if blind or np.isnan(true.sensitivity) else true.sensitivity,
+        specificity=None if blind or np.isnan(true.specificity) else true.specificity,
+        n=int(is_item.sum()),
+        n_labelled=int(known.sum()),
+        n_labelled_queries=len(np.unique(cluster[known])),
+        unscored=int((is_item & np.isnan(accept)).sum()),
+        method=ppi.estimate.method,
+        refused=refused,
+    )
+
+
+def _learned_note(program: Program, items: Sequence[Item]) -> list[str]:
+    learned = len(items) - len(unlearned(items, program, out_of_fold=False))
+    if not learned:
+        return []
+    return [
+        f"{learned} of {len(items)} items are of queries that the judge has learned from; no label speaks for them."
+    ]
+
+
+def _why_refused(items: list[Item], known: np.ndarray, score: FloatArray, cluster: np.ndarray) -> str:
+    if known.sum() < MIN_LABELLED:
+        return f"{int(known.sum())} labelled items that the judge has not learned from; {MIN_LABELLED} are needed"
+    queries = len(np.unique(cluster[known]))
+    labelled = [item for item, has in zip(items, known, strict=True) if has]
+    others = [item for item, has in zip(items, known, strict=True) if not has]
+    there = ~np.isnan(score)
+    return (
+        out_of_range(score[known & there], score[~known & there], queries)
+        or missing_kinds([i.agent or "" for i in labelled], [i.agent or "" for i in others], queries, "agent")
+        or missing_kinds([i.group or "" for i in labelled], [i.group or "" for i in others], queries, "group")
+    )
+
+
+def _read_out(out: Path, aspects: tuple[str, ...], columns: Mapping[str, str]) -> dict[str, ItemVerdict]:
+    """The rows that ``judge`` has just written, by item."""
+
+    def numbers(row: Row, name: str) -> FloatArray:
+        if len(aspects) == 1:
+            return np.array([number_in(row, columns[name])])
+        together = columns.get(f"{name}s")  # in one column, or each in its own
+        return np.array(
+            [
+                number_in(row, columns[f"{name}.{aspect}"]) if together is None else number_in(row, together, aspect)
+                for aspect in aspects
+            ]
+        )
+
+    return {
+        item_id_in(row, columns["item_id"]): ItemVerdict(numbers(row, "accept"), numbers(row, "score"))
+        for row in judged_rows(out)
+    }
+
+
+def _said(rate: AspectRate) -> str:
+    if rate.refused:
+        return f"no corrected accept rate: {rate.refused}"
+    found, raw = rate.corrected, rate.raw
+    value = "undefined" if found.value is None else percent(found.value, 1)
+    between = "" if found.low is None else f" [{percent(found.low, 1)}, {percent(found.high, 1)}]"
+    uncorrected = "" if raw.value is None else f", {percent(raw.value, 1)} uncorrected"
+    return f"accept rate {value}{between}{uncorrected}; {rate.n_labelled} of {rate.n} items labelled"

@@ -1,0 +1,413 @@
+"""``judgec.evaluate``: what agents answered in, a leaderboard out."""
+
+import json
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from judgec.connect.tracking.background import Tracker
+from judgec.connect.tracking.store import tracking_store
+from judgec.errors import UserError
+from judgec.lm.session import Session
+from judgec.lm.usage import Account
+from judgec.lm.watch import Watch
+from judgec.raters.judge import CompiledJudge
+from judgec.raters.jury import Seat, SeatedJury
+from judgec.raters.recorded import recorded_judges
+from judgec.raters.tasks.preference import weighing
+from judgec.records.card import EVIDENCE_ALONE, ProgramCard
+from judgec.records.game import Games
+from judgec.records.tasks.winners import winner_words
+from judgec.report.items import item_lines
+from judgec.report.jury import jury_sentence
+from judgec.report.numbers import number
+from judgec.table import seal
+from judgec.table.datasheet import Datasheet, as_scale, read_datasheet
+from judgec.table.tables import TableSource, name_of
+from judgec.tournament.files.entries import Entries
+from judgec.tournament.files.folder import write_folder
+from judgec.tournament.files.graded import GradedAgents, read_graded
+from judgec.tournament.files.preferences import read_preferences
+from judgec.tournament.files.reading import Sources, read_entries, read_manifest
+from judgec.tournament.files.runs import read_qrels
+from judgec.tournament.gate import held, parse_gate
+from judgec.tournament.leaderboard import make_leaderboard
+from judgec.tournament.play import GamePlan, PairPlayer, Player, ScorePlayer, as_games, play_tournament
+from judgec.tournament.pooling import Relevance, Showing, by_document, judge_pool
+from judgec.tournament.report.aspects import MOST_AGENTS, Grader, Scores, aspect_tests, parse_pools
+from judgec.tournament.report.drill import drilled
+from judgec.tournament.report.effects import main_effects, unpaired
+from judgec.tournament.report.evaluation import Evaluation
+from judgec.tournament.report.page import page
+from judgec.tournament.report.rates import Corrected, correct, equal_lengths
+from judgec.tournament.report.run import run_of
+from judgec.tournament.report.tables import FILES, csv_tables, qrels_lines, sample_sheet
+from judgec.tournament.retrieval import retrieval_table
+from judgec.tournament.tie_band import half_a_grade
+from judgec.verbs.answer import answers_within
+from judgec.verbs.evaluation_notes import notes_of, ranked_notes, seen_note
+from judgec.verbs.frames import Source, is_path, named_table, table_source
+from judgec.verbs.judge import Judge
+from judgec.verbs.options.answer import AnswerOptions
+from judgec.verbs.options.evaluate import EvaluateOptions
+from judgec.verbs.options.option import carried_over
+from judgec.verbs.spending import account_for, session_for
+from judgec.verbs.tournament import Tournament
+from judgec.verbs.umpires import Umpire, Umpires, Uncompiled, named_umpires, seated, umpire_of
+from judgec.verbs.validity import validity_of
+from judgec.verbs.verb import verb
+
+
+@verb(EvaluateOptions)
+def evaluate(options: EvaluateOptions, watch: Watch) -> Tournament:
+    """Rank RAG agents from their answers with a compiled judge; an interrupted run goes on where it was.
+
+    Queries, answers, documents, qrels and preferences are paths, DataFrames or lists of dicts; several tables of
+    answers are a list of them. The report is written to ``out`` and logged to MLflow. A gate that did not open is in
+    ``gate``; nothing is raised for it. ``home`` is that of the judge where the judge is an object.
+
+    Raises:
+        UserError: Faulty options; a judge that is not proven, without ``unproven``.
+        InputError: Faulty tables, all faults together, each with its row.
+        BudgetError: The caps do not suffice.
+        ServiceError: No game has a verdict.
+
+    Example:
+        >>> asked = [{"query_id": str(n), "query": f"How wide is range {n}?", "reference": f"{n} m"} for n in range(8)]
+        >>> answers = [
+        ...     {"query_id": one["query_id"], "agent": agent, "answer": one["reference"] if agent == "new" else "no"}
+        ...     for one in asked
+        ...     for agent in ("new", "old")
+        ... ]
+        >>> board = judgec.evaluate(queries=asked, answers=answers, judge="sensors@latest", unproven=True)
+        >>> board.ratings.index.tolist()
+        ['new', 'old']
+    """
+    started = time.time()
+    given = options.judge if isinstance(options.judge, Judge) else None
+    if given is not None and options.home == Path():
+        options = replace(options, home=given.home)
+    _check(options)
+    named = named_umpires(options)
+    account = account_for(options, given)  # of agents, relevance and games together
+    sources = _sources(options, account, watch)
+    preferences = _tables(options.preferences, "preferences", options.missing)
+    labels = None if options.labels is None else named_table(options.labels, "labels", options.missing)
+    entries = read_entries(sources, [*preferences, *([] if labels is None else [labels])])
+    umpires = seated(named, entries, options)
+    if any(isinstance(one, Uncompiled) for one in named):
+        options = replace(options, lm=None)  # the cards have it
+    gate = parse_gate(options.gate, entries.agents) if options.gate else None
+    pools = parse_pools(options.pool, entries.agents) if options.pool else {}
+    sheet = Datasheet(scale=None if options.scale is None else as_scale(options.scale))
+    sheet = read_datasheet(str(options.labels), options.scale) if is_path(options.labels) else sheet
+    judges = (*recorded_judges(*(one.program for one in umpires.members)), *options.measured)
+    graded = None
+    if labels is not None:
+        people = options.annotators
+        graded = read_graded(labels, sheet, entries, sources.rename, judges, annotators=people, rounding=options.round)
+    watch.stage(
+        "entries", f"{len(entries.agents)} agents, {len(entries.queries)} queries, {len(entries.answers)} answers"
+    )
+    out = options.out
+    store = tracking_store(options.home, options.tracking_uri, os.environ)
+    with Tracker(store, os.environ, seal.notes) as tracker:
+        found = _evaluated(options, umpires, entries, sources, next(iter(preferences), None), account, watch)
+        found = replace(found, **_tested(found, pools, graded))
+        if gate is not None:
+            found = replace(found, notes=(*found.notes, *filter(None, (gate.warning,))), gate=held(gate, found.board))
+        ended = time.time()
+        _write(options, found, datetime.fromtimestamp(ended, tz=UTC).isoformat(timespec="seconds"))
+        watch.stage("track", store.shown)
+        logged = tracker.log_tournament(run_of(found, folder=out, started=started, ended=ended))
+    report = found.to_json(logged.run_id)
+    report |= account.spent.to_json()
+    report |= {"versions": said} if (said := seal.notes()) else {}
+    write_folder(out, {}, {"report.json": json.dumps(report, ensure_ascii=False, indent=1) + "\n"})
+    return Tournament(found, report, out, options.home)
+
+
+def _tested(
+    found: Evaluation, pools: Mapping[str, tuple[str, ...]], graded: GradedAgents | None
+) -> dict[str, Any]:  # Any: fields of the evaluation
+    """Agents and pools in pairs, by the judge and by the experts; and the effects of settings."""
+    agents = found.entries.agents
+    singles = {agent: (agent,) for agent in agents} if len(agents) <= MOST_AGENTS else {}
+    judged: Scores = {cell: mark.aspects for cell, mark in found.marks.items()}
+    graders: dict[Grader, Scores] = {"judge": judged, **({"experts": graded.scores} if graded else {})}
+    tests = [
+        test
+        for grader, scores in graders.items()
+        for sides, pooled in ((singles, False), (pools, True))
+        for test in aspect_tests(scores, sides, grader=grader, pooled=pooled)
+    ]
+    settings = {agent: found.entries.settings[agent] for agent in found.entries.settings if agent in agents}
+    effects = main_effects(settings, found.board.ratings, graders)
+    notes = [*found.notes, *(graded.notes if graded else ())]
+    notes += [
+        f"The effect of {name} is not known: no two agents differ in it alone. Answer with a --grid of it."
+        for name in unpaired(settings)
+    ]
+    if not singles:
+        notes.append(f"{len(agents)} agents: pairs of them are not tested by aspect (at most {MOST_AGENTS} are).")
+    if pools and not tests:
+        notes.append("--pool: nothing to test; a judge of single answers, or --labels of experts, is needed.")
+    return {"aspects": tuple(tests), "graded": graded, "effects": effects, "notes": tuple(notes)}
+
+
+def _check(options: EvaluateOptions) -> None:
+    out = options.out
+    if options.until is not None and not options.adaptive:
+        raise UserError(
+            f"--until {options.until}: it says when --adaptive stops; without --adaptive all games are played. "
+            "Add --adaptive."
+        )
+    if options.adaptive and (options.preferences is not None or options.sample):
+        raise UserError(
+            "--preferences, --sample: not with --adaptive, whose games are chosen by their results; a random sample of "
+            "all games is needed. Leave --adaptive out."
+        )
+    if out.exists() and not out.is_dir():
+        raise UserError(f"--out {out}: a file; a folder to write to is needed. Name another.")
+    if options.sample and (out / "sample.csv").exists():
+        raise UserError(f"--sample: {out / 'sample.csv'} is there and may hold labels. Move it, or name another --out.")
+
+
+def _sources(options: EvaluateOptions, account: Account, watch: Watch) -> Sources:
+    """The tables of the tournament; what the options name goes before what the tournament file does.
+
+    Agents that answer first have answered when it returns, within ``account``.
+    """
+    answers = [table for source in options.answers for table in _tables(source, "answers")]
+    if options.agents or options.grid or options.index is not None:
+        answers.append(_answered(options, account, watch))
+    named = Sources() if options.manifest is None else read_manifest(options.manifest)
+    return Sources(
+        queries=next(iter(_tables(options.queries, "queries")), named.queries),
+        answers=tuple((table, "") for table in answers) or named.answers,
+        documents=next(iter(_tables(options.documents, "documents")), named.documents),
+        runs=options.runs or named.runs,
+        qrels=next(iter(_tables(options.qrels, "qrels")), named.qrels),
+        rename={**named.rename, **options.columns},
+    )
+
+
+def _answered(options: EvaluateOptions, account: Account, watch: Watch) -> str:
+    """The file of the agents' answers, in the tournament's folder."""
+    if options.queries is None:
+        raise UserError("--agents: no queries to answer; a table of query_id, query is needed. Give --queries.")
+    out = options.out / "agent_answers.jsonl"
+    asked = carried_over(AnswerOptions, options, out=out, lm=options.agents_lm, budget=None, max_cost=None)
+    answers_within(asked, watch, account)
+    return str(out)
+
+
+def _tables(source: Source | None, name: str, missing: Sequence[str] = ()) -> list[TableSource]:
+    """The table that was given, if one was; a file is left to its reader."""
+    if source is None:
+        return []
+    return [table_source(source, name, missing)]
+
+
+def _plan(options: EvaluateOptions) -> GamePlan:
+    """All games; with ``games`` a balanced subset; adaptive ones, at most ``games``."""
+    return GamePlan(
+        "adaptive" if options.adaptive else "balanced" if options.games else "all",
+        options.games,
+        options.resolution,
+        options.seed,
+        options.until or "order",
+    )
+
+
+def _evaluated(
+    options: EvaluateOptions,
+    umpires: Umpires,
+    entries: Entries,
+    sources: Sources,
+    preferences: TableSource | None,
+    account: Account,
+    watch: Watch,
+) -> Evaluation:
+    card, plan = umpires.card, _plan(options)
+    seen = umpires.learned(entries)
+    labelled = (
+        None
+        if preferences is None
+        else _labelled(preferences, seen, sources.rename, winner_words(options.winner_words))
+    )
+    with ExitStack() as stack:
+
+        def opened(judging: Umpire) -> tuple[CompiledJudge, Session]:
+            """A judge and its way to the LM."""
+            spec = judging.spec(options)
+            session = stack.enter_context(session_for(options, spec, options.home, watch, account=account))
+            judge = judging.judge()
+            if judge.asks_lm:
+                session.preflight()
+            return judge, session
+
+        relevance = _relevance(options, entries, sources, watch, opened)
+        jury = _jury(options, umpires, opened)
+        player = _player(options, card, jury, entries, relevance)
+        watch.stage("play", f"{plan.kind} games, judged by {_names(umpires)}; {_asked_at(umpires, options)}")
+        played, proposal = play_tournament(entries, player, plan)
+        agreement = jury.agreement()
+    watch.stage("rate", f"{len(played)} games")
+    marks = player.marks if isinstance(player, ScorePlayer) else {}
+    games, seed = as_games(played, entries), options.seed
+    found = Evaluation(
+        entries=entries,
+        card=card,
+        board=make_leaderboard(games, source="evaluate", seed=seed),
+        played=played,
+        unproven=umpires.unproven,
+        marks=marks,
+        tie_band=_tie_band(card) if marks else "",
+        retrieval=None if relevance is None else retrieval_table(entries, relevance, cutoff=options.cutoff, seed=seed),
+        relevance=relevance,
+        proposal=proposal,
+        corrected=None
+        if labelled is None or preferences is None
+        else _corrected(options, games, labelled, name_of(preferences), seen),
+        learned=seen,
+        agreement=agreement,
+    )
+    model = ", ".join(dict.fromkeys(one.spec(options).model for one in umpires.members))
+    asked = replace(options, lm=options.lm or (None if model == card.lm.get("model") else model))
+    validities = [validity_of(one.program.card, jury.inputs) for one in umpires.members if one.program.card.version]
+    found = replace(found, unmeasured="; ".join(filter(None, (one.refused("answers") for one in validities))))
+    notes = (*notes_of(asked, found, validities, qrels=sources.qrels is not None), *seen_note(seen, entries))
+    notes += ranked_notes([one.program for one in umpires.members])
+    notes += () if agreement is None else (jury_sentence(agreement),)
+    if options.length_control:
+        lengths, why_not = equal_lengths(games, entries)
+        found, notes = replace(found, lengths=lengths), (*notes, *why_not)
+    return replace(found, notes=notes)
+
+
+def _labelled(
+    preferences: TableSource, seen: frozenset[str], rename: Mapping[str, str], said: Mapping[str, str]
+) -> Games:
+    """The experts' games, read before anything is judged.
+
+    Raises:
+        UserError: When the judge has learned from labels of their queries.
+    """
+    labelled = read_preferences(preferences, rename, said)
+    learned = sorted(seen & set(labelled.queries))
+    if learned:
+        raise UserError(
+            f"{name_of(preferences)}: {len(learned)} of its queries were in the judge's train or dev labels "
+            f"({', '.join(learned[:3])}{', ...' if len(learned) > 3 else ''}); only games that the judge has not "
+            "learned from can correct it. Leave those rows out."
+        )
+    return labelled
+
+
+def _corrected(options: EvaluateOptions, games: Games, labelled: Games, source: str, seen: frozenset[str]) -> Corrected:
+    fresh = np.array([query not in seen for query in games.queries])
+    return correct(games.only(fresh[games.query]), labelled, source, claimed=options.random_sample, seed=options.seed)
+
+
+def _write(options: EvaluateOptions, found: Evaluation, created: str) -> None:
+    """The folder but for report.json, which names the MLflow run."""
+    out = options.out
+    title = f"{out.name}: {len(found.entries.agents)} agents judged by {found.card.name}@{found.card.version}"
+    tables = csv_tables(found)
+    if options.sample is not None:
+        tables["sample"] = sample_sheet(found, options.sample)
+    texts = {"report.html": page(found, title=title, created=created)}
+    texts["items.jsonl"] = "".join(item_lines(drilled(found)))
+    texts |= {"relevance.qrels": lines} if (lines := qrels_lines(found)) else {}
+    write_folder(out, tables, texts, stale=FILES)
+
+
+def _relevance(
+    options: EvaluateOptions,
+    entries: Entries,
+    sources: Sources,
+    watch: Watch,
+    opened: Callable[[Umpire], tuple[CompiledJudge, Session]],
+) -> Relevance | None:
+    if sources.qrels is not None:
+        return by_document(read_qrels(sources.qrels, sources.rename), entries, name_of(sources.qrels))
+    if options.relevance_judge is None:
+        return None
+    umpire = umpire_of(options, "--relevance-judge", options.relevance_judge)
+    card = umpire.program.card
+    if card.task != "relevance":
+        raise UserError(
+            f"--relevance-judge {options.relevance_judge}: a judge of {card.task}; one of relevance is "
+            "needed. Name another."
+        )
+    judge, session = opened(umpire)
+    watch.stage("relevance", f"pooled documents, judged by {card.name}@{card.version}")
+    return judge_pool(entries, judge, session.ask)
+
+
+def _names(umpires: Umpires) -> str:
+    card = umpires.card
+    return (
+        f"{card.name}@{card.version}" if len(umpires.members) == 1 else ", ".join(one.name for one in umpires.members)
+    )
+
+
+def _asked_at(umpires: Umpires, options: EvaluateOptions) -> str:
+    """Which models are asked, and where."""
+    asked = (
+        EVIDENCE_ALONE if one.program.card.evidence_alone else one.spec(options).asked_at for one in umpires.members
+    )
+    return ", ".join(dict.fromkeys(asked))
+
+
+def _jury(
+    options: EvaluateOptions, umpires: Umpires, opened: Callable[[Umpire], tuple[CompiledJudge, Session]]
+) -> SeatedJury:
+    """The judges with their ways to their models; those that compare weigh what the options say."""
+    seats = []
+    for one in umpires.members:
+        judge, session = opened(one)
+        if judge.pairs and (options.factors or options.has_citations):
+            module = weighing(judge.module, factors=options.factors, citations=options.has_citations)
+            judge = replace(judge, module=module)
+        seats.append(Seat(one.name, judge, session.ask))
+    return SeatedJury(tuple(seats))
+
+
+def _player(
+    options: EvaluateOptions,
+    card: ProgramCard,
+    jury: SeatedJury,
+    entries: Entries,
+    relevance: Relevance | None,
+) -> Player:
+    if jury.judge.pairs:
+        showing = Showing(
+            entries,
+            relevance,
+            options.threshold,
+            raw=options.raw_documents,
+            annotations=options.annotations,
+        )
+        return PairPlayer(entries, jury, showing, one_order=options.one_order, answers=showing.answers)
+    if "answer" not in card.fields or card.scale.level == "nominal":
+        raise UserError(
+            f"--judge {card.name}@{card.version}: a judge of {card.task}; one of answer, grade or preference can judge "
+            "answers. Name another."
+        )
+    band = half_a_grade(card.scale).width if card.tie_band is None else card.tie_band
+    return ScorePlayer(entries, jury, band)
+
+
+def _tie_band(card: ProgramCard) -> str:
+    if card.tie_band is None:
+        return f"{number(half_a_grade(card.scale).width, 3)} (half a grade: nothing to fit it on)"
+    return f"{number(card.tie_band, 3)} (fitted on the judge's dev labels)"

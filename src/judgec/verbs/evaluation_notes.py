@@ -1,0 +1,122 @@
+"""The notes of a tournament's report: what its reader has to know."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from judgec.raters.programs import Program
+from judgec.records.estimate import Estimate
+from judgec.records.tasks.registry import compares
+from judgec.records.tasks.spec import PEERS
+from judgec.report.numbers import show
+from judgec.tournament.adaptive import Proposal
+from judgec.tournament.files.entries import Entries
+from judgec.tournament.pooling import missing_citations
+from judgec.tournament.report.evaluation import Evaluation, audit_note
+from judgec.verbs.options.evaluate import EvaluateOptions
+from judgec.verbs.validity import Validity
+
+ADVICE = "Give {name} in the tables of the tournament, or name a judge that was compiled without."
+
+
+def notes_of(
+    options: EvaluateOptions, found: Evaluation, validities: Sequence[Validity] = (), *, qrels: bool
+) -> tuple[str, ...]:
+    """What the reader of an evaluation has to know, one sentence each.
+
+    Args:
+        options: What was asked for.
+        found: What came of it.
+        validities: Of the judges.
+        qrels: Whether relevance grades were given.
+    """
+    card, entries = found.card, found.entries
+    notes = list(entries.notes)
+    answered = len(entries.answered)
+    if len(entries.queries) > answered:
+        notes.append(f"{len(entries.queries) - answered} queries have no answer of anybody.")
+    notes += [f"{agent} has no answer to {count} of {answered} queries." for agent, count in entries.missing.items()]
+    if found.skipped:
+        notes.append(f"{found.skipped} games were not played because an answer is missing; they count for nobody.")
+    for one in validities:
+        others = {name: lack for name, lack in one.lacking.items() if name != PEERS}  # of which the next note is
+        notes += replace(one, lacking=others, unproven="").notes("answers", ADVICE)  # UNPROVEN JUDGE says more
+    if PEERS in card.fields:
+        notes.append("The judge was compiled with peers, which are left out here: they would reward what most say.")
+    if (entries.retrieved or entries.shared) and "contexts" not in card.fields:
+        notes.append("The judge was compiled without contexts: it does not see the documents.")
+    notes += filter(None, [audit_note(card)])
+    if card.labels:
+        notes.append("The judge learned from constructed labels: no expert gave them.")
+    if options.lm is not None:
+        notes.append(f"Judged with {options.lm}; the judge was measured with {card.lm.get('model')}.")
+    if options.factors or options.has_citations:
+        notes.append("The judge's prompt was changed (--factors, --has-citations); it was measured without that.")
+    if qrels and options.relevance_judge:
+        notes.append("--relevance-judge was not used: --qrels grades the documents.")
+    if found.identical:
+        notes.append(
+            f"{found.identical} of {len(found.played)} games are between answers that are the same: ties, and nobody "
+            "was asked."
+        )
+    if compares(card.task) and "contexts" in card.fields:
+        notes += _documents(options, found)
+    if found.proposal is not None:
+        notes.append(_stopped(found, found.proposal, options.resolution))
+    return tuple(notes)
+
+
+def _documents(options: EvaluateOptions, found: Evaluation) -> list[str]:
+    """What a judge that compares answers was shown of their documents."""
+    best, least = None if found.relevance is None else found.relevance.best, options.threshold
+    notes = []
+    if best is not None and least is not None and best < least:
+        notes.append(f"All graded documents are hidden: the best grade is {best}, --threshold {least}.")
+    if found.without_contexts:
+        notes.append(
+            f"{found.without_contexts} of {len(found.played)} games were judged without documents, by a prompt that "
+            "does not speak of them: there was none, or all were hidden."
+        )
+    notes += [
+        f"{count} citations of {agent} name a document that it did not have: marked as missing."
+        for agent, count in missing_citations(found.entries).items()
+    ]
+    return notes
+
+
+def _stopped(found: Evaluation, proposal: Proposal, resolution: float) -> str:
+    """Why an adaptive tournament stopped, and what is known then."""
+    pairs, leads = proposal.neighbours, proposal.until == "leader"
+    settled = "the leader is known" if leads else "all neighbours are settled"
+    why = {"settled": settled, "exhausted": "no game was left"}.get(proposal.reason, "--games was reached")
+    known = sum(pair.settled != "unsure" for pair in pairs)
+    if leads and pairs:
+        ahead = sum(pair.settled == "separated" for pair in pairs)
+        said = (
+            f"{pairs[0].better} leads: {ahead} of {len(pairs)} rivals are worse, {known - ahead} at most "
+            f"{resolution:g} Elo better, {len(pairs) - known} unsure (no rival better by more: 95 %, at any stop)"
+        )
+    else:
+        said = f"{known} of {len(pairs)} neighbours are separated or known to be within {resolution:g} Elo"
+    played, every = len(found.played), len(found.played) + found.games_left
+    return f"Adaptive: stopped after {played} of {every} games because {why}; {said}."
+
+
+def seen_note(seen: frozenset[str], entries: Entries) -> tuple[str, ...]:
+    """Said where the judge has learned from labels of these very queries."""
+    if not seen:
+        return ()
+    return (f"{len(seen)} of {len(entries.answered)} queries were in the judge's train or dev labels.",)
+
+
+def ranked_notes(judges: Sequence[Program]) -> tuple[str, ...]:
+    """Says of each judge how it ranked the systems of its own test items, where these told systems apart."""
+    notes = []
+    for program in judges:
+        found = program.report.get("systems")
+        if isinstance(found, dict) and found["tau_b"]["value"] is not None:
+            tau, name = Estimate(**found["tau_b"]), f"{program.card.name}@{program.card.version}"
+            notes.append(
+                f"{name} ranked {len(found['systems'])} systems of its test items as people do with tau-b {show(tau)}; "
+                f"at 5 % it decided {found['same_decisions']} of {found['pairs']} pairs of them as people did."
+            )
+    return tuple(notes)

@@ -1,0 +1,76 @@
+"""Judgments or labels as scores for a label or trace tool, in the form in which it takes them."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from judgec.connect.scores.registry import tool_of
+from judgec.connect.scores.sent import SENDERS, scores_of, sent
+from judgec.errors import UserError
+from judgec.labels.splits import default_family, write_whole
+from judgec.table.rows.columns import renamed
+from judgec.table.tables import read_table
+from judgec.verbs.options.labels import LabelsOptions
+
+LINES, DOCUMENT = ".jsonl", ".json"
+
+
+@dataclass(frozen=True)
+class ExportedScores:
+    """Scores on their way back to a tool.
+
+    Args:
+        out: The file.
+        records: Grades in the rows that were read; ``scores`` and ``skipped`` add up to it.
+        scores: How many the tool can take.
+        skipped: How many it cannot, by reason.
+        how: What takes the file.
+    """
+
+    out: Path
+    records: int
+    scores: int
+    skipped: Mapping[str, int]
+    how: str
+
+    def to_json(self) -> dict[str, object]:
+        """What ``labels --export TOOL:FILE --json`` prints."""
+        return {
+            "out": str(self.out),
+            "records": self.records,
+            "scores": self.scores,
+            "skipped": dict(self.skipped),
+            "how": self.how,
+        }
+
+
+def export_scores(options: LabelsOptions) -> ExportedScores:
+    """Write the scores of ``options.file`` for the tool and the file of ``options.export``, ``TOOL:FILE``.
+
+    Raises:
+        UserError: A tool that takes no scores; a file that is there, or whose format is not one of its.
+        InputError: Rows without the tool's ids or without grades.
+    """
+    tool, file = tool_of(options.export or "") or ("", "")
+    if tool not in SENDERS:
+        raise UserError(
+            f"--export {options.export}: {tool or 'it'} takes no scores; {', '.join(SENDERS)} do. Name one of these, "
+            "or a sheet."
+        )
+    out = Path(file)
+    if out.suffix not in {LINES, DOCUMENT} or not out.parent.is_dir() or out.exists():
+        raise UserError(
+            f"--export {options.export}: a new file in a folder that is there is needed, {LINES} (one score a line) or "
+            f"{DOCUMENT} (as the tool takes them together). Name another."
+        )
+    table = renamed(read_table(options.file), options.columns)
+    scores, skipped = scores_of(table, options.name, default_family(options.file))
+    bodies, lost = sent(tool, scores)
+    if out.suffix == LINES:
+        write_whole(out, "".join(json.dumps(body, ensure_ascii=False, default=str) + "\n" for body in bodies))
+    else:
+        whole = {SENDERS[tool].envelope: bodies} if SENDERS[tool].envelope else bodies
+        write_whole(out, json.dumps(whole, ensure_ascii=False, indent=1, default=str) + "\n")
+    records = len(scores) + skipped.total()
+    return ExportedScores(out, records, len(scores) - lost.total(), dict(skipped + lost), SENDERS[tool].how)

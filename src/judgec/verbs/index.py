@@ -1,0 +1,126 @@
+"""``judgec.index``: documents in, an index that agents search out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+
+from judgec.errors import UserError
+from judgec.lm.executor import Progress
+from judgec.lm.usage import Spent
+from judgec.lm.watch import Watch
+from judgec.rag.retrieval.build import BuildReport, build_index
+from judgec.rag.retrieval.index import open_index
+from judgec.rag.retrieval.measure import VectorSearch, measure_search
+from judgec.rag.retrieval.parsing.chunking import Chunking
+from judgec.rag.retrieval.stores.lance import LanceIndex
+from judgec.verbs.frames import frame_part
+from judgec.verbs.options.index import IndexOptions
+from judgec.verbs.verb import verb
+
+
+@dataclass(frozen=True)
+class CorpusIndex:
+    """An index with what was read into it; ``judgec.answer(index=...)`` takes it as it takes its folder.
+
+    Args:
+        build: What this run read, left out and skipped.
+        path: Its folder.
+        published: Where else it is, or None.
+        search: How well and how fast the nearest vectors are found; None of a single passage.
+    """
+
+    build: BuildReport
+    path: Path
+    published: str | None = None
+    search: VectorSearch | None = None
+
+    @property
+    def verdict(self) -> str:
+        """How much it holds, and what could not be read."""
+        skipped = f", {len(self.build.skipped)} skipped" if self.build.skipped else ""
+        return f"{self.build.passages} passages of {self.build.files} files{skipped}"
+
+    @cached_property
+    def passages(self) -> pd.DataFrame:
+        """Its passages: passage_id, doc_id, title, section, text."""
+        names = ("passage_id", "doc_id", "title", "section", "text")
+        rows = [[getattr(passage, name) for name in names] for passage in open_index(self.path).passages()]
+        return pd.DataFrame(rows, columns=list(names))
+
+    @property
+    def report(self) -> Mapping[str, object]:
+        """What ``judgec index --json`` prints."""
+        build, manifest = self.build, self.build.manifest
+        return {
+            "index": str(self.path),
+            "passages": build.passages,
+            "documents_read": build.documents,
+            "files": build.files,
+            "files_read": build.read,
+            "files_unchanged": build.unchanged,
+            "files_removed": build.removed,
+            "duplicates_dropped": build.duplicates,
+            "skipped": dict(build.skipped),
+            "faults": list(build.faults),
+            "left_out": dict(build.left_out),
+            "chunking": manifest.chunking,
+            "embedder": manifest.embedder,
+            "dimensions": manifest.dimensions,
+            "language": manifest.language,
+            "search": None if self.search is None else self.search.to_json(),
+        }
+
+    def __fspath__(self) -> str:
+        return str(self.path)
+
+    def __len__(self) -> int:
+        return self.build.passages
+
+    def __repr__(self) -> str:
+        return f"<CorpusIndex {self.path}: {self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        rows = pd.Series(
+            {name: str(value) for name, value in self.report.items() if not isinstance(value, dict | list)}
+        )
+        return frame_part(self.verdict, rows.to_frame("index"), name=str(self.path))
+
+
+@verb(IndexOptions)
+def index(options: IndexOptions, watch: Watch) -> CorpusIndex:
+    """Make documents searchable by words and by meaning; run again, it reads only what changed.
+
+    Raises:
+        UserError: No such file, or nothing that can be read.
+        ArtifactError: An index that is damaged or of another format.
+        ServiceError: The embedder or the database failed.
+
+    Example:
+        >>> found = judgec.index("trainsets/sensors/catalogue", out="corpus")
+        >>> len(found) > 10, found.passages.loc[0, "doc_id"].endswith(".md")
+        (True, True)
+    """
+    if options.postgres is not None and options.metric == "l2":
+        raise UserError("--postgres and --metric l2: published vectors are compared by cosine. Drop one of them.")
+    build = build_index(
+        options.paths,
+        options.out,
+        chunking=None if options.chunk is None else Chunking.parse(options.chunk),
+        embedder=options.embedder,
+        language=options.language,
+        metric=options.metric,
+        ann=options.ann,
+        api_base=options.api_base,
+        rename=dict(options.columns) or None,
+        seed=options.seed,
+        on_file=lambda done, total: watch.progress(Progress(done, total, 0, Spent(), of="files")),
+    )
+    if options.postgres is not None:
+        from judgec.rag.retrieval.stores.postgres import publish
+
+        publish(options.out, options.postgres)
+    search = measure_search(LanceIndex(options.out), options.seed) if build.passages > 1 else None
+    return CorpusIndex(build, options.out, options.postgres, search)

@@ -1,0 +1,199 @@
+"""``judgec.init``: looks at a label file and writes down how it is read, so that no command has to be told again."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from judgec.errors import UserError
+from judgec.labels.labels import label_file
+from judgec.labels.project import NAME, Project, read_project, write_project
+from judgec.labels.proposal import LabelProposal, Said, propose
+from judgec.labels.splits import as_family, default_family, write_whole
+from judgec.lm.watch import Watch
+from judgec.records.label import LabelSet
+from judgec.records.tasks.registry import TASKS
+from judgec.table.arrow import HUB_PREFIX
+from judgec.table.datasheet import read_datasheet
+from judgec.table.rows.cells import as_text, is_missing
+from judgec.table.table import Table
+from judgec.table.tables import read_table
+from judgec.table.workbooks import split_sheet
+from judgec.verbs.options.init import InitOptions
+from judgec.verbs.verb import verb
+
+LONGEST_EXAMPLE = 60  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSetup:
+    """How a label file is read, as ``judgec.toml`` has it.
+
+    Args:
+        project: What the file says.
+        proposal: Where that comes from.
+        labels: The labels, read that way.
+        examples: By column of the table, a value of it.
+        notes: What reading assumed or mended.
+    """
+
+    project: Project
+    proposal: LabelProposal
+    labels: LabelSet
+    examples: Mapping[str, str]
+    notes: tuple[str, ...]
+
+    @property
+    def path(self) -> Path:
+        """The ``judgec.toml``."""
+        return self.project.path
+
+    @property
+    def options(self) -> dict[str, object]:
+        """What ``judgec.read_labels`` and ``judgec.compile_judge`` take to read the file this way."""
+        project = self.project
+        found = {"task": project.task, "columns": dict(project.columns), "annotators": project.annotators}
+        scale = None if project.scale is None else project.scale.model_dump(mode="json", exclude_defaults=True)
+        rounding = {} if project.round is None else {"round": project.round}
+        words = {"winner_words": dict(project.winner_words)} if project.winner_words else {}
+        return found | {"scale": scale} | rounding | words
+
+    def roles(self) -> list[tuple[str, str]]:
+        """Judgec's name and the table's, of every column that is read."""
+        theirs = {ours: column for column, ours in self.proposal.columns.items()}
+        spec = TASKS[self.proposal.task]
+        wanted = (*spec.inputs, "annotator", "query_id", "item_id", "agent", "group", "rationale")
+        found = [(name, theirs.get(name, name)) for name in wanted if theirs.get(name, name) in self.examples]
+        found += [("judge", name) for name in self.proposal.judges if name in self.examples]
+        if self.proposal.annotators:
+            return [*found, *(("rater", name) for name in self.proposal.labels)]
+        return [*found, *((self.proposal.columns.get(name, name), name) for name in self.proposal.labels)]
+
+    def require_sure(self) -> None:
+        """Check that nothing which changes the statistics could be read otherwise.
+
+        Raises:
+            UserError: Each doubt, with the option that settles it.
+        """
+        if self.proposal.unsure:
+            raise UserError(f"{self.project.label_path}: not sure: {' '.join(self.proposal.unsure)}")
+
+    def text(self) -> str:
+        """The ``judgec.toml``."""
+        return write_project(self.project, {key: why for key, why in self.proposal.why.items() if key != "scale"})
+
+    def write(self) -> None:
+        """Write it, whole or not at all."""
+        write_whole(self.path, self.text())
+        read_project(self.path)
+
+    def to_json(self) -> dict[str, object]:
+        """What ``judgec init --json`` prints."""
+        project, labels = self.project, self.labels
+        return {
+            "out": str(self.path),
+            "labels": project.labels,
+            "name": project.name,
+            **self.options,
+            "annotators": list(project.annotators),
+            "judges": list(project.judges),
+            "label_columns": list(self.proposal.labels),
+            "unused": list(self.proposal.unused),
+            "items": len(labels.items),
+            "queries": len({item.query_id for item in labels.items}),
+            "graded_by": sorted({label.annotator for label in labels.labels}),
+            "accept_only": labels.accept_only,
+        }
+
+    def __repr__(self) -> str:
+        return f"<LabelSetup {self.path}: {self.proposal.task}, {len(self.labels.items)} items>"
+
+
+@verb(InitOptions)
+def init(options: InitOptions, watch: Watch) -> LabelSetup:
+    """Look at a label file and write ``judgec.toml`` beside it: columns, annotators, scale, model, caps, name.
+
+    Commands read it; functions take what it says as ``**found.options``.
+
+    Raises:
+        UserError: There is a ``judgec.toml`` already; the order of the grades is not known; who graded, or which grade
+            is the best, is not sure.
+        InputError: No column looks like what is needed, or the labels are faulty.
+
+    Example:
+        >>> found = judgec.init("trainsets/sensors/labels.jsonl", replace=True)
+        >>> found.project.task, found.project.scale.accept_at
+        ('grade', 4)
+        >>> found.path.unlink()
+    """
+    found = proposed(options, watch)
+    found.require_sure()
+    found.write()
+    return found
+
+
+def proposed(options: InitOptions, watch: Watch) -> LabelSetup:
+    """What ``init`` would write; nothing is written.
+
+    Raises:
+        UserError, InputError: As ``init``.
+    """
+    file = str(options.file)
+    path = project_path(file)
+    if path.exists() and not options.replace:
+        raise UserError(f"{path}: it is there already, and every command reads it. Edit it, or add --replace.")
+    watch.stage("labels", file)
+    table, sheet = read_table(file, options.columns, missing=options.missing), read_datasheet(file)
+    said = Said(
+        options.task, options.columns, options.annotators, options.grades, options.accept_at, options.round is not None
+    )
+    proposal = propose(table, sheet, said)
+    name = default_family(file) if options.name is None else as_family(options.name)
+    project = Project(
+        path,
+        labels=file if file.startswith(HUB_PREFIX) else _beside(file),
+        task=proposal.task,
+        name=name,
+        lm=options.lm,
+        budget=options.budget,
+        max_cost=options.max_cost,
+        annotators=proposal.annotators,
+        round=options.round,
+        judges=proposal.judges,
+        columns=proposal.columns,
+        scale=proposal.scale,
+        missing=options.missing,
+        wide=table.wide,
+        winner_words=options.winner_words,
+    )
+    declared = sheet if proposal.scale is None else replace(sheet, scale=proposal.scale)
+    read = label_file(
+        table,
+        declared,
+        task=proposal.task,
+        rename=proposal.columns,
+        annotators=proposal.annotators,
+        rounding=options.round,
+        winner_words=options.winner_words,
+    ).labels
+    return LabelSetup(project, proposal, read, _examples(table), tuple(read.notes))
+
+
+def project_path(file: str) -> Path:
+    """Where the ``judgec.toml`` of a label file is: beside it; for the Hub the current folder."""
+    return Path(NAME) if file.startswith(HUB_PREFIX) else Path(split_sheet(file)[0]).parent / NAME
+
+
+def _beside(file: str) -> str:
+    """The file's own name, with the sheet that was named."""
+    path, sheet = split_sheet(file)
+    return Path(path).name if sheet is None else f"{Path(path).name}#{sheet}"
+
+
+def _examples(table: Table) -> dict[str, str]:
+    """The first value of each column, cut."""
+    found = {}
+    for name in table.columns:
+        value = next((row[name] for row in table.rows if not is_missing(row.get(name))), "")
+        text = " ".join(as_text(value).split())
+        found[name] = text if len(text) <= LONGEST_EXAMPLE else text[: LONGEST_EXAMPLE - 1] + "…"
+    return found

@@ -1,0 +1,422 @@
+"""``judgec.load_judge``: a compiled judge that judges a DataFrame or one item."""
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, overload
+
+import pandas as pd
+
+from judgec.errors import InputError, UserError
+from judgec.labels.rows.conversations import holding, with_turns
+from judgec.labels.rows.items import collect_items
+from judgec.lm.session import Session
+from judgec.lm.spec import LMSpec
+from judgec.lm.usage import Account, Budget
+from judgec.lm.watch import Watch
+from judgec.raters import programs
+from judgec.raters.judge import CompiledJudge
+from judgec.raters.judge import load_judge as load_compiled
+from judgec.raters.programs import Program
+from judgec.raters.recorded import OnWhat, RecordedVerdicts, judge_of, read_recorded
+from judgec.records.card import ProgramCard
+from judgec.records.conversation import usual_turn
+from judgec.records.judgment import Judgments
+from judgec.records.label import Item
+from judgec.records.tasks.registry import TASKS, as_task
+from judgec.table import seal
+from judgec.table.rows.columns import renamed, require_columns
+from judgec.table.table import Table
+from judgec.verbs.frames import IN_MEMORY, Source, as_frame, as_table, named_table
+from judgec.verbs.live import live_interview, live_specs
+from judgec.verbs.options.shared import Spending
+from judgec.verbs.recorded import NAMES, recorded_for
+from judgec.verbs.spending import session_for
+from judgec.verbs.verb import watching
+from judgec.verbs.workspace import Workspace
+
+if TYPE_CHECKING:
+    from judgec.verbs.mlflow_scorer import JudgeScorer
+
+PREFIX = "judge_"  # before the appended names, where the rows have one of them
+GRADED = ("grade", "score", "accept", "confidence")
+WHOLE = ("rationale", "unscored", "probabilities", "stated_confidence")
+
+
+@dataclass(frozen=True, slots=True)
+class Judgment:
+    """What a judge says of one item; of several aspects the first four are dicts by aspect.
+
+    Args:
+        grade: The grade, or None when unscored.
+        score: The expected value, in scale units.
+        accept: Accepted or rejected; None where the scale has no threshold.
+        confidence: Probability that the grade is right.
+        rationale: What decided.
+        unscored: Why there is no grade, or None.
+        probabilities: Of each grade.
+        stated_confidence: What the model said of its confidence, 0-1; None where it said nothing or none was asked.
+        details: Further columns of the task by name, such as ``claims`` of the task ``claims``; empty for most tasks.
+    """
+
+    grade: object
+    score: object
+    accept: object
+    confidence: object
+    rationale: str
+    unscored: str | None
+    probabilities: object
+    stated_confidence: float | None = None
+    details: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A compiled judge, ready to judge.
+
+    Args:
+        card: What it is and where it came from.
+        compiled: Prompt, evidence and calibration.
+        spec: The model that it asks.
+        workspace: Where it was loaded from, and where its calls are journaled.
+        budget: Most LM calls of one call of the judge.
+        max_cost: Most US dollars of one call.
+        verdicts: Recorded verdicts that it reads in place of asking a model.
+        live: Of a judge of recorded verdicts: which model each of its prompts is put to, in place of the verdicts.
+        allow_modified: Its files may have been modified since it was compiled.
+        functions: What it calls where it asks a Python function, by name.
+    """
+
+    card: ProgramCard
+    compiled: CompiledJudge
+    spec: LMSpec
+    workspace: Workspace
+    budget: int | None = None
+    max_cost: float | None = None
+    verdicts: RecordedVerdicts | None = field(default=None, repr=False)
+    live: Mapping[str, LMSpec] = field(default_factory=dict)
+    allow_modified: bool = False
+    functions: Mapping[str, object] = field(default_factory=dict, repr=False)
+
+    @property
+    def home(self) -> Path:
+        """Folder of programs/ and .judgec/."""
+        return self.workspace.home
+
+    @property
+    def name(self) -> str:
+        """``NAME@VERSION``."""
+        return f"{self.card.name}@{self.card.version}"
+
+    @overload
+    def __call__(
+        self,
+        rows: Source,
+        *,
+        columns: Mapping[str, str] | None = None,
+        budget: int | None = None,
+        max_cost: float | None = None,
+        progress: bool | Watch | None = None,
+    ) -> pd.DataFrame: ...
+    @overload
+    def __call__(
+        self,
+        rows: None = None,
+        *,
+        columns: None = None,
+        budget: int | None = None,
+        max_cost: float | None = None,
+        progress: bool | Watch | None = None,
+        **fields: object,
+    ) -> Judgment: ...
+    def __call__(
+        self,
+        rows: Source | None = None,
+        *,
+        columns: Mapping[str, str] | None = None,
+        budget: int | None = None,
+        max_cost: float | None = None,
+        progress: bool | Watch | None = None,
+        **fields: object,
+    ) -> pd.DataFrame | Judgment:
+        """Judge rows, or one item given by its fields.
+
+        Args:
+            rows: A DataFrame, a list of dicts, a path or a ``datasets.Dataset``. The result has the same rows in the
+                same order under the same index, with their own columns; behind them grade, score, accept, confidence,
+                rationale, unscored, probabilities (JSON) and stated_confidence, of several aspects ``grade.ASPECT`` and
+                so on. Where the rows have one of these names, all are prefixed by ``judge_``.
+            columns: judgec's names by those of the rows.
+            budget: Most LM calls; by default as the judge was loaded.
+            max_cost: Most US dollars; by default as the judge was loaded.
+            progress: A bar, or none; by default where somebody looks.
+            fields: ``query``, ``answer``, ``reference``, ``contexts``, ... of one item.
+
+        Raises:
+            InputError: A missing column or query, with its row.
+            BudgetError: Items that do not fit the caps are unscored; this is raised only where no call fits.
+            ServiceError: The model cannot be reached.
+
+        Example:
+            >>> judge = judgec.load_judge("sensors@latest")
+            >>> judge(query="How wide is the range?", answer="0.6 to 70 m3/h", reference="0.6 to 70 m3/h").grade
+            5
+        """
+        caps = Budget(
+            calls=self.budget if budget is None else budget, usd=self.max_cost if max_cost is None else max_cost
+        )
+        with watching(progress) as watch:
+            return self._graded(rows, columns, fields, partial(self._judged, account=Account(caps), watch=watch))
+
+    def _graded(
+        self,
+        rows: Source | None,
+        columns: Mapping[str, str] | None,
+        fields: Mapping[str, object],
+        judged: Callable[[Table], Judgments],
+    ) -> pd.DataFrame | Judgment:
+        if rows is None:
+            return self._one(fields, judged)
+        if fields:
+            raise UserError(f"judge: rows and {', '.join(fields)}; give rows, or the fields of one item.")
+        frame = as_frame(rows)
+        if not len(frame):
+            return self._appended(frame, [])
+        found = judged(renamed(as_table(frame), columns or {}))
+        return self._appended(frame, list(found.rows(self.compiled.scale)))
+
+    @property
+    def account(self) -> Account:
+        """A new one with the caps that the judge was loaded with."""
+        return Account(Budget(calls=self.budget, usd=self.max_cost))
+
+    def rows(self, rows: Sequence[Mapping[str, object]], *, account: Account | None = None) -> list[dict[str, object]]:
+        """Judge a few rows without a DataFrame: the keys of a line of ``judgec judge --out``, in the same order.
+
+        Args:
+            rows: The fields of each item by judgec's names.
+            account: What several calls may spend together; by default each has the caps that the judge was loaded with.
+
+        Raises:
+            InputError: A missing field, with its row.
+            BudgetError: As calling the judge.
+            ServiceError: As calling the judge.
+        """
+        columns = tuple(dict.fromkeys(name for row in rows for name in row))
+        table = Table(IN_MEMORY, columns, tuple(map(dict, rows)), tuple(range(1, len(rows) + 1)), by_line=False)
+        with watching(False) as watch:
+            found = self._judged(table, account=account or self.account, watch=watch)
+        return list(found.rows(self.compiled.scale))
+
+    async def acall(
+        self,
+        rows: Source | None = None,
+        *,
+        columns: Mapping[str, str] | None = None,
+        budget: int | None = None,
+        max_cost: float | None = None,
+        progress: bool | Watch | None = None,
+        **fields: object,
+    ) -> pd.DataFrame | Judgment:
+        """As calling the judge, in a thread of its own, so that an event loop goes on meanwhile."""
+        call: Callable[..., pd.DataFrame | Judgment] = self.__call__
+        caps = {"budget": budget, "max_cost": max_cost, "progress": progress}
+        return await asyncio.to_thread(call, rows, columns=columns, **caps, **fields)
+
+    def as_mlflow_scorer(self) -> "JudgeScorer":
+        """A scorer for ``mlflow.genai.evaluate``: Feedback NAME (the grade, with the reason) and NAME.score.
+
+        Example:
+            >>> judgec.load_judge("sensors@latest").as_mlflow_scorer().name
+            'sensors'
+        """
+        from judgec.verbs.mlflow_scorer import JudgeScorer  # MLflow takes seconds to import
+
+        rows = partial(self.rows, account=self.account)  # MLflow's threads call it once a few rows: one purse for all
+        return JudgeScorer(self.card, rows, asks_lm=self.compiled.asks_lm)
+
+    def __repr__(self) -> str:
+        model = self.card.engine or self.card.lm.get("model")
+        return f"<Judge {self.name}, {self.card.task}, {model}{'' if self.card.promoted else ', not promoted'}>"
+
+    def _one(self, fields: Mapping[str, object], judged: Callable[[Table], Judgments]) -> Judgment:
+        if not fields:
+            raise UserError(
+                "judge: nothing to judge; a DataFrame, or the fields of one item such as query= and answer=."
+            )
+        known = TASKS[as_task(self.card.task)].inputs
+        if unknown := [name for name in fields if name not in known and name not in holding(fields)]:
+            raise UserError(f"judge: {', '.join(unknown)}; a judge of {self.card.task} reads {', '.join(known)}.")
+        given = {name: value for name, value in fields.items() if value is not None}
+        table = Table(IN_MEMORY, tuple(given), (given,), (1,), by_line=False)
+        (row,) = judged(table).rows(self.compiled.scale)
+        if len(self.compiled.aspects) > 1:
+            row = {name.removesuffix("s") if name.removesuffix("s") in GRADED else name: row[name] for name in row}
+        kept = {name: row[name] for name in (*GRADED, *WHOLE)}
+        details = {name: row[name] for name in TASKS[self.card.task].details}
+        return Judgment(**kept, details=details)  # type: ignore[arg-type]  # as rows() makes them
+
+    def _judged(self, table: Table, *, account: Account, watch: Watch) -> Judgments:
+        table = with_turns(table, usual=usual_turn(self.card.fields))
+        items = self._items(table)
+        if self.live:
+            with self._session(None, account, watch) as session:
+                asked = live_interview(self.compiled, self.live, lambda spec: session.executor(spec).run)
+                (only, *_) = self.live
+                return self.compiled.judge_by(items, lambda name, some: asked.said(name or only, some))
+        if self.spec.recorded is not None and self.compiled.asks_lm:
+            return self.compiled.calibrate(items, self._looked_up(table, items))
+        if not self.compiled.asks_lm:
+            return self.compiled.calibrate(items, None)  # no journal is opened for what asks nobody
+        with self._session(self.spec, account, watch) as session:
+            return self.compiled.judge(items, session.finish)
+
+    def _session(self, spec: LMSpec | None, account: Account, watch: Watch) -> Session:
+        options = Spending(functions=self.functions)
+        return session_for(options, spec, self.home, watch, account=account, environ=self.workspace.environ)
+
+    def _looked_up(self, table: Table, items: Sequence[Item]) -> Judgments:
+        """The recorded verdicts on the rows, by their item_id."""
+        named = collect_items(table, as_task(self.card.task))
+        judge, panel = judge_of(self.card), self.compiled.joint
+        given = None if self.verdicts is None else self.verdicts.with_panel(judge, panel)
+        found = given or recorded_for(self.card, self.spec, table, panel=panel)
+        said = found.judgments(judge, [named.items[i].item_id for i in named.item_of])
+        return replace(said, item_ids=tuple(item.item_id for item in items))
+
+    def _items(self, table: Table) -> Sequence[Item]:
+        """One item a row, whatever its item_id: rows that are alike are asked once, by the journal."""
+        task = as_task(self.card.task)
+        rows = tuple({**row, "item_id": str(number)} for number, row in enumerate(table.rows))
+        numbered = replace(table, rows=rows, columns=(*dict.fromkeys((*table.columns, "item_id")),))
+        require_columns(numbered, task, labelled=False)
+        collected = collect_items(numbered, task)
+        if collected.faults:
+            raise InputError([sentence for _, sentence in collected.faults])
+        return collected.items
+
+    def _appended(self, frame: pd.DataFrame, rows: Sequence[Mapping[str, object]]) -> pd.DataFrame:
+        aspects = self.compiled.aspects
+        graded = list(GRADED) if len(aspects) == 1 else [f"{name}.{aspect}" for name in GRADED for aspect in aspects]
+        details = TASKS[as_task(self.card.task)].details
+        names, taken = [*graded, *WHOLE, *details], {str(name) for name in frame.columns}
+        before = ""
+        while any(before + name in taken for name in names):
+            before += PREFIX
+        values: dict[str, list[object]] = {name: [] for name in names}
+        for row in rows:
+            for name in graded:
+                key, _, aspect = name.partition(".")
+                found = row[f"{key}s"] if aspect else row[key]
+                values[name].append(found[aspect] if isinstance(found, dict) else found)
+            for name in ("stated_confidence", "rationale", "unscored", *details):
+                values[name].append(row[name])
+            values["probabilities"].append(None if row["unscored"] else json.dumps(row["probabilities"]))
+        added = {
+            before + name: pd.Series(column, index=frame.index, dtype=_type(column)) for name, column in values.items()
+        }
+        return pd.concat([frame, pd.DataFrame(added, index=frame.index)], axis=1)
+
+
+def load_judge(
+    name: str,
+    *,
+    home: str | Path = ".",
+    tracking_uri: str | None = None,
+    lm: str | None = None,
+    api_base: str | None = None,
+    budget: int | None = None,
+    max_cost: float | None = None,
+    verdicts: Source | None = None,
+    live: bool = False,
+    allow_modified: bool = False,
+    functions: Mapping[str, Callable[..., object] | str] | None = None,
+) -> Judge:
+    """Load a compiled judge.
+
+    Args:
+        name: ``NAME@champion``, ``NAME@latest`` or ``NAME@NUMBER``.
+        home: Folder of programs/ and .judgec/.
+        tracking_uri: Where its runs are tracked, for ``judge.workspace``.
+        lm: Another model than it was compiled for; ``recorded:FILE`` for a judge of recorded verdicts.
+        api_base: An OpenAI-compatible endpoint.
+        budget: Most LM calls each time it is called.
+        max_cost: Most US dollars each time it is called.
+        verdicts: Recorded verdicts on the items to judge, for a judge that was compiled from some: a DataFrame, a list
+            of dicts or a file, with the columns item_id, judge, and grade or preference.
+        live: Ask with exactly the recorded prompt, where it is known, the model that ``lm`` or the record names.
+        allow_modified: Take a judge whose files were modified since it was compiled.
+        functions: What to call where the judge asks a Python function, by the name that it was compiled with: nothing
+            that is read from a judge's files is imported.
+
+    Raises:
+        UserError: There is no such judge; with ``live``, as ``judgec judge --live``.
+        ArtifactError: Its files do not fit this version of judgec, or were modified.
+
+    Example:
+        >>> judge = judgec.load_judge("sensors@latest")
+        >>> judge.card.task
+        'grade'
+    """
+    workspace = Workspace(home, tracking_uri)
+    with seal.reading(allow_modified):
+        program = workspace.load(name)
+    if live:
+        if verdicts is not None:
+            raise UserError("load_judge: live=True and verdicts; one of them is valid. Drop one.")
+        compiled = load_compiled(program)
+        specs = live_specs(program.card, compiled, lm, api_base)
+        model = next(iter(specs.values()))
+        return Judge(program.card, compiled, model, workspace, budget, max_cost, None, specs, allow_modified)
+    ready = _ready(program, workspace, lm, api_base, budget, max_cost, verdicts)
+    return replace(ready, allow_modified=allow_modified, functions=functions or {})
+
+
+def load_folder(
+    folder: Path,
+    *,
+    home: str | Path = ".",
+    lm: str | None = None,
+    api_base: str | None = None,
+    budget: int | None = None,
+    max_cost: float | None = None,
+) -> Judge:
+    """Load a compiled judge from the folder of one version, wherever it is; parameters as ``load_judge``.
+
+    Raises:
+        ArtifactError: Its files are damaged, or do not fit this version of judgec.
+    """
+    return _ready(programs.read_folder(folder), Workspace(home), lm, api_base, budget, max_cost, None)
+
+
+def _ready(
+    program: Program,
+    workspace: Workspace,
+    lm: str | None,
+    api_base: str | None,
+    budget: int | None,
+    max_cost: float | None,
+    verdicts: Source | None,
+) -> Judge:
+    compiled = load_compiled(program)
+    spec = LMSpec.from_card(program.card.lm, model=lm, api_base=api_base, asks=compiled.asks_lm)
+    recorded = None
+    if verdicts is not None:
+        judge_of(program.card)
+        recorded = read_recorded(named_table(verdicts, NAMES), OnWhat.of_card(program.card))
+    return Judge(program.card, compiled, spec, workspace, budget, max_cost, recorded)
+
+
+def _type(column: Sequence[object]) -> str | None:
+    """Numbers and truths as pandas' own types where nothing is missing, else what holds None."""
+    kinds = {type(value) for value in column if value is not None}
+    if kinds == {float}:
+        return "float64"
+    if kinds == {int}:
+        return "Int64" if None in column else "int64"
+    if kinds == {bool}:
+        return "boolean" if None in column else "bool"
+    return "object"

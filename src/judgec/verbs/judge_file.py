@@ -1,0 +1,509 @@
+"""``judgec.judge_file``: judges the rows of a file, of any size, into another file."""
+
+import gc
+import os
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from judgec.compile.held_out import memory_of
+from judgec.connect.tracking.store import tracking_store
+from judgec.connect.tracking.traces import MLFLOW_PREFIX, save_traces
+from judgec.errors import GateError, ServiceError, UserError
+from judgec.labels.stream.judged import Names, judged_file, kind_of, names_of
+from judgec.labels.stream.pieces import ItemStream, open_items
+from judgec.lm.journal.journal import Journal
+from judgec.lm.outlast import NOT_ASKED, Outlasted
+from judgec.lm.usage import Account, Spent
+from judgec.lm.watch import Watch
+from judgec.raters.decision import HALF_WAY
+from judgec.raters.judge import disagreements
+from judgec.raters.programs import Program
+from judgec.raters.stream.asking import SERVICE_ERROR
+from judgec.raters.stream.interview import Interview
+from judgec.raters.stream.jury import Jury
+from judgec.records.card import EVIDENCE_ALONE, ProgramCard
+from judgec.records.conversation import usual_turn
+from judgec.records.judgment import UNSCORED, Judgments
+from judgec.records.label import InputCounts
+from judgec.records.scale import Scale
+from judgec.records.tasks.registry import TASKS
+from judgec.report.numbers import percent
+from judgec.table.shards.place import as_shown, is_remote
+from judgec.verbs.frames import frame_part
+from judgec.verbs.jury import RAY, VerdictCount, abstaining, asked_at, open_jury, open_session
+from judgec.verbs.options.judge import JudgeFileOptions
+from judgec.verbs.spending import account_for
+from judgec.verbs.validity import missing_inputs, validity_notes
+from judgec.verbs.verb import verb
+from judgec.verbs.workspace import Workspace
+from judgec.verbs.zero_shot import is_zero_shot, zero_shot_of_file
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_DISTINCT = 1000  # reasons that are counted word by word; beyond that a long run only counts their kinds
+
+
+@dataclass(frozen=True)
+class FileJudgments:
+    """A judged file.
+
+    Args:
+        options: How it was judged.
+        cards: Of the judges.
+        items: What was read.
+        names: Of the columns that were added.
+        tally: How many were accepted, rejected, unscored.
+        report: What ``judge --json`` prints.
+        in_folds: The judge was tested in folds, and its home has what it said of its labels then.
+        account: What may still be spent of the caps.
+        lost: Why the service was lost in mid-run, or None; the rows that it left out say so.
+    """
+
+    options: JudgeFileOptions
+    cards: tuple[ProgramCard, ...]
+    items: ItemStream
+    names: Names
+    tally: "Tally"
+    report: Mapping[str, object]
+    in_folds: bool
+    account: Account = field(repr=False, compare=False)
+    lost: ServiceError | None = None
+
+    @property
+    def path(self) -> Path:
+        """The file that was written."""
+        return self.options.out
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Who judged: ``NAME@VERSION``."""
+        return tuple(f"{card.name}@{card.version}" for card in self.cards)
+
+    @property
+    def unscored(self) -> int:
+        """Items without a judgment; their rows say why."""
+        return self.tally.unscored
+
+    @property
+    def verdict(self) -> str:
+        """How many items were accepted, rejected and unscored, in words."""
+        said = "; ".join(self.tally.sentences())
+        return f"{self.tally.items} items: {said}; {self.tally.unscored} unscored"
+
+    @property
+    def table(self) -> "pd.DataFrame":
+        """Aspects by accepted and rejected; missing where the scale has no accept threshold."""
+        import pandas as pd
+
+        columns = {"accepted": self.tally.counts(1), "rejected": self.tally.counts(0)}
+        return pd.DataFrame(columns, index=list(self.tally.aspects), dtype="Int64")
+
+    def frame(self) -> "pd.DataFrame":
+        """The rows that were written."""
+        from judgec.verbs.frames import as_frame
+
+        return as_frame(self.path)
+
+    def require_some(self) -> None:
+        """Say that items could not be judged; their rows with the reasons are written all the same.
+
+        Raises:
+            ServiceError: When the service was lost, or no item could be judged.
+            GateError: When a larger share failed than ``--max-unscored`` allows.
+        """
+        if self.lost is not None:
+            asked = self.tally.items - self.tally.not_asked
+            raise ServiceError(
+                f"{self.lost} {self.path} has the {self.tally.judged} of {asked} items that were judged by then; "
+                "the same command goes on from there."
+            )
+        if self.items.items and not self.tally.judged:
+            raise ServiceError(
+                f"{self.path}: none of {self.items.items} items could be judged; the reasons are in the rows. "
+                "Run judgec doctor --lm MODEL."
+            )
+        self.tally.require_scored(self.options.max_unscored, str(self.path))
+
+    def __repr__(self) -> str:
+        return f"<FileJudgments {self.path} by {', '.join(self.judges)}: {self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        said = f"{', '.join(self.judges)}: {self.verdict}"
+        return frame_part(said, self.table, name=str(self.path))
+
+
+@verb(JudgeFileOptions)
+def judge_file(options: JudgeFileOptions, watch: Watch) -> FileJudgments:
+    """Judge a file: the rows of it in their order, each with its judgment, whatever its size.
+
+    Every finished call is journaled: after a break the same call goes on where it stopped.
+
+    Raises:
+        UserError: An option out of range, no such judge, jurors of different tasks.
+        InputError: Faulty items, before anything is paid for.
+        BudgetError: A call does not fit the caps; what is finished is journaled, nothing is written.
+        ServiceError: A model cannot be reached; or it was lost in mid-run, or no item could be judged: then the file
+            is written, and its rows say why.
+        GateError: A larger share failed than ``max_unscored`` allows; the file is written.
+
+    Example:
+        >>> done = judgec.judge_file("trainsets/sensors/labels.jsonl", judge="sensors@latest", out="judged.jsonl")
+        >>> len(done.frame()) == done.report["rows"]
+        True
+    """
+    found = judged(options, watch)
+    found.require_some()
+    return found
+
+
+def judged(options: JudgeFileOptions, watch: Watch) -> FileJudgments:
+    """As ``judge_file``, for callers that have something to say before no item could be judged is an error."""
+    if is_remote(as_shown(options.file)) or (options.engine == RAY and Path(options.file).is_dir()):
+        raise UserError(
+            f"judge_file: {as_shown(options.file)}: shards; judgec.judge_shards judges them, on Ray. Call it."
+        )
+    loaded = judges_of(options)
+    _check_out(options)
+    return judged_by(loaded, options, watch)
+
+
+def require_judge_or_jury(options: JudgeFileOptions) -> None:
+    """Refuse neither and both.
+
+    Raises:
+        UserError: Which of the two it is.
+    """
+    needed = "judgec judge: one of --judge NAME and --jury A,B,... is needed"
+    if options.judge and options.jury:
+        raise UserError(f"{needed}, not both. Drop --judge {options.judge} or --jury {','.join(options.jury)}.")
+    if not options.judge and not options.jury:
+        raise UserError(
+            f"{needed}, and none is given. Give one, or run judgec init LABELS, whose judgec.toml names the judge."
+        )
+
+
+def judges_of(options: JudgeFileOptions) -> list[Program]:
+    """The judges that were asked for.
+
+    Raises:
+        UserError: None, no such judge, jurors of different tasks.
+    """
+    require_judge_or_jury(options)
+    workspace = Workspace(options.home)
+    asked = (str(options.file), options.columns or {}, options.lm, options.api_base)
+    loaded = [
+        zero_shot_of_file(name, *asked) if is_zero_shot(name, options.home) else workspace.load(name)
+        for name in (options.jury or (options.judge or "",))
+    ]
+    _check_jurors([program.card for program in loaded])
+    return loaded
+
+
+def judged_by(
+    loaded: Sequence[Program],
+    options: JudgeFileOptions,
+    watch: Watch,
+    *,
+    account: Account | None = None,
+    journal: Journal | None = None,
+) -> FileJudgments:
+    """Judge a file with judges that are loaded already.
+
+    Args:
+        loaded: The judges.
+        options: What is judged, and where the rows go.
+        watch: Told how far it is.
+        account: In place of one with the caps of the options.
+        journal: In place of the home's; it is closed in the end.
+    """
+    workspace, file = Workspace(options.home), _file(options, watch)
+    account = account or account_for(options, count_journaled=False)
+    cards = tuple(program.card for program in loaded)
+    watch.stage("judge", "; ".join(f"{card.name}@{card.version}, {asked_at(card, options)}" for card in cards))
+    items = open_items(
+        file,
+        task=cards[0].task,
+        rename=options.columns,
+        memories=[memory_of(program) for program in loaded],
+        raters=_raters(loaded[0]),
+        turn=options.turn,
+        usual=usual_turn(cards[0].fields),
+    )
+    details = TASKS[cards[0].task].details if cards[0].task in TASKS else ()
+    names = names_of(options.out, items, items.rename, cards[0].aspects, inputs=options.inputs, details=details)
+    watch.stage("items", f"{items.items} of {file}")
+    outlasted = None if options.batch else Outlasted()
+    tally = Tally(cards[0].scale, cards[0].aspects, inputs=items.inputs)
+    certain = abstaining(cards, options.abstain_below)
+    with ExitStack() as opened:
+        session = opened.enter_context(open_session(options, workspace, watch, account=account, journal=journal))
+        count = VerdictCount(session, watch.progress)
+        about = (file, items.rename)
+        workers = options.workers
+        jury = open_jury(loaded, items.items, options, session, count, *about, workers=workers, outlasted=outlasted)
+        gc.freeze()  # half a million objects that stay: the collector need not look at them again and again
+        opened.callback(gc.unfreeze)
+        judges = ", ".join(f"{card.name}@{card.version}" for card in cards)
+        out, cut = opened.enter_context(
+            judged_file(options.out, items, names, cards[0].scale, judge=judges, inputs=options.inputs)
+        )
+        try:
+            for judgments in jury.judge(items.pieces):
+                final = certain(judgments)
+                out.add(final)
+                tally.add(final)
+                tally.judged += int(judgments.scored.sum())
+        except KeyboardInterrupt as stopped:
+            kept = f"at least {count.done} of {count.total} verdicts are in the journal"
+            stopped.add_note(f"{kept}; the same command goes on from there.")
+            raise
+    half_way = sum(juror.interview.half_way for juror in jury.jurors if juror.interview is not None)
+    notes = [*items.notes, *cut, *_known(items), *_asking_nothing(jury), *_unfrozen(jury)]
+    notes += validity_notes(cards, items.inputs)
+    if tally.escalated is not None:
+        notes.append(f"cascade: the dear judge was needed on {tally.escalated:,} of {tally.items:,} items")
+    notes += [f"{half_way} verdicts of {HALF_WAY}"] if half_way else []
+    report = _counts(options, cards, items, tally, session.spent) | {
+        "between_grades": half_way,
+        "evidence_alone": all(juror.interview is None for juror in jury.jurors),
+        "columns": names.to_json(),
+        "missing_inputs": missing_inputs(cards, items.inputs),
+        "notes": notes,
+        "agreement": jury.agreement(),
+    }
+    in_folds = len(loaded) == 1 and "folds" in loaded[0].split
+    lost = None if outlasted is None else outlasted.lost
+    return FileJudgments(options, cards, items, names, tally, report, in_folds, account, lost)
+
+
+def _file(options: JudgeFileOptions, watch: Watch) -> str:
+    """The file to judge; traces of MLflow are written to one first, which the rows and messages then name."""
+    file = str(options.file)
+    if not file.startswith(MLFLOW_PREFIX):
+        return file
+    experiment = file.removeprefix(MLFLOW_PREFIX)
+    store = tracking_store(options.home, options.tracking_uri, os.environ)
+    watch.stage("traces", f"{experiment} in {store.shown}")
+    kept = options.home / ".judgec" / "traces" / f"{re.sub(r'[^A-Za-z0-9._-]+', '-', experiment)}.jsonl"
+    save_traces(store, experiment, kept, os.environ)
+    return str(kept)
+
+
+def _check_jurors(cards: Sequence[ProgramCard]) -> None:
+    if tasks := sorted({card.task for card in cards[1:]} - {cards[0].task}):
+        raise UserError(f"--jury: tasks {cards[0].task}, {', '.join(tasks)}; judges of one task are valid.")
+    names = Counter(f"{card.name}@{card.version}" for card in cards)
+    if twice := [name for name, count in names.items() if count > 1]:
+        raise UserError(
+            f"--jury: {', '.join(twice)} more than once, which would agree with itself; different judges are valid. "
+            "Name each once; --samples asks one judge several times."
+        )
+
+
+def _check_out(options: JudgeFileOptions) -> None:
+    out = options.out
+    if out.is_file() or not out.exists():
+        kind_of(out)
+    if not out.parent.is_dir():
+        raise UserError(f"--out {out}: no such folder {out.parent}; create it, or name another.")
+    if out.exists() and not out.is_file():
+        raise UserError(f"--out {out}: not a file that can be replaced; the path of a file is valid. Name one.")
+    if out.exists() and Path(options.file).exists() and out.samefile(options.file):
+        raise UserError(f"--out {out}: the file to judge; its judgments would replace it. Name another.")
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts over all pieces; accepts and rejects by aspect.
+
+    Args:
+        scale: The judge's.
+        aspects: What is graded.
+        items: How many there were.
+        judged: Those that a judge graded, whether or not it was sure enough.
+        unscored: Those without a judgment in the end.
+        kinds: Of the reasons for that.
+        reasons: The same word by word.
+        accepts: By aspect, how many items have each outcome.
+        not_asked: Those of these that nobody was asked about, since the service was lost.
+        escalated: Items on which a cascade asked its dear judge; None where no cascade judged.
+        disagree: Items whose grade and accept disagree.
+        inputs: What the items have.
+    """
+
+    scale: Scale
+    aspects: tuple[str, ...]
+    items: int = 0
+    judged: int = 0
+    unscored: int = 0
+    kinds: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+    accepts: dict[str, Counter[int]] = field(default_factory=dict)
+    disagree: int = 0
+    escalated: int | None = None
+    not_asked: int = 0
+
+    @property
+    def failed(self) -> int:
+        """Items that a judge was asked about and did not grade; not those that it graded without being sure enough."""
+        return self.items - self.judged - self.not_asked
+
+    inputs: InputCounts = field(default_factory=InputCounts)
+
+    def add(self, judgments: Judgments) -> None:
+        """Count a piece."""
+        self.items += len(judgments.item_ids)
+        lost = [reason for reason in judgments.unscored if reason is not None]
+        self.unscored += len(lost)
+        self.not_asked += sum(reason.startswith(f"{SERVICE_ERROR}: {NOT_ASKED}") for reason in lost)
+        self.kinds.update(reason.partition(":")[0] for reason in lost)
+        if len(self.reasons) < MOST_DISTINCT:
+            self.reasons.update(lost)
+        if judgments.escalated is not None:
+            self.escalated = (self.escalated or 0) + int(judgments.escalated.sum())
+        self.disagree += disagreements(judgments, self.scale)
+        for aspect, accepts in zip(self.aspects, judgments.accept[judgments.scored].T, strict=True):
+            outcomes, counts = np.unique(accepts, return_counts=True)
+            found = dict(zip(outcomes.tolist(), counts.tolist(), strict=True))
+            self.accepts.setdefault(aspect, Counter()).update(found)
+
+    def require_scored(self, allowed: float | None, where: str) -> None:
+        """Refuse too many failures.
+
+        Args:
+            allowed: The share of what was asked that may fail, or None.
+            where: The rows with the reasons.
+
+        Raises:
+            GateError: More did.
+        """
+        asked = self.items - self.not_asked
+        if allowed is not None and self.failed > allowed * asked:
+            raise GateError(
+                f"--max-unscored {allowed:g}: {self.failed} of {asked} items that were asked about failed "
+                f"({percent(self.failed / asked, 1)}); the reasons are in the rows of {where}. Run it again, or allow "
+                "more."
+            )
+
+    def merge(self, other: "Tally") -> None:
+        """Count what another has counted."""
+        self.items += other.items
+        self.judged += other.judged
+        self.unscored += other.unscored
+        self.kinds.update(other.kinds)
+        if len(self.reasons) < MOST_DISTINCT:
+            self.reasons.update(other.reasons)
+        self.disagree += other.disagree
+        self.inputs.merge(other.inputs)
+        self.not_asked += other.not_asked
+        if other.escalated is not None:
+            self.escalated = (self.escalated or 0) + other.escalated
+        for aspect, outcomes in other.accepts.items():
+            self.accepts.setdefault(aspect, Counter()).update(outcomes)
+
+    def to_json(self) -> dict[str, object]:
+        """What was counted."""
+        counted = ("items", "judged", "unscored", "kinds", "reasons", "disagree", "escalated", "not_asked")
+        outcomes = {aspect: {str(one): n for one, n in counts.items()} for aspect, counts in self.accepts.items()}
+        inputs = {"items": self.inputs.items, "given": dict(self.inputs.given)}
+        return {name: getattr(self, name) for name in counted} | {"accepts": outcomes, "inputs": inputs}
+
+    @classmethod
+    def from_json(cls, scale: Scale, aspects: tuple[str, ...], state: Mapping[str, Any]) -> "Tally":
+        """What ``to_json`` gave."""
+        accepts = {name: Counter({int(one): n for one, n in each.items()}) for name, each in state["accepts"].items()}
+        kinds, reasons = Counter(state["kinds"]), Counter(state["reasons"])
+        counts = {name: state[name] for name in ("items", "judged", "unscored", "disagree", "escalated")}
+        counts["not_asked"] = state.get("not_asked", 0)  # of shards of an earlier version
+        known = state.get("inputs", {"items": 0, "given": {}})  # shards that were judged before it was counted lack it
+        inputs = InputCounts(known["items"], Counter(known["given"]))
+        return cls(scale, aspects, kinds=kinds, reasons=reasons, accepts=accepts, inputs=inputs, **counts)
+
+    def known(self, aspect: str) -> bool:
+        """False where items were scored and nobody knows which of them are accepted."""
+        counts = self.accepts.get(aspect, Counter())
+        return not counts or counts.keys() != {UNSCORED}
+
+    def counts(self, outcome: int) -> dict[str, int | None]:
+        """How many scored items were accepted (1) or rejected (0); None where nobody knows."""
+        return {
+            aspect: self.accepts.get(aspect, Counter())[outcome] if self.known(aspect) else None
+            for aspect in self.aspects
+        }
+
+    def sentences(self) -> list[str]:
+        """Each aspect's counts in words."""
+        said = []
+        for aspect in self.aspects:
+            outcomes = self.accepts.get(aspect, Counter())
+            name = f"{aspect}: " if len(self.aspects) > 1 else ""
+            known = outcomes[0] + outcomes[1] > 0
+            counts = f"{outcomes[1]} accepted, {outcomes[0]} rejected" if known else "no accept threshold"
+            said.append(f"{name}{counts}")
+        return said
+
+    def by_aspect(self, outcome: int) -> int | dict[str, int | None] | None:
+        """The same as a number, or by aspect where there are several."""
+        counts = self.counts(outcome)
+        return counts if len(counts) > 1 else counts[self.aspects[0]]
+
+
+def _counts(
+    options: JudgeFileOptions, cards: Sequence[ProgramCard], items: ItemStream, tally: Tally, spent: Spent
+) -> dict[str, object]:
+    names = [{"program": card.name, "version": card.version} for card in cards]
+    return {
+        "judge": None if options.jury else names[0],
+        "jury": names if options.jury else None,
+        "samples": options.samples,
+        "items": items.items,
+        "rows": items.rows,
+        "learned": int(items.learned.sum()),
+        "unscored": tally.unscored,
+        "unscored_reasons": dict(tally.kinds.most_common()),
+        "accepted": tally.by_aspect(1),
+        "rejected": tally.by_aspect(0),
+        "accept_grade_disagree": tally.disagree,
+        **({} if tally.escalated is None else {"escalated": tally.escalated}),
+        **spent.to_json(),
+        "out": str(options.out),
+    }
+
+
+def _asking_nothing(jury: Jury) -> list[str]:
+    """Which judges ask no language model."""
+    names = [juror.name for juror in jury.jurors if juror.interview is None]
+    return [f"{', '.join(names)}: {EVIDENCE_ALONE}; no language model was asked"] if names else []
+
+
+def _known(items: ItemStream) -> list[str]:
+    """Of how many items the judge knows the query: it looks better on them than it is."""
+    learned = int(items.learned.sum())
+    known = f"{learned} of {items.items} items are of queries that the judge has learned from: learned is true there."
+    return [known] if learned else []
+
+
+def _raters(program: Program) -> tuple[str, ...]:
+    """The raters' columns in the labels that the judge was compiled on; the same file may be judged."""
+    source = program.report.get("source")
+    names = source.get("annotators") if isinstance(source, dict) else None
+    return tuple(map(str, names or ()))
+
+
+def _unfrozen(jury: Jury) -> list[str]:
+    """Which prompts could not be frozen."""
+    asked = ((juror.name, juror.interview) for juror in jury.jurors)
+    prompts = {name: interview.form(0)[0] for name, interview in asked if isinstance(interview, Interview)}
+    return [
+        f"{name}: DSPy renders each prompt anew, which takes longer ({prompt.departure})."
+        for name, prompt in prompts.items()
+        if prompt.departure is not None
+    ]

@@ -1,0 +1,231 @@
+"""Label files that experts grade elsewhere: sheets and review queues out, their labels back in."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from judgec.connect.tracking.review_queue import (
+    MOST_OPTIONS,
+    MOST_USERS,
+    Queue,
+    ReviewQuestion,
+    fetch_answers,
+    send_queue,
+)
+from judgec.connect.tracking.store import TrackingStore, tracking_store
+from judgec.connect.tracking.traces import MLFLOW_PREFIX
+from judgec.errors import UserError
+from judgec.labels.labels import DEFAULT_ANNOTATOR
+from judgec.labels.review.desk import meanings_of
+from judgec.labels.review.form import Form, form_of
+from judgec.labels.review.sheet import Given, LabelSheet, open_sheet
+from judgec.labels.review.spreadsheet import export_sheet, import_sheet
+from judgec.raters import programs
+from judgec.records.card import ProgramCard
+from judgec.records.tasks.registry import TASKS
+from judgec.table.datasheet import read_datasheet
+from judgec.table.rows.columns import renamed
+from judgec.table.tables import read_table
+from judgec.verbs.options.labels import LabelsOptions
+
+
+@dataclass(frozen=True)
+class ExportedSheets:
+    """Spreadsheets to be filled in.
+
+    Args:
+        items: Items of the file.
+        blank: By path, how many items still lack a label of its annotator.
+        annotators: By path, whose sheet it is.
+        notes: What opening the label file did.
+    """
+
+    items: int
+    blank: Mapping[str, int]
+    annotators: Mapping[str, str]
+    notes: tuple[str, ...]
+
+    def to_json(self) -> dict[str, object]:
+        """What ``labels --export --json`` prints."""
+        return {"items": self.items, "blank": dict(self.blank)}
+
+
+@dataclass(frozen=True)
+class FilledQueue:
+    """A review queue in MLflow.
+
+    Args:
+        items: Items in it.
+        sent: How many of them are new.
+        experiment: Its experiment.
+        queue: Its name.
+        notes: As ``ExportedSheets``.
+    """
+
+    items: int
+    sent: int
+    experiment: str
+    queue: str
+    notes: tuple[str, ...]
+
+    def to_json(self) -> dict[str, object]:
+        """What ``labels --export mlflow:... --json`` prints."""
+        return {"items": self.items, "sent": self.sent, "experiment": self.experiment, "queue": self.queue}
+
+
+@dataclass(frozen=True)
+class ImportedLabels:
+    """Labels that came back.
+
+    Args:
+        out: The label file that they are in now.
+        items: Its items.
+        imported: How many labels came back, by annotator.
+        graded: How many items each annotator has graded in full.
+        notes: As ``ExportedSheets``.
+    """
+
+    out: Path
+    items: int
+    imported: Mapping[str, int]
+    graded: Mapping[str, int]
+    notes: tuple[str, ...]
+
+    def to_json(self) -> dict[str, object]:
+        """What ``labels --import --json`` prints."""
+        return {
+            "out": str(self.out),
+            "items": self.items,
+            "imported": dict(self.imported),
+            "graded": dict(self.graded),
+        }
+
+
+def open_labels(options: LabelsOptions) -> tuple[LabelSheet, list[str]]:
+    """The label file to grade into, with the form of the judge where one is named; notes say what was done.
+
+    Raises:
+        UserError: No such judge, or its task has no label columns.
+        InputError: Faults of the file.
+    """
+    if options.turn not in {None, "last"}:
+        raise UserError(
+            f"{options.file}: --turn {options.turn}; experts are shown the last answer of a conversation. Drop --turn."
+        )
+    form = None if options.judge is None else _form_of_judge(options, options.judge)
+    return open_sheet(
+        options.file,
+        form,
+        task=options.task,
+        rename=options.columns,
+        accept_at=options.accept_at,
+        annotators=options.annotators,
+        scale=options.scale,
+    )
+
+
+def export_labels(options: LabelsOptions) -> ExportedSheets | FilledQueue:
+    """Write a spreadsheet for each annotator, or fill an MLflow review queue, as ``options.export`` says.
+
+    Raises:
+        UserError: When the target's format is not known, or the scale or the annotators do not fit in a queue.
+        ServiceError: When MLflow does not work.
+    """
+    target = options.export or ""
+    sheet, notes = open_labels(options)
+    names = options.annotators
+    if target.startswith(MLFLOW_PREFIX):
+        store = tracking_store(options.home, options.tracking_uri, os.environ)
+        return _send(sheet, store, target.removeprefix(MLFLOW_PREFIX), names, notes)
+    path = Path(target)
+    if not path.parent.is_dir():
+        raise UserError(f"--export {target}: no such folder {path.parent}; create it, or name another.")
+    paths = {name: path.with_name(f"{path.stem}.{_file_part(name)}{path.suffix}") for name in names}
+    if len(names) < 2:
+        paths = {names[0] if names else DEFAULT_ANNOTATOR: path}
+    if there := [str(each) for each in paths.values() if each.exists()]:
+        raise UserError(f"--export: {', '.join(there)} is there and may hold labels. Move it, or name another.")
+    blank: dict[str, int] = {}
+    for name, each in paths.items():
+        blank[str(each)], lost = export_sheet(sheet, each, name)
+        notes += lost
+    return ExportedSheets(len(sheet.items), blank, {str(each): name for name, each in paths.items()}, tuple(notes))
+
+
+def import_labels(options: LabelsOptions) -> ImportedLabels:
+    """Put labels from a spreadsheet or an MLflow review queue into the file, as ``options.import_`` says.
+
+    Raises:
+        InputError: All faults of the spreadsheet; or no such experiment, or no answers in it.
+    """
+    origin = options.import_ or ""
+    sheet, notes = open_labels(options)
+    names = options.annotators
+    if origin.startswith(MLFLOW_PREFIX):
+        store = tracking_store(options.home, options.tracking_uri, os.environ)
+        counts = _fetch(sheet, store, origin.removeprefix(MLFLOW_PREFIX))
+    else:
+        counts = import_sheet(sheet, Path(origin), names[0] if len(names) == 1 else None, among=names)
+    return ImportedLabels(sheet.path, len(sheet.items), counts, sheet.annotators(), tuple(notes))
+
+
+def _form_of_judge(options: LabelsOptions, judge: str) -> Form:
+    card: ProgramCard = programs.load(options.home, judge).card
+    if card.task not in TASKS:
+        raise UserError(f"--judge {judge}: its task {card.task} has no label columns. Name another judge.")
+    table = renamed(read_table(options.file), options.columns)
+    return form_of(table, read_datasheet(options.file), task=card.task, scale=card.scale, aspects=card.aspects)
+
+
+def _send(
+    sheet: LabelSheet, store: TrackingStore, experiment: str, users: Sequence[str], notes: Sequence[str]
+) -> FilledQueue:
+    form = sheet.form
+    if len(form.scale.grades) > MOST_OPTIONS or len(users) > MOST_USERS:
+        raise UserError(
+            f"--export mlflow:{experiment}: {len(form.scale.grades)} grades, {len(users)} annotators; a review queue "
+            f"takes {MOST_OPTIONS} and {MOST_USERS}. Export a spreadsheet, or use --review."
+        )
+    options = form.options
+    rubrics = [
+        "\n".join(
+            f"{grade}: {text}" for grade, text in zip(options, meanings_of(form.task, form.scale, name), strict=False)
+        )
+        for name in form.aspects
+    ]
+    questions = tuple(
+        ReviewQuestion(column, options, rubric) for column, rubric in zip(form.columns, rubrics, strict=True)
+    )
+    spec = TASKS[form.task]
+    items = {
+        item.item_id: {name: item.inputs[name] for name in spec.reading if name in item.inputs} for item in sheet.items
+    }
+    name = sheet.path.name
+    sent = send_queue(store, Queue(experiment, name, items, questions, tuple(users), spec.graded), os.environ)
+    return FilledQueue(len(items), sent, experiment, name, tuple(notes))
+
+
+def _fetch(sheet: LabelSheet, store: TrackingStore, experiment: str) -> dict[str, int]:
+    form = sheet.form
+    known = {item.item_id for item in sheet.items}
+    given: dict[tuple[str, str], Given] = {}
+    for answer in fetch_answers(store, experiment, form.columns, os.environ):
+        position = form.position(answer.value)
+        if position is None:
+            raise UserError(
+                f"mlflow:{experiment}: {answer.annotator} answered {answer.question} of {answer.item_id} with "
+                f"{answer.value!r}; {', '.join(form.options)} are valid. Correct the answer in MLflow."
+            )
+        if answer.item_id in known:
+            earlier = given.get((answer.item_id, answer.annotator), Given({}))
+            aspect = form.aspects[form.columns.index(answer.question)]
+            reason = "\n".join(filter(None, (earlier.rationale, answer.rationale)))
+            given[answer.item_id, answer.annotator] = Given({**earlier.grades, aspect: position}, reason)
+    sheet.save_all([(item_id, name, label) for (item_id, name), label in given.items()])
+    names = [name for _, name in given]
+    return {name: names.count(name) for name in sorted(set(names))}
+
+
+def _file_part(name: str) -> str:
+    return "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in name)

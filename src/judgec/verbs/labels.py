@@ -1,0 +1,114 @@
+"""``judgec.read_labels``: experts' labels from a file or from memory."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from judgec.connect.tracking.store import tracking_store
+from judgec.errors import UserError
+from judgec.labels.labels import label_file
+from judgec.labels.rows.means import Rounding
+from judgec.records.conversation import TurnChoice
+from judgec.records.label import LabelSet
+from judgec.table.datasheet import Datasheet, as_scale
+from judgec.verbs.frames import IN_MEMORY, Source, as_table, is_path
+from judgec.verbs.source import LabelSource, read_source
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Experts' labels, ready to compile a judge from.
+
+    Args:
+        label_set: The items, who labelled them and how, the scale.
+        source: How they were read, for the report of a compile; empty for labels from memory.
+    """
+
+    label_set: LabelSet
+    source: Mapping[str, object]
+
+    def __len__(self) -> int:
+        return len(self.label_set.items)
+
+    def __repr__(self) -> str:
+        of = self.label_set
+        annotators = len({label.annotator for label in of.labels})
+        queries = len({item.query_id for item in of.items})
+        scale = "accept or reject" if of.accept_only else " / ".join(map(str, of.scale.grades))
+        return f"<Labels {of.task}: {len(of.items)} items of {queries} queries, {annotators} annotators, {scale}>"
+
+
+def read_labels(
+    source: Source,
+    *,
+    annotators: Sequence[str] = (),
+    columns: Mapping[str, str] | None = None,
+    task: str | None = None,
+    accept_at: str | float | None = None,
+    scale: Mapping[str, object] | None = None,
+    turn: TurnChoice | None = None,
+    round: Rounding = None,  # noqa: A002  # the option's name
+    winner_words: Mapping[str, str] | None = None,
+    missing: Sequence[str] = (),
+    assessment: str | None = None,
+    judges: Sequence[str] = (),
+    home: str | Path = ".",
+    tracking_uri: str | None = None,
+) -> Labels:
+    """Read experts' labels: one row an item and annotator, or one column a rater.
+
+    Args:
+        source: A path, ``hf:owner/name@split``, ``mlflow:EXPERIMENT``, a DataFrame, a list of dicts or a
+            ``datasets.Dataset``.
+        annotators: Columns that hold one rater's labels each.
+        columns: judgec's names by yours, for example ``{"Frage": "query"}``.
+        task: answer, grade, modes, preference, rejection, relevance or reliability; by default the columns tell.
+        accept_at: The lowest grade that counts as accepted.
+        scale: ``grades`` (worst first), ``meanings``, ``accept_at``, ``name``: else the datasheet's, or inferred.
+        turn: Of a conversation ``last``: its last answer is judged; ``each``: each answer; ``whole``: the dialogue.
+        round: ``nearest``: grades that are means of raters, such as 2.33, become the nearest grade.
+        winner_words: What words for the winner of a pair mean, for example ``{"1": "a", "2": "b", "0": "tie"}``.
+        missing: Words that say nothing, in any cell, beside an empty one.
+        assessment: The human feedback to read from ``mlflow:EXPERIMENT``.
+        judges: Columns, or annotators, that are judges to be measured against the labels: none of them is an annotator.
+        home: Folder of mlruns/, for ``mlflow:EXPERIMENT``.
+        tracking_uri: An MLflow server or database, for the same.
+
+    Raises:
+        InputError: Every fault of the labels together, each with its line or row.
+        UserError: An unknown task, or ``accept_at`` off the scale.
+
+    Example:
+        >>> labels = judgec.read_labels(
+        ...     [{"query": f"What is {n} + 1?", "answer": str(n + n % 2), "reference": str(n + 1), "grade": 1 + n % 2}
+        ...      for n in range(6)]
+        ... )
+        >>> len(labels)
+        6
+    """
+    least = None if accept_at is None else str(accept_at)
+    if is_path(source):
+        who, about = tuple(annotators), dict(columns or {})
+        sides = dict(winner_words or {})
+        how = (task, about, who, least, assessment, scale, turn, round, tuple(judges), sides, tuple(missing))
+        named = LabelSource(str(source), *how)
+        store = tracking_store(Path(home), tracking_uri, os.environ)
+        return Labels(read_source(named, store, os.environ), named.to_json())
+    if assessment is not None:
+        raise UserError(f"{IN_MEMORY}: assessment={assessment!r} is for mlflow:EXPERIMENT. Drop it.")
+    table = as_table(source, missing)
+    sheet = Datasheet(scale=None if scale is None else as_scale(scale))
+    read_in = label_file(
+        table,
+        sheet,
+        task=task,
+        rename=columns,
+        annotators=annotators,
+        accept_at=least,
+        turn=turn,
+        rounding=round,
+        judges=judges,
+        winner_words=winner_words,
+    )
+    return Labels(read_in.labels, {})

@@ -1,0 +1,89 @@
+"""Options of ``judgec.agreement``."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from judgec.verbs.options.option import Option
+from judgec.verbs.options.shared import (
+    AllowModified,
+    Annotators,
+    Columns,
+    Epsilon,
+    Home,
+    LabelScale,
+    Missing,
+    Orders,
+    Rounding,
+    Shared,
+    Turn,
+    UnusedTracking,
+    WinnerWords,
+)
+
+if TYPE_CHECKING:
+    from judgec.verbs.frames import Source
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgreementOptions:
+    """Which columns of a table are compared."""
+
+    file: Annotated[
+        "Source",
+        Option(
+            "A table with the experts' and a judge's grades; with --labels recorded verdicts.",
+            metavar="FILE",
+            positional=True,
+            panel="What",
+            project="file",
+        ),
+    ]
+    expert: Annotated[
+        tuple[str, ...],
+        Option(
+            "The experts' grades; repeat for several; default: what --annotators agree on; mode.*: all modes.",
+            metavar="COLUMN",
+            python="str | Sequence[str] | None",
+            panel="What",
+        ),
+    ] = ()
+    judge: Annotated[
+        tuple[str, ...],
+        Option(
+            "The judge's grades or score; repeat for several; COLUMN#range=0..1 says its range.",
+            metavar="COLUMN",
+            python="str | Sequence[str] | None",
+            panel="What",
+            project="judges",
+        ),
+    ] = ()
+    labels: Annotated[
+        "Source | None", Option("The experts' labels of items that FILE has verdicts on.", metavar="FILE", panel="What")
+    ] = None
+    judges: Annotated[
+        str | None, Option("Only the recorded judges whose names match.", metavar="GLOB", panel="What")
+    ] = None
+    score: Annotated[str | None, Option("The judge's continuous score.", metavar="COLUMN", panel="What")] = None
+    cluster: Annotated[str | None, Option("What groups rows, such as the query.", metavar="COLUMN", panel="What")] = (
+        None
+    )
+    accept_at: Annotated[
+        str | None,
+        Option("The lowest grade that counts as accepted.", metavar="GRADE", panel="What", project="accept_at"),
+    ] = None
+    reversed: Annotated[bool, Option("Low numbers of the judge are good ones.")] = False
+    round: Rounding = None
+    columns: Columns = field(default_factory=dict)
+    scale: LabelScale = None
+    all: Annotated[bool, Option("Keep rows that the judge has learned from (learned is true there).")] = False
+    annotators: Annotators = ()
+    turn: Turn = None
+    orders: Orders = None
+    winner_words: WinnerWords = field(default_factory=dict)
+    missing: Missing = ()
+    epsilon: Epsilon = 0.2
+    home: Home = Path()
+    allow_modified: AllowModified = False
+    shared: Shared = False
+    tracking_uri: UnusedTracking = None

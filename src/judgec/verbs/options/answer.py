@@ -1,0 +1,49 @@
+"""Options of ``judgec.answer``."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from judgec.verbs.options.option import Option
+from judgec.verbs.options.shared import (
+    AgentRun,
+    AllowModified,
+    Columns,
+    Home,
+    IndexName,
+    Lm,
+    QueriesTable,
+    Shared,
+    Spending,
+    UnusedTracking,
+)
+
+if TYPE_CHECKING:
+    from judgec.verbs.frames import Source
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerOptions(AgentRun, Spending):
+    """What decides answers."""
+
+    queries: Annotated["Source", QueriesTable]
+    agents: Annotated[
+        tuple[str, ...],
+        Option(
+            "rag-bm25, rag-fusion-hybrid, ..., system.toml, python:module:function, NAME@V.",
+            metavar="A,B,...",
+            commas=True,
+            panel="What",
+        ),
+    ] = ()
+    out: Annotated[
+        Path | None,
+        Option("What judgec evaluate --answers reads.", metavar="ANSWERS.jsonl", needed=True, panel="Output"),
+    ] = None
+    index: Annotated[str | None, IndexName] = None
+    columns: Columns = field(default_factory=dict)
+    lm: Lm = "embedded"
+    home: Home = Path()
+    allow_modified: AllowModified = False
+    shared: Shared = False
+    tracking_uri: UnusedTracking = None

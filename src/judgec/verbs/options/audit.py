@@ -1,0 +1,31 @@
+"""Options of ``judgec.audit``."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from judgec.verbs.options.option import Option
+from judgec.verbs.options.shared import BatchSpending, HeldOutLabels, JudgeName, OtherLm, Seed
+
+if TYPE_CHECKING:
+    from judgec.verbs.judge import Judge
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditOptions(BatchSpending, HeldOutLabels):
+    """Which judge is audited, by what, on which items."""
+
+    judge: Annotated["Judge | str", replace(JudgeName, leading=True)]
+    only: Annotated[tuple[str, ...], Option("Some audits; default: all.", metavar="NAME,...", commas=True)] = ()
+    items: Annotated[int, Option("Most items that are changed.", metavar="N", least=1)] = 60
+    anchor: Annotated[
+        Path | None,
+        Option(
+            "Drift: a new file keeps items and verdicts; one that exists is compared, exit 1 beyond a bound.",
+            metavar="FILE",
+        ),
+    ] = None
+    max_flips: Annotated[float, Option("Drift: share of changed verdicts.", least=0, most=1)] = 0.10
+    max_shift: Annotated[float, Option("Drift: part of the scale.", least=0, most=1)] = 0.05
+    lm: OtherLm = None
+    seed: Seed = 0

@@ -1,0 +1,26 @@
+"""Options of ``judgec.compare``."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from judgec.verbs.options.option import Option
+from judgec.verbs.options.shared import HeldOutLabels, Spending, Task
+
+if TYPE_CHECKING:
+    from judgec.verbs.judge import Judge
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions(Spending, HeldOutLabels):
+    """Which judges are compared, and on what."""
+
+    a: Annotated[
+        "Judge | str",
+        Option("NAME[@VERSION]: @champion, @latest or a number.", metavar="A", positional=True, panel="What"),
+    ]
+    b: Annotated["Judge | str", Option("The other judge.", metavar="B", positional=True, panel="What")]
+    out: Annotated[
+        Path | None, Option("Where the items go on which they differ.", metavar="OUT.jsonl", panel="Output")
+    ] = None
+    task: Task = None

@@ -1,0 +1,50 @@
+"""Options of ``judgec.compile_agent``."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated
+
+from judgec.verbs.options.option import Option
+from judgec.verbs.options.shared import (
+    AcceptAt,
+    AgentShape,
+    Columns,
+    IndexName,
+    Lm,
+    Places,
+    QueriesTable,
+    ReflectionLm,
+    Seed,
+    Spending,
+    Unproven,
+)
+
+if TYPE_CHECKING:
+    from judgec.verbs.frames import Source
+    from judgec.verbs.judge import Judge
+    from judgec.verbs.labels import Labels
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompileAgentOptions(AgentShape, Spending, Places):
+    """What decides the compile of an agent."""
+
+    agent: Annotated[str, Option("rag-bm25, rag-fusion-hybrid, ...", metavar="AGENT", positional=True, panel="What")]
+    index: Annotated[str, IndexName]
+    queries: Annotated["Source", QueriesTable]
+    judge: Annotated[
+        "Judge | str | None", Option("Compile for this judge's score.", metavar="NAME[@VERSION]", panel="What")
+    ] = None
+    labels: Annotated[
+        "Labels | Source | None", Option("Compile for answers that experts accepted.", metavar="FILE", panel="What")
+    ] = None
+    report_judge: Annotated[
+        "Judge | str | None", Option("Judges head to head; default: another champion.", metavar="NAME")
+    ] = None
+    unproven: Unproven = False
+    name: Annotated[str | None, Option("Name of the compiled agent; default: the agent's.", panel="Output")] = None
+    lm: Lm = "embedded"
+    columns: Columns = field(default_factory=dict)
+    accept_at: AcceptAt = None
+    optimizer: Annotated[str, Option("auto, settings, labeled, bootstrap or gepa.")] = "auto"
+    reflection_lm: ReflectionLm = None
+    seed: Seed = 0

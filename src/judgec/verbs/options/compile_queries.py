@@ -1,0 +1,48 @@
+"""Options of ``judgec.compile_queries``."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from judgec.verbs.options.option import Option
+from judgec.verbs.options.shared import (
+    Corpus,
+    Lm,
+    Passages,
+    PassageSize,
+    PerPassage,
+    Places,
+    ReflectionLm,
+    Seed,
+    Spending,
+    Temperature,
+)
+
+if TYPE_CHECKING:
+    from judgec.verbs.frames import Source
+    from judgec.verbs.labels import Labels
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompileQueriesOptions(Spending, Places):
+    """What decides a compile of a query generator."""
+
+    index: Corpus
+    experts: Annotated[
+        "Source",
+        Option("Experts' queries (a column 'query').", metavar="FILE", python="Source | Sequence[str]", panel="What"),
+    ]
+    lm: Lm = "embedded"
+    judge: Annotated[
+        str, Option("Who accepts: a compiled reliability judge, or rules.", metavar="NAME", panel="What")
+    ] = "rules"
+    labels: Annotated[
+        "Labels | Source | None",
+        Option("Experts' labels of pairs: compiled into the judge.", metavar="FILE", panel="What"),
+    ] = None
+    name: Annotated[str, Option("Name of the generator.", panel="Output")] = "queries"
+    per_passage: PerPassage = 5
+    passages: Passages = None
+    passage_size: PassageSize = "2000t"
+    reflection_lm: ReflectionLm = None
+    seed: Seed = 0
+    temperature: Temperature = 0.7

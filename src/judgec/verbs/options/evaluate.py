@@ -1,0 +1,134 @@
+"""Options of ``judgec.evaluate``."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from judgec.verbs.options.option import Option
+from judgec.verbs.options.shared import (
+    AgentRun,
+    BatchSpending,
+    Columns,
+    Factors,
+    HasCitations,
+    IndexName,
+    InFlight,
+    LabelScale,
+    Measured,
+    Missing,
+    Places,
+    QueriesTable,
+    Rounding,
+    Seed,
+    Unproven,
+    WinnerWords,
+)
+
+if TYPE_CHECKING:
+    from judgec.verbs.frames import Source
+    from judgec.verbs.judge import Judge
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateOptions(BatchSpending, Places, AgentRun):
+    """What decides a tournament."""
+
+    in_flight: InFlight = 32  # of agents, too
+    manifest: Annotated[
+        str | None,
+        Option(
+            "Names the files: queries, answers, documents, runs, qrels, map.",
+            metavar="TOURNAMENT.yaml",
+            positional=True,
+            panel="What",
+        ),
+    ] = None
+    judge: Annotated[
+        "Judge | str",
+        Option(
+            "A compiled judge: @champion, @latest or a number; zero-shot is one without labels. With commas a jury.",
+            metavar="NAME[@VERSION],...",
+            panel="What",
+            project="name",
+        ),
+    ]
+    relevance_judge: Annotated[str | None, Option("Grades the retrieved documents.", metavar="NAME")] = None
+    out: Annotated[Path, Option("report.html, report.json and CSV files.", metavar="DIR", panel="Output")] = Path(
+        "evaluation"
+    )
+    unproven: Unproven = False
+    gate: Annotated[
+        str | None, Option("Exit 1 unless shown; margin in Elo points.", metavar="'NEW>=OLD-30'", panel="Output")
+    ] = None
+    queries: Annotated["Source | None", QueriesTable] = None
+    answers: Annotated["tuple[Source, ...]", Option("query_id, agent, answer; repeatable.", panel="What")] = ()
+    documents: Annotated["Source | None", Option("doc_id, document, query_id?, agent?", panel="What")] = None
+    runs: Annotated[tuple[str, ...], Option("TREC run file; its tag is the agent.", flag="--run", panel="What")] = ()
+    qrels: Annotated["Source | None", Option("Relevance grades, instead of a relevance judge.", panel="What")] = None
+    columns: Columns = field(default_factory=dict)
+    winner_words: WinnerWords = field(default_factory=dict)
+    missing: Missing = ()
+    cutoff: Annotated[int, Option("k of MRR@k, nDCG@k, P@k.", least=1)] = 5
+    games: Annotated[int | None, Option("Play a balanced subset.", least=1, panel="Cost")] = None
+    adaptive: Annotated[bool, Option("Play where the order is unsure.", panel="Cost")] = False
+    until: Annotated[
+        Literal["leader", "order"] | None,
+        Option("--adaptive stops when the leader is known, or the whole order (default).", panel="Cost"),
+    ] = None
+    resolution: Annotated[
+        float, Option("--adaptive: Elo points that need no order, or that a leader may be worse.", least=0.0)
+    ] = 20.0
+    seed: Seed = 0
+    one_order: Annotated[bool, Option("Ask each pair in one order only.", panel="Cost")] = False
+    threshold: Annotated[
+        int | None, Option("Hide documents graded lower; default: 2, or the best grade where that is lower.")
+    ] = None
+    raw_documents: Annotated[bool, Option("Show document texts.", off=True, panel="Output")] = True
+    annotations: Annotated[bool, Option("Show grades and reasons.", off=True, panel="Output")] = True
+    factors: Factors = ""
+    has_citations: HasCitations = False
+    labels: Annotated[
+        "Source | None",
+        Option(
+            "Experts' grades of these agents' answers: tests agents in pairs.",
+            metavar="FILE",
+            panel="What",
+            project="grades",
+        ),
+    ] = None
+    annotators: Annotated[
+        tuple[str, ...],
+        Option(
+            "Columns that hold one rater's labels each.",
+            metavar="A,B,...",
+            commas=True,
+            project="annotators",
+        ),
+    ] = ()
+    measured: Measured = ()
+    scale: LabelScale = None
+    round: Rounding = None
+    pool: Annotated[
+        tuple[str, ...],
+        Option("Also test pools of agents: rag=rag-*,fusion=rag-fusion-*.", metavar="NAME=PATTERN,...", commas=True),
+    ] = ()
+    length_control: Annotated[bool, Option("Also rate at equal length of answers.")] = False
+    preferences: Annotated[
+        "Source | None",
+        Option("Experts' query_id, agent_a, agent_b, preference of sampled games: corrects win rates.", metavar="FILE"),
+    ] = None
+    sample: Annotated[
+        int | None, Option("Write N games for experts to label.", metavar="N", least=1, panel="Output")
+    ] = None
+    random_sample: Annotated[
+        bool, Option("My word that --preferences were drawn at random, though not by --sample.")
+    ] = False
+    lm: Annotated[
+        str | None, Option("Another model than the judge was compiled for; of zero-shot one or more.", panel="Model")
+    ] = None
+    index: Annotated[str | None, IndexName] = None
+    agents: Annotated[
+        tuple[str, ...],
+        Option("Agents that answer first, as in judgec answer.", metavar="A,B,...", commas=True, panel="What"),
+    ] = ()
+    agents_lm: Annotated[str, Option("The agents' model.", panel="Model")] = "embedded"

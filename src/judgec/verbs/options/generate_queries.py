@@ -1,0 +1,68 @@
+"""Options of ``judgec.generate_queries``."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from judgec.verbs.options.option import Option
+from judgec.verbs.options.shared import (
+    AllowModified,
+    Corpus,
+    Home,
+    Passages,
+    PassageSize,
+    PerPassage,
+    Seed,
+    Shared,
+    Spending,
+    Temperature,
+    UnusedTracking,
+)
+
+if TYPE_CHECKING:
+    from judgec.verbs.frames import Source
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenerateQueriesOptions(Spending):
+    """What decides which queries are written."""
+
+    index: Corpus
+    experts: Annotated[
+        "Source | None",
+        Option(
+            "Experts' queries (a column 'query'), as examples.",
+            metavar="FILE",
+            python="Source | Sequence[str] | None",
+            panel="What",
+        ),
+    ] = None
+    lm: Annotated[
+        tuple[str, ...],
+        Option("The models that write: embedded, openai/...", metavar="A,B,...", commas=True, panel="Model"),
+    ] = ("embedded",)
+    per_passage: PerPassage = 10
+    sample: Annotated[
+        tuple[str, ...],
+        Option(
+            "How many queries of each model; default: all.",
+            metavar="A=100,B=50",
+            commas=True,
+            python="str | int | Mapping[str, int] | Sequence[str]",
+            panel="Cost",
+        ),
+    ] = ()
+    out: Annotated[Path, Option("The queries, JSON lines.", metavar="FILE", panel="Output")] = Path("queries.jsonl")
+    references: Annotated[bool, Option("With a reference answer from the passage.")] = False
+    reliability: Annotated[str, Option("What filters: a compiled judge, rules, or none.", metavar="NAME")] = "rules"
+    generator: Annotated[
+        str | None, Option("A generator from judgec compile-queries.", metavar="NAME", panel="What")
+    ] = None
+    passages: Passages = None
+    passage_size: PassageSize = "2000t"
+    seed: Seed = 0
+    temperature: Temperature = 0.7
+    home: Home = Path()
+    allow_modified: AllowModified = False
+    shared: Shared = False
+    tracking_uri: UnusedTracking = None

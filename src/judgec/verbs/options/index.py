@@ -1,0 +1,44 @@
+"""Options of ``judgec.index``."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Literal
+
+from judgec.verbs.options.option import Option
+from judgec.verbs.options.shared import ApiBase, Columns, Seed, UnusedPlaces
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexOptions(UnusedPlaces):
+    """What decides an index."""
+
+    paths: Annotated[
+        tuple[str, ...],
+        Option(
+            "Folders or files: PDF, HTML, Markdown, text, DOCX; JSONL, CSV, Parquet of doc_id, text.",
+            metavar="PATH...",
+            positional=True,
+            python="str | Path | Sequence[str | Path]",
+            panel="What",
+        ),
+    ]
+    out: Annotated[Path, Option("The index's folder; again: only changes.", metavar="INDEX", panel="Output")]
+    chunk: Annotated[str | None, Option("1000/250 (default), 3000/150, 2000t.", metavar="SIZE/OVERLAP")] = None
+    embedder: Annotated[
+        str | None, Option("lsa, provider/model, sentence-transformers/MODEL.", metavar="NAME", panel="Model")
+    ] = None
+    language: Annotated[str | None, Option("Of stems and stop words.")] = None
+    metric: Annotated[
+        Literal["cosine", "l2"] | None,
+        Option("What makes vectors near: cosine (default), or l2, the squared distance."),
+    ] = None
+    ann: Annotated[
+        Literal["auto", "exact", "ivf", "hnsw"] | None,
+        Option("How the nearest are found: all compared, an IVF index, an HNSW graph; auto: IVF from 50,000."),
+    ] = None
+    columns: Columns = field(default_factory=dict)
+    seed: Seed = 0
+    postgres: Annotated[
+        str | None, Option("Publish the index to PostgreSQL with pgvector, too.", metavar="URL", panel="Output")
+    ] = None
+    api_base: ApiBase = None

@@ -1,0 +1,51 @@
+"""Options of ``judgec.init``."""
+
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from judgec.verbs.options.option import Option
+from judgec.verbs.options.shared import (
+    AcceptAt,
+    Annotators,
+    CallCap,
+    Columns,
+    MaxCost,
+    Missing,
+    Rounding,
+    Task,
+    UnusedPlaces,
+    WinnerWords,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class InitOptions(UnusedPlaces):
+    """What somebody says about a label file; the rest is seen in it."""
+
+    file: Annotated[
+        str,
+        Option(
+            "Your labels: CSV, TSV, JSONL, Parquet, Excel, OpenDocument, a folder or hf:owner/name@split.",
+            metavar="FILE",
+            positional=True,
+            python="str | Path",
+            panel="What",
+        ),
+    ]
+    task: Task = None
+    columns: Columns = field(default_factory=dict)
+    winner_words: WinnerWords = field(default_factory=dict)
+    annotators: Annotators = ()
+    missing: Missing = ()
+    grades: Annotated[
+        tuple[str, ...], Option("The grades, worst first.", metavar="WORST,...,BEST", commas=True, panel="What")
+    ] = ()
+    accept_at: AcceptAt = None
+    round: Rounding = None
+    name: Annotated[str | None, Option("Name of the judge; default: from the file.", panel="Output")] = None
+    lm: Annotated[
+        str, Option("The model that the judge will ask: embedded, openai/gpt-4o-mini, ...", panel="Model")
+    ] = "embedded"
+    budget: CallCap = None
+    max_cost: MaxCost = None
+    replace: Annotated[bool, Option("Write over a judgec.toml that is there.", panel="Output")] = False

@@ -1,0 +1,261 @@
+"""Options that several verbs have, each declared once."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from judgec.lm.usage import MAX_WAIT
+from judgec.rag.retrieval.fusion import RRF_K
+from judgec.records.tasks.built_in import BUILT_IN
+from judgec.verbs.options.option import Option
+
+if TYPE_CHECKING:
+    from judgec.verbs.frames import Source
+
+JudgeName = Option(
+    "A compiled judge: @champion, @latest or a number.", metavar="NAME[@VERSION]", panel="What", project="name"
+)
+IndexName = Option(
+    "What agents search: from judgec index, or postgresql://...",
+    metavar="INDEX",
+    python="CorpusIndex | str | Path | None",
+    panel="What",
+)
+QueriesTable = Option("Table of query, query_id?, reference?", metavar="FILE", panel="What")
+
+Columns = Annotated[
+    Mapping[str, str],
+    Option(
+        "Rename a column; repeat for several.", flag="--map", metavar="THEIRS=OURS", panel="What", project="columns"
+    ),
+]
+WinnerWords = Annotated[
+    Mapping[str, str],
+    Option(
+        "What words for the winner mean: a, b, tie or unscored.",
+        metavar="1=a,2=b,0=tie",
+        commas=True,
+        project="winner_words",
+    ),
+]
+Annotators = Annotated[
+    tuple[str, ...],
+    Option(
+        "Columns that hold one rater's labels each.", metavar="A,B,...", commas=True, panel="What", project="annotators"
+    ),
+]
+Measured = Annotated[
+    tuple[str, ...],
+    Option("Judges' columns, or judges among the annotators: nobody's labels.", python_only=True, project="judges"),
+]
+Missing = Annotated[
+    tuple[str, ...],
+    Option(
+        "Words that mean: nothing said; in any cell, beside an empty one, n/a, None, - and X among grades.",
+        metavar="WORD,...",
+        commas=True,
+    ),
+]
+LabelScale = Annotated[
+    Mapping[str, object] | None,
+    Option("grades (worst first), meanings, accept_at, name; else the datasheet's.", python_only=True, project="scale"),
+]
+Epsilon = Annotated[
+    float,
+    Option("How much further off than an annotator: .2 of experts, .15 skilled, .1 crowd.", least=0, most=1),
+]
+Orders = Annotated[
+    Literal["as-shown", "mapped"] | None,
+    Option("Recorded verdicts on pairs: A is what stood first, or was mapped back to answer_a; else judges.json's."),
+]
+Turn = Annotated[
+    Literal["last", "each", "whole"] | None,
+    Option(
+        "Judge of a conversation: its last answer, each answer, the whole dialogue; default: last.",
+        panel="What",
+        project="turn",
+    ),
+]
+Rounding = Annotated[
+    Literal["nearest"] | None,
+    Option("Grades that are means of raters, such as 2.33: the nearest grade stands for each.", project="round"),
+]
+AcceptAt = Annotated[str | None, Option("The lowest grade that counts as accepted.", metavar="GRADE", panel="What")]
+Task = Annotated[
+    str | None, Option(f"{', '.join(sorted(BUILT_IN))}; default: by columns.", panel="What", project="task")
+]
+LabelsTable = Annotated[
+    "Source | None",
+    Option(
+        "Labelled items; default: the test items of the judge, or of both.",
+        metavar="FILE",
+        panel="What",
+        project="file",
+    ),
+]
+Home = Annotated[Path, Option("Folder that holds programs/, mlruns/ and .judgec/.", panel="Output")]
+TrackingUri = Annotated[
+    str | None,
+    Option(
+        "An MLflow server or database; default: MLFLOW_TRACKING_URI, else mlruns/mlflow.db.",
+        metavar="URI",
+        panel="Output",
+    ),
+]
+UnusedTracking = Annotated[
+    str | None, Option("As of every verb; this one logs no run.", metavar="URI", python_only=True, panel="Output")
+]
+ApiBase = Annotated[
+    str | None, Option("An OpenAI-compatible endpoint (vLLM, a gateway).", metavar="URL", panel="Model")
+]
+CallCap = Annotated[int | None, Option("Most LM calls.", metavar="CALLS", least=1, panel="Cost", project="budget")]
+MaxCost = Annotated[float | None, Option("Most dollars.", metavar="USD", least=0, panel="Cost", project="max_cost")]
+MaxWait = Annotated[
+    float, Option("Longest that a call waits for a busy endpoint, in all.", metavar="SECONDS", least=0, panel="Cost")
+]
+InFlight = Annotated[
+    int | None,
+    Option("Most calls at once; fewer while an endpoint asks for it; default: 32, Ray 256.", least=1, panel="Cost"),
+]
+Functions = Annotated[
+    Mapping[str, object],
+    Option(
+        "What to call where a judge asks a Python function; repeat for several.",
+        flag="--function",
+        metavar="NAME=MODULE:FUNCTION",
+        panel="Model",
+        python="Mapping[str, str | Callable[..., object]]",
+    ),
+]
+Batch = Annotated[
+    bool,
+    Option("Half the price: ask OpenAI's or Anthropic's batch endpoint, which answers within 24 hours.", panel="Cost"),
+]
+Lm = Annotated[str, Option("The model that is asked: embedded, openai/gpt-4o-mini, ...", panel="Model")]
+LmOrRecorded = Annotated[
+    str,
+    Option(
+        "The model that is asked: embedded, openai/gpt-4o-mini, ...; recorded:FILE asks none.",
+        panel="Model",
+        project="lm",
+    ),
+]
+OtherLm = Annotated[str | None, Option("Another model than the judge was compiled for.", panel="Model")]
+ReflectionLm = Annotated[str | None, Option("Model that rewrites prompts; default: --lm.", panel="Model")]
+Temperature = Annotated[float, Option("Of the model that writes questions.", least=0, most=2, panel="Model")]
+Seed = Annotated[int, Option("Of all that is drawn at random; no split depends on it.", least=0)]
+Unproven = Annotated[bool, Option("Use judges that were not shown to be better.")]
+Corpus = Annotated[
+    str,
+    Option(
+        "An index, a folder of documents, a file.",
+        flag="--index",
+        metavar="PATH",
+        python="CorpusIndex | str | Path",
+        panel="What",
+    ),
+]
+Passages = Annotated[int | None, Option("Most passages; default: all needed.", least=1)]
+PassageSize = Annotated[str, Option("Longest passage.", metavar="2000t")]
+PerPassage = Annotated[int, Option("Most queries of a model from a passage.", least=1)]
+Factors = Annotated[str, Option("What comparing judges weigh, instead of their own.", metavar="TEXT")]
+HasCitations = Annotated[bool, Option("Compared answers cite documents; wrong citations count.")]
+
+
+AllowModified = Annotated[
+    bool, Option("Read judges whose files were modified since they were compiled; reports say so.", panel="Output")
+]
+
+Shared = Annotated[bool, Option("Let others read .judgec/ and mlruns/, as the umask says.", panel="Output")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelColumns:
+    """How a label file is read."""
+
+    columns: Columns = field(default_factory=dict)
+    annotators: Annotators = ()
+    measured: Measured = ()
+    accept_at: AcceptAt = None
+    scale: LabelScale = None
+    turn: Turn = None
+    round: Rounding = None
+    winner_words: WinnerWords = field(default_factory=dict)
+    missing: Missing = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spending:
+    """Which endpoint is asked, and how much at most."""
+
+    api_base: ApiBase = None
+    budget: CallCap = None
+    max_cost: MaxCost = None
+    max_wait: MaxWait = MAX_WAIT
+    in_flight: InFlight = None
+    functions: Functions = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchSpending(Spending):
+    """The same for verbs that may hand their calls in as batches."""
+
+    batch: Batch = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Places:
+    """Where programs and runs are."""
+
+    home: Home = Path()
+    tracking_uri: TrackingUri = None
+    allow_modified: AllowModified = False
+    shared: Shared = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnusedPlaces:
+    """``Places`` of a verb that neither reads programs nor logs runs: every verb takes them."""
+
+    home: Annotated[
+        Path, Option("As of every verb; this one neither reads nor writes there.", python_only=True, panel="Output")
+    ] = Path()
+    tracking_uri: UnusedTracking = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeldOutLabels(LabelColumns, Places):
+    """Labels that a judge has not learned from; None means its own test items."""
+
+    labels: LabelsTable = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentShape:
+    """How agents answer."""
+
+    k: Annotated[int, Option("Passages an answer rests on.", least=1)] = 5
+    variations: Annotated[int, Option("Queries RAG-Fusion adds.", least=1, most=20)] = 4
+    persona: Annotated[str, Option("'think like an engineer'", metavar="TEXT")] = ""
+    citations: Annotated[bool, Option("Cite passages.", off=True)] = True
+    rrf_k: Annotated[int, Option("Of reciprocal rank fusion: 1 / (K + rank).", metavar="K", least=0)] = RRF_K
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentRun(AgentShape):
+    """How agents are run."""
+
+    rerank: Annotated[
+        str | None, Option("lexical, a cross-encoder's ORG/MODEL, python:MODULE:FUNCTION.", metavar="RERANKER")
+    ] = None
+    grid: Annotated[
+        tuple[str, ...],
+        Option(
+            "Agents of all combinations of agent, retriever, rerank, chunk, embedder, lm, k, variations, rrf_k.",
+            metavar="NAME=A,B...",
+            python="Mapping[str, Sequence[object]] | Sequence[str]",
+        ),
+    ] = ()
+    explain: Annotated[bool, Option("Write why: searches, their rankings, the fused one.", panel="Output")] = False
+    in_flight: InFlight = 32

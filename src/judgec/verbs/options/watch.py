@@ -1,0 +1,33 @@
+"""Options of ``judgec.watch``."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from judgec.verbs.options.judge import Asking
+from judgec.verbs.options.option import Option
+from judgec.verbs.options.shared import JudgeName, Places
+
+
+@dataclass(frozen=True, kw_only=True)
+class WatchOptions(Asking, Places):
+    """Whose traces are watched, with which judge, and what is an alert."""
+
+    source: Annotated[str, Option("Whose traces.", metavar="mlflow:EXPERIMENT", panel="What")]
+    judge: Annotated[str, JudgeName]
+    rate: Annotated[float, Option("Share of the traces that is judged, by their ids.", least=0, most=1)] = 0.05
+    alert: Annotated[
+        tuple[str, ...],
+        Option(
+            "Exit 1 when shown: accept<.80, accept>.99, raw<.80, drift; repeatable.",
+            metavar="CONDITION",
+            panel="Output",
+        ),
+    ] = ()
+    window: Annotated[int, Option("Most verdicts that a rate is about.", least=10, metavar="N")] = 1000
+    relabel: Annotated[
+        int, Option("Expert labels that bring the correction back after drift.", least=10, metavar="N")
+    ] = 50
+    assessment: Annotated[str | None, Option("The human feedback to read from mlflow:EXPERIMENT.", metavar="NAME")] = (
+        None
+    )
+    aspect: Annotated[str | None, Option("Of a judge of several: whose rate is kept.", metavar="NAME")] = None

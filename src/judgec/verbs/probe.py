@@ -1,0 +1,492 @@
+"""``judgec.probe``: questions of known kinds put to RAG systems; where they fail, how often, and which part does."""
+
+import json
+import os
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+
+from judgec.connect.tracking.background import Tracker
+from judgec.connect.tracking.store import tracking_store
+from judgec.errors import ServiceError, UserError
+from judgec.lm.session import Session
+from judgec.lm.spec import LMSpec
+from judgec.lm.watch import Watch
+from judgec.rag.agents.rag import AgentSettings
+from judgec.rag.probes.fixes import TriedFix, try_fixes
+from judgec.rag.probes.flakiness import Flakiness
+from judgec.rag.probes.folder import answered, write_probe
+from judgec.rag.probes.gate import Limit, breaches, outcome, parse_limits
+from judgec.rag.probes.judging.panel import ReplyJudge, ReplyPanel
+from judgec.rag.probes.report.junit import junit
+from judgec.rag.probes.report.page import page
+from judgec.rag.probes.report.run import run_of
+from judgec.rag.probes.report.summary import Summary, summarize
+from judgec.rag.probes.runner import Running
+from judgec.rag.probes.systems import Agent, ProbedSystem, Repeated, open_system
+from judgec.rag.probes.verdicts import verdicts
+from judgec.rag.queries.corpus import Corpus, open_corpus
+from judgec.rag.queries.embedded.writer import EmbeddedWriter
+from judgec.rag.queries.reliability import Pair, Reliability
+from judgec.rag.queries.scenarios import PLAIN, SHIPPED
+from judgec.rag.queries.scenarios.building import Built, build
+from judgec.rag.queries.scenarios.drafts import QuestionWriter
+from judgec.rag.queries.scenarios.prompted import PromptedWriter, unread
+from judgec.rag.queries.scenarios.reading import files_in, questions_of, read_scenario, read_scenarios
+from judgec.records.scenario.outcome import Probed, SystemReply
+from judgec.records.scenario.schema import REJECTION, Metric, Question, Scenario, metric_of
+from judgec.report.jury import jury_sentence
+from judgec.stats.intervals.gate import GateVerdict
+from judgec.table import seal
+from judgec.verbs.frames import as_table, frame_part, is_path
+from judgec.verbs.options.probe import ProbeOptions
+from judgec.verbs.query_models import ask_of, open_panel, open_reliability, writer_spec
+from judgec.verbs.spending import session_for
+from judgec.verbs.validity import Validity, validity_of
+from judgec.verbs.verb import verb
+
+OWN = "scenarios"  # folder of the user's scenarios in the home
+PAGE = "report.html"
+ADVICE = "Ask questions that have {name}, or name a judge that was compiled without."
+REPEATS = "repeats.jsonl"  # replies and verdicts of the second time and later
+
+
+@dataclass(frozen=True)
+class ProbeReport:
+    """What a probe found.
+
+    Args:
+        options: What was asked for.
+        summary: Every number: failure rates, diagnosis, advice, worst cases.
+        probed: Every question put to every system, with reply and verdict.
+        report: What ``probe --json`` prints.
+        gate: What ``max_failure`` says; None where nothing was demanded.
+        breaches: A sentence for each failure rate that is not shown to be within its limit.
+    """
+
+    options: ProbeOptions
+    summary: Summary
+    probed: tuple[Probed, ...]
+    report: Mapping[str, object]
+    gate: GateVerdict | None
+    breaches: tuple[str, ...]
+
+    @property
+    def out(self) -> Path:
+        """The folder of its files."""
+        return self.options.out
+
+    @property
+    def report_path(self) -> Path:
+        """The HTML report."""
+        return self.out / PAGE
+
+    @cached_property
+    def results(self) -> pd.DataFrame:
+        """A row for each scenario, system and data set: failure_rate with ``.low`` and ``.high``, and counts."""
+        return pd.DataFrame(
+            {
+                "scenario": cell.scenario,
+                "system": cell.system,
+                "data_set": cell.data_set,
+                "failure_rate": cell.failure_rate.value,
+                "failure_rate.low": cell.failure_rate.low,
+                "failure_rate.high": cell.failure_rate.high,
+                "failures": cell.failures,
+                "n": cell.n,
+                "errors": cell.errors,
+                "unscored": cell.unscored,
+            }
+            for cell in self.summary.cells
+        ).astype(dict.fromkeys(("failure_rate", "failure_rate.low", "failure_rate.high"), float))
+
+    @cached_property
+    def cases(self) -> pd.DataFrame:
+        """A row for each question put to each system: what was asked, what came back, and what became of it."""
+        return pd.DataFrame(
+            {
+                "scenario": one.verdict.scenario,
+                "system": one.verdict.system,
+                "data_set": one.verdict.data_set,
+                "query_id": one.question.query_id,
+                "query": one.question.query,
+                "reference": one.question.reference,
+                "answer": one.reply.answer,
+                "outcome": one.verdict.outcome,
+                "component": one.verdict.component,
+                "reason": one.verdict.reason or one.reply.error,
+            }
+            for one in self.probed
+        )
+
+    @property
+    def flakiness(self) -> Flakiness | None:
+        """What asking again showed; None with ``repeat=1``."""
+        return self.summary.flakiness
+
+    @property
+    def verdict(self) -> str:
+        """How many answers failed, with the interval, what failed most, and what the gate says."""
+        return self.summary.verdict + ("" if self.gate is None else f" Gate {self.gate}.")
+
+    @property
+    def unanswered(self) -> str | None:
+        """The error where no system gave an answer to any question, else None."""
+        cells = self.summary.cells
+        if not cells or any(cell.n or cell.unscored for cell in cells):
+            return None
+        return (
+            f"{self.out}: no system gave an answer to any question; the reasons are in results.jsonl. "
+            "Check the system, and run the same command again."
+        )
+
+    def __repr__(self) -> str:
+        return f"<ProbeReport {self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        return frame_part(self.verdict, self.results)
+
+
+@verb(ProbeOptions)
+def probe(options: ProbeOptions, watch: Watch) -> ProbeReport:
+    """Put questions of known kinds to RAG systems: where they fail, how often, and which part of them does.
+
+    Everything is written to ``out`` and logged to MLflow. ``max_failure`` is a share, or shares by scenario:
+    ``{"S4": 0.3}``; ``gate`` of the result says whether the failure rates are shown to be within it.
+
+    Raises:
+        UserError: Bad input.
+        InputError: A damaged scenario or question file.
+        ServiceError: No system gave any answer, or a model cannot be reached.
+
+    Example:
+        >>> found = judgec.probe(
+        ...     scenarios="S6", index="trainsets/sensors/catalogue", system="python:builtins:str", n=4, max_failure=0.2
+        ... )
+        >>> found.gate, found.results["failures"].tolist()  # it repeats a question that it should refuse
+        ('failed', [4])
+    """
+    found = run_probe(options, watch)
+    if found.unanswered:
+        raise ServiceError(found.unanswered)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    """A corpus with the questions that are asked about it."""
+
+    name: str
+    corpus: Corpus | None
+    questions: tuple[Question, ...]
+
+
+def run_probe(options: ProbeOptions, watch: Watch) -> ProbeReport:
+    """A probe whose systems may all have failed: everything is written and logged, whatever came back.
+
+    Raises:
+        UserError: Bad input.
+        InputError: A damaged scenario or question file.
+        ServiceError: A model cannot be reached.
+    """
+    started = time.time()
+    if not options.system:
+        raise UserError("--system: none given; http.yaml, python:module:function or an agent is needed. Name one.")
+    scenarios = tuple(
+        one.model_copy(update={"acceptable_metrics": _more(one.acceptable_metrics, options.metric)})
+        for one in _scenarios(options)
+    )
+    given = () if options.questions is None else questions_of(as_table(options.questions))
+    given = tuple(one.model_copy(update={"metrics": _more(one.metrics, options.metric)}) for one in given)
+    metrics = {name for one in given for name in one.metrics} or {
+        name for one in scenarios for name in one.acceptable_metrics
+    }
+    known = list(dict.fromkeys([one.id for one in scenarios] + [one.scenario for one in given]))
+    limits = parse_limits(options.max_failure, known)
+    asked = [one.scenario for one in given] or known
+    store = tracking_store(options.home, options.tracking_uri, os.environ)
+    with ExitStack() as stack:
+        session = _session(options, watch, stack)
+        judge = open_panel(
+            options.lm, options.judge, options.rejection_judge, options.home, session, options.unproven, metrics
+        )
+        corpora = [open_corpus(location) for location in options.index]
+        where: list[Corpus | None] = [*corpora] or [None]
+        systems = [_systems(options, corpus, session) for corpus in where]  # wrong names show first
+        tracker = stack.enter_context(Tracker(store, os.environ, seal.notes))
+        notes = [note for corpus in corpora for note in corpus.notes]
+        sets = _data_sets(options, scenarios, given, corpora, session, watch, notes)
+        probed, tried = [], []
+        repeats: list[list[Probed]] = [[] for _ in range(options.repeat - 1)]
+        for data, subjects in zip(sets, systems, strict=True):
+            found = _probe(options, data, subjects, judge, watch, notes)
+            probed += found
+            for take, further in enumerate(repeats, 2):
+                again = [Repeated(one, take) for one in subjects]
+                further.extend(_probe(options, data, again, judge, watch, notes=None, take=take))
+            tried += _tried(options, data, subjects, found, judge, watch) if options.try_fix else []
+        if options.try_fix and not any(isinstance(one, Agent) for subjects in systems for one in subjects):
+            notes.append("--try-fix: none of these systems is judgec's own (rag-bm25, ...): nothing was changed")
+        notes += _warnings(options, session)
+        validities = _validities(judge)
+        notes += dict.fromkeys(note for one in validities for note in one.notes("questions", ADVICE))
+        agreement = judge.agreement()
+        notes += [f"{what}: {jury_sentence(found)}" for what, found in agreement.items()]
+        writer = "a file" if given else options.lm
+        shipped = {one.id: one for one in scenarios}
+        summary = summarize(probed, shipped, judge=judge.name, writer=writer, notes=notes, tried=tried, repeats=repeats)
+        ended = time.time()
+        _write(options, summary, scenarios, probed, repeats, sets, ended)
+        watch.stage("track", store.shown)
+        logged = tracker.log_probe(run_of(summary, folder=options.out, started=started, ended=ended))
+    verdict, broken = _gate(summary, limits, asked, validities)
+    report = {
+        **summary.to_json(),
+        "out": str(options.out),
+        "gate": list(broken),
+        "gate_verdict": verdict,
+        "mlflow_run_id": logged.run_id,
+        **session.spent.to_json(),
+        "missing_inputs": {name: shares for one in validities for name, shares in one.to_json().items()},
+        **({"jury": agreement} if agreement else {}),
+        **({"versions": said} if (said := seal.notes()) else {}),
+    }
+    text = json.dumps(report, ensure_ascii=False, indent=1, allow_nan=False)
+    write_probe(options.out, {"report.json": f"{text}\n"})
+    return ProbeReport(options, summary, tuple(probed), report, verdict, broken)
+
+
+def _validities(judge: ReplyPanel) -> list[Validity]:
+    """Whether what was measured of the compiled judges holds of what they judged."""
+    seated = [(seat.card, jury.inputs) for jury in judge.juries for seat in jury.seats]
+    return [validity_of(card, inputs) for card, inputs in seated if card is not None]
+
+
+def _gate(
+    summary: Summary, limits: Sequence[Limit], asked: Sequence[str], validities: Sequence[Validity]
+) -> tuple[GateVerdict | None, tuple[str, ...]]:
+    """What ``--max-failure`` comes to; nothing is shown by judges of which nothing is known on these questions."""
+    unmeasured = dict.fromkeys(filter(None, (one.refused("questions") for one in validities)))
+    if limits and unmeasured:
+        return "not shown", tuple(f"nothing is known of a failure rate: {why}" for why in unmeasured)
+    return outcome(summary, limits, asked) if limits else None, tuple(breaches(summary, limits, asked))
+
+
+def _scenarios(options: ProbeOptions) -> tuple[Scenario, ...]:
+    names = [name.strip() for joined in options.scenarios for name in joined.split(",") if name.strip()]
+    own = options.home / OWN
+    if options.questions is None and not names:
+        ids = ", ".join(path.stem for path in files_in(SHIPPED))
+        raise UserError(f"--scenarios: none given; ids ({ids}), files or all are needed. Or give --questions FILE.")
+    if options.questions is None and not options.index:
+        raise UserError("--index: none given; questions are made from an index or documents. Name one.")
+    if "all" in names or not names:
+        stems = {path.stem for folder in (SHIPPED, own) for path in files_in(folder)}
+        names = [*sorted(stems - {PLAIN}), *(name for name in names if name != "all" and name not in stems - {PLAIN})]
+    return read_scenarios(names, SHIPPED, own)
+
+
+def _more(metrics: tuple[Metric, ...], further: Sequence[str]) -> tuple[Metric, ...]:
+    """Metrics with ``--metric``; a refusal has none but its own."""
+    try:
+        wanted = [metric_of(name) for name in further]
+    except ValueError as error:
+        raise UserError(f"--metric: {error}. Correct it.") from error
+    return metrics if REJECTION in metrics else tuple(dict.fromkeys([*metrics, *wanted]))
+
+
+def _session(options: ProbeOptions, watch: Watch, stack: ExitStack) -> Session:
+    spec = LMSpec.parse(options.lm, api_base=options.api_base)
+    session = stack.enter_context(session_for(options, spec, options.home, watch))
+    watch.stage("model", spec.asked_at)
+    session.preflight()
+    return session
+
+
+def _systems(options: ProbeOptions, corpus: Corpus | None, session: Session) -> list[ProbedSystem]:
+    index = corpus.index if corpus is not None else None
+    name = options.agent_lm or options.lm
+    spec = LMSpec.parse(name, api_base=options.api_base if name == options.lm else None)
+    settings = AgentSettings(k=options.k, feedback=spec.embedded)
+    subjects = [
+        open_system(one, index, settings, spec, ask_of(spec, session), Running(), os.environ) for one in options.system
+    ]
+    names = [subject.name for subject in subjects]
+    if len(set(names)) < len(names):
+        raise UserError(f"--system: {', '.join(names)}: two have one name; names must differ. Rename one in its file.")
+    return subjects
+
+
+def _data_sets(
+    options: ProbeOptions,
+    scenarios: Sequence[Scenario],
+    given: Sequence[Question],
+    corpora: Sequence[Corpus],
+    session: Session,
+    watch: Watch,
+    notes: list[str],
+) -> list[DataSet]:
+    if given:
+        return [DataSet(corpus.name, corpus, tuple(given)) for corpus in corpora] or [
+            DataSet(_stem(options), None, tuple(given))
+        ]
+    names = [corpus.name for corpus in corpora]
+    if len(set(names)) < len(names):
+        raise UserError(f"--index: {', '.join(names)}: two have one name; names must differ. Rename a folder.")
+    _require_read(options, scenarios)
+    reliability = open_reliability(options.reliability, options.home, session)
+    sets = []
+    for corpus in corpora:
+        questions: list[Question] = []
+        writers: dict[str | None, QuestionWriter] = {}
+        watch.stage("write", f"{len(scenarios)} scenarios on {len(corpus.documents)} documents of {corpus.name}")
+        for scenario in scenarios:
+            n = options.n or scenario.document_sampling.questions
+            if scenario.lm not in writers:
+                writers[scenario.lm] = _writer(options, corpus, session, scenario.lm or options.lm)
+            built = build(scenario, corpus.documents, writers[scenario.lm], corpus.terms, n=n, seed=options.seed)
+            kept, said = _reliable(built, reliability)
+            if scenario.form == "absent" and writers[scenario.lm].name != EmbeddedWriter.name:
+                said += [rest] if (rest := unread(corpus.terms)) else []
+            notes += [f"{scenario.id} on {corpus.name}: {one}" for one in said]
+            questions += kept
+        if not questions:
+            raise UserError(f"--index {corpus.location}: no question could be made. {' '.join(notes)}")
+        sets.append(DataSet(corpus.name, corpus, tuple(questions)))
+    return sets
+
+
+def _require_read(options: ProbeOptions, scenarios: Sequence[Scenario]) -> None:
+    """Check that somebody reads the prompts of each scenario: rules write questions by its form alone.
+
+    Raises:
+        UserError: A scenario has prompts of its own, and no language model writes its questions.
+    """
+    ruled = [one for one in scenarios if writer_spec(one.lm or options.lm, None, options.temperature).embedded]
+    shipped = {read_scenario(path).prompts for path in files_in(SHIPPED)} if ruled else set()
+    if own := [one.id for one in ruled if one.prompts not in shipped]:
+        raise UserError(
+            f"--scenarios {', '.join(own)}: prompts of its own, which rules cannot follow; needs --lm, or 'lm' in its "
+            "file. Name a language model, or keep the prompts of the scenario that it was made from."
+        )
+
+
+def _reliable(built: Built, reliability: Reliability | None) -> tuple[list[Question], list[str]]:
+    said = [built.shortfall] if built.shortfall else []
+    if reliability is None:
+        return list(built.questions), said
+    asked = [one for one in built.questions if not one.must_refuse]
+    faults = reliability.faults([Pair(one.query, "\n".join(one.passages), one.reference) for one in asked])
+    dropped = {one.query_id for one, fault in zip(asked, faults, strict=True) if fault}
+    if dropped:
+        said.append(f"{len(dropped)} of {len(asked)} questions dropped as unreliable by {reliability.name}")
+    return [one for one in built.questions if one.query_id not in dropped], said
+
+
+def _writer(options: ProbeOptions, corpus: Corpus, session: Session, lm: str) -> QuestionWriter:
+    spec = writer_spec(lm, options.api_base, options.temperature)
+    if spec.embedded:
+        return EmbeddedWriter(corpus.passages)
+    return PromptedWriter(spec.model, ask_of(spec, session), options.seed, corpus.terms)
+
+
+def _probe(
+    options: ProbeOptions,
+    data: DataSet,
+    subjects: Sequence[ProbedSystem],
+    judge: ReplyJudge,
+    watch: Watch,
+    notes: list[str] | None,
+    take: int = 1,
+) -> list[Probed]:
+    probed: list[Probed] = []
+    for subject in subjects:
+        once_more = f", time {take} of {options.repeat}" if options.repeat > 1 else ""
+        watch.stage("ask", f"{subject.name}: {len(data.questions)} questions on {data.name}{once_more}")
+        replies = answered(options.out, data.name, subject, data.questions, notes)
+        watch.stage("judge", f"{subject.name} by {judge.name}")
+        probed += _judged(data, data.questions, replies, judge)
+    return probed
+
+
+def _tried(
+    options: ProbeOptions,
+    data: DataSet,
+    subjects: Sequence[ProbedSystem],
+    probed: Sequence[Probed],
+    judge: ReplyJudge,
+    watch: Watch,
+) -> list[TriedFix]:
+    def again(changed: ProbedSystem, questions: Sequence[Question]) -> list[Probed]:
+        watch.stage("try", f"{changed.name}, changed: {len(questions)} questions on {data.name}")
+        return _judged(data, questions, answered(options.out, data.name, changed, questions), judge)
+
+    return [
+        fix
+        for subject in subjects
+        if isinstance(subject, Agent)
+        for fix in try_fixes(subject, [one for one in probed if one.verdict.system == subject.name], again)
+    ]
+
+
+def _judged(
+    data: DataSet, questions: Sequence[Question], replies: Sequence[SystemReply], judge: ReplyJudge
+) -> list[Probed]:
+    terms = data.corpus.terms if data.corpus is not None and data.corpus.index is not None else None
+    return verdicts(questions, replies, judge, data_set=data.name, terms=terms)
+
+
+def _warnings(options: ProbeOptions, session: Session) -> list[str]:
+    if not session.spec.embedded:
+        return []
+    wrote = [] if options.questions is not None else ["questions by rule, no language model: a baseline"]
+    by_rules = [
+        *([] if options.judge else ["answers"]),
+        *([] if options.rejection_judge else ["refusals"]),
+    ]
+    judged = [f"{' and '.join(by_rules)} judged by rules, no language model: a baseline"] if by_rules else []
+    return wrote + judged
+
+
+def _write(
+    options: ProbeOptions,
+    summary: Summary,
+    scenarios: Sequence[Scenario],
+    probed: Sequence[Probed],
+    repeats: Sequence[Sequence[Probed]],
+    sets: Sequence[DataSet],
+    ended: float,
+) -> None:
+    created = datetime.fromtimestamp(ended, tz=UTC).isoformat(timespec="seconds")
+    title = f"{options.out.name}: {len(summary.systems)} systems, {len(summary.scenarios)} scenarios"
+    files: dict[str, str] = {
+        PAGE: page(summary, scenarios, probed, title=title, created=created),
+        "junit.xml": junit(probed),
+        "results.jsonl": _lines(one.model_dump_json(exclude_defaults=True) for one in probed),
+    }
+    if repeats:
+        again = [(take, one) for take, further in enumerate(repeats, 2) for one in further]
+        files[REPEATS] = _lines(
+            json.dumps({"take": take, **one.model_dump(mode="json", exclude_defaults=True)}, ensure_ascii=False)
+            for take, one in again
+        )
+    for data in sets:
+        name = "questions.jsonl" if len(sets) == 1 else f"questions.{data.name}.jsonl"
+        files[name] = _lines(one.model_dump_json(exclude_defaults=True) for one in data.questions)
+    write_probe(options.out, files)
+
+
+def _lines(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _stem(options: ProbeOptions) -> str:
+    """What questions without a corpus are called."""
+    given = options.questions
+    return Path(given).stem if given is not None and is_path(given) else "questions"

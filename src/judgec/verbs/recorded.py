@@ -1,0 +1,242 @@
+"""Finds recorded verdicts: a file, columns of the labels or items themselves, or a DataFrame."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from judgec.errors import UserError
+from judgec.labels.proposal import Said, usual_heads
+from judgec.labels.rows.ranges import with_range
+from judgec.labels.rows.raters import columns_of
+from judgec.lm.spec import RECORDED, LMSpec
+from judgec.raters.cascade import EVIDENCE, Cascade
+from judgec.raters.panel import Panel
+from judgec.raters.recorded import OnWhat, RecordedVerdicts, check_against, judge_of, read_recorded
+from judgec.raters.verdicts import from_columns
+from judgec.records.card import ProgramCard
+from judgec.table.datasheet import Datasheet
+from judgec.table.rows.columns import label_columns, listed, missing_columns, renamed
+from judgec.table.table import Table
+from judgec.table.tables import TableSource, opened, read_table
+from judgec.verbs.candidates import Candidates
+from judgec.verbs.frames import IN_MEMORY, as_table, named_table, table_source
+from judgec.verbs.labels import Labels
+from judgec.verbs.options.compile_judge import CompileJudgeOptions
+
+COLUMNS = "columns"  # ``recorded:columns``: the verdicts are columns of the file that is judged
+NAMES = "verdicts"  # what messages call rows in memory
+ALL: Final = "all"
+LEAST_MEMBERS = 2
+CASCADED = 2  # judges of a cascade
+
+
+@dataclass(frozen=True, slots=True)
+class FoundVerdicts:
+    """Recorded verdicts for a compile.
+
+    Args:
+        model: How ``--lm`` names them.
+        judges: Those that ``--judges`` leaves, as far as they share enough items with the labels.
+        every: All of the file, where a champion from ``--from`` may be one of them; else as ``judges``.
+    """
+
+    model: str
+    judges: RecordedVerdicts
+    every: RecordedVerdicts
+
+
+def recorded_of(options: CompileJudgeOptions, labels: Labels, *, asked: bool = False) -> FoundVerdicts | None:
+    """What the judges of a compile were recorded to say; None where a model is asked.
+
+    Args:
+        options: With the verdicts.
+        labels: That they are compared with.
+        asked: Candidates are asked side by side in their place.
+
+    Raises:
+        UserError: Options that need recorded verdicts without any, or that these have no use for.
+        InputError: As ``raters.recorded.read_recorded``.
+    """
+    file = options.lm.removeprefix(RECORDED) if options.lm.startswith(RECORDED) else None
+    if asked:
+        if options.judges is not None:
+            raise UserError(f"--judges {options.judges}: narrows recorded judges; --jury names its own. Drop one.")
+        return None
+    if file is None and not options.verdicts:
+        for option, value in (
+            ("--judges", options.judges),
+            ("--orders", options.orders),
+            ("--baseline", options.baseline),
+            ("--panel", options.panel),
+        ):
+            if value is not None:
+                raise UserError(
+                    f"{option} {value}: chooses among recorded judges, and there are none; --lm recorded:FILE, "
+                    "--verdicts COLUMN,... or --jury NAME,NAME is valid beside it. Add one, or drop it."
+                )
+        return None
+    for option, given in (("--optimizer", options.optimizer != "auto"), ("--reflection-lm", options.reflection_lm)):
+        if given:
+            raise UserError(f"{option}: nobody writes prompts for recorded verdicts. Leave it out.")
+    about = OnWhat.of(labels.label_set, options.orders, options.winner_words)
+    if file is not None:
+        if options.verdicts:
+            raise UserError("--lm recorded:FILE and --verdicts: both give verdicts; one is valid. Drop one.")
+        source = table_source(file, NAMES, options.missing)
+        model = options.lm
+    elif all(isinstance(name, str) for name in options.verdicts):
+        said = [with_range(str(name)) for name in options.verdicts]
+        names = [name for name, _ in said]
+        about = replace(about, ranges={name: own for name, own in said if own is not None})
+        table = _as_labelled(_label_table(options, labels), options, about)
+        _check_apart(table, names, about, options, labels)
+        source, model = from_columns(table, names, about.task, about.aspects), f"{RECORDED}{COLUMNS}"
+    else:
+        source, model = named_table(_frame(options.verdicts), NAMES, options.missing), f"{RECORDED}{IN_MEMORY}"
+    found = read_recorded(source, about, options.judges, labels.label_set)
+    judges = check_against(found, labels.label_set)
+    if options.baseline is not None:
+        judges.require(options.baseline)
+    every = (
+        read_recorded(source, about, labels=labels.label_set)
+        if options.judges is not None and options.start is not None
+        else found
+    )
+    return FoundVerdicts(model, judges, every)
+
+
+def _as_labelled(table: Table, options: CompileJudgeOptions, about: OnWhat) -> Table:
+    """The table under the heads that its labels were read by."""
+    found = renamed(table, options.columns)
+    if not missing_columns(found.columns, about.task, labelled=False):
+        return found
+    said = Said(about.task, options.columns, tuple(options.annotators), rounded=options.round is not None)
+    return renamed(table, usual_heads(table, Datasheet(), said).columns or options.columns)
+
+
+def _check_apart(
+    table: Table, names: Sequence[str], about: OnWhat, options: CompileJudgeOptions, labels: Labels
+) -> None:
+    """Refuse a judge whose column is that of the labels.
+
+    Raises:
+        UserError: It would be measured against itself.
+    """
+    annotators = options.annotators or labels.source.get("annotators")
+    if annotators and any(
+        columns_of(str(name), table.columns) for name in (annotators if isinstance(annotators, (list, tuple)) else ())
+    ):
+        return  # the labels are in these
+    columns = set(label_columns(table.columns, about.task))
+    if same := [name for name in names if columns & {name, *columns_of(name, table.columns)}]:
+        raise UserError(
+            f"{table.path}: --verdicts {listed(same)}: the column of the labels, too; a judge cannot be measured "
+            "against itself. Name another column, or the people's with --annotators A,B."
+        )
+
+
+def panel_of(options: CompileJudgeOptions) -> Literal["all"] | int | None:
+    """How many judges a panel may have; None where nobody asked for one.
+
+    Raises:
+        UserError: Neither ``all`` nor a whole number from 2, or an option that panels do not go with.
+    """
+    if options.panel is None:
+        return None
+    asked = str(options.panel).strip()
+    if options.learning_curve:
+        raise UserError("--panel and --learning-curve: no curve is drawn for a panel; one is valid. Drop one of them.")
+    if asked == ALL:
+        return ALL
+    if not asked.isdecimal() or int(asked) < LEAST_MEMBERS:
+        raise UserError(f"--panel {asked}: no size; all, or a whole number from {LEAST_MEMBERS}, is valid. Correct it.")
+    return int(asked)
+
+
+def cascade_of(
+    options: CompileJudgeOptions, spec: LMSpec, recorded: RecordedVerdicts | None, candidates: Candidates
+) -> tuple[str, str] | None:
+    """The two judges of a cascade; None where nobody asked for one.
+
+    Raises:
+        UserError: Not two different recorded judges, nor evidence and the model that is asked, or an option that
+            cascades do not go with.
+    """
+    if not options.cascade:
+        return None
+    said = f"--cascade {','.join(options.cascade)}"
+    if len(options.cascade) != CASCADED or options.cascade[0] == options.cascade[1] or options.cascade[1] == EVIDENCE:
+        raise UserError(
+            f"{said}: two different judges are valid, first the cheap one, which may be {EVIDENCE}, then the dear one. "
+            "Name both."
+        )
+    for option, given in (("--learning-curve", options.learning_curve), ("--panel", options.panel is not None)):
+        if given:
+            raise UserError(f"{said} and {option}: one of them is valid. Drop the other.")
+    cheap, dear = options.cascade
+    if candidates.beside:
+        cheap, dear = (name if name == EVIDENCE else candidates.named(name) for name in (cheap, dear))
+        if cheap == dear:
+            raise UserError(f"{said}: {cheap} twice; two different jurors are valid. Name both.")
+    elif recorded is not None:
+        for name in (dear,) if cheap == EVIDENCE else (cheap, dear):
+            recorded.require(name)
+    elif spec.embedded or (cheap, dear) != (EVIDENCE, spec.model):
+        raise UserError(
+            f"{said}: with a model that is asked, {EVIDENCE},MODEL is valid, where --lm MODEL is a language model; two "
+            "judges are compared from recorded verdicts, or as jurors. Add --lm recorded:FILE, or --jury NAME,NAME."
+        )
+    if cheap == EVIDENCE and not options.evidence:
+        raise UserError(f"{said}: --no-evidence leaves {EVIDENCE} out. Drop one of them.")
+    return cheap, dear
+
+
+def recorded_for(
+    card: ProgramCard,
+    spec: LMSpec,
+    items: TableSource = "",
+    columns: Mapping[str, str] | None = None,
+    panel: Panel | Cascade | None = None,
+) -> RecordedVerdicts:
+    """The verdicts that a compiled judge reads.
+
+    Args:
+        card: Of the judge.
+        spec: Where they are.
+        items: What is judged, for verdicts that are columns of it.
+        columns: judgec's names of these columns by theirs.
+        panel: Of the judge, where it is one, or a cascade.
+
+    Raises:
+        UserError: The judge was compiled from verdicts in memory, or for a model that is asked.
+        InputError: As ``raters.recorded.read_recorded``.
+    """
+    judge, about, file = judge_of(card), OnWhat.of_card(card), spec.recorded
+    if file == IN_MEMORY or file is None or (file == COLUMNS and not items):
+        raise UserError(
+            f"{card.name}@{card.version}: compiled from verdicts that are in no file of their own; verdicts of {judge} "
+            "in a file are valid. Name it with --lm recorded:FILE."
+        )
+    if file == COLUMNS:
+        table = renamed(opened(items), columns or {})
+        names = [judge] if panel is None else list(panel.members)
+        return read_recorded(from_columns(table, names, card.task, card.aspects), about).with_panel(judge, panel)
+    return read_recorded(file, about).with_panel(judge, panel)
+
+
+def _frame(given: Sequence[object]) -> object:
+    (frame,) = given if len(given) == 1 else (None,)
+    if frame is None:
+        raise UserError("verdicts: several tables; names of columns, or one DataFrame, is valid. Pass one of these.")
+    return frame
+
+
+def _label_table(options: CompileJudgeOptions, labels: Labels) -> Table:
+    """The labels as they were given."""
+    if not isinstance(options.labels, Labels):
+        assert options.labels is not None  # they were read
+        return as_table(options.labels, options.missing)
+    path = labels.source.get("path")
+    if not path:
+        raise UserError("verdicts: columns of labels that were read from memory; pass a DataFrame of verdicts instead.")
+    return read_table(str(path), missing=options.missing)

@@ -1,0 +1,78 @@
+"""A tournament that was played: its leaderboard as a table, its report, its gate."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+
+from judgec.tournament.gate import Held
+from judgec.tournament.report.costs import agent_costs
+from judgec.tournament.report.evaluation import Evaluation
+from judgec.tournament.report.tables import csv_tables
+from judgec.verbs.frames import frame_part
+from judgec.verbs.rank import Ranking
+
+
+@dataclass(frozen=True)
+class Tournament:
+    """Agents ranked by what a judge says of their answers.
+
+    Args:
+        found: Every game, verdict and interval.
+        report: What ``judgec evaluate --json`` prints.
+        folder: Where the report and the CSV files are.
+        home: Whose judge it was.
+    """
+
+    found: Evaluation
+    report: Mapping[str, object]
+    folder: Path
+    home: Path
+
+    @cached_property
+    def ranking(self) -> Ranking:
+        """The agents by their games, as ``judgec.rank`` gives it."""
+        return Ranking(self.found.board, agent_costs(self.found.entries))
+
+    @property
+    def ratings(self) -> pd.DataFrame:
+        """Agents, best first, with the columns of ``leaderboard.csv``; NaN where unknown."""
+        return self.ranking.ratings
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """Their names, best first."""
+        return self.ranking.agents
+
+    @cached_property
+    def games(self) -> pd.DataFrame:
+        """A row a game, as in ``games.csv``; ``judgec.rank`` reads it."""
+        header, *rows = csv_tables(self.found)["games"]
+        return pd.DataFrame(rows, columns=[str(name) for name in header])
+
+    @property
+    def report_path(self) -> Path:
+        """The HTML report."""
+        return self.folder / "report.html"
+
+    @property
+    def gate(self) -> Held | None:
+        """What became of the gate that was asked for: its verdict and its sentence."""
+        return self.found.gate
+
+    @property
+    def verdict(self) -> str:
+        """The agents, best first (``~`` between two that are not told apart), and who judged them."""
+        card, board = self.found.card, self.found.board
+        unproven = f"; UNPROVEN JUDGE: {self.found.unproven}" if self.found.unproven else ""
+        gate = "" if self.gate is None else f"; gate {self.gate.verdict}"
+        games = f"{board.games} games judged by {card.name}@{card.version}"
+        return f"{board.ranked} in {games}{gate}{unproven}"
+
+    def __repr__(self) -> str:
+        return f"<Tournament {self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        return frame_part(self.verdict, self.ratings, digits=0, chart=self.ranking.rated)

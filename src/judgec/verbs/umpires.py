@@ -1,0 +1,190 @@
+"""Finds who judges a tournament: a compiled judge, the prompt that nobody compiled, or a jury of several."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from judgec.errors import UserError
+from judgec.lm.spec import LMSpec
+from judgec.raters import programs
+from judgec.raters.judge import CompiledJudge, load_judge
+from judgec.raters.programs import Program
+from judgec.records.card import Cost, ProgramCard
+from judgec.records.tasks.registry import require_better_above
+from judgec.table.rows.columns import as_names
+from judgec.tournament.files.entries import Entries
+from judgec.tournament.files.preferences import learned_queries
+from judgec.tournament.report.evaluation import why_unproven
+from judgec.verbs.judge import Judge
+from judgec.verbs.options.evaluate import EvaluateOptions
+from judgec.verbs.zero_shot import NAME as ZERO_SHOT
+from judgec.verbs.zero_shot import WHY, require_model, zero_shot
+
+JURY = "jury"  # what the card of several judges is called
+
+
+@dataclass(frozen=True, slots=True)
+class Umpire:
+    """A judge in a tournament.
+
+    Args:
+        program: What was saved of it.
+        unproven: Why it is not proven, or empty.
+        given: The judge that Python passed, with its own model; None where it was named.
+        alone: It is the only one, so that options may give it another model.
+    """
+
+    program: Program
+    unproven: str
+    given: Judge | None = None
+    alone: bool = True
+
+    @property
+    def name(self) -> str:
+        """``NAME@VERSION``, or the model of the prompt that nobody compiled."""
+        card = self.program.card
+        return f"{card.name}@{card.version}" if card.version else f"{card.name} ({card.lm.get('model')})"
+
+    def spec(self, options: EvaluateOptions) -> LMSpec:
+        """The model that it asks here."""
+        model = options.lm if self.alone and self.program.card.version else None
+        if self.given is not None and model is None and options.api_base is None:
+            return self.given.spec
+        card = self.program.card
+        return LMSpec.from_card(card.lm, model=model, api_base=options.api_base, asks=not card.evidence_alone)
+
+    def judge(self) -> CompiledJudge:
+        """Prompt, evidence and calibration."""
+        return load_judge(self.program) if self.given is None else self.given.compiled
+
+
+@dataclass(frozen=True, slots=True)
+class Uncompiled:
+    """The prompt that nobody compiled, before it is known what it will judge.
+
+    Args:
+        lm: The model that it asks.
+    """
+
+    lm: str
+
+
+def named_umpires(options: EvaluateOptions) -> list[Umpire | Uncompiled]:
+    """Those that ``--judge`` names, one or, with commas, several; zero-shot once for each model of ``--lm``.
+
+    Raises:
+        UserError: There is no such judge, one is not proven, or ``--lm`` names a model that nobody asks.
+    """
+    given = options.judge
+    if isinstance(given, Judge):
+        return [umpire_of(options, "--judge", given)]
+    names, models = as_names(given, "--judge"), as_names(options.lm, "--lm")
+    found: list[Umpire | Uncompiled] = []
+    for name in names:
+        if name == ZERO_SHOT and not programs.versions(options.home, ZERO_SHOT):
+            found += [Uncompiled(model) for model in models] or [Uncompiled(require_model(None))]
+        else:
+            found.append(umpire_of(options, "--judge", name, alone=len(names) < 2))
+    asked = any(isinstance(one, Uncompiled) for one in found)
+    if options.lm is not None and not asked and (len(found) > 1 or len(models) > 1):
+        raise UserError(
+            f"--lm {options.lm}: the judges of a jury ask the models that they were measured with; a model is named "
+            f"for one judge, or for {ZERO_SHOT}. Leave it out."
+        )
+    return found
+
+
+def umpire_of(options: EvaluateOptions, option: str, judge: Judge | str, *, alone: bool = True) -> Umpire:
+    """The judge, and why it is not proven; where there is no champion the newest, which is not.
+
+    Args:
+        options: With the home, and whether a judge has to be proven.
+        option: That names it.
+        judge: Its name, or the judge.
+        alone: It is the only one.
+
+    Raises:
+        UserError: There is no such judge, or it is not proven.
+    """
+    given = judge if isinstance(judge, Judge) else None
+    reference, home = (judge, options.home) if isinstance(judge, str) else (judge.name, judge.home)
+    program = programs.load(home, programs.champion_or_newest(home, reference))
+    require_better_above(program.card.task, f"{option} {reference}")
+    unproven = why_unproven(program.card)
+    if unproven and not options.unproven:
+        raise UserError(f"{option} {reference}: {unproven}. Compile a better one, or pass --unproven.")
+    return Umpire(program, unproven, given, alone)
+
+
+@dataclass(frozen=True, slots=True)
+class Umpires:
+    """The judge of a tournament, or its jury.
+
+    Args:
+        members: One at least.
+    """
+
+    members: tuple[Umpire, ...]
+
+    @property
+    def card(self) -> ProgramCard:
+        """The only one's; of a jury one that says that nobody measured it."""
+        cards = [one.program.card for one in self.members]
+        first = cards[0]
+        if len(cards) == 1:
+            return first
+        same = all(one.tie_band is not None for one in cards)
+        return first.model_copy(
+            update={
+                "name": JURY,
+                "version": 0,
+                "fields": tuple(sorted({name for one in cards for name in one.fields})),
+                "labels": next((one.labels for one in cards if one.labels), ""),
+                "lm": {"model": ", ".join(dict.fromkeys(str(one.lm.get("model")) for one in cards))},
+                "engine": "",
+                "optimizer": "none",
+                "settings": {},
+                "cost": Cost(lm_calls=0, usd=0.0, seconds=0.0),
+                "created": datetime.now(tz=UTC).isoformat(timespec="seconds"),
+                "parent": None,
+                "promoted": False,
+                "reason": self.unproven,
+                "tie_band": sum(one.tie_band or 0.0 for one in cards) / len(cards) if same else None,
+                "test": {},
+                "audit": None,
+            }
+        )
+
+    @property
+    def unproven(self) -> str:
+        """Why nobody knows how far it agrees with people; empty of a proven judge."""
+        if len(self.members) == 1:
+            return self.members[0].unproven
+        names = ", ".join(one.name for one in self.members)
+        own = [one.unproven for one in self.members if one.unproven and one.program.card.version]
+        compiled = [one.name for one in self.members if one.program.card.version]
+        prove = (
+            f"judgec compile-judge LABELS --jury {','.join(compiled)} measures and keeps it"
+            if len(compiled) == len(self.members)
+            else "games that experts label (--sample N writes them) measure it"
+        )
+        return "; ".join([f"no label measured this jury ({names}), in which each has one vote; {prove}", *own])
+
+    def learned(self, entries: Entries) -> frozenset[str]:
+        """Queries that one of them has learned from."""
+        return frozenset().union(*(learned_queries(one.program, entries.queries) for one in self.members))
+
+
+def seated(found: Sequence[Umpire | Uncompiled], entries: Entries, options: EvaluateOptions) -> Umpires:
+    """Those of ``named_umpires``, when it is known what they will judge.
+
+    Args:
+        found: Who was named.
+        entries: What is judged.
+        options: With the endpoint.
+    """
+    made = [
+        Umpire(zero_shot(entries, one.lm, options.api_base), WHY) if isinstance(one, Uncompiled) else one
+        for one in found
+    ]
+    return Umpires(tuple(made))

@@ -1,0 +1,130 @@
+"""Says whether what was measured of a judge holds of new items: they have its inputs, and it was shown to be better."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from judgec.records.card import ProgramCard
+from judgec.records.label import InputCounts, Item
+from judgec.records.tasks.registry import TASKS
+from judgec.records.trajectory import STEPS
+from judgec.report.numbers import percent
+
+MORE = 0.05  # of the items lack an input beyond the share of the labels that do: chance explains less in a few hundred
+TINY = 1e-9  # 5 of 100 are no more than 5 points, whatever their difference is in binary
+QUERY = "query"
+OF_FILES = "Give a column {name}, or rename one with --map COLUMN={name}."
+
+
+@dataclass(frozen=True, slots=True)
+class Lack:
+    """An input that items lack more often than the labels did.
+
+    Args:
+        items: The share of the items without it.
+        labels: The share of the labels that the judge was compiled and tested on.
+    """
+
+    items: float
+    labels: float
+
+
+@dataclass(frozen=True, slots=True)
+class Validity:
+    """Whether the numbers that were measured of a judge (agreement, error rates) may be said of some items.
+
+    Args:
+        judge: ``NAME@VERSION``.
+        lacking: What the items lack, by input.
+        unproven: That the judge was not shown to be better, and why, or empty.
+    """
+
+    judge: str
+    lacking: Mapping[str, Lack]
+    unproven: str
+
+    def refused(self, things: str = "items") -> str:
+        """Why nothing that was measured of the judge may be said of the items, or empty.
+
+        Args:
+            things: What the items are called.
+        """
+        return "; ".join(self._said(things))
+
+    def notes(self, things: str = "items", advice: str = OF_FILES) -> tuple[str, ...]:
+        """A sentence for each input that is missing, and one where the judge was not shown to be better.
+
+        Args:
+            things: As for ``refused``.
+            advice: What to do; ``{name}`` is the input.
+        """
+        lacks = [
+            f"{said}: what was measured of it does not hold of them. {advice.format(name=name)}"
+            for name, said in zip(self.lacking, self._said(things), strict=True)
+        ]
+        return (*lacks, *([self.unproven] if self.unproven else []))
+
+    def _said(self, things: str) -> list[str]:
+        """A clause for each input that is missing."""
+        said = []
+        for name, lack in self.lacking.items():
+            part = "" if lack.items == 1 else f"{percent(lack.items, 1)} of "
+            none = f"no {things[:-1]} has {name}; " if lack.items == 1 else ""
+            usual = f"{none}{percent(lack.labels, 1)} of its labels lack it"
+            said.append(f"{self.judge} was compiled with {name}, which {part}these {things} lack ({usual})")
+        return said
+
+    def to_json(self) -> dict[str, dict[str, float]]:
+        """``missing_inputs`` of reports; empty where nothing is missing."""
+        return {name: {"items": lack.items, "labels": lack.labels} for name, lack in self.lacking.items()}
+
+
+def validity_of(card: ProgramCard, items: Sequence[Item] | InputCounts, *, labelled: Sequence[Item] = ()) -> Validity:
+    """Compare items with the labels that a judge was measured on.
+
+    An input counts as missing where more of the items lack it than of the labels, by more than five points. What is
+    graded does not: an answer that is not there is judged as an empty one, and a run without steps took none.
+
+    Args:
+        card: Of the judge. One from before the shares were kept counts as compiled on labels that lacked nothing.
+        items: What it judges, or what they have.
+        labelled: Labels of some of them that take the place of the judge's own, where they lack less.
+    """
+    if isinstance(items, InputCounts):
+        counts = items
+    else:
+        counts = InputCounts()
+        counts.add(items)
+    own = InputCounts()
+    own.add(labelled)
+    graded = {QUERY, STEPS, *(TASKS[card.task].graded if card.task in TASKS else ())}
+    lacking = {}
+    for name in card.fields:
+        usual = card.missing.get(name, 0.0)
+        usual = min(usual, own.missing(name)) if labelled else usual
+        share = counts.missing(name)
+        if name not in graded and share - usual > MORE + TINY:
+            lacking[name] = Lack(share, usual)
+    return Validity(f"{card.name}@{card.version}", lacking, why_not_promoted(card))
+
+
+def validity_notes(cards: Sequence[ProgramCard], inputs: InputCounts) -> list[str]:
+    """``Validity.notes`` of the judges of a file."""
+    return [note for card in cards for note in validity_of(card, inputs).notes()]
+
+
+def missing_inputs(cards: Sequence[ProgramCard], inputs: InputCounts) -> dict[str, dict[str, float]]:
+    """``Validity.to_json`` of the judges of a file together: by input, of the judge whose labels lacked it least."""
+    found: dict[str, dict[str, float]] = {}
+    for card in cards:
+        for name, shares in validity_of(card, inputs).to_json().items():
+            found[name] = min(found.get(name, shares), shares, key=lambda one: one["labels"])
+    return found
+
+
+def why_not_promoted(card: ProgramCard) -> str:
+    """That a judge was not shown to be better, in a sentence; empty of one that was."""
+    if card.promoted:
+        return ""
+    known = card.reason.startswith("not shown")
+    reason = "this version was not shown to be better than its baselines" if known else card.reason
+    return f"{card.name}@{card.version} was not promoted: {reason}"

@@ -1,0 +1,189 @@
+"""Compiling an agent whose model answers well only when its prompt shows how."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from judgec.compile.agents.compile import AgentCompile, CompiledAgent, compile_agent
+from judgec.compile.agents.metric import AcceptedMetric, ScoredAnswer
+from judgec.compile.agents.report import Provenance, SavedAgent, save_agent
+from judgec.compile.pipeline import COMPILED, UNCOMPILED
+from judgec.compile.release import Place, check_place
+from judgec.compile.standing import Standing
+from judgec.errors import ArtifactError, UserError
+from judgec.labels.splits import read_family
+from judgec.lm.session import Session
+from judgec.lm.spec import LMSpec
+from judgec.lm.watch import Silent
+from judgec.rag.agents.compiled import load_agent, settings_of
+from judgec.rag.agents.rag import RAG, AgentSettings
+from judgec.raters import programs
+from judgec.records.scale import ACCEPT_SCALE
+from judgec.tournament.files.queries import Query
+from tests.compile.agents.contested import decided
+from tests.rag.agents.world import FACTS, Shelf
+from tests.service.fake_openai import FakeOpenAI
+from tests.service.replies import Call, Outcome, Text
+
+NAMES = [name for name in FACTS if name != "dirac"]
+QUERIES = [Query(f"q{n}", f"{NAMES[n % 3].title()} sensor measures variant {n}") for n in range(90)]
+ACCEPTED: Mapping[str, tuple[str, ...]] = {q.query_id: (FACTS[q.text.split()[0].lower()],) for q in QUERIES}
+SETTINGS = AgentSettings(k=2)
+
+
+def learner(call: Call) -> Outcome:
+    """Right for the sensor that was asked about when the prompt shows an example; else it says little."""
+    if not call.prompt.outputs:
+        return Text("ready")
+    asked = call.prompt.inputs["query"].lower()
+    name = next(name for name in FACTS if name in asked)
+    said = FACTS[name] if call.prompt.demonstrations else "A sensor."
+    return Text(f"[[ ## answer ## ]]\n{said}\n\n[[ ## completed ## ]]")
+
+
+def compiled(
+    home: Path,
+    server: FakeOpenAI,
+    queries: list[Query],
+    name: str = "ag",
+    accepted: Mapping[str, tuple[str, ...]] = ACCEPTED,
+    **how: object,
+) -> CompiledAgent:
+    settings = AgentCompile(name, home, "rag-bm25", SETTINGS, resamples=300, **how)  # type: ignore[arg-type]  # named fields
+    spec = LMSpec.parse("openai/fake", api_base=server.base_url)
+    with Session(spec, home, environ={"OPENAI_API_KEY": "test"}) as session:
+        shelf = Shelf()
+        return compile_agent(
+            RAG(shelf, SETTINGS),
+            shelf,
+            queries,
+            AcceptedMetric(accepted),
+            settings,
+            session,
+            Silent(),
+            accepted=accepted,
+        )
+
+
+def saved(home: Path, found: CompiledAgent) -> SavedAgent:
+    spec = LMSpec.parse("openai/fake")
+    with Session(spec, home) as session:
+        origin = Provenance(
+            "accepted answers", ACCEPT_SCALE, ("grade",), "", spec, "i", "2026-01-01", 1.0, session.spent
+        )
+        return save_agent(found, None, AgentCompile("ag", home, "rag-bm25", SETTINGS, resamples=300), origin)
+
+
+def test_agent_that_learns_from_examples_is_promoted_and_runs_from_disk(tmp_path: Path) -> None:
+    with FakeOpenAI(learner) as server:
+        found = compiled(tmp_path, server, QUERIES, optimizer="labeled")
+        calls = server.calls
+        again = compiled(tmp_path, server, QUERIES, optimizer="labeled")
+        assert server.calls == calls  # every call was journaled
+    assert again.dev == found.dev
+    assert found.verdict.promoted, found.verdict.reason
+    assert found.chosen.name == "labelled-2"  # as good on dev as four, and tried first
+    values = {name: [one.value for one in scores] for name, scores in found.scores.items()}
+    assert set(values[COMPILED]) == {1.0}
+    assert max(value or 0.0 for value in values[UNCOMPILED]) < 0.7
+    train = {query.query_id for query in found.parts["train"]}
+    assert not train & {query.query_id for query in (*found.parts["dev"], *found.parts["test"])}
+    kept = saved(tmp_path, found)
+    assert programs.aliases(tmp_path, "ag") == {"champion": 1}
+    assert [look.version for look in read_family(tmp_path, "ag").looks] == ["0001"]
+    program = programs.load(tmp_path, "ag")
+    assert settings_of(program) == ("rag-bm25", SETTINGS)
+    loaded = load_agent(program, Shelf())
+    assert [dict(demo) for demo in loaded.answer.demos] == [dict(demo) for demo in found.chosen.module.answer.demos]
+    assert kept.report["promoted"] is True
+    page = Path(str(kept.report["report_html"]))
+    assert page == tmp_path / "programs" / "ag" / "0001" / "report.html"
+    assert "compiled minus uncompiled" in page.read_text(encoding="utf-8")
+    damaged = program.program | {"answer": {**program.program["answer"], "extra": 1}}
+    with pytest.raises(ArtifactError):
+        load_agent(programs.Program(program.card, damaged, {}, {}, {}), Shelf())
+
+
+def test_second_version_meets_the_champion_at_the_next_look(tmp_path: Path) -> None:
+    with FakeOpenAI(learner) as server:
+        saved(tmp_path, compiled(tmp_path, server, QUERIES, optimizer="labeled"))
+        second = compiled(tmp_path, server, QUERIES, optimizer="labeled")
+    assert second.verdict.standing == Standing(2, 1)
+    assert second.verdict.rival == "champion"
+    assert not second.verdict.promoted
+    assert "look 2" in second.verdict.reason
+
+
+def test_bootstrap_without_good_answers_keeps_the_uncompiled_agent(tmp_path: Path) -> None:
+    with FakeOpenAI(learner) as server:
+        found = compiled(tmp_path, server, QUERIES, optimizer="bootstrap")
+    assert found.chosen.name == UNCOMPILED
+    assert not found.verdict.promoted
+    assert any("no prompt was better" in note for note in found.notes)
+
+
+def test_too_few_queries_and_impossible_optimizers_are_refused(tmp_path: Path) -> None:
+    with FakeOpenAI(learner) as server:
+        with pytest.raises(UserError, match="about 40 are needed"):
+            compiled(tmp_path, server, QUERIES[:2])
+        with pytest.raises(UserError, match="auto, labeled, bootstrap, settings, gepa"):
+            compiled(tmp_path, server, QUERIES, optimizer="luck")
+
+
+def test_decision_needs_ten_queries_and_an_interval_above_zero(tmp_path: Path) -> None:
+    settings = AgentCompile("ag", tmp_path, "rag-bm25", SETTINGS, resamples=300)
+    ups = [ScoredAnswer(0.5 + 0.01 * (n % 7)) for n in range(30)]
+    downs = [ScoredAnswer(0.2 + 0.01 * (n % 5)) for n in range(30)]
+    better = decided({COMPILED: ups, UNCOMPILED: downs}, settings)
+    assert better.promoted
+    assert better.difference.value == pytest.approx(
+        sum(s.counted for s in ups) / 30 - sum(s.counted for s in downs) / 30
+    )
+    assert not decided({COMPILED: downs, UNCOMPILED: ups}, settings).promoted
+    few = decided({COMPILED: ups[:9], UNCOMPILED: downs[:9]}, settings)
+    assert not few.promoted
+    assert "9 test queries" in few.reason
+
+
+def test_failing_never_pays(tmp_path: Path) -> None:
+    settings = AgentCompile("ag", tmp_path, "rag-bm25", SETTINGS, resamples=300)
+    mixed = [ScoredAnswer(0.9 if n % 2 else 0.4) for n in range(40)]
+    hiding = [ScoredAnswer(None if one.value == 0.4 else one.value) for one in mixed]
+    found = decided({COMPILED: hiding, UNCOMPILED: mixed}, settings)
+    assert (found.difference.value or 0) < 0
+
+
+def test_compile_that_another_one_overtook_is_decided_again_and_never_promoted_unmet(tmp_path: Path) -> None:
+    with FakeOpenAI(learner) as server:
+        first = compiled(tmp_path, server, QUERIES, optimizer="labeled")
+        second = compiled(tmp_path, server, QUERIES, optimizer="labeled")
+    assert first.verdict.promoted
+    assert second.verdict.promoted
+    saved(tmp_path, first)
+    late = saved(tmp_path, second)
+    assert (late.card.looks, late.card.parent, late.card.promoted) == (2, 1, False)
+    assert "champion that it did not meet" in late.card.reason
+    assert programs.aliases(tmp_path, "ag") == {"champion": 1, "challenger": 2}
+
+
+def test_queries_stay_on_their_side_under_another_name_and_other_ids(tmp_path: Path) -> None:
+    renamed = [Query(f"x{n}", q.text.upper()) for n, q in enumerate(QUERIES)]
+    accepted = {q.query_id: (FACTS[q.text.split()[0].lower()],) for q in renamed}
+    with FakeOpenAI(learner) as server:
+        first = compiled(tmp_path, server, QUERIES, optimizer="labeled")
+        saved(tmp_path, first)
+        other = compiled(tmp_path, server, renamed[::-1], optimizer="labeled", name="other", accepted=accepted)
+    assert other.verdict.standing == Standing(2, None)  # looks belong to the queries, whatever an agent is called
+    sides = [
+        {name: {query.text.casefold() for query in part} for name, part in found.parts.items()}
+        for found in (first, other)
+    ]
+    assert sides[0] == sides[1]
+
+
+def test_family_of_agents_takes_no_other_program(tmp_path: Path) -> None:
+    with FakeOpenAI(learner) as server:
+        saved(tmp_path, compiled(tmp_path, server, QUERIES, optimizer="labeled"))
+    with pytest.raises(UserError, match="--name ag: that is an agent; a judge needs a name of its own"):
+        check_place(Place(tmp_path, "ag", "judge"))

@@ -1,0 +1,171 @@
+"""Compiling a query generator: a model that follows better instructions, one that cannot, and what is saved."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from judgec.compile.pipeline import UNCOMPILED
+from judgec.compile.queries.candidates import QueryCandidate
+from judgec.compile.queries.compile import CompiledQueries, GeneratorKind, QuerySettings, compile_queries, score
+from judgec.compile.queries.outcome import GeneratorOrigin, run_of, save
+from judgec.compile.queries.saved import CompiledGenerator, load_generator
+from judgec.compile.standing import Standing
+from judgec.errors import UserError
+from judgec.labels.splits import read_family
+from judgec.lm.embedded.prompt import PromptParts, unquote
+from judgec.lm.spec import LMSpec
+from judgec.lm.watch import Silent
+from judgec.rag.queries.generation.generator import Written
+from judgec.rag.queries.reliability import Rules
+from judgec.rag.retrieval.passages import Passage
+from judgec.records.card import Cost
+from judgec.records.label import FloatArray
+from tests.rag.queries.scenarios.test_prompted import Asked, Model
+
+WORDS = ("harbour", "lantern", "meadow", "copper", "violin", "glacier", "saddle", "orchard", "compass", "thimble")
+PASSAGES = [
+    Passage(
+        f"d{n}@0", f"d{n}", f"The {name} weighs {n + 100} grams and was built for {WORDS[n // 7]} owners.", f"Model {n}"
+    )
+    for n, name in enumerate(f"{WORDS[n % 10]} {WORDS[n // 10]} model {n}" for n in range(60))
+]
+EXPERTS = ("How many grams does the spoon model 900 weigh?", "What was the fork model 901 built for?")
+SPEC = LMSpec.parse("openai/fake", api_base="http://127.0.0.1:9/v1")
+
+
+def embed(texts: Sequence[str]) -> FloatArray:
+    vectors = np.array([[1.0, float("grams" in text), float("built" in text)] for text in texts])
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+
+
+def teachable(system: str, prompt: PromptParts) -> Mapping[str, str]:
+    if "Rewrite the instructions" in system:
+        return {"better_instructions": "Always name the model. Never say it."}
+    passage = "".join(unquote(prompt.inputs["passage"]))
+    if "from the passage alone" in system:
+        return {"answer": f"{passage.split(' grams')[0].split()[-1]} grams"}
+    name = passage.split(" weighs")[0].split("\n")[-1].removeprefix("The ")
+    good = f"How many grams does the {name} weigh?"
+    return {"queries": good if "Always name the model" in system else f"How much does it weigh, {name}?"}
+
+
+def compiled(model: Model, home: Path, passages: Sequence[Passage] = PASSAGES, name: str = "gen") -> CompiledQueries:
+    asked = Asked(model)
+    kind = GeneratorKind(
+        name=name,
+        home=home,
+        passages=passages,
+        experts=EXPERTS,
+        spec=SPEC,
+        settings=QuerySettings(per_passage=1),
+        reliability=Rules(),
+        embed=embed,
+        ask=asked,
+        rewriter=asked,
+        keeping=lambda _: nullcontext(),
+    )
+    return compile_queries(kind, Silent())
+
+
+def test_compile_of_a_teachable_model_promotes_the_rewritten_instructions(tmp_path: Path) -> None:
+    found = compiled(teachable, tmp_path)
+    assert found.chosen.name == "rewrite 1"
+    assert found.verdict.promoted
+    assert found.estimates["compiled.accepted"].value == 1.0
+    assert found.estimates["uncompiled.accepted"].value == 0.0
+    likeness = [found.estimates[f"{side}.likeness"].to_json() for side in ("compiled", "uncompiled")]
+    assert [one["value"] is None for one in likeness] == [False, True]
+    assert all(one["low"] is None and one["note"] for one in likeness)  # what has no interval says why
+    assert found.verdict.difference.low is not None
+    assert found.verdict.difference.low > 0
+    parts = [
+        {PASSAGES[i].doc_id for i in part}
+        for part in (found.found.split.train, found.found.split.dev, found.found.split.test)
+    ]
+    assert not parts[0] & parts[1] | parts[0] & parts[2] | parts[1] & parts[2]
+
+
+def test_compile_of_a_stubborn_model_promotes_nothing(tmp_path: Path) -> None:
+    def stubborn(system: str, prompt: PromptParts) -> Mapping[str, str]:
+        return teachable(system.replace("Always name the model", ""), prompt)
+
+    found = compiled(stubborn, tmp_path)
+    assert not found.verdict.promoted
+    assert "no candidate beat the uncompiled generator" in found.verdict.reason
+
+
+def test_compile_of_a_model_that_fails_counts_every_passage_as_nothing(tmp_path: Path) -> None:
+    found = compiled(lambda system, prompt: None, tmp_path)
+    assert not found.verdict.promoted
+    assert found.estimates["compiled.value"].value == 0.0
+    assert found.found.test["compiled"].failed == {"service error": len(found.found.split.test)}
+
+
+def test_compile_of_too_few_documents_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="--index: 1 documents leave none for"):
+        compiled(teachable, tmp_path, PASSAGES[:1])
+
+
+class Fixed:
+    name = "fixed"
+
+    def __init__(self, queries: Sequence[str]) -> None:
+        self._queries = queries
+
+    def write(self, passages: Sequence[Passage], count: int) -> list[list[Written] | str]:
+        return [[Written(query) for query in self._queries], *["refusal: x"] * (len(passages) - 1)]
+
+
+def test_score_values_rejected_repeated_and_missing_questions_at_nothing() -> None:
+    text = PASSAGES[3].text
+    good = "How many grams does the copper harbour model 3 weigh?"
+    queries = [good, f"{good} ", EXPERTS[0], "What does the passage say about the copper harbour model 3?"]
+    found = score(
+        QueryCandidate(UNCOMPILED, CompiledGenerator()), Fixed(queries), PASSAGES[3:5], EXPERTS, Rules(), embed, 5
+    )
+    assert text in found.tried[0].passage.text
+    assert [one.faults for one in found.tried][:2] == [(), ("repeated",)]
+    assert found.accepted.tolist() == [1, 0, 0, 0, 0]
+    assert found.values.tolist() == pytest.approx([1.0, 0, 0, 0, 0])  # its nearest expert query points the same way
+    assert found.cluster.tolist() == [0, 0, 0, 0, 1]
+    assert found.value == pytest.approx(0.2)
+
+
+def test_save_keeps_what_generates_the_same_again(tmp_path: Path) -> None:
+    found = compiled(teachable, tmp_path)
+    cost = Cost(lm_calls=0, usd=0.0, seconds=1.0)
+    settings = QuerySettings(per_passage=1)
+    origin = GeneratorOrigin(
+        "gen", tmp_path, SPEC, "docs", EXPERTS, "rules", settings, cost, "2026-01-01T00:00:00+00:00", ("a note",)
+    )
+    card, decided, report = save(found, origin)
+    assert decided == found
+    assert (card.task, card.version, card.promoted, card.looks) == ("queries", 1, True, 1)
+    assert report["notes"] == ["a note"]
+    loaded = load_generator(tmp_path, "gen")
+    assert loaded.module is not None
+    assert "Always name the model" in str(loaded.module.write.signature.instructions)
+    assert len(read_family(tmp_path, "gen").looks) == 1
+    run = run_of(found, card, origin, started=0.0, ended=1.0)
+    assert run.version is not None
+    assert run.version.aliases == ("champion",)
+    assert run.candidates[0].name == UNCOMPILED
+    assert run.headline is not None
+    assert len(run.headline) <= 15
+    assert run.headline["test.compiled.value"] == found.estimates["compiled.value"].value
+    assert run.headline["test.difference"] == found.verdict.difference.value
+    assert (run.headline["lm_calls"], run.headline["cost_usd"], run.headline["seconds"]) == (0.0, 0.0, 1.0)
+    second = compiled(teachable, tmp_path)
+    assert second.verdict.rival == "champion"
+    assert second.verdict.standing == Standing(2, 1)
+    assert not second.verdict.promoted  # as good as the champion, since it is the same
+    assert second.found.split.test == found.found.split.test
+    again = save(second, replace(origin, name="gen"))[0]
+    assert (again.version, again.looks, again.parent) == (2, 2, 1)
+    renamed = compiled(teachable, tmp_path, name="other")
+    assert renamed.found.split.test == found.found.split.test
+    assert renamed.verdict.standing == Standing(3, None)  # looks belong to the documents

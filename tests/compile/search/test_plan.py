@@ -1,0 +1,133 @@
+"""What a compile says that it will ask, against what it asks."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from judgec.compile.compile import Compiled, compile_judge, plan_judge
+from judgec.compile.report import save
+from judgec.compile.settings import CompileSettings
+from judgec.errors import UserError
+from judgec.labels.labels import read_labels
+from judgec.lm.session import Session
+from judgec.lm.spec import LMSpec
+from judgec.lm.watch import Silent
+from tests.compile.small import compiled_from, write
+from tests.service import ranking_world
+from tests.service.fake_openai import FakeOpenAI
+from tests.service.policies import good
+
+PAIRS: Sequence[Mapping[str, object]] = [
+    {
+        "query_id": f"q{number // 2}",
+        "query": f"What does part {number // 2} do?",
+        "answer_a": f"It holds {number} units.",
+        "answer_b": f"It turns {number * 7 % 11} wheels.",
+        "preference": ("a", "b", "tie")[number % 3],
+    }
+    for number in range(60)
+]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[FakeOpenAI]:
+    with FakeOpenAI(good) as running:
+        yield running
+
+
+def remembered(home: Path, rows: Sequence[Mapping[str, object]]) -> dict[str, str]:
+    """The side of each query, once a judge of the home has been compiled on these rows."""
+    compiled_from(home, rows, name="before")
+    split = json.loads((home / "programs" / "before" / "0001" / "split.json").read_text())
+    return {str(query): str(side) for query, side in split["queries"].items()}
+
+
+def settings_for(server: FakeOpenAI, home: Path, **changes: object) -> CompileSettings:
+    spec = LMSpec.parse("openai/fake", api_base=server.base_url)
+    settings = CompileSettings(
+        name="planned", home=home, lm=spec, objective="kappa", optimizer="labeled", evidence=False, resamples=100
+    )
+    return replace(settings, **changes)  # type: ignore[arg-type]  # the tests' own names
+
+
+def asked(
+    rows: Sequence[Mapping[str, object]], settings: CompileSettings, server: FakeOpenAI
+) -> tuple[int, Compiled, dict[str, int]]:
+    """Calls that a compile made, its outcome, and the calls of each stage as planned."""
+    labels = read_labels(str(write(settings.home / "planned.jsonl", rows)))
+    _, plan = plan_judge(labels, settings)
+    before = server.calls
+    with Session(settings.lm, settings.home, budget=settings.budget) as session:
+        compiled = compile_judge(labels, settings, session, Silent())
+        save(compiled, settings, session.spent, created="2026-01-01T00:00:00+00:00", seconds=1.0)
+    return server.calls - before, compiled, {stage.name: stage.most.calls for stage in plan.stages}
+
+
+def test_plan_of_a_pairwise_judge_counts_both_orders(server: FakeOpenAI, tmp_path: Path) -> None:
+    calls, _, stages = asked(PAIRS, settings_for(server, tmp_path), server)
+    assert stages["uncompiled judge"] == 2 * len(PAIRS)
+    assert 2 * len(PAIRS) < calls <= sum(stages.values())
+
+
+@pytest.mark.parametrize("budget", [2 * len(PAIRS) + 1, 350])
+def test_pairwise_compile_within_its_budget_leaves_nothing_unscored(
+    server: FakeOpenAI, tmp_path: Path, budget: int
+) -> None:
+    calls, compiled, stages = asked(PAIRS, settings_for(server, tmp_path, budget=budget), server)
+    assert calls <= sum(stages.values()) <= budget
+    assert all(judged.scored.all() for judged in compiled.verification.judgments.values())
+
+
+def test_budget_that_asks_pairs_in_one_order_only_is_refused(server: FakeOpenAI, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=f"takes {2 * len(PAIRS) + 1} calls"):
+        asked(PAIRS, settings_for(server, tmp_path, budget=2 * len(PAIRS)), server)
+
+
+def test_plan_with_a_promise_keeps_calls_for_the_reserve(server: FakeOpenAI, tmp_path: Path) -> None:
+    rows = ranking_world.rows(120, per_query=2)
+    settings = settings_for(server, tmp_path, objective="exact", promise=0.6, budget=len(rows) + 1)
+    calls, compiled, stages = asked(rows, settings, server)
+    reserve = compiled.dataset.reserve
+    assert reserve is not None
+    assert stages["promise"] == len(reserve) > 0
+    assert calls == sum(stages.values()) == len(rows) + 1  # every label once, and the preflight
+    with pytest.raises(UserError, match=f"takes {len(rows) + 1} calls"):
+        asked(rows, replace(settings, budget=len(rows)), server)
+
+
+def test_compile_whose_labels_all_miss_dev_calibrates_the_judge_as_it_is(server: FakeOpenAI, tmp_path: Path) -> None:
+    made = ranking_world.rows(80, per_query=1)
+    split = remembered(tmp_path, made)
+    rows = [row for row in made if split[str(row["query_id"])] != "dev"]
+    calls, compiled, stages = asked(rows, settings_for(server, tmp_path, objective="tau_b"), server)
+    assert calls == sum(stages.values()) == len(rows) + 1
+    assert compiled.chosen.name == "zero-shot"
+    assert any("no label falls into dev" in note for note in compiled.notes)
+
+
+@pytest.mark.parametrize(
+    ("grades", "seen"),
+    [
+        ({"train": (), "dev": (1, 2), "test": (1, 2)}, "train split: no items; of 4 items of 4 queries"),
+        ({"train": (3, 3), "dev": (1,), "test": (2,)}, "train split: 2 items, all of one grade; of 4 items"),
+    ],
+)
+def test_labels_that_teach_nothing_are_refused_with_what_the_train_split_holds(
+    server: FakeOpenAI, tmp_path: Path, grades: Mapping[str, Sequence[int]], seen: str
+) -> None:
+    names = [f"q{number}" for number in range(100)]
+    sides = remembered(
+        tmp_path, [{"query_id": name, "query": name, "answer": "a", "grade": 1 + i % 3} for i, name in enumerate(names)]
+    )
+    rows: list[Mapping[str, object]] = []
+    for split, given in grades.items():
+        queries = [name for name in names if sides[name] == split]
+        rows += [
+            {"query_id": query, "query": query, "answer": "a", "grade": grade}
+            for query, grade in zip(queries, given, strict=False)
+        ]
+    with pytest.raises(UserError, match=seen):
+        asked(rows, settings_for(server, tmp_path, objective="tau_b"), server)

@@ -1,0 +1,177 @@
+import inspect
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import gepa
+import numpy as np
+import pytest
+from dspy.teleprompt.gepa.gepa_utils import DspyAdapter
+
+from judgec.compile.search.candidates import UNCOMPILED, Candidate, first_predictor, split_rubric
+from judgec.compile.search.reflection import Gepa, ShareAdapter, lessons
+from judgec.compile.search.task import Sizes
+from judgec.errors import ServiceError
+from judgec.records.judgment import Judgments
+from tests.compile.search.test_auto import Said
+from tests.compile.search.world import World, world
+from tests.service.fake_openai import FakeOpenAI
+from tests.service.policies import always
+from tests.service.ranking_world import REWRITES, STRICT, STRICT_PHRASE, grader
+from tests.service.replies import Call, Outcome, Status, Text
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[FakeOpenAI]:
+    with FakeOpenAI(grader) as running:
+        yield running
+
+
+def judged(grades: list[int | None], world_: World) -> Judgments:
+    """Verdicts as positions, None being unscored."""
+    position = np.array([[-1 if grade is None else grade] for grade in grades])
+    n = len(grades)
+    return Judgments(
+        item_ids=tuple(item.item_id for item in world_.dataset.train.items[:n]),
+        aspects=("grade",),
+        probabilities=np.full((n, 1, 5), np.nan),
+        grade=position,
+        score=np.where(position < 0, np.nan, position + 1.0),
+        accept=np.where(position < 0, -1, position >= 3).astype(np.int64),
+        confidence=np.full((n, 1), np.nan),
+        rationale=("seen",) * n,
+        unscored=tuple("refusal: no" if grade is None else None for grade in grades),
+    )
+
+
+def test_lessons_say_signed_error_reason_and_inverted_neighbours(server: FakeOpenAI) -> None:
+    with world(server.base_url, seed=0, items=60) as found:
+        task = found.task()
+        expert = found.dataset.train.experts.grade[:, 0]
+        rows = [int(np.flatnonzero(expert == position)[0]) for position in (1, 2, 4)]  # the experts: 2, 3, 5
+        told = lessons(task, found.dataset.train.rows(rows), judged([3, 1, None], found))
+    assert [lesson["Example"] for lesson in told] == [1, 2, 3]
+    assert str(told[0]["Feedback"]).splitlines() == [
+        "grade: the experts gave 2, the judge 4: 2 too high.",
+        "grade: the judge puts this above example 2; the experts, who gave that one 3, put it below.",
+        "An expert's reason: Worth what its stars say.",
+    ]
+    assert "grade: the experts gave 3, the judge 2: 1 too low." in str(told[1]["Feedback"])
+    assert "no grade could be read (refusal: no)" in str(told[2]["Feedback"])
+    inputs = told[0]["Inputs"]
+    assert isinstance(inputs, dict)
+    assert inputs["answer"].startswith("> ")
+
+
+def test_adapter_gives_scores_whose_mean_is_the_objective(server: FakeOpenAI) -> None:
+    with world(server.base_url, seed=1, items=90) as found:
+        task = found.task()
+        adapter = ShareAdapter(task, Candidate(UNCOMPILED, found.module))
+        name, predict = found.module.named_predictors()[0]
+        above = split_rubric(predict.signature.instructions)[0]
+        pool = task.pool()
+        batch = adapter.evaluate([(pool, i) for i in range(len(pool))], {name: above}, capture_traces=True)
+        value = task.value(pool, task.judge(found.module, pool))
+    assert np.mean(batch.scores) == pytest.approx(value, abs=1e-12)
+    assert len(batch.trajectories) == len(pool)
+
+
+def test_gepa_rewrites_instructions_keeps_the_rubric_and_names_what_they_were_written_from(server: FakeOpenAI) -> None:
+    with world(server.base_url, seed=0, optimizer="gepa", items=120) as found:
+        task = found.task()
+        candidates = Gepa().search(task)
+        best = candidates[0]
+        instructions = first_predictor(best.module).signature.instructions
+        pool = {item.query_id for item in task.pool().items}
+        assert found.style_of(best.module) == STRICT
+    assert STRICT_PHRASE in instructions
+    assert split_rubric(instructions)[1] == split_rubric(first_predictor(found.module).signature.instructions)[1] != ""
+    assert set(best.reflected) == pool
+    assert not best.queries
+
+
+def test_gepa_with_the_same_seed_finds_the_same_prompts(server: FakeOpenAI, tmp_path: Path) -> None:
+    texts = []
+    for folder in ("one", "other"):
+        with world(server.base_url, seed=3, optimizer="gepa", items=75, home=tmp_path / folder) as found:
+            texts.append([first_predictor(c.module).signature.instructions for c in Gepa().search(found.task())])
+    assert texts[0]
+    assert texts[0] == texts[1]
+
+
+def test_gepa_within_a_room_stays_within_it(server: FakeOpenAI) -> None:
+    with world(server.base_url, seed=0, optimizer="gepa", items=120) as found:
+        task = found.task(room=260)
+        effort = Gepa().effort(task.sizes())
+        before = found.session.spent.calls
+        Gepa().search(task)
+        assert 0 < effort.judgments + effort.reflections <= 260
+        assert found.session.spent.calls - before <= effort.judgments + effort.reflections
+
+
+def test_gepa_without_room_for_a_round_does_nothing() -> None:
+    sizes = Sizes(slices=(20, 40, 60), pool=40, room=60, reflection=True)
+    assert Gepa().effort(sizes).candidates == 0
+
+
+def test_gepa_over_a_judge_that_becomes_unreachable_raises(server: FakeOpenAI) -> None:
+    broken = Status(401, "Incorrect API key provided", "invalid_api_key")
+
+    def policy(call: Call) -> Outcome:
+        return always(broken)(call) if "new_instruction" in {o.name for o in call.prompt.outputs} else grader(call)
+
+    with FakeOpenAI(policy) as down, world(down.base_url, seed=0, items=60) as found:
+        task = found.task()
+        with pytest.raises(ServiceError, match="refused the key"):
+            Gepa().search(task)
+
+
+FRAMES = {
+    "chat": "[[ ## reasoning ## ]]\nToo mild.\n\n[[ ## new_instruction ## ]]\n{}\n\n[[ ## completed ## ]]",
+    "fence": "Here is the new instruction:\n```text\n{}\n```\nIt is stricter.",
+    "tag": "<new_instruction>{}</new_instruction>",
+}
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_gepa_reads_rewrites_in_other_formats_than_json(frame: str) -> None:
+    def policy(call: Call) -> Outcome:
+        if "new_instruction" not in {o.name for o in call.prompt.outputs}:
+            return grader(call)
+        return Text(FRAMES[frame].format(REWRITES[STRICT]))
+
+    said = Said()
+    with FakeOpenAI(policy) as other, world(other.base_url, seed=0, optimizer="gepa", items=120) as found:
+        candidates = Gepa().search(replace(found.task(), watch=said))
+        assert found.style_of(candidates[0].module) == STRICT
+    assert STRICT_PHRASE in first_predictor(candidates[0].module).signature.instructions
+    assert said.notes == []
+
+
+def test_gepa_counts_replies_that_nobody_can_read_and_says_so_instead_of_nothing_better() -> None:
+    asked: list[int] = []
+
+    def policy(call: Call) -> Outcome:
+        if "new_instruction" not in {o.name for o in call.prompt.outputs}:
+            return grader(call)
+        asked.append(call.number)
+        return Text("I am sorry, I cannot help with that.")
+
+    said = Said()
+    with FakeOpenAI(policy) as mute, world(mute.base_url, seed=0, optimizer="gepa", items=120) as found:
+        task = replace(found.task(), watch=said)
+        assert Gepa().search(task) == []
+        rounds = Gepa().effort(task.sizes()).reflections
+    assert len(asked) == rounds > 1
+    (note,) = said.notes
+    assert note.startswith(f"gepa: {rounds} of {rounds} replies of the reflection model could not be read")
+    assert "I am sorry, I cannot help with that." in note
+
+
+def test_the_installed_libraries_still_have_what_the_adapter_overrides() -> None:
+    for name in ("build_program", "evaluate", "batch_evaluate", "make_reflective_dataset", "propose_new_texts"):
+        theirs = inspect.signature(getattr(DspyAdapter, name)).parameters
+        assert list(inspect.signature(getattr(ShareAdapter, name)).parameters) == list(theirs)
+    assert {"seed_candidate", "max_metric_calls", "stop_callbacks", "seed"} <= set(
+        inspect.signature(gepa.optimize).parameters
+    )

@@ -1,0 +1,71 @@
+"""Small compiles in this process: rows in, the saved version out, in a second or two."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from judgec.compile.compile import Compiled, compile_judge, default_objective
+from judgec.compile.consensus import Consensus
+from judgec.compile.report import Saved, save
+from judgec.compile.settings import CompileSettings
+from judgec.labels.labels import read_labels
+from judgec.lm.session import Session
+from judgec.lm.spec import LMSpec
+from judgec.lm.usage import Spent
+from judgec.lm.watch import Silent
+
+Rows = Sequence[Mapping[str, object]]
+CREATED = "2026-01-02T03:04:05+00:00"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A compile that was saved."""
+
+    compiled: Compiled
+    saved: Saved
+    settings: CompileSettings
+    spent: Spent
+
+
+def write(path: Path, rows: Rows) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def compiled_from(
+    home: Path,
+    rows: Rows,
+    *,
+    lm: str = "embedded",
+    api_base: str | None = None,
+    name: str = "small",
+    objective: str | None = None,
+    evidence: bool = False,
+    seed: int = 0,
+    accept_at: str | None = None,
+    folds: int | None = 1,
+    consensus: Consensus = "median",
+    source: Mapping[str, object] | None = None,
+) -> Outcome:
+    """Compile on ``rows``; without evidence features nothing heavy is fitted."""
+    labels = read_labels(str(write(home / f"{name}.jsonl", rows)), accept_at=accept_at)
+    spec = LMSpec.parse(lm, api_base=api_base)
+    settings = CompileSettings(
+        name=name,
+        home=home,
+        lm=spec,
+        objective=objective or default_objective(labels),
+        evidence=evidence,
+        seed=seed,
+        consensus=consensus,
+        resamples=400,
+        folds=folds,
+        source=source or {},
+    )
+    with Session(spec, home, environ={"OPENAI_API_KEY": "test"}) as session:
+        compiled = compile_judge(labels, settings, session, Silent())
+        saved = save(compiled, settings, session.spent, created=CREATED, seconds=1.5)
+        return Outcome(saved.compiled, saved, settings, session.spent)

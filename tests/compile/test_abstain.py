@@ -1,0 +1,169 @@
+"""Abstaining: which judgments are left to a human, and the curve of agreement against coverage."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pytest
+
+from judgec.compile.abstain import (
+    ACCEPT,
+    EXACT,
+    abstain,
+    abstention,
+    agreement_of,
+    certainty,
+    check_options,
+    graded_rows,
+    promise_note,
+)
+from judgec.compile.assemble import Bench
+from judgec.compile.dataset import Part, make_dataset
+from judgec.errors import UserError
+from judgec.lm.executor import Reply, Request
+from judgec.raters.judge import CompiledJudge
+from judgec.raters.registry import judge_module
+from judgec.records.judgment import Judgments
+from judgec.records.label import Item, Label, LabelSet
+from judgec.records.scale import Scale
+from judgec.stats.agreement.measure import Resampling
+from judgec.stats.intervals.promise import Promise
+
+SCALE = Scale(grades=(1, 2, 3), accept_at=2)
+
+
+def judged(probabilities: list[list[list[float]]], unscored: dict[int, str] | None = None) -> Judgments:
+    """Judgments with these distributions by item and aspect; the grade is the most probable."""
+    p = np.array(probabilities)
+    missing = unscored or {}
+    p[list(missing)] = np.nan
+    scored = ~np.isnan(p).any(axis=2)
+    grade = np.where(scored, np.nan_to_num(p).argmax(axis=2), -1)
+    return Judgments(
+        item_ids=tuple(f"i{i}" for i in range(len(p))),
+        aspects=tuple("ab"[: p.shape[1]]) if p.shape[1] > 1 else ("grade",),
+        probabilities=p,
+        grade=grade,
+        score=p @ np.array(SCALE.values),
+        accept=np.where(scored, grade >= 1, -1).astype(np.int64),
+        confidence=p.max(axis=2),
+        rationale=("why",) * len(p),
+        unscored=tuple(missing.get(i) for i in range(len(p))),
+    )
+
+
+def label_set(n: int, grades: list[int]) -> LabelSet:
+    items = tuple(Item(f"i{i}", f"q{i // 2}", {"query": f"q{i // 2}", "answer": f"a{i}"}) for i in range(n))
+    labels = tuple(Label(item.item_id, "expert", {"grade": grades[i % len(grades)]}) for i, item in enumerate(items))
+    return LabelSet("grade", SCALE, ("grade",), items, labels, accept_only=False, digest="")
+
+
+def test_abstain_under_the_threshold_unscores_with_a_reason_and_leaves_the_rest_alone() -> None:
+    before = judged([[[0.1, 0.2, 0.7]], [[0.3, 0.4, 0.3]], [[0.0, 0.5, 0.5]]], {2: "refusal: no"})
+    after = abstain(before, 0.7, EXACT, SCALE)
+    assert after.unscored == (None, "abstained: confidence 0.40 is under 0.7; for a human to judge", "refusal: no")
+    assert after.grade[:, 0].tolist() == [2, -1, -1]
+    assert after.accept[:, 0].tolist() == [1, -1, -1]
+    assert np.isnan(after.score[1:]).all()
+    assert after.score[0] == pytest.approx(0.1 + 0.4 + 2.1)
+    assert before.grade[1, 0] == 1
+
+
+def test_abstain_from_a_verdict_without_confidence_leaves_it_to_a_human() -> None:
+    before = judged([[[0.0, 0.0, 1.0]]])
+    before.confidence[0, 0] = np.nan
+    assert abstain(before, 0.2, EXACT, SCALE).unscored[0] == (
+        "abstained: an unstated confidence is under 0.2; for a human to judge"
+    )
+
+
+def test_certainty_of_several_aspects_is_that_of_the_least_sure() -> None:
+    sure = certainty(judged([[[0.1, 0.2, 0.7], [0.5, 0.3, 0.2]]]), EXACT, SCALE)
+    assert sure == pytest.approx([0.5])
+
+
+def test_certainty_of_an_accept_is_the_probability_of_the_side_returned() -> None:
+    # Grades 2 and 3 are accepted: P = .65 and .4; the second is rejected with .6.
+    sure = certainty(judged([[[0.35, 0.25, 0.4]], [[0.6, 0.2, 0.2]]]), ACCEPT, SCALE)
+    assert sure == pytest.approx([0.65, 0.6])
+
+
+@pytest.mark.parametrize(
+    ("objective", "of"), [("tau_b", EXACT), ("kappa", EXACT), ("accept", ACCEPT), ("tau_b+accept", ACCEPT)]
+)
+def test_agreement_of_an_objective_is_what_the_judge_was_compiled_for(objective: str, of: str) -> None:
+    assert agreement_of(objective) == of
+
+
+def part_of(labels: LabelSet, name: str) -> Part:
+    dataset = make_dataset(labels, 0)
+    part: Part = getattr(dataset, name)
+    return part
+
+
+def test_graded_rows_leave_out_what_nobody_labelled_or_scored() -> None:
+    part = part_of(label_set(40, [0, 1, 2]), "test")
+    n = len(part)
+    part.experts.grade[0, 0] = -1
+    spread = judged([[[0.1, 0.2, 0.7]]] * n, {1: "refusal"})
+    rows = graded_rows(part, spread, EXACT, SCALE)
+    assert len(rows.agrees) == n - 2
+    assert rows.agrees.tolist() == (part.experts.grade[2:, 0] == 2).astype(int).tolist()
+    assert rows.confidence == pytest.approx(np.full(n - 2, 0.7))
+
+
+def test_abstention_curve_loses_coverage_and_gains_agreement_where_confidence_is_right() -> None:
+    labels = label_set(400, [2])
+    dataset = make_dataset(labels, 0)
+    n = len(dataset.test)
+    # Sure of a right grade, unsure of a wrong one: half of the items each.
+    spread = judged([[[0.05, 0.05, 0.9]] if i % 2 else [[0.2, 0.5, 0.3]] for i in range(n)])
+    bench = Bench(dataset, _no_calls, None, 0)
+    judge = CompiledJudge(judge_module("grade", SCALE, ("grade",), ("query", "answer")), SCALE, ("grade",))
+    found = abstention(bench, judge, spread, Resampling(resamples=100), of=EXACT, below=0.6, promise=None, risk=0.1)
+    coverage = [point.coverage for point in found.curve]
+    assert coverage == sorted(set(coverage), reverse=True)
+    assert found.curve[0].coverage == 1.0
+    assert found.curve[0].agreement.value == pytest.approx((n // 2) / n)
+    assert found.chosen is not None
+    assert found.chosen.coverage == pytest.approx((n // 2) / n)
+    assert found.chosen.agreement.value == 1.0
+    assert found.to_json()["below"] == 0.6
+
+
+def test_dataset_with_a_reserve_takes_a_fifth_of_the_train_queries_and_nothing_else() -> None:
+    labels = label_set(2000, [0, 1, 2])
+    plain, reserved = (make_dataset(labels, 0, reserve=reserve) for reserve in (False, True))
+    assert reserved.reserve is not None
+    queries = [{item.query_id for item in part.items} for part in (reserved.train, reserved.reserve)]
+    assert not queries[0] & queries[1]
+    assert queries[0] | queries[1] == {item.query_id for item in plain.train.items}
+    assert len(queries[1]) / len(queries[0] | queries[1]) == pytest.approx(0.2, abs=0.06)  # 500 queries: 3 sigma
+    assert (reserved.dev.items, reserved.test.items) == (plain.dev.items, plain.test.items)
+    assert plain.reserve is None
+
+
+@pytest.mark.parametrize(
+    ("below", "promise", "risk", "seen"),
+    [
+        (1.0, None, 0.1, "--abstain-below 1"),
+        (None, 0.0, 0.1, "--promise 0"),
+        (None, 0.9, 1.5, "--risk 1.5"),
+        (0.5, 0.9, 0.1, "both given"),
+    ],
+)
+def test_check_options_refuses_what_cannot_be(
+    below: float | None, promise: float | None, risk: float, seen: str
+) -> None:
+    with pytest.raises(UserError, match=seen):
+        check_options(below, promise, risk)
+
+
+def test_promise_note_says_what_is_missing() -> None:
+    note = promise_note(Promise(None, 0.9, 0.1, 0.7, 12, 1, 22))
+    assert "nothing promised" in note
+    assert "at least 22 queries" in note
+    assert "1 of 12" in note
+
+
+def _no_calls(requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
+    raise AssertionError("the LM was asked")

@@ -1,0 +1,277 @@
+"""Caps, resuming and rerunning of whole compiles, against the fake endpoint and the real client."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from judgec.compile.compile import Compiled, compile_judge, plan_judge
+from judgec.compile.report import Saved, save
+from judgec.compile.settings import CompileSettings, reflection_spec
+from judgec.errors import ServiceError, UserError
+from judgec.labels.splits import read_family
+from judgec.lm.executor import Request
+from judgec.lm.session import Session
+from judgec.lm.spec import LMSpec
+from judgec.lm.watch import Silent
+from judgec.raters import programs
+from tests.compile.search.world import labels
+from tests.service.fake_openai import FakeOpenAI
+from tests.service.ranking_world import grader
+from tests.service.replies import Call, Outcome, Status, Text
+
+ITEMS = 75
+LABELS = labels(ITEMS, seed=5)
+
+
+@pytest.fixture
+def server() -> Iterator[FakeOpenAI]:
+    with FakeOpenAI(grader) as running:
+        yield running
+
+
+def settings_for(server: FakeOpenAI, home: Path, **changes: object) -> CompileSettings:
+    spec = LMSpec.parse("openai/gpt-4o-mini", api_base=server.base_url)
+    reflection, _ = reflection_spec(spec, None)
+    settings = CompileSettings(
+        name="capped",
+        home=home,
+        lm=spec,
+        reflection=reflection,
+        optimizer="labeled",
+        evidence=False,
+        resamples=100,
+        folds=1,  # of 25 queries
+    )
+    return replace(settings, **changes)  # type: ignore[arg-type]  # the tests' own names
+
+
+def run(settings: CompileSettings, track: Callable[[Saved], None] | None = None) -> tuple[Compiled, Saved]:
+    with Session(
+        settings.lm,
+        settings.home,
+        reflection=settings.reflection,
+        budget=settings.budget,
+        max_cost=settings.max_cost,
+    ) as session:
+        compiled = compile_judge(LABELS, settings, session, Silent())
+        created = "2026-01-01T00:00:00+00:00"
+        return compiled, save(compiled, settings, session.spent, created=created, seconds=1.0, track=track)
+
+
+def outcome(saved: Saved) -> dict[str, object]:
+    """The report without what a resumed run spends less of."""
+    return {key: value for key, value in saved.report.items() if key not in {"lm_calls", "cost_usd", "seconds"}}
+
+
+def test_budget_too_small_for_a_compile_is_refused_before_the_first_call(server: FakeOpenAI, tmp_path: Path) -> None:
+    least = ITEMS + 2  # every item once, and a preflight to each model
+    with pytest.raises(UserError, match=f"--budget {least - 1}: .* takes {least} calls"):
+        run(settings_for(server, tmp_path, optimizer="auto", budget=least - 1))
+    assert server.calls == 0
+
+
+def test_max_cost_too_small_for_a_compile_is_refused_before_the_first_call(server: FakeOpenAI, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"--max-cost 0.0001: .* takes about \$0\."):
+        run(settings_for(server, tmp_path, max_cost=0.0001))
+    assert server.calls == 0
+
+
+@pytest.mark.parametrize("budget", [ITEMS + 2, 210, pytest.param(400, marks=pytest.mark.full)])
+def test_budget_is_never_passed_and_the_best_so_far_is_verified_and_saved(
+    server: FakeOpenAI, tmp_path: Path, budget: int
+) -> None:
+    compiled, saved = run(settings_for(server, tmp_path, optimizer="auto", budget=budget))
+    assert server.calls <= budget
+    assert saved.card.version == 1
+    for judgments in compiled.verification.judgments.values():
+        assert judgments.scored.all()
+    searched = len(compiled.scored) > 1
+    assert searched == (budget > ITEMS + 2)
+    assert any("no search" in note for note in compiled.notes) == (not searched)
+
+
+def test_budget_eaten_by_replies_asked_again_still_ends_in_a_saved_judge(tmp_path: Path) -> None:
+    def policy(call: Call) -> Outcome:
+        graded = any(output.labels for output in call.prompt.outputs)
+        return Text("Hm.") if graded and call.number % 3 == 0 else grader(call)
+
+    with FakeOpenAI(policy) as server:
+        compiled, saved = run(settings_for(server, tmp_path, budget=190))
+        assert server.calls <= 190
+    assert saved.card.version == 1
+    reasons = {reason for judged in compiled.verification.judgments.values() for reason in judged.unscored if reason}
+    assert all("budget" in reason or "malformed" in reason for reason in reasons)
+
+
+def test_max_cost_is_never_passed(server: FakeOpenAI, tmp_path: Path) -> None:
+    settings = settings_for(server, tmp_path, max_cost=0.02)
+    with Session(settings.lm, tmp_path, reflection=settings.reflection, max_cost=0.02) as session:
+        compiled = compile_judge(LABELS, settings, session, Silent())
+        assert 0 < session.spent.usd <= 0.02
+        assert not session.spent.unpriced
+    assert compiled.verification.judgments["compiled"].scored.all()
+
+
+def test_plan_asks_nothing_and_writes_nothing(server: FakeOpenAI, tmp_path: Path) -> None:
+    settings = settings_for(server, tmp_path, optimizer="auto")
+    _, plan = plan_judge(LABELS, settings)
+    assert server.calls == 0
+    assert not list(tmp_path.iterdir())
+    stages = {stage.name: stage.most for stage in plan.stages}
+    assert stages["uncompiled judge"].calls == ITEMS
+    assert stages["preflight"].calls == 2
+    assert plan.total.usd is not None
+
+
+def test_plan_within_a_budget_stays_within_it(server: FakeOpenAI, tmp_path: Path) -> None:
+    for folds in (1, 5):
+        for budget in (ITEMS + 2, 300, 500, 900, 1500):
+            asked = settings_for(server, tmp_path, optimizer="auto", budget=budget, folds=folds)
+            _, plan = plan_judge(LABELS, asked)
+            assert plan.total.calls <= budget
+
+
+def test_plan_for_a_model_without_list_price_knows_no_dollars(server: FakeOpenAI, tmp_path: Path) -> None:
+    spec = LMSpec.parse("openai/nobodys-model", api_base=server.base_url)
+    _, plan = plan_judge(LABELS, settings_for(server, tmp_path, lm=spec, reflection=None, optimizer="labeled"))
+    assert plan.total.usd is None
+    assert "price unknown" in plan.shown()
+
+
+@pytest.mark.parametrize(
+    ("stop", "budget", "folds"),
+    [
+        (150, 400, 1),
+        pytest.param(40, 400, 1, marks=pytest.mark.full),
+        pytest.param(400, 1000, 5, marks=pytest.mark.full),
+    ],
+)
+def test_compile_that_was_stopped_goes_on_where_it_was_and_ends_the_same(
+    tmp_path: Path, stop: int, budget: int, folds: int
+) -> None:
+    with FakeOpenAI(grader) as server:
+        settings = settings_for(server, tmp_path / "whole", optimizer="auto", budget=budget, folds=folds)
+        whole, saved = run(settings)
+        calls = server.calls
+        assert ITEMS < calls <= plan_judge(LABELS, settings)[1].total.calls <= budget
+
+    count = Counter[str]()
+
+    def breaking(call: Call) -> Outcome:
+        count["calls"] += 1
+        return Status(401, "gone", "invalid_api_key") if count["calls"] == stop else grader(call)
+
+    with FakeOpenAI(breaking) as server:
+        with pytest.raises(ServiceError):
+            run(settings_for(server, tmp_path / "halves", optimizer="auto", budget=budget, folds=folds))
+        resumed, again = run(settings_for(server, tmp_path / "halves", optimizer="auto", budget=budget, folds=folds))
+        assert server.answered == calls
+        assert server.paid_twice == 0
+    assert outcome(again) | {"lm": 0} == outcome(saved) | {"lm": 0}  # the endpoint has another port
+    assert resumed.judge.calibration() == whole.judge.calibration()
+
+
+@pytest.mark.parametrize("how", [{}, {"abstain_below": 0.3}, {"consensus": "soft"}], ids=str)
+def test_compile_killed_after_its_version_was_written_finishes_that_version(
+    server: FakeOpenAI, tmp_path: Path, how: dict[str, object]
+) -> None:
+    settings = settings_for(server, tmp_path, **how)
+    _, first = run(settings)
+    calls, family = server.calls, tmp_path / "programs" / "capped"
+    looks, aliases = read_family(tmp_path, "capped").looks, programs.aliases(tmp_path, "capped")
+    assert len(looks) == 1
+    for lost in ("family.json", "aliases.json"):  # as if the process had died after writing the version
+        (family / lost).unlink()
+    _, second = run(settings)
+    assert server.calls == calls
+    assert outcome(first) == outcome(second)
+    assert programs.versions(tmp_path, "capped") == (1,)
+    assert (read_family(tmp_path, "capped").looks, programs.aliases(tmp_path, "capped")) == (looks, aliases)
+
+
+def test_compile_killed_before_it_was_tracked_is_tracked_by_its_rerun(server: FakeOpenAI, tmp_path: Path) -> None:
+    def killed(saved: Saved) -> None:
+        raise KeyboardInterrupt
+
+    settings, tracked = settings_for(server, tmp_path), list[Saved]()
+    with pytest.raises(KeyboardInterrupt):
+        run(settings, track=killed)
+    assert read_family(tmp_path, "capped").looks == ()
+    calls = server.calls
+    _, saved = run(settings, track=tracked.append)
+    assert server.calls == calls
+    assert [each.card.version for each in tracked] == [saved.card.version] == [1]
+    assert saved.card.looks == len(read_family(tmp_path, "capped").looks) == 1
+
+
+def test_version_that_is_finished_late_does_not_take_the_alias_of_a_later_one(
+    server: FakeOpenAI, tmp_path: Path
+) -> None:
+    settings, later = settings_for(server, tmp_path), settings_for(server, tmp_path, seed=1)
+    run(settings)
+    (tmp_path / "programs" / "capped" / "family.json").unlink()  # as if killed before the look
+    run(later)
+    aliases = programs.aliases(tmp_path, "capped")
+    _, saved = run(settings)
+    assert saved.card.version == 1
+    assert programs.aliases(tmp_path, "capped") == aliases
+    assert [look.version for look in read_family(tmp_path, "capped").looks] == ["0002", "0001"]
+
+
+def test_compile_that_finds_an_equal_one_being_saved_makes_a_version_of_its_own(
+    server: FakeOpenAI, tmp_path: Path
+) -> None:
+    settings, second = settings_for(server, tmp_path), list[Compiled]()
+
+    def meanwhile(saved: Saved) -> None:
+        with Session(settings.lm, tmp_path, reflection=settings.reflection) as session:
+            second.append(compile_judge(LABELS, settings, session, Silent()))
+
+    run(settings, track=meanwhile)
+    assert second[0].earlier is not None  # whose look was not written yet
+    with Session(settings.lm, tmp_path, reflection=settings.reflection) as session:
+        # Its own session is closed; that of the contest is asked for nothing, all verdicts being saved.
+        saved = save(second[0], settings, session.spent, created="2026-01-01T00:00:00+00:00", seconds=1.0)
+    assert (saved.card.version, saved.card.looks) == (2, 2)
+
+
+def test_finished_compile_again_is_a_version_of_its_own_and_another_look(server: FakeOpenAI, tmp_path: Path) -> None:
+    settings = settings_for(server, tmp_path)
+    run(settings)
+    calls = server.calls
+    _, again = run(settings)
+    assert server.calls == calls
+    assert (again.card.version, again.card.looks) == (2, 2)
+    assert [look.version for look in read_family(tmp_path, "capped").looks] == ["0001", "0002"]
+
+
+@pytest.mark.full
+def test_another_seed_is_another_version_and_another_look(server: FakeOpenAI, tmp_path: Path) -> None:
+    settings = settings_for(server, tmp_path)
+    run(settings)
+    _, other = run(replace(settings, seed=1))
+    assert other.card.version == 2
+    assert [look.version for look in read_family(tmp_path, "capped").looks] == ["0001", "0002"]
+
+
+def test_finish_leaves_what_does_not_fit_unanswered_with_the_reason(server: FakeOpenAI, tmp_path: Path) -> None:
+    spec = LMSpec.parse("openai/fake", api_base=server.base_url)
+    with Session(spec, tmp_path, budget=3) as session:
+        requests = [Request(n, [{"role": "user", "content": f"Say {n}."}]) for n in range(5)]
+        replies = {reply.key: reply for reply in session.finish(requests)}
+    assert sorted(replies) == [0, 1, 2, 3, 4]
+    assert sum(reply.text is not None for reply in replies.values()) == 3
+    assert all("--budget: 3 calls made" in str(reply.error) for reply in replies.values() if reply.text is None)
+
+
+def test_keeping_back_lowers_the_caps_for_a_block(server: FakeOpenAI, tmp_path: Path) -> None:
+    spec = LMSpec.parse("openai/fake", api_base=server.base_url)
+    with Session(spec, tmp_path, budget=10) as session:
+        with session.keeping_back(7, None):
+            assert session.room(None) == 3
+        assert session.room(None) == 10
+    with Session(spec, tmp_path) as session, session.keeping_back(7, 1.0):
+        assert session.room(0.1) is None

@@ -1,0 +1,301 @@
+from functools import cache
+
+import numpy as np
+import pytest
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
+
+from judgec.compile.calibrate import EVIDENCE_C, _fit_source, fit_calibrator, forest_arrays
+from judgec.compile.calibrate_choice import Data, fit_accept_threshold
+from judgec.raters.calibrator import Calibrator
+from judgec.records.label import FloatArray, IntArray
+from judgec.records.scale import ACCEPT_SCALE, Scale
+from tests.pace import assert_within, cpu_seconds
+
+FOUR = Scale(grades=(1, 2, 3, 4))
+PAIRS = Scale(grades=("a", "b", "tie"), level="nominal")
+CHOICE = Scale(grades=("a", "tie", "b"), level="nominal")
+
+
+def world(n: int, k: int, seed: int, signal: float = 1.5) -> tuple[FloatArray, IntArray, IntArray]:
+    """Ten features of which two carry ``signal``, grades from a noisy score, two items a query."""
+    rng = np.random.default_rng(seed)
+    evidence = rng.normal(size=(n, 10))
+    score = signal * (evidence[:, 0] - evidence[:, 1]) + rng.normal(size=n)
+    target = np.searchsorted(np.quantile(score, np.linspace(0, 1, k + 1)[1:-1]), score).astype(np.int64)
+    return evidence, target, np.arange(n) // 2
+
+
+def sharp(target: IntArray, k: int, right: float, seed: int) -> FloatArray:
+    """A confident LM that gives the expert's grade with probability ``right``."""
+    rng = np.random.default_rng(seed)
+    said = np.where(rng.random(len(target)) < right, target, rng.integers(0, k, len(target)))
+    return np.eye(k)[said] * 0.9 + 0.1 / k
+
+
+def fit(
+    evidence: FloatArray | None,
+    verdicts: FloatArray | None,
+    target: IntArray,
+    cluster: IntArray,
+    scale: Scale,
+    *,
+    lm_incumbent: bool = True,
+) -> Calibrator:
+    names = () if evidence is None else tuple(f"f{i}" for i in range(evidence.shape[1]))
+    return fit_calibrator(
+        verdicts=verdicts,
+        evidence=evidence,
+        target=target,
+        cluster=cluster,
+        scale=scale,
+        names=names,
+        seed=1,
+        lm_incumbent=lm_incumbent,
+    )
+
+
+@cache
+def graded() -> Calibrator:
+    evidence, target, cluster = world(240, 4, 0)
+    return fit(evidence, None, target, cluster, FOUR)
+
+
+def test_fit_calibrator_json_round_trip_is_exact() -> None:
+    evidence = world(50, 4, 5)[0]
+    again = Calibrator.model_validate_json(graded().model_dump_json())
+    assert again == graded()
+    np.testing.assert_array_equal(again.apply(None, evidence), graded().apply(None, evidence))
+
+
+def test_fit_calibrator_signal_is_found_on_new_queries() -> None:
+    evidence, target, _ = world(300, 4, 9)
+    found = graded().apply(None, evidence)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0, atol=1e-12)
+    assert found.min() > 0.0
+    assert np.corrcoef(found @ np.arange(4), target)[0, 1] > 0.7
+    assert {choice.family for choice in graded().choices} == {
+        "prior",
+        "ordinal",
+        "multinomial",
+        "trees",
+        "mix",
+    }
+    assert sum(choice.chosen for choice in graded().choices) == 1
+
+
+def test_pairs_are_also_fitted_in_both_orders() -> None:
+    """Experts like the first place here; what is said of a pair turned round is the mirror image all the same."""
+    evidence, _, cluster = world(240, 3, 6)
+    noise = np.random.default_rng(1).normal(size=240)
+    gap = 1.5 * evidence[:, 0] + noise + 0.3
+    target = np.where(gap > 0.5, 0, np.where(gap < -0.5, 1, 2)).astype(np.int64)  # a, b, tie
+    calibrator = fit(evidence, None, target, cluster, PAIRS)
+    assert {"mirrored", "mirrored_mix"} <= {choice.family for choice in calibrator.choices}
+    names = tuple(f"f{i}" for i in range(10))
+    data = Data(None, evidence, target, cluster, PAIRS, np.full(240, -1))
+    fitted = dict(_fit_source(data, "evidence", 0, 8, ("mirrored", "mirrored_mix")))
+    mirrored = fitted["evidence", "mirrored"].model_copy(update={"feature_names": names})
+    there, back = mirrored.apply(None, evidence), mirrored.apply(None, -evidence)
+    np.testing.assert_allclose(there, back[:, [1, 0, 2]], atol=1e-3)
+    assert np.mean(there.argmax(axis=1) == target) > 0.6
+    again = Calibrator.model_validate_json(mirrored.model_dump_json())
+    np.testing.assert_array_equal(again.apply(None, evidence), there)
+    assert fitted["evidence", "mirrored_mix"].forest is not None
+
+
+def test_classes_that_are_no_pairs_have_no_other_order() -> None:
+    evidence, target, cluster = world(120, 3, 8)
+    scale = Scale(grades=("x", "y", "z"), level="nominal")
+    families = {choice.family for choice in fit(evidence, None, target, cluster, scale).choices}
+    assert families == {"prior", "multinomial", "trees", "mix"}
+
+
+def test_forest_arrays_equal_scikit_learn() -> None:
+    evidence, target, _ = world(200, 4, 2)
+    target[target == 1] = 0  # a grade without examples
+    model = ExtraTreesClassifier(30, min_samples_leaf=3, random_state=0).fit(evidence, target)
+    forest = forest_arrays([tree.tree_ for tree in model.estimators_], model.classes_, 4)
+    fresh = world(700, 4, 3)[0]
+    found = forest.probabilities(fresh)
+    np.testing.assert_allclose(found[:, [0, 2, 3]], model.predict_proba(fresh), atol=1e-12, rtol=0)
+    assert (found[:, 1] == 0.0).all()
+
+
+def test_each_cut_between_grades_has_a_regression_of_its_own() -> None:
+    evidence, target, cluster = world(240, 4, 7)
+    data = Data(None, evidence, target, cluster, FOUR, np.full(240, -1))
+    ((_, ordinal),) = _fit_source(data, "evidence", 0, 8, ("ordinal",))
+    scaled = np.clip((evidence - evidence.mean(axis=0)) / evidence.std(axis=0), -3, 3)
+    assert ordinal.linear is not None
+    for cut, found, start in zip(
+        ordinal.linear.classes, ordinal.linear.coefficients, ordinal.linear.intercepts, strict=True
+    ):
+        model = LogisticRegression(C=EVIDENCE_C, max_iter=500).fit(scaled, target >= cut)
+        np.testing.assert_allclose([*found, start], [*model.coef_[0], *model.intercept_], atol=1e-9)
+    shares = ordinal.model_copy(update={"feature_names": ("",) * 10}).apply(None, evidence).mean(axis=0)
+    np.testing.assert_allclose(shares, 0.25, atol=0.02)  # as many of each grade as there are: none is lost between cuts
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_multinomial_equals_scikit_learn(k: int) -> None:
+    _, target, cluster = world(240, k, 4)
+    scale = Scale(grades=tuple(range(k)), level="nominal")
+    verdicts = sharp(target, k, 0.6, 0)  # surer than it is right: its own distribution loses
+    calibrator = fit(None, verdicts, target, cluster, scale)
+    assert {choice.family for choice in calibrator.choices} == {"prior", "none", "multinomial"}
+    assert calibrator.family == "multinomial"
+    above = np.cumsum(verdicts[:, ::-1], axis=1)[:, ::-1][:, 1:].clip(0.01, 0.99)
+    logits = np.log(above / (1 - above))
+    scaled = (logits - logits.mean(axis=0)) / logits.std(axis=0)
+    wanted = LogisticRegression(C=1.0, max_iter=500).fit(scaled, target).predict_proba(scaled)
+    found = (calibrator.apply(verdicts, None) - calibrator.smoothing / k) / (1 - calibrator.smoothing)
+    np.testing.assert_allclose(found, wanted, atol=1e-12, rtol=0)
+
+
+def test_isotonic_equals_scikit_learn() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.random(400)
+    target = (rng.random(400) < np.where(p < 0.3, 0.05, np.where(p < 0.7, 0.5, 0.95))).astype(np.int64)
+    calibrator = fit(None, np.column_stack([1 - p, p]), target, np.arange(400), ACCEPT_SCALE)
+    assert calibrator.family == "isotonic"
+    wanted = IsotonicRegression(out_of_bounds="clip").fit(p, target).predict(p)
+    found = (calibrator.apply(np.column_stack([1 - p, p]), None)[:, 1] - calibrator.smoothing / 2) / (
+        1 - calibrator.smoothing
+    )
+    np.testing.assert_allclose(found, wanted, atol=1e-12, rtol=0)
+
+
+def test_fit_calibrator_strong_lm_is_left_alone() -> None:
+    """With an LM that is nearly always right, useless evidence may not enter: the mix is never worse than the
+    LM.
+    """
+    for seed in range(3):
+        _, target, cluster = world(200, 2, seed)
+        noise = np.random.default_rng(seed + 50).normal(size=(200, 10))
+        calibrator = fit(noise, sharp(target, 2, 0.95, seed), target, cluster, ACCEPT_SCALE)
+        assert calibrator.source == "lm", f"seed {seed}: {calibrator.source} {calibrator.family}"
+
+
+def test_fit_calibrator_weak_lm_gets_help_from_evidence() -> None:
+    evidence, target, cluster = world(300, 4, 6, signal=3.0)
+    calibrator = fit(evidence, sharp(target, 4, 0.3, 0), target, cluster, FOUR)
+    assert calibrator.source in {"evidence", "both"}
+    chosen = next(choice for choice in calibrator.choices if choice.chosen)
+    assert chosen.gain_error is not None
+    assert chosen.gain > chosen.gain_error > 0.0
+
+
+def test_fit_calibrator_slight_help_waits_behind_a_language_model_only() -> None:
+    """A gain within one standard error keeps a language model's verdict alone; the engine's has no such right."""
+    evidence, target, cluster = world(120, 4, 3, signal=1.3)
+    verdicts = sharp(target, 4, 0.7, 0)
+    kept = fit(evidence, verdicts, target, cluster, FOUR)
+    free = fit(evidence, verdicts, target, cluster, FOUR, lm_incumbent=False)
+    assert (kept.source, kept.rule.name) == ("lm", "raw")
+    assert free.source != "lm"
+    chosen = next(choice for choice in free.choices if choice.chosen)
+    assert chosen.value == max(choice.value or 0.0 for choice in free.choices if not choice.guarded)
+
+
+def test_fit_calibrator_two_independent_halves_are_mixed() -> None:
+    evidence, target, cluster = world(400, 4, 7, signal=1.0)
+    calibrator = fit(evidence, sharp(target, 4, 0.6, 0), target, cluster, FOUR)
+    assert calibrator.source == "both"
+
+
+def test_fit_calibrator_nothing_to_find_gives_the_shares() -> None:
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        target = (rng.random(200) < 0.8).astype(np.int64)
+        calibrator = fit(rng.normal(size=(200, 30)), None, target, np.arange(200), ACCEPT_SCALE)
+        found = calibrator.apply(None, rng.normal(size=(50, 30)))
+        assert (found[:, 1] >= 0.5).all(), f"seed {seed}: beats the majority on noise with {calibrator.family}"
+
+
+def test_fit_calibrator_twenty_labels_work() -> None:
+    evidence, target, cluster = world(20, 4, 8)
+    found = fit(evidence, None, target, cluster, FOUR).apply(None, world(30, 4, 9)[0])
+    assert np.isfinite(found).all()
+    assert found.min() > 0.0
+
+
+@pytest.mark.parametrize("scale", [FOUR, CHOICE])
+def test_fit_calibrator_grade_without_examples_keeps_mass(scale: Scale) -> None:
+    evidence, target, cluster = world(120, 3, 10)
+    target = np.array([0, 1, 3] if scale is FOUR else [0, 2, 2])[target]
+    found = fit(evidence, None, target, cluster, scale).apply(None, evidence)
+    assert (found > 0.0).all()
+    assert found[:, 2 if scale is FOUR else 1].max() < 0.2
+
+
+def test_fit_calibrator_one_grade_or_one_query_gives_shares_or_the_lm() -> None:
+    evidence, target, cluster = world(30, 2, 11)
+    same = fit(evidence, None, np.ones(30, dtype=np.int64), cluster, ACCEPT_SCALE)
+    np.testing.assert_allclose(same.apply(None, evidence), np.tile([0.5 / 31, 30.5 / 31], (30, 1)))
+    alone = fit(evidence, sharp(target, 2, 1.0, 0), target, np.zeros(30, dtype=np.int64), ACCEPT_SCALE)
+    assert (alone.source, alone.family, alone.choices) == ("lm", "none", ())
+
+
+def test_verdict_of_the_embedded_engine_does_not_decide_a_mode_that_nobody_saw() -> None:
+    """It is even where it knows nothing, and would flag what experts never did."""
+    evidence, _, cluster = world(30, 2, 11)
+    nobody = np.zeros(30, dtype=np.int64)
+    even = np.full((30, 2), 0.5)
+    found = fit(evidence, even, nobody, cluster, ACCEPT_SCALE, lm_incumbent=False)
+    assert (found.source, found.family) == ("evidence", "prior")
+    assert found.apply(None, evidence)[:, 1].max() < 0.02
+    assert fit(evidence, even, nobody, cluster, ACCEPT_SCALE, lm_incumbent=True).family == "none"
+
+
+def test_fit_calibrator_unlabelled_and_unscored_rows_teach_nothing() -> None:
+    _, target, cluster = world(120, 2, 12)
+    verdicts = sharp(target, 2, 0.9, 0)
+    holes, unlabelled = verdicts.copy(), target.copy()
+    holes[100:110], unlabelled[110:] = np.nan, -1
+    kept = fit(None, verdicts[:100], target[:100], cluster[:100], ACCEPT_SCALE)
+    assert fit(None, holes, unlabelled, cluster, ACCEPT_SCALE) == kept
+    assert kept.n_labels == 100
+
+
+def test_fit_calibrator_same_seed_same_result_whatever_the_query_numbers() -> None:
+    evidence, target, cluster = world(80, 2, 13)
+    assert fit(evidence, None, target, cluster, ACCEPT_SCALE) == fit(evidence, None, target, cluster + 7, ACCEPT_SCALE)
+
+
+def test_fit_calibrator_unusable_input_is_refused() -> None:
+    evidence, target, cluster = world(20, 2, 14)
+    with pytest.raises(ValueError, match="neither"):
+        fit(None, None, target, cluster, ACCEPT_SCALE)
+    with pytest.raises(ValueError, match="none labelled"):
+        fit(evidence, None, np.full(20, -1), cluster, ACCEPT_SCALE)
+    with pytest.raises(ValueError, match="3 names for 10"):
+        fit_calibrator(verdicts=None, evidence=evidence, target=target, cluster=cluster, scale=FOUR, names=("a",) * 3)
+
+
+def test_fit_accept_threshold_calibrated_probabilities_stay_near_one_half() -> None:
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        p = rng.random(60)
+        accept = (rng.random(60) < p).astype(np.int64)
+        assert 0.3 <= fit_accept_threshold(p, accept, np.arange(60)) <= 0.7
+
+
+def test_fit_accept_threshold_stricter_experts_move_it() -> None:
+    p = np.linspace(0.0, 1.0, 400)
+    assert fit_accept_threshold(p, (p > 0.8).astype(np.int64), np.arange(400)) == pytest.approx(0.8, abs=0.04)
+    assert fit_accept_threshold(p, (p > 0.2).astype(np.int64), np.arange(400)) == pytest.approx(0.2, abs=0.04)
+
+
+def test_fit_accept_threshold_unlabelled_or_unscored_is_one_half() -> None:
+    assert fit_accept_threshold(np.array([0.9, np.nan]), np.array([-1, 1]), np.array([0, 1])) == 0.5
+    assert fit_accept_threshold(np.array([]), np.array([], dtype=np.int64), np.array([], dtype=np.int64)) == 0.5
+
+
+@pytest.mark.full
+def test_fit_calibrator_750_items_100_features_takes_under_six_seconds() -> None:
+    rng = np.random.default_rng(0)
+    evidence = np.hstack([world(750, 4, 0)[0], rng.normal(size=(750, 90))])
+    target, cluster = world(750, 4, 0)[1:]
+    assert_within(6, lambda: cpu_seconds(lambda: fit(evidence, sharp(target, 4, 0.5, 0), target, cluster, FOUR)))

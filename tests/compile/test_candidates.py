@@ -1,0 +1,282 @@
+"""Candidates side by side: Python functions, models with the task's prompt, recorded verdicts, evidence."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import kendalltau
+from typer.testing import CliRunner
+
+import judgec
+from judgec.errors import BudgetError, UserError
+from judgec.raters import programs
+from judgec.verbs.cli.app import app
+from tests.compile.small import write
+from tests.compile.test_jury import asked, rows, unlabelled, unsure
+from tests.service.fake_openai import FakeOpenAI
+from tests.verbs.cli.judging import KEY
+
+MODULE = """
+CALLS = []
+def letters(answer):
+    CALLS.append(answer)
+    grade = "vwxyz".index(answer[-1]) + 1
+    return (grade if len(CALLS) % 3 else 3) if "2" in answer else grade, "its last letter"
+def share(answer):
+    return "vwxyz".index(answer[-1]) / 4
+"""
+
+
+def by_letter(answer: str, query: str = "") -> int:
+    """Right on four of five answers."""
+    grade = "vwxyz".index(answer[-1]) + 1
+    return grade if sum(map(ord, answer)) % 5 else 3
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    write(tmp_path / "labels.jsonl", rows(160))
+    return tmp_path
+
+
+def compiled(home: Path, *candidates: object, **options: object) -> Any:
+    given: dict[str, object] = {"name": "ours", "objective": "qwk", "folds": 1, "accept_at": 4, "evidence": False}
+    return judgec.compile_judge(
+        home / "labels.jsonl",
+        home=home,
+        candidates=candidates,  # type: ignore[arg-type]  # of any kind
+        progress=False,
+        **(given | options),  # type: ignore[arg-type]  # options of the verb
+    )
+
+
+def test_a_function_is_measured_saved_and_asked_again_only_when_it_is_given(home: Path) -> None:
+    found = compiled(home, judgec.Function("mine", by_letter))
+    compared = found.saved.compiled.verification.ratings["uncompiled"]
+    right = {f"i0-{number}": row for number, row in enumerate(rows(160))}
+    test = [right[item.item_id] for item in found.saved.compiled.dataset.test.items]
+    own = [by_letter(str(row["answer"])) for row in test]
+    tau = kendalltau(own, [row["grade"] for row in test]).statistic
+    assert found.table.loc["uncompiled", "tau_b"] == pytest.approx(tau, abs=1e-12)
+    assert len(compared.judge) == len(test)
+    assert json.loads(found.saved.card.lm["members"])["mine"]["model"] == "function/mine"
+    assert found.saved.card.cost.usd == 0
+
+    new, calls = write(home / "new.jsonl", unlabelled(40)), []
+
+    def counted(answer: str) -> int:
+        calls.append(answer)
+        return by_letter(answer)
+
+    judge = {"judge": "ours@latest", "home": home, "progress": False}
+    with pytest.raises(UserError, match=r"--function mine=module:function"):
+        judgec.judge_file(new, out=home / "o.jsonl", **judge)  # type: ignore[arg-type]  # options of the verb
+    done = judgec.judge_file(new, out=home / "o.jsonl", functions={"mine": counted}, **judge)  # type: ignore[arg-type]
+    assert len(calls) == 40
+    listed = judgec.load_judge("ours@latest", home=home, functions={"mine": by_letter})(unlabelled(40))
+    assert listed["grade"].tolist() == done.frame()["grade"].tolist()
+    assert (listed["grade"] == [by_letter(str(row["answer"])) for row in unlabelled(40)]).mean() > 0.9
+
+
+def test_what_a_function_said_is_in_the_journal_until_its_version_changes(home: Path) -> None:
+    calls: list[str] = []
+
+    def counted(answer: str) -> int:
+        calls.append(answer)
+        return by_letter(answer)
+
+    for version, asked_in_all in (("1", 160), ("1", 160), ("2", 320), (None, 480), (None, 640)):
+        compiled(home, judgec.Function("mine", counted, version=version), name=f"v{version}-{asked_in_all}")
+        assert len(calls) == asked_in_all
+    assert judgec.Function("mine", by_letter).digest == judgec.Function("other", by_letter).digest is not None
+    assert judgec.Function("mine", counted).digest is None  # it holds a list, which no source tells
+
+
+@pytest.mark.parametrize(
+    ("answer", "grade", "reason"),
+    [
+        (4, 4, ""),
+        ((2, "why"), 2, "why"),
+        ({"grade": 5, "reason": "good"}, 5, "good"),
+        ({"1": 0.1, "5": 0.9}, 5, ""),
+        (SimpleNamespace(value=3, rationale="as MLflow's Feedback"), 3, "as MLflow's Feedback"),
+        (SimpleNamespace(score=3, reason="as a metric"), 3, "as a metric"),
+        (np.int64(4), 4, ""),
+        ("Score: 4", 4, ""),
+    ],
+)
+def test_what_a_function_may_return(home: Path, answer: object, grade: int, reason: str) -> None:
+    found = compiled(home, judgec.Function("mine", by_letter))
+    judge = judgec.load_judge(found.name, home=home, functions={"mine": lambda item: answer})
+    row = judge(unlabelled(1)).iloc[0]
+    assert row["unscored"] is None
+    assert reason in row["rationale"]
+    assert abs(row["score"] - grade) < 1.0
+
+
+@pytest.mark.parametrize(
+    ("call", "why"),
+    [
+        (lambda answer: 1 / 0, "ZeroDivisionError"),
+        (lambda answer: None, "returned nothing"),
+        (lambda answer: 7, "off-scale grade: 7"),
+        (lambda answer: {"1": 0.5, "5": 0.9}, "off-scale grade"),
+        (lambda answer: [4], "returned list"),
+        (lambda answer, reference: 4, "it needs reference"),
+        (lambda answer: float("nan"), "ValueError"),
+    ],
+)
+def test_an_item_on_which_a_function_fails_is_unscored_with_the_reason(
+    home: Path, call: Callable[..., object], why: str
+) -> None:
+    found = compiled(home, judgec.Function("mine", by_letter))
+
+    def some(item: dict[str, object]) -> object:
+        return call(item["answer"]) if "reference" not in why else call(answer=item["answer"])
+
+    given = call if "reference" in why else some
+    judged = judgec.load_judge(found.name, home=home, functions={"mine": given})(unlabelled(3))
+    assert judged["grade"].isna().all()
+    assert all(why in text for text in judged["unscored"]), judged["unscored"].tolist()
+
+
+def test_an_async_function_runs_many_at_a_time_and_a_sync_one_in_threads(home: Path) -> None:
+    most, inside, lock = {"sync": 0, "async": 0}, {"sync": 0, "async": 0}, threading.Lock()
+    gate = threading.Barrier(4)
+
+    def entered(kind: str, change: int) -> None:
+        with lock:
+            inside[kind] += change
+            most[kind] = max(most[kind], inside[kind])
+
+    def sync(answer: str) -> int:
+        entered("sync", 1)
+        gate.wait(timeout=60)  # four have to be inside at once
+        entered("sync", -1)
+        return by_letter(answer)
+
+    async def coroutine(answer: str) -> int:
+        entered("async", 1)
+        await asyncio.sleep(0.01)
+        entered("async", -1)
+        return by_letter(answer)
+
+    compiled(home, judgec.Function("a", sync), judgec.Function("b", coroutine), in_flight=4)
+    assert most == {"sync": 4, "async": 4}
+
+
+def test_numbers_of_another_range_are_refused_until_the_range_is_said(home: Path) -> None:
+    (home / "metrics_of_ours.py").write_text(MODULE)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(home)
+        with pytest.raises(UserError, match=r"function share: \d+ of 160 values are no grades .*#range=0\.\.1"):
+            compiled(home, "python:metrics_of_ours:share")
+        found = compiled(home, "python:metrics_of_ours:share#range=0..1")
+    assert found.table.loc["uncompiled", "exact"] == 1.0
+    assert json.loads(found.saved.card.lm["members"])["share"]["range"] == "0.0..1.0"
+
+
+def test_functions_and_models_make_a_pool(home: Path) -> None:
+    with FakeOpenAI(unsure) as server:
+        found = compiled(
+            home,
+            "openai/gpt-4o-mini",
+            judgec.Prompt("openai/gpt-4o", name="strict", instructions="Grade strictly."),
+            judgec.Function("mine", by_letter),
+            combine="pool",
+            api_base=server.base_url,
+        )
+        assert asked(server) == {"gpt-4o-mini": 160, "gpt-4o": 160}
+        assert sum("Grade strictly." in str(body["messages"]) for body in server.bodies) == 160
+        assert {row["judge"] for row in found.report["candidates"]} >= {"openai/gpt-4o-mini", "strict", "mine"}
+        begun = len(server.bodies)
+        judge = judgec.load_judge(found.name, home=home, api_base=server.base_url, functions={"mine": by_letter})
+        frame = judge(unlabelled(30))
+        members = found.judge.compiled.joint.members if found.judge.compiled.joint else (found.report["prompt"],)
+        models = {"openai/gpt-4o-mini": "gpt-4o-mini", "strict": "gpt-4o"}
+        assert asked(server, begun) == {models[name]: 30 for name in members if name in models}
+        assert frame["grade"].notna().all()
+
+
+def test_a_cascade_asks_a_model_where_the_function_is_unsure(home: Path) -> None:
+    def half(answer: str) -> object:
+        number = int(answer.split()[-2])
+        return "vwxyz".index(answer[-1]) + 1 if number % 2 else dict.fromkeys("12345", 0.2)
+
+    write(home / "labels.jsonl", rows(400))
+    with FakeOpenAI(unsure) as server:
+        rule = judgec.Function("rule", half, version="1")
+        found = compiled(home, rule, "openai/gpt-4o", combine="cascade", api_base=server.base_url)
+        assert (found.report["cascade"]["cheap"], found.report["cascade"]["dear"]) == ("rule", "openai/gpt-4o")
+
+
+def test_recorded_candidates_are_looked_up(home: Path) -> None:
+    table = pd.DataFrame(rows(160))[["item_id", "grade"]]
+    said = {"gpt": table, "other": table.assign(grade=6 - table["grade"])}
+    found = compiled(home, *(judgec.Recorded(name, frame) for name, frame in said.items()), judgec.Evidence())
+    assert found.report["prompt"] == "gpt"
+    assert found.saved.card.cost.lm_calls == 0
+
+
+def test_one_model_is_searched_as_with_lm(home: Path) -> None:
+    with FakeOpenAI(unsure) as server:
+        one = compiled(home, "openai/gpt-4o-mini", name="a", api_base=server.base_url)
+        two = compiled(home, name="b", lm="openai/gpt-4o-mini", api_base=server.base_url)
+    assert one.saved.card.lm == two.saved.card.lm
+    pd.testing.assert_frame_equal(one.table, two.table)
+
+
+def test_calls_of_functions_count_for_the_budget(home: Path) -> None:
+    with pytest.raises((UserError, BudgetError), match="100"):
+        compiled(home, judgec.Function("mine", by_letter), budget=100)
+
+
+@pytest.mark.parametrize(
+    ("candidates", "options", "said"),
+    [
+        (("nope",), {}, r"--candidate nope: .*a model \(provider/name\), recorded:FILE"),
+        (("python:nowhere:f",), {}, r"--candidate python:nowhere:f: No module named 'nowhere'"),
+        (("a=openai/x", "a=openai/y"), {}, r"--candidate: a twice"),
+        (("openai/x", "recorded:y.csv"), {}, r"recorded verdicts beside what is asked"),
+        (("recorded:x.csv", "recorded:y.csv"), {}, r"more than one source"),
+        (("g=recorded:x.csv",), {}, r"have names of their own"),
+        (("openai/x", "openai/y"), {"combine": "both"}, r"--combine both: best, pool"),
+        (("openai/x",), {"combine": "pool"}, r"--combine pool: one candidate"),
+        (("openai/x", "openai/y"), {"combine": "pool", "panel": 2}, r"--combine pool and --panel"),
+        (("openai/x", "openai/y"), {"combine": "cascade:openai/x,z"}, r"z: no juror"),
+        (("openai/x", "openai/y"), {"optimizer": "gepa"}, r"--candidate and --optimizer"),
+        (("openai/x", "openai/y"), {"jury": ("one", "two")}, r"--candidate and --jury"),
+        ((), {"combine": "pool"}, r"--combine pool: combines candidates; none is named"),
+    ],
+)
+def test_candidates_that_do_not_go_together_are_refused_before_anything_is_asked(
+    home: Path, candidates: tuple[str, ...], options: dict[str, object], said: str
+) -> None:
+    with FakeOpenAI(unsure) as server:
+        with pytest.raises(UserError, match=said):
+            compiled(home, *candidates, api_base=server.base_url, **options)
+        assert server.calls == 0
+    assert not (home / "programs").exists()
+
+
+def test_no_saved_judge_imports_what_it_names(home: Path) -> None:
+    (home / "metrics_of_ours.py").write_text(MODULE)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(home)
+        found = compiled(home, "python:metrics_of_ours:letters")
+        program = programs.load(home, found.name)
+        assert "metrics_of_ours" not in json.dumps([dict(program.card.lm), program.calibration, program.program])
+        result = CliRunner().invoke(
+            app,
+            ["judge", "labels.jsonl", "--judge", "ours@latest", "--out", "o.csv",
+             "--function", "letters=metrics_of_ours:letters"],
+        )  # fmt: skip
+        assert result.exit_code == 0, result.output

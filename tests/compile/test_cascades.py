@@ -1,0 +1,282 @@
+"""Cascades of recorded judges: a cheap judge that knows when it guesses, and one that does not."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from judgec.compile.cascades import Saving, incurred_loss, losses_of, thresholds
+from judgec.compile.compile import compile_judge
+from judgec.compile.report import Saved, save
+from judgec.compile.settings import CompileSettings
+from judgec.errors import UserError
+from judgec.lm.session import Session
+from judgec.lm.spec import LMSpec
+from judgec.lm.watch import Silent
+from judgec.raters.programs import load
+from judgec.raters.recorded import RECORDED_KIND, RecordedVerdicts
+from judgec.records.judgment import NOT_ASKED
+from judgec.records.label import LabelSet
+from judgec.records.scale import Scale
+from judgec.stats.agreement.objective import parse_objective
+from judgec.verbs.compile_judge import compile_judge as compile_file
+from judgec.verbs.judge import load_judge
+from judgec.verbs.judge_file import judge_file
+from tests.compile.recorded_world import labels
+from tests.compile.small import CREATED, write
+from tests.compile.test_panels import _frame, qwk, world
+from tests.raters.test_cascade import judged
+
+Rows = list[dict[str, object]]
+SHEET = 'task = "relevance"\n[scale]\nname = "relevance"\ngrades = [0, 1, 2, 3]\naccept_at = 2\n'
+
+
+def row_of(item: object, judge: str, grade: int, sure: float, cost: float) -> dict[str, object]:
+    spread = {f"p_{g}": sure if g == grade else (1 - sure) / 3 for g in range(4)}
+    return {"item_id": item, "judge": judge, "grade": grade, "cost_usd": cost, **spread}
+
+
+def verdicts(rows: Rows, *, knows: bool, seed: int = 3) -> Rows:
+    """``dear`` is nearly always right; ``cheap`` guesses half of the items, and says so where it ``knows``."""
+    rng = np.random.default_rng(seed)
+    made: Rows = []
+    for row in rows:
+        grade, hard = int(str(row["grade"])), bool(rng.random() < 0.5)
+        guess = int(rng.integers(0, 4))
+        sure = 0.28 if hard and knows else 0.95
+        made.append(row_of(row["item_id"], "cheap", guess if hard else grade, sure, 0.001))
+        miss = rng.random() < 0.15
+        made.append(row_of(row["item_id"], "dear", int(rng.integers(0, 4)) if miss else grade, 0.95, 0.1))
+    return made
+
+
+def compiled_in(
+    home: Path,
+    label_set: LabelSet,
+    recorded: RecordedVerdicts,
+    cascade: tuple[str, str] | None = ("cheap", "dear"),
+    folds: int = 1,
+    *,
+    evidence: bool = False,
+) -> Saved:
+    settings = CompileSettings(
+        "world", home, LMSpec.parse("recorded:verdicts"), "qwk", RECORDED_KIND, evidence=evidence, resamples=200,
+        folds=folds, recorded=recorded, cascade=cascade,
+    )  # fmt: skip
+    with Session(settings.lm, home) as session:
+        compiled = compile_judge(label_set, settings, session, Silent())
+        return save(compiled, settings, session.spent, created=CREATED, seconds=1.0)
+
+
+@pytest.fixture(scope="module")
+def shipped(tmp_path_factory: pytest.TempPathFactory) -> tuple[Saved, Path]:
+    home = tmp_path_factory.mktemp("shipped")
+    rows = labels(120, 5)
+    return compiled_in(home, *world(verdicts(rows, knows=True), rows)), home
+
+
+def found_in(saved: Saved) -> dict[str, Any]:
+    report: Any = saved.report
+    return dict(report["cascade"])
+
+
+def test_a_cheap_judge_that_knows_when_it_guesses_saves_half_of_the_dear_calls(shipped: tuple[Saved, Path]) -> None:
+    saved, _ = shipped
+    found, report = found_in(saved), dict(saved.report)
+    assert found["shipped"], found["reason"]
+    assert 0.4 < found["share"] < 0.65
+    n = report["split"]["test"]  # type: ignore[index]  # a mapping
+    assert found["calls_saved"] == n - round(found["share"] * n)
+    assert found["cost_per_1000"] == pytest.approx(1000 * (0.001 + found["share"] * 0.1))
+    assert found["minus_dear"]["low"] > -0.02
+    assert found["minus_random"]["low"] > 0
+    assert found["minus_dear"]["value"] == pytest.approx(qwk(report, "compiled") - qwk(report, "compiled_single"))
+    assert report["prompt"] == "cheap > dear"
+    rows = {row["judge"]: row for row in report["costs"]}  # type: ignore[attr-defined]  # a list of rows
+    assert rows["cheap > dear"]["kind"] == "cascade"
+    assert rows["cheap > dear"]["chosen"]
+    assert rows["cheap > dear"]["calls_per_item"] == pytest.approx(1 + found["share"], abs=0.1)
+
+
+def test_random_escalation_is_what_it_says(shipped: tuple[Saved, Path]) -> None:
+    """By a second implementation: scikit-learn's kappa of draws with as many dear calls."""
+    from sklearn.metrics import cohen_kappa_score
+
+    saved, found = shipped[0], found_in(shipped[0])
+    compiled, recorded = saved.compiled, saved.compiled.contest.settings.recorded
+    assert recorded is not None
+    test, judge = compiled.dataset.test, compiled.judge
+    raw = recorded.with_panel("both", judge.cascade).judgments("both", [item.item_id for item in test.items])
+    assert raw.first is not None
+    cheap = judge.cheap.calibrate(test.items, raw.first).grade[:, 0]
+    dear = compiled.verification.judgments["compiled_single"].grade[:, 0]
+    expert, escalated = test.experts.grade[:, 0], compiled.verification.judgments["compiled"].escalated
+    assert escalated is not None
+    rng = np.random.default_rng(11)
+    draws = [np.where(rng.permutation(escalated), dear, cheap) for _ in range(400)]
+    at_random = np.mean([cohen_kappa_score(expert, one, weights="quadratic") for one in draws])
+    cascade = cohen_kappa_score(expert, np.where(escalated, dear, cheap), weights="quadratic")
+    assert found["minus_random"]["value"] == pytest.approx(cascade - at_random, abs=0.01)
+    assert found["minus_random"]["value"] > 0.1
+
+
+def test_a_saved_cascade_asks_the_dear_judge_only_where_it_must(shipped: tuple[Saved, Path], tmp_path: Path) -> None:
+    _, home = shipped
+    fresh = labels(20, 5)
+    for row in fresh:
+        row["item_id"] = f"new {row['item_id']}"
+    said = verdicts(fresh, knows=True, seed=8)
+    items = _frame([{key: row[key] for key in ("item_id", "query", "document")} for row in fresh])
+    whole = load_judge("world@latest", home=home, verdicts=_frame(said))(items)
+    unsure = {row["item_id"] for row in said if row["judge"] == "cheap" and float(str(row["p_0"])) in {0.24, 0.28}}
+    assert 30 < len(unsure) < 70
+    needed = [row for row in said if row["judge"] == "cheap" or row["item_id"] in unsure]
+    assert load_judge("world@latest", home=home, verdicts=_frame(needed))(items)["grade"].equals(whole["grade"])
+    never = [row for row in said if row["judge"] == "cheap" or row["item_id"] == next(iter(unsure))]
+    missing = load_judge("world@latest", home=home, verdicts=_frame(never))(items)
+    assert (missing["unscored"] == NOT_ASKED).sum() == len(unsure) - 1
+    only_dear = load_judge("world@latest", home=home, verdicts=_frame([r for r in said if r["judge"] == "dear"]))
+    with pytest.raises(UserError, match="no verdicts of judge cheap"):
+        only_dear(items)
+
+
+def test_the_summary_says_how_often_the_dear_judge_was_needed(shipped: tuple[Saved, Path], tmp_path: Path) -> None:
+    _, home = shipped
+    rows = labels(20, 5)
+    verdict_file = write(tmp_path / "v.jsonl", verdicts(rows, knows=True))
+    items = write(tmp_path / "items.jsonl", rows)
+    done = judge_file(items, judge="world@latest", home=home, lm=f"recorded:{verdict_file}", out=tmp_path / "out.jsonl")
+    count = done.report["escalated"]
+    assert isinstance(count, int)
+    assert 30 < count < 70
+    notes: Any = done.report["notes"]
+    assert f"cascade: the dear judge was needed on {count} of 100 items" in notes
+
+
+def test_a_damaged_cascade_is_refused(shipped: tuple[Saved, Path]) -> None:
+    _, home = shipped
+    program = load(home, "world@latest")
+    calibration: Any = dict(program.calibration)
+    broken = replace(program, calibration={**calibration, "cascade": {**calibration["cascade"], "weights": []}})
+    from judgec.raters.judge import load_judge as load_compiled
+
+    with pytest.raises(Exception, match="cascade: weights"):
+        load_compiled(broken)
+
+
+def test_a_cheap_judge_that_does_not_know_when_it_guesses_makes_no_cascade(tmp_path: Path) -> None:
+    rows = labels(60, 5)
+    label_set, recorded = world(verdicts(rows, knows=False), rows)
+    saved = compiled_in(tmp_path / "cascade", label_set, recorded)
+    found, report = found_in(saved), dict(saved.report)
+    assert not found["shipped"]
+    assert found["reason"].startswith("none ships: ")
+    assert any(str(note).startswith("cascade: none ships") for note in report["notes"])  # type: ignore[attr-defined]
+    plain = dict(compiled_in(tmp_path / "plain", label_set, recorded, None).report)
+    assert report["prompt"] == plain["prompt"] == "dear"
+    assert report["test"]["compiled"] == plain["test"]["compiled"]  # type: ignore[index]  # mappings
+    assert "cascade" not in plain
+
+
+def test_evidence_may_come_first_and_nobody_is_asked_for_it(tmp_path: Path) -> None:
+    """These texts say nothing about the grade, so that no cascade ships; the dear judge is the only one that costs."""
+    rows = labels(60, 5)
+    saved = compiled_in(tmp_path, *world(verdicts(rows, knows=True), rows), ("evidence", "dear"), evidence=True)
+    found = found_in(saved)
+    assert not found["shipped"]
+    assert found["cost_per_1000"] == pytest.approx(1000 * found["share"] * 0.1)
+
+
+def test_in_folds_each_round_has_a_cascade_of_its_own(tmp_path: Path) -> None:
+    rows = labels(60, 5)
+    saved = compiled_in(tmp_path, *world(verdicts(rows, knows=True), rows), folds=3)
+    found, test = found_in(saved), dict(saved.report)["test"]
+    assert found["shipped"], found["reason"]
+    assert test["compiled"]["n"] == test["compiled_single"]["n"] == len(rows)  # type: ignore[index]  # mappings
+    assert found["calls_saved"] == len(rows) - round(found["share"] * len(rows))
+
+
+def test_items_that_one_judge_was_not_asked_about_are_compared_by_neither(tmp_path: Path) -> None:
+    rows = labels(120, 5)
+    said = [
+        one
+        for one in verdicts(rows, knows=True)
+        if one["judge"] == "cheap" or int(str(one["item_id"]).partition("-")[0][1:]) % 3
+    ]
+    saved = compiled_in(tmp_path, *world(said, rows))
+    found, compiled = found_in(saved), saved.compiled
+    both = sum(int(item.item_id.partition("-")[0][1:]) % 3 > 0 for item in compiled.dataset.test.items)
+    assert found["calls_saved"] == both - round(found["share"] * both)
+    assert found["shipped"], found["reason"]
+    assert compiled.verification.agreements["compiled"].n == both < len(compiled.dataset.test)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"cascade": ("cheap",)}, "two different judges"),
+        ({"cascade": ("cheap", "cheap")}, "two different judges"),
+        ({"cascade": ("cheap", "evidence")}, "two different judges"),
+        ({"cascade": ("cheap", "nobody")}, "no verdicts of judge nobody"),
+        ({"cascade": ("evidence", "dear"), "evidence": False}, "--no-evidence"),
+        ({"cascade": ("cheap", "dear"), "panel": "all"}, "--panel"),
+        ({"cascade": ("cheap", "dear"), "learning_curve": True}, "--learning-curve"),
+        ({"cascade": ("cheap", "dear"), "start": "x"}, "--from and --cascade"),
+        ({"cascade": ("cheap", "dear"), "lm": "embedded"}, "with a model that is asked"),
+        ({"cascade": ("evidence", "embedded"), "lm": "embedded"}, "with a model that is asked"),
+        ({"cascade": ("openai/a", "openai/b"), "lm": "openai/b"}, "with a model that is asked"),
+    ],
+)
+def test_options_that_make_no_cascade_are_refused(tmp_path: Path, options: dict[str, Any], said: str) -> None:
+    rows = labels(12, 5)
+    file = write(tmp_path / "labels.jsonl", rows)
+    (tmp_path / "labels.datasheet.toml").write_text(SHEET, encoding="utf-8")
+    recorded = write(tmp_path / "v.jsonl", verdicts(rows, knows=True))
+    with pytest.raises(UserError, match=said):
+        compile_file(file, **{"lm": f"recorded:{recorded}", "home": tmp_path, **options})
+
+
+def test_the_loss_follows_from_the_objective() -> None:
+    ordered, classes = Scale(name="s", grades=(0, 1, 2)), Scale(name="s", grades=("x", "y"), level="nominal")
+    assert losses_of(parse_objective("qwk"), ordered) == ((1.0, "squared"),)
+    assert losses_of(parse_objective("tau_b"), classes) == ((1.0, "miss"),)
+    assert losses_of(parse_objective("3*kappa+accept"), ordered) == ((0.75, "miss"), (0.25, "accept"))
+
+
+def test_the_loss_that_was_incurred_by_hand() -> None:
+    scale = Scale(name="s", grades=(0, 1, 2), accept_at=1)
+    said = judged([[0.8, 0.1, 0.1], [0.1, 0.1, 0.8]], [0, 2], scale)
+    grade, accept = np.array([[2], [1]]), np.array([[1], [1]])
+    assert incurred_loss(said, grade, accept, scale, ((1.0, "squared"),)).tolist() == [1.0, 0.25]
+    assert incurred_loss(said, grade, accept, scale, ((0.5, "miss"), (0.5, "accept"))).tolist() == [1.0, 0.5]
+    unknown = incurred_loss(said, np.array([[-1], [1]]), np.array([[-1], [1]]), scale, ((1.0, "miss"),))
+    assert np.isnan(unknown[0])
+
+
+def test_the_saving_is_a_ridge_regression() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(60, 3))
+    y = 0.3 + x @ np.array([1.0, -2.0, 0.5]) + rng.normal(0, 0.1, 60)
+    y[5] = np.nan
+    saving = Saving(x, y, np.ones(60, dtype=bool))
+    intercept, weights = saving.fitted(np.ones(60, dtype=bool))
+    from sklearn.linear_model import Ridge
+
+    known = ~np.isnan(y)
+    reference = Ridge(alpha=1.0).fit(x[known], y[known])
+    assert intercept == pytest.approx(float(reference.intercept_))
+    assert weights == pytest.approx(reference.coef_)
+    fold = np.arange(60) % 3
+    other = Ridge(alpha=1.0).fit(x[known & (fold != 1)], y[known & (fold != 1)])
+    assert saving.out_of_fold(fold)[1] == pytest.approx(float(other.predict(x[1:2])[0]))
+
+
+def test_thresholds_lie_in_gaps() -> None:
+    loss = np.repeat([0.1, 0.2, 0.9], [50, 30, 20]) + np.tile([0.0, 0.001], 50)
+    found = thresholds(loss)
+    assert found == sorted(found, reverse=True)
+    assert any(0.21 < one < 0.89 for one in found)
+    assert any(0.11 < one < 0.19 for one in found)
+    assert thresholds(np.array([np.inf, 0.5])) == [0.5]

@@ -1,0 +1,96 @@
+"""Compiling a judge of preferences: what it has to beat, and what it is told to weigh."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from judgec.compile.compile import Compiled, compile_judge
+from judgec.compile.settings import CompileSettings, Weighs
+from judgec.errors import UserError
+from judgec.labels.labels import read_labels
+from judgec.lm.session import Session
+from judgec.lm.spec import LMSpec
+from judgec.lm.watch import Silent
+from tests.compile.small import write
+
+
+def rows(queries: int) -> list[dict[str, object]]:
+    """Experts who prefer the longer answer."""
+    texts = ("short", "a little longer", "by far the longest of the answers", "tiny")
+    made: list[dict[str, object]] = []
+    for q in range(queries):
+        a, b = texts[q % 4], texts[(q * 3 + q // 4) % 4]
+        better = "a" if len(a) > len(b) else "b" if len(b) > len(a) else "tie"
+        inputs = {"query": f"Question {q}?", "answer_a": f"{q}: {a}", "answer_b": f"{q}: {b}", "reference": "a longer"}
+        made.append({"item_id": f"i{q}", "query_id": f"q{q}", **inputs, "preference": better})
+    return made
+
+
+def blind(queries: int, *, by_length: bool) -> list[dict[str, object]]:
+    """Pairs without a reference; experts prefer the longer answer, or the one that repeats the question's number."""
+    made: list[dict[str, object]] = []
+    for q in range(queries):
+        right, wrong = f"The valve of pump {q} opens at {q} bar.", "It depends on what one wants from it."
+        right_first, right_longer = q % 2 == 0, q % 4 < 2
+        padding = " In other words that is how it is, and nothing needs to be added to it here."
+        right, wrong = (right + padding, wrong) if right_longer else (right, wrong + padding)
+        a, b = (right, wrong) if right_first else (wrong, right)
+        better = "a" if (len(a) > len(b) if by_length else right_first) else "b"
+        inputs = {"query": f"When opens the valve of pump {q}?", "answer_a": a, "answer_b": b}
+        made.append({"item_id": f"i{q}", "query_id": f"q{q}", **inputs, "preference": better})
+    return made
+
+
+@pytest.mark.parametrize("by_length", [True, False])
+def test_judge_without_reference_is_said_to_follow_length_only_where_it_does(tmp_path: Path, by_length: bool) -> None:
+    settings = CompileSettings("blind", tmp_path, LMSpec.parse("embedded"), "kappa", resamples=200)
+    made = blind(160, by_length=by_length)  # 48 of them are tested, and 8 errors show the difference
+    for row in made[::5]:  # experts err: otherwise nothing would tell length from what they said
+        row["preference"] = "b" if row["preference"] == "a" else "a"
+    labels = read_labels(str(write(tmp_path / "blind.jsonl", made)))
+    with Session(settings.lm, tmp_path) as session:
+        outcome = compile_judge(labels, settings, session, Silent())
+    assert not outcome.decision.promoted
+    reason = outcome.decision.reason
+    assert reason.startswith("never promoted: a preference judge needs a model's verdict or a reference, and this one")
+    share = outcome.verification.agreements["compiled"].estimates["as_longest"].value
+    assert share is not None
+    assert ("length" in reason) is by_length, (reason, share)
+    if by_length:
+        assert f"it has learned length: {100 * share:.0f} % of its test verdicts are for the longer answer" in reason
+    else:
+        assert share < 0.7
+
+
+def compiled(folder: Path, weighs: Weighs | None = None) -> Compiled:
+    settings = CompileSettings("pairs", folder, LMSpec.parse("embedded"), "kappa", resamples=200, evidence=False)
+    labels = read_labels(str(write(folder / "pairs.jsonl", rows(80))))
+    with Session(settings.lm, folder) as session:
+        return compile_judge(labels, replace(settings, weighs=weighs or Weighs()), session, Silent())
+
+
+def test_judge_of_preferences_has_to_beat_the_longer_answer(tmp_path: Path) -> None:
+    outcome = compiled(tmp_path)
+    assert outcome.verification.agreements["longest"].estimates["exact"].value == 1.0
+    assert outcome.decision.rival == "longest"
+    assert "against longest" in outcome.decision.reason
+    assert not outcome.decision.promoted
+
+
+def test_factors_and_citations_are_in_the_compiled_prompt(tmp_path: Path) -> None:
+    outcome = compiled(tmp_path, Weighs("brevity alone", citations=True))
+    prompt = outcome.chosen.module.predictors()[0].signature.instructions
+    assert "Weigh brevity alone." in prompt
+    assert "depth" not in prompt
+    assert "cite the documents in brackets" in prompt
+
+
+def test_factors_for_a_judge_of_single_answers_are_refused(tmp_path: Path) -> None:
+    graded = [{"query": f"Question {q}?", "answer": str(q), "reference": "1", "grade": 1 + q % 3} for q in range(40)]
+    (tmp_path / "graded.jsonl").write_text("".join(json.dumps(row) + "\n" for row in graded))
+    settings = CompileSettings("graded", tmp_path, LMSpec.parse("embedded"), weighs=Weighs("tone"))
+    labels = read_labels(str(tmp_path / "graded.jsonl"), accept_at="3")
+    with Session(settings.lm, tmp_path) as session, pytest.raises(UserError, match="only a judge of preference"):
+        compile_judge(labels, settings, session, Silent())

@@ -1,0 +1,101 @@
+"""The user's own prompts race with the judge as it is; the rubric stays, and caps hold."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+import judgec
+from judgec.compile.compile import Compiled, compile_judge
+from judgec.compile.search.candidates import RUBRIC, first_predictor
+from judgec.compile.settings import CompileSettings
+from judgec.errors import InputError, UserError
+from judgec.labels.labels import read_labels
+from judgec.lm.session import Session
+from judgec.lm.spec import LMSpec
+from judgec.lm.watch import Silent
+from judgec.verbs.compile_judge import _settings
+from judgec.verbs.options.compile_judge import CompileJudgeOptions
+from tests.compile.small import write
+from tests.service.fake_openai import FakeOpenAI
+from tests.service.grading_world import KEY_PHRASE, MILD_PHRASE, rows, teachable
+
+TAUGHT = f"You know sensors well: {KEY_PHRASE}, and {MILD_PHRASE}."
+PROMPTS = {"vague": "Grade the answer.", "taught": TAUGHT}
+
+
+def compiled_with(home: Path, server: FakeOpenAI, prompts: Mapping[str, str], *, budget: int | None = None) -> Compiled:
+    labels = read_labels(str(write(home / "labels.jsonl", rows(90))))
+    spec = LMSpec.parse("openai/gpt-4o-mini", api_base=server.base_url)
+    settings = CompileSettings(
+        "own", home, spec, optimizer="labeled", evidence=False, resamples=100, folds=1, budget=budget, prompts=prompts
+    )
+    with Session(spec, home, budget=budget, environ={"OPENAI_API_KEY": "test"}) as session:
+        return compile_judge(labels, settings, session, Silent())
+
+
+def test_own_prompts_race_and_the_rubric_stays(tmp_path: Path) -> None:
+    with FakeOpenAI(teachable) as server:
+        compiled = compiled_with(tmp_path, server, PROMPTS)
+    scored = {one.candidate.name: one.dev for one in compiled.scored}
+    assert {"zero-shot", "vague", "taught"} < set(scored)
+    assert scored["taught"] > scored["vague"]
+    own = next(one.candidate for one in compiled.scored if one.candidate.name == "taught")
+    told = first_predictor(own.module).signature.instructions
+    assert told.startswith(TAUGHT + RUBRIC)
+    assert own.settings == {"kind": "instructions"}
+
+
+def test_own_prompt_that_is_best_is_chosen(tmp_path: Path) -> None:
+    with FakeOpenAI(teachable) as server:  # room for few demonstrations beside it
+        compiled = compiled_with(tmp_path, server, {"taught": TAUGHT}, budget=230)
+        assert server.calls <= 230
+    assert compiled.chosen.name == "taught"
+
+
+def test_own_prompts_that_the_budget_has_no_room_for_are_not_raced(tmp_path: Path) -> None:
+    with FakeOpenAI(teachable) as server:
+        compiled = compiled_with(tmp_path, server, PROMPTS, budget=95)
+        assert server.calls <= 95
+    assert compiled.chosen.name == "zero-shot"
+    assert any("no search: the caps leave" in note for note in compiled.notes)
+
+
+def options(folder: Path, *files: str, lm: str = "openai/gpt-4o-mini") -> CompileJudgeOptions:
+    return CompileJudgeOptions(labels=str(folder / "labels.jsonl"), instructions=files, lm=lm, home=folder)
+
+
+def test_instructions_come_from_files_and_from_the_datasheet(tmp_path: Path) -> None:
+    write(tmp_path / "labels.jsonl", rows(30))
+    (tmp_path / "labels.datasheet.toml").write_text('[judge]\ninstructions = "IoT sensors by Infineon."\n')
+    (tmp_path / "mine.txt").write_text("Be strict.\n", encoding="utf-8")
+    labels, settings = _settings(options(tmp_path, str(tmp_path / "mine.txt")), Silent())
+    assert settings.prompts == {"datasheet": "IoT sensors by Infineon.", "mine": "Be strict."}
+    assert not any("datasheet" in note for note in labels.label_set.notes)
+    assert _settings(options(tmp_path, lm="embedded"), Silent())[1].prompts == {}
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "lm", "message"),
+    [
+        ("none.txt", None, "openai/gpt-4o-mini", "not a file of UTF-8 text"),
+        ("empty.txt", " \n", "openai/gpt-4o-mini", "no text in it"),
+        ("mine.txt", "Be strict.", "embedded", "embedded reads no instructions"),
+        ("zero-shot.txt", "Be strict.", "openai/gpt-4o-mini", "zero-shot is the name of the judge as it is"),
+    ],
+)
+def test_bad_instructions_are_one_clear_error(
+    tmp_path: Path, file: str, text: str | None, lm: str, message: str
+) -> None:
+    write(tmp_path / "labels.jsonl", rows(30))
+    if text is not None:
+        (tmp_path / file).write_text(text)
+    with pytest.raises(UserError, match=message):
+        _settings(options(tmp_path, str(tmp_path / file), lm=lm), Silent())
+
+
+def test_a_datasheet_with_another_judge_table_is_an_error(tmp_path: Path) -> None:
+    write(tmp_path / "labels.jsonl", rows(30))
+    (tmp_path / "labels.datasheet.toml").write_text('task = "grade"\n[judge]\nprompt = "x"\n')
+    with pytest.raises(InputError, match=r"labels.datasheet.toml:2: judge is .*\[judge\] with instructions is needed"):
+        judgec.read_labels(str(tmp_path / "labels.jsonl"))

@@ -1,0 +1,409 @@
+"""Panels of recorded judges: worlds in which they beat the best of them, and worlds in which they do not."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from judgec.compile.assemble import Bench, learned_part
+from judgec.compile.calibrate import fit_stack
+from judgec.compile.compared import difference
+from judgec.compile.compile import compile_judge
+from judgec.compile.dataset import make_dataset
+from judgec.compile.panels import RIDGE, _crossed, _selected, _table, fit_weights
+from judgec.compile.report import Saved, save
+from judgec.compile.settings import CompileSettings
+from judgec.errors import UserError
+from judgec.labels.labels import label_file
+from judgec.labels.sides.memory import read_memory
+from judgec.lm.executor import Reply, Request
+from judgec.lm.session import Session
+from judgec.lm.spec import LMSpec
+from judgec.lm.watch import Silent
+from judgec.raters.recorded import RECORDED_KIND, OnWhat, RecordedVerdicts, check_against, read_recorded
+from judgec.records.label import LabelSet
+from judgec.records.scale import Scale
+from judgec.stats.agreement.objective import parse_objective
+from judgec.table.datasheet import Datasheet
+from judgec.table.table import Table
+from judgec.verbs.compile_judge import compile_judge as compile_file
+from judgec.verbs.judge import load_judge
+from tests.compile.recorded_world import Rows, labels
+from tests.compile.small import CREATED, write
+
+RECORDED = Path("../shared/data/recorded")
+SHEET = Datasheet(task="relevance", scale=Scale(name="relevance", grades=(0, 1, 2, 3), accept_at=2))
+
+Noise = Mapping[str, float]
+"""Standard deviation of each judge's reading of an item, in grades."""
+
+THREE = {"a": 1.0, "b": 1.05, "c": 1.1}  # each is noisy by itself: together they are not
+
+
+def table(rows: Rows, name: str = "rows") -> Table:
+    columns = tuple(dict.fromkeys(key for row in rows for key in row))
+    return Table(name, columns, tuple(rows), tuple(range(1, len(rows) + 1)), by_line=False)
+
+
+def verdicts(rows: Rows, noise: Noise, cost: Mapping[str, float | None] | None = None, seed: int = 2) -> Rows:
+    """Each judge reads the experts' grade with noise of its own."""
+    rng = np.random.default_rng(seed)
+    return [
+        {
+            "item_id": row["item_id"],
+            "judge": judge,
+            "grade": int(np.clip(np.rint(int(str(row["grade"])) + rng.normal(0, spread)), 0, 3)),
+            "cost_usd": None if cost is None else cost[judge],
+        }
+        for judge, spread in noise.items()
+        for row in rows
+    ]
+
+
+def world(said: Rows, rows: Rows | None = None) -> tuple[LabelSet, RecordedVerdicts]:
+    label_set = label_file(table(rows or labels(50, 5)), SHEET).labels
+    return label_set, check_against(read_recorded(table(said, "verdicts"), OnWhat.of(label_set)), label_set)
+
+
+def _nobody(requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
+    """Recorded judges are not asked."""
+    raise AssertionError(next(iter(requests)))
+
+
+def bench_of(label_set: LabelSet, recorded: RecordedVerdicts, home: Path) -> Bench:
+    dataset = make_dataset(label_set, 0, memory=read_memory(home, "world"))
+    objective = parse_objective("qwk")
+    return Bench(dataset, _nobody, None, 0, objective=objective, recorded=recorded)
+
+
+def settings_of(home: Path, recorded: RecordedVerdicts, panel: Literal["all"] | int, folds: int) -> CompileSettings:
+    spec = LMSpec.parse("recorded:verdicts")
+    return CompileSettings(
+        "world", home, spec, "qwk", RECORDED_KIND, evidence=False, resamples=200, folds=folds, recorded=recorded,
+        panel=panel,
+    )  # fmt: skip
+
+
+def compiled_in(
+    home: Path, label_set: LabelSet, recorded: RecordedVerdicts, panel: Literal["all"] | int, folds: int = 1
+) -> Saved:
+    settings = settings_of(home, recorded, panel, folds)
+    with Session(settings.lm, home) as session:
+        compiled = compile_judge(label_set, settings, session, Silent())
+        return save(compiled, settings, session.spent, created=CREATED, seconds=1.0)
+
+
+@dataclass(frozen=True)
+class Whole:
+    saved: Saved
+    home: Path
+
+    @property
+    def report(self) -> dict[str, Any]:
+        return dict(self.saved.report)
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    home = tmp_path_factory.mktemp("three")
+    return Whole(compiled_in(home, *world(verdicts(labels(50, 5), THREE)), "all"), home)
+
+
+def qwk(report: Mapping[str, Any], judge: str) -> float:
+    return float(report["test"][judge]["qwk"]["value"])
+
+
+def test_three_noisy_judges_beat_the_best_of_them_on_queries_that_none_of_it_was_fitted_on(three: Whole) -> None:
+    report = three.report
+    panel = report["panel"]
+    assert panel["kind"] in {"mean", "weighted", "stack"}
+    assert {one["judge"] for one in panel["members"]} == set(THREE)
+    assert qwk(report, "compiled") > qwk(report, "best_alone") + 0.1
+    assert qwk(report, "compiled") > qwk(report, "compiled_single") + 0.1
+    assert panel["gain"]["low"] > 0
+    assert panel["gain"]["value"] == pytest.approx(qwk(report, "compiled") - qwk(report, "compiled_single"))
+    both = report["test"]["compiled"]["n"]
+    assert both == report["test"]["compiled_single"]["n"] == report["split"]["test"] > 50
+
+
+def test_each_of_three_noisy_judges_adds_something(three: Whole) -> None:
+    for one in three.report["panel"]["members"]:
+        assert one["adds"]["low"] > 0
+        assert one["cost_usd"] is None
+
+
+def test_the_report_lists_panels_among_the_candidates(three: Whole) -> None:
+    rows = {row["judge"]: row for row in three.report["candidates"]}
+    assert {"mean of 3", "weighted of 3", "stack of 3"} < set(rows)
+    assert [name for name, row in rows.items() if row["chosen"]] == [three.report["prompt"]]
+    n = three.report["split"]["train"] + three.report["split"]["dev"]
+    said = f"on {n} of {n} items of train and dev all 3 gave a verdict"
+    assert any(said in note for note in three.report["notes"])
+
+
+def test_the_page_says_who_is_on_the_panel(three: Whole) -> None:
+    page = (three.home / "programs" / "world" / "0001" / "report.html").read_text(encoding="utf-8")
+    assert f"Panel ({three.report['panel']['kind']})" in page
+    assert "the best single judge, compiled" in page
+
+
+def test_copies_of_one_judge_are_no_panel(tmp_path: Path) -> None:
+    """Three times the same opinion is one opinion: no gain, and the single judge ships."""
+    said = verdicts(labels(50, 5), {"a": 1.0})
+    copies = [{**one, "judge": name} for name in "abc" for one in said]
+    report = dict(compiled_in(tmp_path, *world(copies), "all").report)
+    found: Any = report["panel"]
+    assert found["kind"] == "single"
+    assert [one["judge"] for one in found["members"]] == [found["incumbent"]]
+    assert found["gain"]["value"] == 0
+    assert report["prompt"] == found["incumbent"]
+    assert any(str(note).startswith("panel: ") for note in report["notes"])  # type: ignore[attr-defined]  # a list
+
+
+def test_judges_that_only_guess_do_not_displace_a_good_one(tmp_path: Path) -> None:
+    rows = labels(50, 5)
+    rng = np.random.default_rng(5)
+    guesses = [
+        {"item_id": row["item_id"], "judge": f"guess{n}", "grade": int(rng.integers(0, 4))}
+        for n in range(3)
+        for row in rows
+    ]
+    report = dict(compiled_in(tmp_path, *world([*verdicts(rows, {"good": 0.5}), *guesses]), "all").report)
+    assert qwk(report, "compiled") > qwk(report, "best_alone") - 0.03
+    mean = next(row for row in report["candidates"] if row["judge"] == "mean of 4")  # type: ignore[attr-defined]
+    good = next(row for row in report["candidates"] if row["judge"] == "good")  # type: ignore[attr-defined]
+    assert mean["dev"]["value"] < good["dev"]["value"] - 0.1  # what shipping a plain mean would have cost
+
+
+def test_a_saved_panel_judges_new_items_from_its_members_verdicts(three: Whole) -> None:
+    fresh: Rows = [{**row, "item_id": f"new {row['item_id']}"} for row in labels(20, 5)]
+    said = verdicts(fresh, THREE, seed=9)
+    judge = load_judge("world@latest", home=three.home, verdicts=_frame(said))
+    graded = judge(_frame([{key: row[key] for key in ("item_id", "query", "document")} for row in fresh]))
+    compiled, name = three.saved.compiled.judge, three.saved.card.settings["judge"]
+    recorded = read_recorded(table(said, "verdicts"), OnWhat.of_card(three.saved.card))
+    items = label_file(table(fresh), SHEET).labels.items
+    raw = recorded.with_panel(str(name), compiled.panel).judgments(str(name), [item.item_id for item in items])
+    expected = compiled.calibrate(items, raw)
+    assert graded["grade"].tolist() == [SHEET.scale.grades[i] for i in expected.grade.ravel()]  # type: ignore[union-attr]
+    assert graded["score"].tolist() == pytest.approx(expected.score.ravel().tolist())
+    truth = np.array([row["grade"] for row in fresh], dtype=int)
+    one = np.array([row["grade"] for row in said[: len(fresh)]], dtype=int)
+    assert np.abs(graded["grade"].to_numpy(dtype=int) - truth).mean() < np.abs(one - truth).mean()
+
+
+def test_a_saved_panel_judges_items_that_some_members_were_not_asked_about(three: Whole) -> None:
+    fresh: Rows = [{**row, "item_id": f"new {row['item_id']}"} for row in labels(4, 5)]
+    said = [one for one in verdicts(fresh, THREE, seed=9) if one["judge"] != "b" or one["item_id"] == "new q0-d0"]
+    said = [one for one in said if one["item_id"] != "new q3-d4"]
+    judge = load_judge("world@latest", home=three.home, verdicts=_frame(said))
+    graded = judge(_frame([{key: row[key] for key in ("item_id", "query", "document")} for row in fresh]))
+    assert graded["unscored"].isna().tolist() == [True] * 19 + [False]
+    assert graded["unscored"].iloc[-1] == "not asked"
+    without = [one for one in said if one["judge"] != "b"]
+    with pytest.raises(UserError, match=r"no verdicts of judge b; it has a, c\."):
+        load_judge("world@latest", home=three.home, verdicts=_frame(without))(_frame(fresh))
+
+
+def _frame(rows: Rows) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize("kind", ["weighted", "stack"])
+def test_verdicts_out_of_fold_know_nothing_of_their_own_labels(
+    tmp_path: Path, kind: Literal["weighted", "stack"]
+) -> None:
+    """Other labels on one fold's queries leave what is said of that fold as it is, and change what others hear."""
+    rows = labels(50, 5)
+    label_set, recorded = world(verdicts(rows, THREE))
+    bench = bench_of(label_set, recorded, tmp_path)
+    table_ = _table(bench, list(THREE), parse_objective("qwk"))
+    before = _crossed(table_, list(THREE), kind)[1].probabilities
+    from judgec.compile.calibrate_choice import folds_by_query
+
+    fold = folds_by_query(table_.part.experts.cluster, bench.seed)
+    assert fold is not None
+    held = fold == 0
+    experts = table_.part.experts
+    swapped = replace(experts, grade=np.where(held[:, None], 3 - experts.grade, experts.grade))
+    other = replace(table_, part=replace(table_.part, experts=swapped))
+    after = _crossed(other, list(THREE), kind)[1].probabilities
+    assert after[held] == pytest.approx(before[held], abs=1e-12)
+    assert np.abs(after[~held] - before[~held]).max() > 0.01
+
+
+def test_weights_are_those_of_a_second_implementation() -> None:
+    rng = np.random.default_rng(3)
+    k, members, n = 4, 5, 300
+    target = rng.integers(0, k, size=(n, 1))
+    stated = [np.clip(np.rint(target[:, 0] + rng.normal(0, spread, n)), 0, k - 1) for spread in (0.6, 1, 1.5, 5, 9)]
+    given = np.stack([np.eye(k)[one.astype(int)][:, None] for one in stated])
+    found = fit_weights(given, np.ones((members, n), dtype=bool), target, nominal=False)
+    above = np.cumsum(given[:, :, 0, ::-1], axis=2)[:, :, ::-1][:, :, 1:]
+    x = (above - above.mean(axis=1, keepdims=True)).reshape(members, -1)
+    y = np.cumsum(np.eye(k)[target[:, 0]][:, ::-1], axis=1)[:, ::-1][:, 1:]
+    y = (y - y.mean(axis=0)).ravel()
+    ridge = RIDGE * (x**2).sum() / members
+
+    def loss(w: np.ndarray) -> float:
+        return float(((y - w @ x) ** 2).sum() + ridge * (w**2).sum())
+
+    best = minimize(loss, np.full(members, 0.2), bounds=[(0, None)] * members, tol=1e-12).x
+    assert found == pytest.approx(best / best.sum(), abs=1e-4)
+    assert found[0] == found.max()
+
+
+def test_shares_count_as_one_row_of_each_annotator() -> None:
+    """Two annotators' shares give the weights and the stack of twice the items, each with one annotator's grade."""
+    rng = np.random.default_rng(8)
+    k, n = 4, 120
+    two = rng.integers(0, k, size=(2, n))
+    two[1, ::2] = two[0, ::2]
+    said = [np.clip(np.rint(two.mean(axis=0) + rng.normal(0, spread, n)), 0, k - 1) for spread in (0.6, 1, 2)]
+    given = np.stack([np.eye(k)[one.astype(int)][:, None] for one in said])
+    shares = np.eye(k)[two].mean(axis=0)
+    has, nominal = np.ones((3, n), dtype=bool), False
+    soft = fit_weights(given, has, two[0][:, None], nominal=nominal, shares=shares[:, None])
+    each = fit_weights(np.tile(given, (1, 2, 1, 1)), np.tile(has, (1, 2)), two.reshape(-1, 1), nominal=nominal)
+    assert soft == pytest.approx(each, abs=1e-9)
+    assert np.abs(soft - fit_weights(given, has, two[0][:, None], nominal=nominal)).max() > 1e-3
+    scale = Scale(grades=(0, 1, 2, 3))
+    columns, names = given[:, :, 0, 1:].transpose(1, 0, 2).reshape(n, -1), [f"c{i}" for i in range(9)]
+    stack = fit_stack(columns, two[0], scale, names, shares).apply(None, columns)
+    doubled = fit_stack(np.tile(columns, (2, 1)), two.ravel(), scale, names).apply(None, columns)
+    assert stack == pytest.approx(doubled, abs=0.01)  # each is smoothed by its number of items: 1 / 244, 1 / 484
+    assert np.abs(stack - fit_stack(columns, two[0], scale, names).apply(None, columns)).max() > 0.05
+
+
+def test_weights_of_judges_that_are_all_wrong_are_equal() -> None:
+    target = np.array([[0], [1], [0], [1]])
+    given = np.stack([np.eye(2)[1 - target[:, 0]][:, None]] * 2)
+    assert fit_weights(given, np.ones((2, 4), dtype=bool), target, nominal=False).tolist() == [0.5, 0.5]
+
+
+def selected(said: Rows, home: Path, most: int = 3, first: str = "a") -> list[str]:
+    label_set, recorded = world(said)
+    bench = bench_of(label_set, recorded, home)
+    assert learned_part(bench).items
+    return _selected(_table(bench, list(recorded.judges), parse_objective("qwk")), first, most)
+
+
+def test_selection_takes_the_cheaper_of_two_that_add_as_much(tmp_path: Path) -> None:
+    said = verdicts(labels(50, 5), {"a": 0.9, "b": 1.0, "c": 1.0}, {"a": 0.01, "b": 0.10, "c": 0.01})
+    twin = {one["item_id"]: one["grade"] for one in said if one["judge"] == "c"}
+    alike = [{**one, "grade": twin[one["item_id"]] if one["judge"] == "b" else one["grade"]} for one in said]
+    assert selected(alike, tmp_path) == ["a", "c"]  # b says what c says, at ten times the cost: it never joins
+    dear = [{**one, "cost_usd": {"b": 0.01}.get(str(one["judge"]), 0.1)} for one in alike]
+    assert selected(dear, tmp_path) == ["a", "b"]
+
+
+def test_selection_with_an_unknown_cost_takes_the_best(tmp_path: Path) -> None:
+    said = verdicts(labels(50, 5), {"a": 0.9, "b": 0.9, "c": 1.1}, {"a": 0.01, "b": 0.5, "c": None})
+    assert selected(said, tmp_path, most=2) == ["a", "b"]
+
+
+def test_selection_stops_at_its_limit_and_where_nobody_adds(tmp_path: Path) -> None:
+    said = verdicts(labels(50, 5), {"a": 1.0, "b": 1.0, "c": 1.0, "d": 1.0, "guess": 50.0})
+    assert len(selected(said, tmp_path, most=3)) == 3
+    assert "guess" not in selected(said, tmp_path, most=5)
+
+
+def test_two_join_together_where_one_more_vote_cannot_decide(tmp_path: Path) -> None:
+    """Three that accept or reject and are right in seven of ten: two are no better than one, three are."""
+    rng = np.random.default_rng(4)
+    rows: Rows = [
+        {"item_id": f"q{q}-{d}", "query_id": f"q{q}", "query": f"{q}", "answer": f"{d} {q}"}
+        | {"accept": bool(rng.random() < 0.5)}
+        for q in range(80)
+        for d in range(4)
+    ]  # fmt: skip
+    said: Rows = [
+        {"item_id": row["item_id"], "judge": name, "grade": int(bool(row["accept"]) == (rng.random() < 0.7))}
+        for name in "abc"
+        for row in rows
+    ]
+    label_set = label_file(table(rows), Datasheet(task="grade")).labels
+    recorded = check_against(read_recorded(table(said, "verdicts"), OnWhat.of(label_set)), label_set)
+    panel = _table(bench_of(label_set, recorded, tmp_path), list("abc"), parse_objective("kappa"))
+    assert sorted(_selected(panel, "a", 3)) == ["a", "b", "c"]
+    assert _selected(panel, "a", 2) == ["a"]
+
+
+LABELS = [{**row, "verdict": row["grade"], "other": 3 - int(str(row["grade"]))} for row in labels(12, 5)]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"panel": "1"}, "--panel 1: no size; all, or a whole number from 2, is valid"),
+        ({"panel": "most"}, "--panel most: no size"),
+        ({"panel": 1.5}, "--panel 1.5: no size"),
+        ({"panel": "all", "learning_curve": True}, "--panel and --learning-curve: no curve is drawn for a panel"),
+        ({"panel": "all", "verdicts": ()}, "--panel all: chooses among recorded judges, and there are none"),
+    ],
+)
+def test_panels_that_cannot_be_are_refused(tmp_path: Path, options: dict[str, Any], message: str) -> None:
+    path = write(tmp_path / "labels.jsonl", LABELS)
+    given = {"verdicts": ("verdict", "other"), "task": "relevance", "home": tmp_path} | options
+    with pytest.raises(UserError, match=message):
+        compile_file(path, **given)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(("model", "least"), [("llama3.2", 0.53), ("mistral", 0.53), ("gpt-4o", None)])
+def test_a_panel_of_all_real_prompts_reaches_what_was_measured(tmp_path: Path, model: str, least: float | None) -> None:
+    stem = RECORDED / "trecdl20_relevance"
+    if not RECORDED.exists():
+        pytest.skip(f"{RECORDED} is absent: panels of real judges are NOT checked")
+    from judgec.labels.labels import read_label_file
+
+    label_set = read_label_file(f"{stem}.jsonl").labels
+    recorded = read_recorded(f"{stem}.verdicts.parquet", OnWhat.of(label_set), f"{model}/*")
+    saved = compiled_in(tmp_path, label_set, check_against(recorded, label_set), "all", folds=5)
+    report = dict(saved.report)
+    if least is not None:
+        assert qwk(report, "compiled") >= least
+        return
+    ratings, settings = saved.compiled.verification.ratings, settings_of(tmp_path, recorded, "all", 5)
+    against = difference(ratings["compiled"], ratings["best_alone"], parse_objective("qwk"), settings)
+    assert against.high is not None
+    assert against.high >= 0  # not shown to be worse; 0 where the best prompt ships alone
+
+
+@pytest.mark.full
+def test_a_panel_that_gains_nothing_beside_evidence_does_not_ship(tmp_path: Path) -> None:
+    """Evidence that knows the grade leaves nothing for a second opinion to add."""
+    rows: Rows = [
+        {
+            "item_id": f"q{q}-{d}",
+            "query_id": f"q{q}",
+            "query": f"What does part {q} do?",
+            "reference": f"Part {q} measures flow, heat and weight.",
+            "answer": f"Part {q} measures flow, heat and weight." if d % 2 else "Nobody can say.",
+            "grade": 1 + 4 * (d % 2),
+        }
+        for q in range(30)
+        for d in range(4)
+    ]
+    rng = np.random.default_rng(6)
+    said: Rows = [
+        {"item_id": row["item_id"], "judge": name, "grade": row["grade"] if rng.random() < 0.75 else 3}
+        for name in "abc"
+        for row in rows
+    ]
+    label_set = label_file(
+        table(rows), Datasheet(task="grade", scale=Scale(grades=(1, 2, 3, 4, 5), accept_at=4))
+    ).labels
+    recorded = check_against(read_recorded(table(said, "verdicts"), OnWhat.of(label_set)), label_set)
+    settings = replace(settings_of(tmp_path, recorded, "all", 1), evidence=True)
+    with Session(settings.lm, tmp_path) as session:
+        compiled = compile_judge(label_set, settings, session, Silent())
+    assert compiled.panel is not None
+    assert compiled.panel.kind == "single"
+    assert any("with evidence beside both" in note for note in compiled.notes)

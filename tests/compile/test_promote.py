@@ -1,0 +1,234 @@
+"""Promotion: only a difference that the test split shows, at the level that this look may spend."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import kendalltau
+
+from judgec.compile.promote import Decision, decide
+from judgec.records.label import IntArray
+from judgec.records.ratings import GradePairs
+from judgec.report.numbers import number
+from judgec.stats.agreement.measure import Resampling
+from judgec.stats.agreement.objective import parse_objective
+from judgec.stats.intervals.significance import level_for_look
+from tests.stats.side_by_side import side_by_side
+
+HOW = Resampling(resamples=400)
+TAU_B = parse_objective("tau_b")
+N_QUERIES, PER_QUERY = 24, 3
+
+
+def world(seed: int = 0, n_queries: int = N_QUERIES) -> tuple[IntArray, IntArray]:
+    expert = np.random.default_rng(seed).integers(0, 5, n_queries * PER_QUERY)
+    return expert, np.repeat(np.arange(n_queries), PER_QUERY)
+
+
+def judge(expert: IntArray, cluster: IntArray, noise: float, seed: int) -> GradePairs:
+    rng = np.random.default_rng(seed)
+    wrong = rng.random(len(expert)) < noise
+    grade = np.where(wrong, rng.integers(0, 5, len(expert)), expert)
+    accepts = (expert >= 3).astype(np.int64), (grade >= 3).astype(np.int64)
+    return side_by_side(expert, grade, *accepts, cluster, 5, int(cluster.max()) + 1)
+
+
+def contest(noises: dict[str, float], *, n_queries: int = N_QUERIES, look: int = 1, refusal: str = "") -> Decision:
+    expert, cluster = world(n_queries=n_queries)
+    judges = {name: judge(expert, cluster, noise, seed) for seed, (name, noise) in enumerate(noises.items(), 1)}
+    compiled = judges.pop("compiled")
+    return decide(compiled, judges, TAU_B, HOW, look=look, majority=judges.get("majority"), refusal=refusal)
+
+
+def test_clearly_better_judge_is_promoted_against_the_best_rival_by_the_plain_difference() -> None:
+    decision = contest({"compiled": 0.05, "uncompiled": 0.6, "majority": 0.9})
+    expert, cluster = world()
+    taus = [
+        kendalltau(expert, judge(expert, cluster, noise, seed).judge).statistic for seed, noise in ((1, 0.05), (2, 0.6))
+    ]
+    assert decision.promoted
+    assert decision.rival == "uncompiled"
+    assert decision.difference.value == pytest.approx(taus[0] - taus[1])
+    assert decision.difference.level == pytest.approx(0.975)
+    assert decision.reason.startswith("better: tau-b +")
+    assert decision.by_statistic["tau_b"].value == pytest.approx(decision.difference.value)
+
+
+def test_equal_judges_are_not_promoted_and_the_smallest_detectable_difference_is_named() -> None:
+    decision = contest({"compiled": 0.3, "uncompiled": 0.3})
+    assert not decision.promoted
+    assert decision.detectable is not None
+    assert decision.detectable > 0
+    assert f"this test set could have shown {number(decision.detectable)}" in decision.reason
+
+
+def test_worse_judge_is_not_promoted_however_sure_the_difference_is() -> None:
+    decision = contest({"compiled": 0.9, "uncompiled": 0.02})
+    assert decision.difference.high is not None
+    assert decision.difference.high < 0
+    assert not decision.promoted
+
+
+@pytest.mark.parametrize(("n_queries", "promoted"), [(9, False), (10, True)])
+def test_under_ten_test_queries_nothing_is_promoted(n_queries: int, promoted: bool) -> None:
+    decision = contest({"compiled": 0.0, "uncompiled": 0.9}, n_queries=n_queries)
+    assert decision.promoted is promoted
+    assert ("never promoted: 9 test queries, 10 are needed" in decision.reason) is not promoted
+
+
+def test_refusal_keeps_the_measurement_beside_its_reason() -> None:
+    decision = contest({"compiled": 0.0, "uncompiled": 0.9}, refusal="never promoted: it learns length")
+    assert not decision.promoted
+    assert decision.reason.startswith("never promoted: it learns length (tau-b +")
+
+
+def test_later_looks_ask_for_more_and_all_looks_together_spend_five_percent() -> None:
+    decisions = [contest({"compiled": 0.3, "uncompiled": 0.5}, look=look) for look in (1, 2, 5, 20)]
+    widths = [(d.difference.high or 0) - (d.difference.low or 0) for d in decisions]
+    assert widths == sorted(widths)
+    assert [d.difference.level for d in decisions] == pytest.approx([1 - 0.05 / (k * (k + 1)) for k in (1, 2, 5, 20)])
+    assert sum(level_for_look(k) for k in range(1, 10_000)) < 0.05
+
+
+def test_judge_that_is_not_better_than_the_majority_is_called_so_whoever_its_rival_is() -> None:
+    expert, cluster = world()
+    always = np.full(len(expert), 3)
+    known = (expert >= 3).astype(np.int64), np.ones(len(expert), dtype=np.int64)
+    majority = side_by_side(expert, always, *known, cluster, 5, N_QUERIES)
+    noise, better = judge(expert, cluster, 1.0, 3), judge(expert, cluster, 0.3, 4)
+    useless = decide(noise, {"majority": majority, "uncompiled": better}, TAU_B, HOW, look=1, majority=majority)
+    assert useless.rival == "uncompiled"
+    assert "not shown to be better than the majority grade (tau-b" in useless.reason
+    fair = decide(better, {"champion": judge(expert, cluster, 0.1, 5)}, TAU_B, HOW, look=2, majority=majority)
+    assert not fair.promoted
+    assert "majority" not in fair.reason
+
+
+def skewed(right: tuple[int, int, int], n_queries: int = 120) -> tuple[GradePairs, GradePairs]:
+    """A judge on labels of which 83 % are the best grade, and the judge that always gives that one.
+
+    Of every 100 labels 83 are 2, 10 are 1 and 7 are 0. The judge gives ``right`` of each their own grade; of the others
+    it calls a 1 a 2, and anything else a 1.
+    """
+    expert = np.repeat([2, 1, 0], [83, 10, 7])
+    place = np.concatenate([np.arange(83), np.arange(10), np.arange(7)])
+    own = place < np.array(right)[2 - expert]
+    grade = np.where(own, expert, np.where(expert == 1, 2, 1))
+    order = np.random.default_rng(0).permutation(300)
+    expert, grade = np.tile(expert, 3)[order], np.tile(grade, 3)[order]
+    cluster = np.arange(300) % n_queries
+    accepts = (expert >= 2).astype(np.int64), (grade >= 2).astype(np.int64)
+    always, all_accepted = np.full(300, 2), np.ones(300, dtype=np.int64)
+    return (
+        side_by_side(expert, grade, *accepts, cluster, 3, n_queries),
+        side_by_side(expert, always, accepts[0], all_accepted, cluster, 3, n_queries),
+    )
+
+
+def test_defined_tau_b_does_not_promote_a_judge_below_the_majority_grade() -> None:
+    compiled, majority = skewed((62, 7, 7))  # 76 of 100 right, and all that are not 2 told from the rest
+    decision = decide(compiled, {"majority": majority}, TAU_B, HOW, look=1, majority=majority)
+    assert (compiled.expert == compiled.judge).mean() == pytest.approx(0.76)
+    assert (majority.expert == majority.judge).mean() == pytest.approx(0.83)
+    assert (decision.difference.low or 0) > 0.3  # the majority's tau-b is undefined and counts as 0
+    assert not decision.promoted
+    assert set(decision.below_majority) == {"exact", "accept_agreement"}
+    assert decision.reason.startswith("never promoted below the majority grade: exact .76 against .83, difference -.07")
+    assert "better" not in decision.reason
+
+
+def test_judge_not_below_the_majority_grade_is_promoted_on_the_same_labels() -> None:
+    compiled, majority = skewed((79, 8, 5))
+    decision = decide(compiled, {"majority": majority}, TAU_B, HOW, look=1, majority=majority)
+    assert decision.promoted
+    assert decision.below_majority == {}
+
+
+def test_judge_below_the_majority_grade_does_not_replace_a_champion_either() -> None:
+    compiled, majority = skewed((62, 7, 7))
+    champion, _ = skewed((40, 7, 7))
+    decision = decide(compiled, {"champion": champion}, TAU_B, HOW, look=2, majority=majority)
+    assert (decision.difference.low or 0) > 0
+    assert not decision.promoted
+    assert "below the majority grade" in decision.reason
+
+
+def test_objective_that_is_bought_with_kappa_does_not_promote() -> None:
+    # Grades turned one up keep their order, so tau-b is nearly 1, and agree with nobody.
+    expert = np.repeat(np.arange(4), 60)
+    cluster = np.arange(240) % 60
+    rng = np.random.default_rng(1)
+    rough = np.where(rng.random(240) < 0.4, rng.integers(0, 4, 240), expert)
+    accept = np.full(240, -1)
+    shifted = side_by_side(expert, np.minimum(expert + 1, 4), accept, accept, cluster, 5, 60)
+    rival = side_by_side(expert, rough, accept, accept, cluster, 5, 60)
+    decision = decide(shifted, {"uncompiled": rival}, TAU_B, HOW, look=1)
+    assert (decision.difference.low or 0) > 0
+    assert not decision.promoted
+    assert decision.reason.startswith("not promoted, shown to be worse than uncompiled on kappa -")
+    assert not decide(shifted, {"uncompiled": rival}, parse_objective("kappa"), HOW, look=1).promoted
+
+
+def test_judge_below_a_row_of_its_own_table_replaces_a_champion_and_is_not_called_better() -> None:
+    expert, cluster = world()
+    compiled, champion, alone = (judge(expert, cluster, noise, seed) for noise, seed in ((0.3, 1), (0.9, 2), (0.1, 3)))
+    decision = decide(compiled, {"champion": champion}, TAU_B, HOW, look=1, table={"evidence_only": alone})
+    assert decision.promoted
+    assert set(decision.above) == {"evidence_only"}
+    assert "better" not in decision.reason
+    assert "; but evidence only (." in decision.reason
+    assert "agrees more with the consensus of all raters than it does (." in decision.reason
+    fair = decide(compiled, {"champion": champion}, TAU_B, HOW, look=1, table={"uncompiled": champion})
+    assert fair.reason.startswith("better: ")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_unscoring_any_subset_never_turns_no_into_yes_or_raises_the_difference(data: st.DataObject) -> None:
+    expert, cluster = world(data.draw(st.integers(0, 5)), 10)
+    compiled, rival = judge(expert, cluster, data.draw(st.floats(0, 0.8)), 1), judge(expert, cluster, 0.4, 2)
+    lost = np.array(data.draw(st.lists(st.booleans(), min_size=len(expert), max_size=len(expert))))
+    poorer = side_by_side(
+        expert,
+        np.where(lost, -1, compiled.judge),
+        compiled.expert_accept,
+        np.where(lost, -1, compiled.judge_accept),
+        cluster,
+        5,
+        10,
+    )
+    for name in ("tau_b", "kappa", "qwk", "accept", "exact", "tau_b+accept"):
+        objective = parse_objective(name)
+        whole = objective.value(compiled) - objective.value(rival)
+        assert objective.value(poorer) - objective.value(rival) <= whole + 1e-12
+    decision = decide(poorer, {"uncompiled": rival}, TAU_B, Resampling(resamples=50), look=1)
+    assert (f"{lost.sum()} of {len(lost)} unscored" in decision.reason) == bool(lost.any())
+
+
+def test_with_a_margin_a_loss_shown_to_be_smaller_is_enough_and_no_other() -> None:
+    expert, cluster = world(n_queries=120)
+    champion = judge(expert, cluster, 0.2, 1)
+    noise = np.random.default_rng(5).random(len(expert)) < 0.02
+    alike = side_by_side(
+        expert,
+        np.where(noise, 0, champion.judge),
+        (expert >= 3).astype(np.int64),
+        (np.where(noise, 0, champion.judge) >= 3).astype(np.int64),
+        cluster,
+        5,
+        120,
+    )
+    without = decide(alike, {"champion": champion}, TAU_B, HOW, look=1)
+    low = without.difference.low
+    assert not without.promoted
+    assert low is not None
+    assert -0.2 < low < 0
+    wide = decide(alike, {"champion": champion}, TAU_B, HOW, look=1, margin=-low + 0.001)
+    narrow = decide(alike, {"champion": champion}, TAU_B, HOW, look=1, margin=-low - 0.001)
+    assert wide.difference == narrow.difference == without.difference
+    assert not narrow.promoted
+    assert narrow.reason.startswith(f"not shown to be at most {number(-low - 0.001)} worse")
+    guarded = [name for name in ("kappa", "accept_agreement") if (wide.by_statistic[name].high or 0) < 0]
+    assert wide.promoted is not bool(guarded)
+    worse = decide(judge(expert, cluster, 0.6, 3), {"champion": champion}, TAU_B, HOW, look=1, margin=0.02)
+    assert not worse.promoted

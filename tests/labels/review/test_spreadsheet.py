@@ -1,0 +1,106 @@
+"""Sheets that experts take away: nothing in them runs, and what comes back is what was said."""
+
+import csv
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given as property_of
+from hypothesis import strategies as st
+
+from judgec.errors import InputError, UserError
+from judgec.labels.labels import read_label_file
+from judgec.labels.review.sheet import Given
+from judgec.labels.review.spreadsheet import export_sheet, import_sheet
+from judgec.table.formulas import guarded, unguarded
+from judgec.table.workbooks import read_sheets
+from tests.labels.review.test_sheet import rows_of, sheet_of
+from tests.table.spreadsheets import letters, write_xlsx
+
+FORMULA = '=HYPERLINK("http://evil.example";"click")'
+ROWS: Sequence[dict[str, object]] = [
+    {"item_id": "0012", "query": FORMULA, "answer": "A1\nline <&>", "contexts": ["one", "two"], "agent": "gpt"},
+    {"item_id": "=i2", "query": "Q2", "answer": "-A2", "contexts": [], "annotator": "cem", "grade": 2},
+    {"item_id": "i3", "query": "Q3 \x07 漢", "answer": "", "contexts": []},
+]
+
+
+def cells_of(path: Path) -> list[list[str]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.reader(file))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
+def test_labels_of_a_sheet_come_back_to_their_items(tmp_path: Path, suffix: str) -> None:
+    sheet, path = sheet_of(tmp_path, ROWS), tmp_path / f"bob{suffix}"
+    sheet.save("i3", "bob", Given({"grade": 4}, "-good"))
+    blank, notes = export_sheet(sheet, path, "bob")
+    assert blank == 2
+    assert ["control characters" in note for note in notes] == ([True] if suffix == ".xlsx" else [])
+    table = [list(row) for row in read_sheets(str(path))[0].rows.values()] if suffix == ".xlsx" else cells_of(path)
+    assert table[0] == ["item_id", "query", "answer", "contexts", "grade", "rationale", "annotator"]
+    assert "gpt" not in str(table)  # blind to the agent, and to cem
+    assert "cem" not in str(table)
+    table[1][4], table[2][4], table[2][5] = "1", "5", FORMULA
+    if suffix == ".xlsx":
+        write_xlsx(path, {"labels": table})
+    else:
+        with path.open("w", newline="") as file:
+            csv.writer(file).writerows(table)
+    assert import_sheet(sheet, path) == {"bob": 3}
+    assert sheet.given("bob") == {
+        "0012": Given({"grade": 0}),
+        "=i2": Given({"grade": 4}, FORMULA),
+        "i3": Given({"grade": 4}, "-good"),
+    }
+    assert sheet.given("cem") == {"=i2": Given({"grade": 1})}
+    assert len(read_label_file(str(sheet.path)).labels.labels) == 4
+
+
+def test_sheet_holds_no_formula_whatever_the_texts_say(tmp_path: Path) -> None:
+    sheet = sheet_of(tmp_path, ROWS)
+    export_sheet(sheet, tmp_path / "s.csv", "=cmd|'/c calc'!A0")
+    for row in cells_of(tmp_path / "s.csv"):
+        assert not [cell for cell in row if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
+    export_sheet(sheet, tmp_path / "s.xlsx", "=1+1")
+    with zipfile.ZipFile(tmp_path / "s.xlsx") as archive:
+        xml = archive.read("xl/worksheets/sheet1.xml").decode()
+    assert "<f>" not in xml
+    assert xml.count(' t="inlineStr"') == xml.count("<c ")
+    assert '<formula1>"1,2,3,4,5"</formula1>' in xml  # the grades to choose from
+
+
+@property_of(st.text(max_size=20))
+def test_guard_keeps_every_text_and_none_begins_a_formula(text: str) -> None:
+    assert unguarded(guarded(text)) == text
+    assert not guarded(text).startswith(("=", "+", "-", "@", "\t", "\r"))
+
+
+def test_sheet_with_faults_is_refused_whole_with_every_line(tmp_path: Path) -> None:
+    sheet = sheet_of(tmp_path, ROWS)
+    (tmp_path / "s.csv").write_text("item_id,grade\n0012,3\ni3,9\nnobody,2\n")
+    with pytest.raises(InputError) as error:
+        import_sheet(sheet, tmp_path / "s.csv", "bob")
+    assert [fault.split(":")[1] for fault in error.value.faults] == ["3", "4"]
+    assert rows_of(sheet.path) == list(ROWS)
+    (tmp_path / "s.csv").write_text("id,grade\n0012,3\n")
+    with pytest.raises(InputError, match="no column item_id"):
+        import_sheet(sheet, tmp_path / "s.csv")
+    with pytest.raises(UserError, match=r"\.csv and \.xlsx are valid"):
+        export_sheet(sheet, tmp_path / "s.ods", "bob")
+
+
+def test_fault_of_a_workbook_names_the_row_of_the_sheet_after_blank_rows(tmp_path: Path) -> None:
+    sheet, path = sheet_of(tmp_path, ROWS), tmp_path / "s.xlsx"
+    write_xlsx(path, {"S": [["item_id", "grade"], ["", ""], ["0012", "3"], [], ["i3", "9"]]})
+    with pytest.raises(InputError, match=r"s\.xlsx:row 5: grade 9"):
+        import_sheet(sheet, path, "bob")
+    write_xlsx(path, {"S": [[], [], ["item_id", "grade"], *[[]] * 3, ["i3", 8], [], ["i3", 9]]})
+    with pytest.raises(InputError) as error:
+        import_sheet(sheet, path, "bob")
+    assert [fault.split(": ")[0] for fault in error.value.faults] == [f"{path}:row 7", f"{path}:row 9"]
+
+
+def test_letters_of_columns_are_those_of_spreadsheets() -> None:
+    assert [letters(n) for n in (0, 25, 26, 51, 52, 701, 702)] == ["A", "Z", "AA", "AZ", "BA", "ZZ", "AAA"]

@@ -1,0 +1,97 @@
+"""Cells of labels and verdicts: marks of nothing, percent signs and decimal commas."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from judgec.labels.labels import read_label_file
+from judgec.labels.rows.graded import Reading, graded_of
+from judgec.labels.rows.label_cells import label_cells
+from judgec.raters.verdicts import read_verdicts
+from judgec.records.scale import Scale
+from judgec.records.tasks.winners import winner_words
+from judgec.table.tables import read_table
+from judgec.tournament.files.games import read_games
+
+
+@pytest.mark.parametrize(
+    ("cells", "read"),
+    [
+        (["1", "2", "None", "-", "X", "#N/A", "n/a"], ("1", "2", None, None, None, None, None)),
+        (["none", "partial", "full"], ("none", "partial", "full")),
+        (["-", "+", "0"], ("-", "+", "0")),
+        (["yes", "no", "X"], ("yes", "no", None)),
+        (["X", "X", None], ("X", "X", None)),  # a box that is ticked
+        (["A", "B", "X"], ("A", "B", "X")),
+        (["A", "B", "tie", "X", "none"], ("A", "B", "tie", None, None)),
+        (["model_a", "model_b", "None"], ("model_a", "model_b", None)),
+        (["a", "b", "none"], ("a", "b", "none")),  # neither of the two, perhaps
+        (["good", "bad", "None"], ("good", "bad", None)),
+        (["20%", "60 %"], (0.2, 0.6)),
+        (["20%", "3"], ("20%", "3")),
+        (["0,75", "1,0", "0"], (0.75, 1.0, 0.0)),
+        (["0,75", "1.0"], ("0,75", "1.0")),
+        (["1,000", "2,500"], ("1,000", "2,500")),  # thousands, or three digits
+        ([1, 2, "-"], (1, 2, None)),
+    ],
+)
+def test_cells_are_read_by_what_their_column_holds(cells: list[object], read: tuple[object, ...]) -> None:
+    assert label_cells(cells).cells == read
+
+
+def test_mark_on_the_declared_scale_is_a_grade() -> None:
+    assert label_cells(["none", "1", "-"], Scale(name="s", grades=("none", "1"))).cells == ("none", "1", None)
+
+
+def test_mark_on_the_scale_of_another_rater_is_a_grade() -> None:
+    assert label_cells(["none", "none"], None, ["none", "partial", "full"]).cells == ("none", "none")
+
+
+def test_winner_that_nobody_gave_is_missing_in_every_verb(tmp_path: Path) -> None:
+    """A row of ``None`` is no game that anybody decided; a word that is on the scale, or was given a meaning, stays."""
+    words = ("a", "b", "tie", "None", "error")
+    rows = "".join(f"q{i}?,x{i},y{i},m,n,{words[i % 5]},{words[i % 4]}\n" for i in range(20))
+    file = tmp_path / "t.csv"
+    file.write_text("query,answer_a,answer_b,agent_a,agent_b,preference,gpt\n" + rows)
+    said = winner_words({"error": "unscored"})
+    assert len(read_label_file(str(file), winner_words=said).labels.labels) == 12
+    assert int(np.isnan(read_games(str(file), said=said).score).sum()) == 8
+    found = graded_of(read_table(str(file)), Reading(experts=("preference",), judge="gpt", winner_words=said))
+    assert len(found.ratings.expert) == 12
+
+
+def test_sign_on_the_scale_of_recorded_verdicts_is_a_verdict(tmp_path: Path) -> None:
+    file = tmp_path / "v.csv"
+    file.write_text("item_id,judge,grade\n1,j,-\n2,j,1\n")
+    assert read_verdicts(str(file), ["-", 1]).coded["grade"].values == ["-", "1"]
+    assert read_verdicts(str(file), [0, 1]).coded["grade"].values == ["1"]
+
+
+def test_labels_count_marks_by_column(tmp_path: Path) -> None:
+    rows = "".join(f"q{i}?,a{i},{(1, 2, '-', 'None')[i % 4]},{i % 2 + 1}\n" for i in range(8))
+    (tmp_path / "t.csv").write_text("query,answer,mia,noah\n" + rows)
+    found = read_label_file(str(tmp_path / "t.csv"), annotators=["mia", "noah"])
+    assert sum(label.annotator == "mia" for label in found.labels.labels) == 4
+    assert "Column mia: 4 cells say nothing and are missing: - (2), None (2)." in found.labels.notes
+
+
+def test_words_of_ones_own_are_missing_everywhere(tmp_path: Path) -> None:
+    rows = "".join(f"q{i}?,a{i},{(1, 2, 'keine')[i % 3]}\n" for i in range(6))
+    (tmp_path / "t.csv").write_text("query,answer,grade\n" + rows)
+    found = read_label_file(str(tmp_path / "t.csv"), missing=["keine"])
+    assert len(found.labels.labels) == 4
+    (tmp_path / "judgec.toml").write_text('missing = ["keine"]\n')
+    assert len(read_label_file(str(tmp_path / "t.csv")).labels.labels) == 4
+
+
+def test_verdicts_with_decimal_commas_are_numbers(tmp_path: Path) -> None:
+    (tmp_path / "v.csv").write_text("item_id;judge;grade\n1;j;0,75\n2;j;1,0\n3;j;-\n")
+    grade = read_verdicts(str(tmp_path / "v.csv"), [0, 1]).coded["grade"]
+    assert [None if code < 0 else grade.values[code] for code in grade.codes] == [0.75, 1.0, None]
+
+
+def test_answers_are_never_read_so(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text('query,answer,grade\nq?,"1,5",1\nr?,None,2\ns?,20%,1\n')
+    found = read_label_file(str(tmp_path / "t.csv"))
+    assert [item.inputs["answer"] for item in found.labels.items] == ["1,5", "None", "20%"]

@@ -1,0 +1,126 @@
+"""Failure modes in files: columns, lists, words, raters; what is absent, what nobody said, and what is refused."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from judgec.errors import InputError, UserError
+from judgec.labels.labels import read_label_file
+from judgec.labels.review.sheet import open_sheet
+from judgec.labels.rows.modes import with_modes
+from judgec.records.label import LabelSet
+from judgec.table.table import Table
+
+COLUMNS = ("query", "answer", "mode.wrong", "mode.rude")
+
+
+def labels(folder: Path, rows: list[dict[str, object]], **how: object) -> LabelSet:
+    path = folder / "labels.jsonl"
+    texts = ({"query": f"q{n}", "answer": f"a{n}"} for n in range(len(rows)))
+    path.write_text("".join(json.dumps(text | row) + "\n" for text, row in zip(texts, rows, strict=True)))
+    return read_label_file(str(path), **how).labels  # type: ignore[arg-type]  # options by name
+
+
+def said(found: LabelSet) -> list[dict[str, int]]:
+    return [dict(label.grades) for label in found.labels]
+
+
+def test_columns_take_what_people_write_and_an_empty_cell_is_no_label(tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = [
+        {"mode.wrong": 1, "mode.rude": False},
+        {"mode.wrong": "Yes", "mode.rude": "absent"},
+        {"mode.wrong": "0", "mode.rude": None},
+        {"mode.wrong": None, "mode.rude": ""},
+    ]
+    found = labels(tmp_path, rows)
+    assert (found.task, found.aspects, found.scale.grades, found.scale.accept_at) == (
+        "modes",
+        ("wrong", "rude"),
+        (0, 1),
+        None,
+    )
+    assert said(found) == [{"wrong": 1, "rude": 0}, {"wrong": 1, "rude": 0}, {"wrong": 0}]
+    assert not any("accept" in note for note in found.notes)
+
+
+def test_list_says_absent_of_all_others_and_an_empty_cell_says_nothing(tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = [
+        {"modes": ["wrong", "rude"]},
+        {"modes": []},
+        {"modes": "rude, late"},
+        {"modes": '["wrong"]'},
+        {"modes": None},
+        {"modes": ["wrong"], "mode.rude": 1},  # the cell of its own counts
+    ]
+    found = labels(tmp_path, rows)
+    assert found.aspects == ("rude", "late", "wrong")  # columns of their own first
+    assert [[one.get(name) for name in ("wrong", "rude", "late")] for one in said(found)] == [
+        [1, 1, 0],
+        [0, 0, 0],
+        [0, 1, 1],
+        [1, 0, 0],
+        [1, 1, 0],
+    ]
+
+
+def test_list_and_columns_of_the_same_labels_have_the_same_digest(tmp_path: Path) -> None:
+    listed = labels(tmp_path, [{"modes": ["late"]}, {"modes": []}, {"modes": ["late", "rude"]}])
+    columns = labels(
+        tmp_path, [{"mode.late": 1, "mode.rude": 0}, {"mode.late": 0, "mode.rude": 0}, {"mode.late": 1, "mode.rude": 1}]
+    )
+    assert listed.digest == columns.digest
+
+
+def test_modes_of_the_datasheet_are_absent_where_no_list_names_them(tmp_path: Path) -> None:
+    (tmp_path / "labels.datasheet.toml").write_text('[aspects.late]\nasks = "does it come late"\n')
+    found = labels(tmp_path, [{"modes": ["rude"]}, {"modes": []}])
+    assert found.aspects == ("late", "rude")
+    assert said(found) == [{"late": 0, "rude": 1}, {"late": 0, "rude": 0}]
+    assert found.scale.aspect("late").asks == "does it come late"
+
+
+def test_raters_have_columns_of_their_own(tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = [{"ann.mode.wrong": n % 2, "bob.mode.wrong": 1, "ann.mode.rude": 0} for n in (0, 1)]
+    found = labels(tmp_path, rows, annotators=("ann", "bob"))
+    assert [(label.annotator, dict(label.grades)) for label in found.labels[:2]] == [
+        ("ann", {"wrong": 0, "rude": 0}),
+        ("bob", {"wrong": 1}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "fault"),
+    [
+        ([{"mode.wrong": 1}, {"mode.wrong": 2}], r"jsonl:2: mode.wrong 2 is not on scale failure mode \(0, 1\)"),
+        ([{"mode.wrong": 1}, {"mode.wrong": "maybe"}], r"jsonl:2: mode.wrong maybe is not on scale"),
+        ([{"modes": ["a"]}, {"modes": {"a": 1}}], r"jsonl:2: modes is \{'a': 1\}; a list of names"),
+        ([{"modes": "[a"}, {"modes": []}], r"jsonl:1: modes is no JSON"),
+        ([{"modes": [""]}, {"modes": []}], r"jsonl:1: modes is"),
+        ([{"modes": []}, {"modes": []}], "the columns query, answer fit no task"),
+        ([{"mode.wrong": 1}, {"mode.wrong": 1}], "so are all 2"),
+    ],
+)
+def test_cell_that_is_no_mode_is_refused_with_its_line(
+    tmp_path: Path, rows: list[dict[str, object]], fault: str
+) -> None:
+    with pytest.raises(InputError, match=fault):
+        labels(tmp_path, rows)
+
+
+def test_other_scale_in_the_datasheet_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "labels.datasheet.toml").write_text("[scale]\ngrades = [0, 1, 2]\n")
+    with pytest.raises(InputError, match=r"the grades 0, 1, 2; a failure mode is 0 \(absent\) or 1 \(present\)"):
+        labels(tmp_path, [{"mode.wrong": 1}, {"mode.wrong": 0}])
+
+
+def test_list_beside_labels_of_another_task_is_left_alone() -> None:
+    table = Table("f", ("query", "answer", "grade", "modes"), ({"grade": 1, "modes": "fast"},), (1,), by_line=True)
+    assert with_modes(table, None) is table
+    assert with_modes(table, "grade") is table
+
+
+def test_list_is_no_sheet_for_people_who_grade(tmp_path: Path) -> None:
+    labels(tmp_path, [{"modes": ["late"]}, {"modes": []}])
+    with pytest.raises(UserError, match=r"column modes; people who grade need a column for each, mode.NAME"):
+        open_sheet(str(tmp_path / "labels.jsonl"))

@@ -1,0 +1,65 @@
+"""Nuggets in a label file: as texts, as objects, as lines, and what is said of others."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from judgec.errors import InputError
+from judgec.labels.labels import read_items, read_labels
+
+ROW = {"query": "What is known?", "answer": "It is deep.", "grade": 3}
+
+
+def written(tmp_path: Path, *rows: dict[str, object]) -> str:
+    file = tmp_path / "labels.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(file)
+
+
+@pytest.mark.parametrize(
+    "nuggets",
+    [
+        ["It is deep.", "okay: It is old."],
+        [{"text": "It is deep.", "importance": "vital"}, {"text": "It is old.", "importance": "okay"}],
+        json.dumps([{"text": "It is deep."}, "OKAY: It is old."]),
+        "It is deep.\nokay: It is old.",
+    ],
+)
+def test_nuggets_in_any_form_are_the_same_and_tell_the_task(tmp_path: Path, nuggets: object) -> None:
+    read = read_labels(written(tmp_path, {**ROW, "nuggets": nuggets}, {**ROW, "answer": "No.", "grade": 1}))
+
+    assert read.task == "claims"
+    assert read.items[0].inputs["nuggets"] == ("vital: It is deep.", "okay: It is old.")
+    assert "nuggets" not in read.items[1].inputs
+
+
+def test_nugget_of_another_importance_is_named_with_its_line(tmp_path: Path) -> None:
+    file = written(tmp_path, ROW | {"nuggets": [{"text": "It is deep.", "importance": "high"}]})
+
+    with pytest.raises(
+        InputError, match=r"jsonl:1: nuggets: importance 'high'; a text that is vital or okay is needed"
+    ):
+        read_items(file, task="claims")
+
+
+def test_answer_with_nothing_to_check_it_against_is_no_file_of_claims(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="task claims needs contexts or reference or nuggets"):
+        read_labels(written(tmp_path, ROW, {**ROW, "grade": 1}), task="claims")
+
+
+def test_grades_without_nuggets_are_of_the_task_grade(tmp_path: Path) -> None:
+    rows = [ROW | {"contexts": ["It is deep."]}, ROW | {"contexts": ["It is old."], "grade": 1}]
+
+    assert read_labels(written(tmp_path, *rows)).task == "grade"
+    assert read_labels(written(tmp_path, *rows), task="claims").task == "claims"
+
+
+def test_yes_and_no_say_whether_a_citation_is_supported(tmp_path: Path) -> None:
+    row = {"query": "What is known?", "answer": "It is deep [1].", "contexts": ["It is deep."]}
+    read = read_labels(
+        written(tmp_path, {**row, "supported": "Yes"}, {**row, "contexts": ["Fish."], "supported": False})
+    )
+
+    assert (read.task, read.accept_only) == ("cited", False)
+    assert [label.grades["grade"] for label in read.labels] == [1, 0]

@@ -1,0 +1,134 @@
+"""Columns of reasons, and whose they are."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from judgec.labels.labels import read_label_file
+from judgec.labels.rows.reasons import machine_columns, reason_in, reason_owners, with_reasons
+from judgec.records.label import REASON_NAMES
+from judgec.table.table import Row, Table
+
+HEADS = (
+    *("rationale", "reason", "comment", "Explanation", "notes", "feedback", "justification", "critique", "why"),
+    *("Begründung", "Bemerkung", "Anmerkungen", "commentaire", "Explicación", "Reason for grade", "rater comments"),
+)
+
+
+def table(heads: str, rows: int = 9, **cells: str) -> Table:
+    columns = tuple(heads.split(","))
+    texts = ("query", "answer", *REASON_NAMES)
+    filled: list[Row] = [
+        {
+            name: cells.get(name, f"some text {i}" if any(word in name.casefold() for word in texts) else i % 3)
+            for name in columns
+        }
+        for i in range(rows)
+    ]
+    return Table("l.csv", columns, tuple(filled), tuple(range(1, rows + 1)))
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_read_label_file_takes_reasons_under_any_name(tmp_path: Path, head: str) -> None:
+    path = tmp_path / "l.csv"
+    lines = [f"what is {i},it is {i},{i % 3},because {i}" for i in range(9)]
+    path.write_text("\n".join([f"query,answer,grade,{head}", *lines]), encoding="utf-8")
+    found = read_label_file(str(path)).labels
+    assert [label.rationale for label in found.labels] == [f"because {i}" for i in range(9)]
+    assert not any("nobody reads" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_read_label_file_gives_each_rater_the_reasons_beside_their_grades(tmp_path: Path, head: str) -> None:
+    path = tmp_path / "l.csv"
+    lines = [f"what is {i},it is {i},{i % 3},mia {i},{(i + 1) % 3},noah {i}" for i in range(9)]
+    path.write_text("\n".join([f"query,answer,mia,mia {head},noah,noah {head}", *lines]), encoding="utf-8")
+    found = read_label_file(str(path), annotators=("mia", "noah")).labels
+    assert all(label.rationale.startswith(f"{label.annotator} ") for label in found.labels)
+
+
+@pytest.mark.parametrize(
+    ("heads", "reasons"),
+    [
+        ("query,answer,grade,comment,gpt_score,reason", {"comment": "rationale"}),
+        ("query,answer,grade,gpt_score,reason", {}),
+        ("query,answer,gpt_score,gpt_reason,grade,comment", {"comment": "rationale"}),
+        ("query,answer,grade,judge_score,judge_reason", {}),
+        ("query,answer,grade,judge_reason", {}),
+        ("query,answer,comment,grade", {"comment": "rationale"}),
+        ("query,answer,grade,customer_feedback,context_notes", {}),
+        ("query,answer,grade,comment,notes", {"comment": "rationale"}),
+        ("query,answer,grade,rationale,comment", {"rationale": "rationale"}),
+        ("query,answer,accept,reason for rejection", {"reason for rejection": "rationale"}),
+        ("query,answer_a,answer_b,preference,explanation", {"explanation": "rationale"}),
+    ],
+)
+def test_with_reasons_takes_those_that_stand_with_peoples_grades(heads: str, reasons: dict[str, str]) -> None:
+    found = with_reasons(table(heads))
+    assert found.columns == tuple(reasons.get(name, name) for name in heads.split(","))
+
+
+def test_with_reasons_of_raters_pairs_repeated_heads_and_leaves_the_machines() -> None:
+    found = with_reasons(table("query,answer,mia,comment,noah,comment.1,AI grade,AI reason"), ("mia", "noah"))
+    assert found.columns == (
+        "query",
+        "answer",
+        "mia",
+        "mia.rationale",
+        "noah",
+        "noah.rationale",
+        "AI grade",
+        "AI reason",
+    )
+    raters = ("Rater 1", "Rater 2")
+    numbered = with_reasons(table("query,answer,Rater 1,Rater 2,Comment 2,Comment 1"), raters)
+    assert numbered.columns[-2:] == ("Rater 2.rationale", "Rater 1.rationale")
+    one = with_reasons(table("query,answer,mia,noah,comment"), ("mia", "noah"))
+    assert one.columns[-1] == "rationale"  # nobody's more than anybody else's
+
+
+def test_with_reasons_with_gaps_behind_a_machines_scores_are_peoples() -> None:
+    full = table("query,answer,grade,AI grade,Comment")
+    assert "rationale" not in with_reasons(full).columns
+    rows = tuple(row | {"Comment": "ask Jo" if at == 2 else ""} for at, row in enumerate(full.rows))
+    assert with_reasons(replace(full, rows=rows)).columns[-1] == "rationale"  # a machine leaves none out
+
+
+def test_with_reasons_of_several_aspects_says_of_which_each_is() -> None:
+    found = with_reasons(table("query,answer,grade.style,style_reason,grade.tone,tone_reason", 1))
+    assert found.rows[0]["rationale"] == "style: some text 0\ntone: some text 0"
+
+
+def test_with_reasons_of_a_measured_judge_is_the_judges() -> None:
+    heads = "query,answer,grade,strict,reason"
+    assert "rationale" in with_reasons(table(heads)).columns
+    assert "rationale" not in with_reasons(table(heads), judges=("strict",)).columns
+
+
+def test_with_reasons_takes_no_thumbs_for_words() -> None:
+    assert "rationale" not in with_reasons(table("query,answer,grade,feedback", feedback="up")).columns
+
+
+def test_reason_owners_names_those_of_machines_too() -> None:
+    columns = ["grade", "gpt_score", "gpt_reason", "comment"]
+    assert machine_columns(columns, table("grade,gpt_score,gpt_reason,comment").rows) == ["gpt_score"]
+    assert reason_owners(columns, ["grade"], ["gpt_score"]) == {"gpt_reason": "gpt_score", "comment": "grade"}
+
+
+def test_reason_in_a_row_prefers_judgecs_name_even_where_it_is_empty() -> None:
+    assert reason_in({"Comment": "too long"}) == "too long"
+    assert reason_in({"comment": "of the asker", "rationale": ""}) == ""
+
+
+def test_read_label_file_lists_the_columns_that_nobody_reads(tmp_path: Path) -> None:
+    path = tmp_path / "l.csv"
+    lines = [f"what is {i},it is {i},{i % 3},x,2,it may be" for i in range(9)]
+    path.write_text("\n".join(["query,answer,grade,region,gpt_score,gpt_reason", *lines]), encoding="utf-8")
+
+    def left(*judges: str) -> list[str]:
+        return [n for n in read_label_file(str(path), judges=judges).labels.notes if "nobody reads" in n]
+
+    (note,), (other,) = left(), left("gpt_score")
+    assert note.startswith("Columns that nobody reads: region, gpt_score, gpt_reason;")
+    assert other.startswith("Columns that nobody reads: region, gpt_reason;")

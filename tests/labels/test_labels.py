@@ -1,0 +1,397 @@
+"""Whole label files, from bytes to a LabelSet."""
+
+import csv
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from judgec.errors import InputError, UserError
+from judgec.labels.labels import read_item_file, read_items, read_label_file, read_labels
+from judgec.records.label import LabelSet
+from judgec.records.scale import ACCEPT_SCALE
+
+Rows = Sequence[dict[str, object]]
+
+
+def jsonl(folder: Path, rows: Rows, name: str = "t.jsonl") -> str:
+    path = folder / name
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
+
+
+def text(folder: Path, content: str, name: str = "t.csv") -> str:
+    (folder / name).write_text(content)
+    return str(folder / name)
+
+
+def graded(*grades: object, **more: object) -> list[dict[str, object]]:
+    return [{"query": f"q{i}", "answer": f"a{i}", "grade": grade, **more} for i, grade in enumerate(grades)]
+
+
+def faults_of(path: str, **options: object) -> list[str]:
+    with pytest.raises(InputError) as caught:
+        read_labels(path, **options)  # type: ignore[arg-type]  # options are checked at run time here
+    return [fault.replace(str(Path(path).parent) + "/", "") for fault in caught.value.faults]
+
+
+def grades_of(labels: LabelSet, aspect: str = "grade") -> list[object]:
+    return [None if aspect not in x.grades else labels.scale.grades[x.grades[aspect]] for x in labels.labels]
+
+
+def has_note(labels: LabelSet, part: str) -> bool:
+    return any(part in note for note in labels.notes)
+
+
+def test_inferred_scale_fills_gaps_and_lists_rare_grades(tmp_path: Path) -> None:
+    labels = read_labels(jsonl(tmp_path, graded(1, 1, 1, "5", 3.0, "3.0", "3")))
+    assert labels.task == "grade"
+    assert labels.scale.grades == (1, 2, 3, 4, 5)
+    assert labels.scale.accept_at == 4
+    assert grades_of(labels) == [1, 1, 1, 5, 3, 3, 3]
+    assert has_note(labels, "inferred from the grades seen. Used fewer than 3 times: 2 (0), 4 (0), 5 (1).")
+    assert has_note(labels, "Task grade, inferred from the columns query, answer, grade.")
+    assert has_note(labels, "Only 7 items: under 30")
+
+
+def test_few_whole_numbers_far_apart_are_the_scale_themselves_and_said_so(tmp_path: Path) -> None:
+    labels = read_labels(jsonl(tmp_path, graded(*[3, 57, 100] * 3)))
+    assert labels.scale.grades == (3, 57, 100)
+    assert has_note(labels, "Scale 3, 57, 100: only the grades seen, 3 of the 98 whole numbers from 3 to 100.")
+    assert has_note(labels, "list all in a datasheet")
+
+
+@pytest.mark.parametrize(
+    ("grades", "scale", "said"),
+    [
+        (
+            (0, 1, 10) * 3,
+            tuple(range(11)),
+            "Scale 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, inferred",
+        ),  # 0-10 has gaps at first
+        (range(0, 110, 10), tuple(range(0, 110, 10)), "only the grades seen, 11 of the 101 whole numbers"),
+        (range(0, 101, 2), tuple(range(101)), "Scale 0 to 100 (101 whole numbers), inferred from the grades seen."),
+        ((1, 2, 3, 4, 5, 5, 55), (1, 2, 3, 4, 5, 55), "55 (1)"),  # a slip stands out
+    ],
+)
+def test_wide_scales_are_filled_only_where_most_of_them_is_used(
+    tmp_path: Path, grades: Sequence[int], scale: tuple[int, ...], said: str
+) -> None:
+    labels = read_labels(jsonl(tmp_path, graded(*grades)))
+    assert labels.scale.grades == scale
+    assert has_note(labels, said)
+    assert all(len(note) < 400 for note in labels.notes)
+
+
+def test_inferred_scale_other_than_one_to_five_has_no_threshold(tmp_path: Path) -> None:
+    path = jsonl(tmp_path, graded(0, 3, 1))
+    labels = read_labels(path)
+    assert (labels.scale.grades, labels.scale.accept_at) == ((0, 1, 2, 3), None)
+    assert has_note(labels, "--accept-at")
+    assert read_labels(path, accept_at="2").scale.accept_at == 2
+
+
+def test_half_grades_are_kept_as_seen(tmp_path: Path) -> None:
+    assert read_labels(jsonl(tmp_path, graded(0.5, 2, "1.5"))).scale.grades == (0.5, 1.5, 2)
+
+
+@pytest.mark.parametrize("threshold", ["7", "good", "2.5"])
+def test_accept_at_off_the_scale_lists_the_grades(tmp_path: Path, threshold: str) -> None:
+    with pytest.raises(UserError, match=rf"--accept-at {threshold}: not a grade .* the grades are 1, 2, 3"):
+        read_labels(jsonl(tmp_path, graded(1, 2, 3)), accept_at=threshold)
+
+
+def test_accept_only_in_any_words_is_read_as_accept_scale(tmp_path: Path) -> None:
+    words: list[object] = [True, False, 1, 0, "Yes", "no", "ACCEPT", "reject", "pass", "F", None]
+    rows = [{"query": f"q{i}", "answer": "a", "accept": word} for i, word in enumerate(words)]
+    labels = read_labels(jsonl(tmp_path, rows))
+    assert labels.accept_only
+    assert labels.scale == ACCEPT_SCALE
+    assert [label.accept for label in labels.labels] == [True, False] * 5
+    assert grades_of(labels) == [1, 0] * 5
+    assert len(labels.items) == 11
+    assert has_note(labels, "1 rows have no label; 1 items have none at all.")
+
+
+def test_grade_column_of_words_for_accept_is_read_as_accept(tmp_path: Path) -> None:
+    labels = read_labels(jsonl(tmp_path, graded("pass", "fail", "pass")))
+    assert labels.accept_only
+    assert has_note(labels, "Column grade holds only fail, pass: read as accept / reject.")
+
+
+def test_accept_beside_grades_is_kept_apart(tmp_path: Path) -> None:
+    rows = graded(1, 2, 3)
+    rows[0]["accept"] = "yes"
+    labels = read_labels(jsonl(tmp_path, rows))
+    assert not labels.accept_only
+    assert [label.accept for label in labels.labels] == [True, None, None]
+
+
+def test_declared_scale_of_words_matches_without_case(tmp_path: Path) -> None:
+    text(tmp_path, '[scale]\ngrades = ["none", "some", "full"]\naccept_at = "some"\n', "t.datasheet.toml")
+    labels = read_labels(jsonl(tmp_path, graded("Full", "some ", "NONE")))
+    assert [label.grades["grade"] for label in labels.labels] == [2, 1, 0]
+    assert labels.scale.accept_index == 1
+
+
+def test_grades_off_the_declared_scale_are_all_named(tmp_path: Path) -> None:
+    text(tmp_path, '[scale]\nname = "fit"\ngrades = [0, 1, 2]\n', "t.datasheet.toml")
+    faults = faults_of(text(tmp_path, "query,answer,grade\nq,a,1\nr,a,5\ns,a,good\nt,a,\n"))
+    assert faults[0] == (
+        "t.csv:3: grade 5 is not on scale fit (0, 1, 2). Fix the row, or change 'grades' in t.datasheet.toml."
+    )
+    assert faults[1].startswith("t.csv:4: grade good is not on scale fit")
+    assert len(faults) == 2
+
+
+def test_word_among_inferred_numbers_is_a_fault_and_na_is_missing(tmp_path: Path) -> None:
+    (fault,) = faults_of(jsonl(tmp_path, graded(1, "n/a", "good", 2)))
+    assert fault.startswith("t.jsonl:3: grade 'good' is not a number; the other grades are 1, 2.")
+
+
+def test_words_alone_need_a_datasheet(tmp_path: Path) -> None:
+    (fault,) = faults_of(jsonl(tmp_path, graded("bad", "good")))
+    assert "their order is not known" in fault
+    assert "worst first" in fault
+
+
+def test_absurdly_wide_grades_are_refused(tmp_path: Path) -> None:
+    (fault,) = faults_of(jsonl(tmp_path, graded(1, 2, 2024)))
+    assert "grades run from 1 to 2024" in fault
+
+
+def test_one_class_only_and_no_labels_are_refused(tmp_path: Path) -> None:
+    (fault,) = faults_of(jsonl(tmp_path, graded(3, 3, 3)))
+    assert fault.startswith("t.jsonl:1: the label here is 3, and so are all 3;")
+    text(tmp_path, "[scale]\ngrades = [1, 2, 3]\n", "t.datasheet.toml")
+    assert "so are all 3" in faults_of(jsonl(tmp_path, graded(3, 3, 3)))[0]
+    (fault,) = faults_of(jsonl(tmp_path, graded(None, "", "nan")))
+    assert fault.startswith("t.jsonl:1: all 3 rows are without a label;")
+
+
+def test_words_that_are_no_accept_in_every_row_are_all_named(tmp_path: Path) -> None:
+    text = "query,answer,accept\nq,a,good\nr,b,bad\ns,c,\n"
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(InputError) as error:
+        read_labels(str(tmp_path / "t.csv"))
+    assert ["t.csv:2: accept 'good'" in error.value.faults[0], "t.csv:3: accept 'bad'" in error.value.faults[1]] == [
+        True,
+        True,
+    ]
+    assert len(error.value.faults) == 2
+
+
+def test_duplicate_annotation_is_refused_with_both_lines(tmp_path: Path) -> None:
+    rows = "query,answer,annotator,grade\nq,a,x,1\nq,a,y,2\nq,a,x,1\nr,a,,1\nr,a,,1\n"
+    faults = faults_of(text(tmp_path, rows))
+    assert faults[0].startswith("t.csv:4: annotator x labels item ")
+    assert "first at t.csv:2" in faults[0]
+    assert "annotator expert" in faults[1]
+
+
+def test_faults_of_every_kind_are_collected_in_line_order(tmp_path: Path) -> None:
+    text(tmp_path, "[scale]\ngrades = [1, 2]\n", "t.datasheet.toml")
+    rows = ["item_id,query,answer,grade,accept", "1,q,a,9,", "2,,a,1,", "3,r,a,1,maybe", "4,s,a,1,no"]
+    content = "\n".join([*rows, "4,s,other,2,no", "4,s,a,2,no"])
+    kinds = ["not on scale", "no query", "neither accept nor reject", "another answer"]
+    kinds += ["labels item 4 again"] * 2
+    faults = faults_of(text(tmp_path, content))
+    assert [(fault.split(":")[1], kind) for fault, kind in zip(faults, kinds, strict=True) if kind in fault] == [
+        ("2", "not on scale"),
+        ("3", "no query"),
+        ("4", "neither accept nor reject"),
+        ("6", "another answer"),
+        ("6", "labels item 4 again"),
+        ("7", "labels item 4 again"),
+    ]
+
+
+def test_missing_columns_say_what_there_is_and_how_to_map(tmp_path: Path) -> None:
+    path = text(tmp_path, "question,said,score\nq,a,1\nr,b,2\n")
+    (fault,) = faults_of(path)
+    assert fault.startswith("t.csv:1: the columns question, said, score fit no task;")
+    assert "grade lacks query, answer, grade or accept" in fault
+    assert fault.endswith("Rename with --map, for example --map question=query.")
+    (fault,) = faults_of(path, task="preference")
+    assert "task preference needs query, answer_a, answer_b, preference, which the file lacks" in fault
+    rename = {"question": "query", "said": "answer", "score": "grade"}
+    assert grades_of(read_labels(path, rename=rename)) == [1, 2]
+
+
+def test_rename_of_an_absent_column_or_onto_a_present_one_is_refused(tmp_path: Path) -> None:
+    path = text(tmp_path, "query,answer,response,grade\nq,a,b,1\nr,a,b,2\n")
+    (fault,) = faults_of(path, rename={"reply": "answer"})
+    assert "no column 'reply'; the columns are query, answer, response, grade" in fault
+    (fault,) = faults_of(path, rename={"response": "answer"})
+    assert "a second column 'answer'" in fault
+    swapped = read_labels(path, rename={"response": "answer", "answer": "response"})
+    assert [item.inputs["answer"] for item in swapped.items] == ["b", "b"]
+
+
+def test_unknown_task_lists_the_tasks(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"valid are .*relevance"):
+        read_labels(jsonl(tmp_path, graded(1, 2)), task="rating")
+
+
+def test_missing_answers_are_empty_and_counted_and_other_types_become_text(tmp_path: Path) -> None:
+    rows: Rows = [
+        {"query": "q", "grade": 1},
+        {"query": "r", "answer": None, "grade": 2},
+        {"query": "s", "answer": " ", "grade": 2},
+        {"query": "t", "answer": True, "grade": 1},
+        {"query": 7, "answer": 2.5, "grade": 1, "reference": ["x", "y"], "contexts": ["c", 4, None]},
+        {"query": "u", "answer": {"k": "é"}, "grade": 1, "contexts": "one text"},
+        {"query": "v", "answer": "a\ud800b", "grade": 1, "contexts": '["p", "q"]'},
+        {"query": "w", "answer": "a", "grade": 1, "contexts": "[1] a cited text", "reference": float("nan")},
+    ]
+    file = read_label_file(jsonl(tmp_path, rows))
+    items = file.labels.items
+    assert [item.text("answer") for item in items] == [
+        "",
+        "",
+        "",
+        "true",
+        "2.5",
+        '{"k": "é"}',
+        "a\ufffdb",
+        "a",
+    ]
+    assert (file.empty_answers, file.not_text) == (3, 5)
+    assert has_note(file.labels, "3 rows have no answer")
+    assert items[4].inputs["query"] == "7"
+    assert items[4].inputs["reference"] == "x | y"
+    assert [item.texts("contexts") for item in items[4:]] == [
+        ("c", "4"),
+        ("one text",),
+        ("p", "q"),
+        ("[1] a cited text",),
+    ]
+    assert "reference" not in items[7].inputs
+
+
+def test_default_ids_group_annotators_and_keep_agents_apart(tmp_path: Path) -> None:
+    rows = ["query,answer,agent,annotator,grade", "q,same,one,x,1", "q,same,one,y,2", "q,same,two,x,1"]
+    labels = read_labels(text(tmp_path, "\n".join([*rows, "q,other,two,x,2"])))
+    assert len(labels.items) == 3
+    assert len({item.query_id for item in labels.items}) == 1
+    assert [label.line for label in labels.labels] == [2, 3, 4, 5]
+
+
+def test_digest_is_the_same_from_any_format_order_and_way_of_writing(tmp_path: Path) -> None:
+    rows = graded(1, 5, 3, contexts=["c", "d"], annotator="x", item_id=None)
+    for i, row in enumerate(rows):
+        row["item_id"] = i
+    with (tmp_path / "t.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0].keys())
+        writer.writeheader()
+        writer.writerows({**row, "contexts": json.dumps(row["contexts"])} for row in reversed(rows))
+    floats = [{**row, "item_id": float(str(row["item_id"]))} for row in rows]
+    pq.write_table(pa.Table.from_pylist(floats), tmp_path / "t.parquet")
+    digests = {
+        read_labels(path).digest
+        for path in (jsonl(tmp_path, rows), str(tmp_path / "t.csv"), str(tmp_path / "t.parquet"))
+    }
+    assert len(digests) == 1
+    rows[0]["grade"] = 2
+    assert read_labels(jsonl(tmp_path, rows)).digest not in digests
+
+
+def test_aspects_are_read_by_column_and_blank_ones_are_absent(tmp_path: Path) -> None:
+    path = text(tmp_path, "query,answer,grade.fit,grade.style\nq,a,0,2\nr,a,,1\ns,a,1,\n")
+    labels = read_labels(path)
+    assert (labels.task, labels.aspects, labels.scale.grades) == ("answer", ("fit", "style"), (0, 1, 2))
+    assert grades_of(labels, "fit") == [0, None, 1]
+    assert grades_of(labels, "style") == [2, 1, None]
+    assert has_note(labels, "2 labels leave an aspect blank.")
+
+
+def test_aspect_that_nobody_graded_is_refused(tmp_path: Path) -> None:
+    (fault,) = faults_of(text(tmp_path, "query,answer,grade.fit,grade.style\nq,a,0,\nr,a,1,\n"))
+    assert fault.startswith("t.csv:1: column grade.style has no grade in 2 rows;")
+
+
+def test_preferences_are_read_without_case_and_others_refused(tmp_path: Path) -> None:
+    head = "query,answer_a,answer_b,preference\n"
+    labels = read_labels(text(tmp_path, head + "q,x,y,A\nr,x,y,tie\ns,x,y, b\n"))
+    assert (labels.task, labels.scale.level) == ("preference", "nominal")
+    assert grades_of(labels) == ["a", "tie", "b"]
+    numbers = text(tmp_path, head + "q,x,y,1\nr,x,y,2\ns,x,y,0\n")
+    assert "unknown words for the winner: '1', '2', '0'" in faults_of(numbers)[0]
+    assert grades_of(read_labels(numbers, winner_words={"1": "a", "2": "b", "0": "tie"})) == ["a", "b", "tie"]
+    with pytest.raises(UserError, match="has no order"):
+        read_labels(text(tmp_path, head + "q,x,y,a\nr,x,y,b\n"), accept_at="a")
+
+
+def test_outcomes_are_read_with_spaces(tmp_path: Path) -> None:
+    labels = read_labels(text(tmp_path, "query,answer,outcome\nq,a,Refused then answered\nr,b,described\n"))
+    assert labels.task == "rejection"
+    assert grades_of(labels) == ["refused_then_answered", "described"]
+
+
+def test_ambiguous_columns_choose_the_most_specific_task_and_say_so(tmp_path: Path) -> None:
+    path = text(tmp_path, "query,answer,document,grade,grade.fit\nq,a,d,1,0\nr,b,d,2,1\n")
+    labels = read_labels(path)
+    assert labels.task == "answer"
+    assert has_note(labels, "They fit grade, relevance too; --task chooses another.")
+    assert read_labels(path, task="relevance").items[0].inputs == {"query": "q", "document": "d"}
+
+
+def test_task_of_the_datasheet_beats_inference_and_the_option_beats_both(tmp_path: Path) -> None:
+    path = text(tmp_path, "query,answer,document,grade\nq,a,d,1\nr,b,e,2\n")
+    assert read_labels(path).task == "grade"
+    text(tmp_path, 'task = "relevance"\n', "t.datasheet.toml")
+    assert read_labels(path).task == "relevance"
+    assert read_labels(path, task="grade").task == "grade"
+
+
+def test_query_text_under_two_query_ids_is_pointed_out(tmp_path: Path) -> None:
+    path = text(tmp_path, "query,query_id,answer,grade\nq,1,a,1\nq,2,b,2\n")
+    assert has_note(read_labels(path), "1 query texts have several query_ids")
+
+
+def test_items_are_read_without_labels_and_rows_of_one_item_collapse(tmp_path: Path) -> None:
+    rows = "query,answer,annotator,grade\nq,a,x,nonsense\nq,a,y,\nr,b,x,1\n"
+    file = read_item_file(text(tmp_path, rows), task="grade")
+    assert [item.inputs for item in file.items] == [
+        {"query": "q", "answer": "a"},
+        {"query": "r", "answer": "b"},
+    ]
+    assert (file.rows, file.notes) == (3, ("1 rows repeat an item and are judged once.",))
+    items = read_items(
+        text(tmp_path, "prompt,reply\nq,a\n"), task="grade", rename={"prompt": "query", "reply": "answer"}
+    )
+    assert items[0].inputs == {"query": "q", "answer": "a"}
+
+
+def test_items_with_faults_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="task relevance needs document, which"):
+        read_items(text(tmp_path, "query,answer\nq,a\n"), task="relevance")
+    with pytest.raises(InputError, match=r"t.csv:3: item 1 has another answer than at .*t.csv:2"):
+        read_items(text(tmp_path, "item_id,query,answer\n1,q,a\n1,q,b\n"), task="grade")
+
+
+def test_means_of_raters_are_said_and_rounded_when_asked(tmp_path: Path) -> None:
+    means = [1.333, 2.667, 4.0, 3.333, 5.0, 2.0, 4.667, 1.0] * 5
+    path = jsonl(tmp_path, graded(*means))
+    plain = read_label_file(path).labels
+    assert has_note(plain, "means of 3 raters (thirds), 8 different grades; --round nearest")
+    rounded = read_label_file(path, rounding="nearest").labels
+    assert rounded.scale.grades == (1, 2, 3, 4, 5)
+    assert grades_of(rounded) == [round(one) for one in means]
+    assert has_note(rounded, "20 of 40 grades rounded to the nearest")
+
+
+def test_decimal_commas_of_a_column_of_grades_are_numbers(tmp_path: Path) -> None:
+    rows = "".join(f'q{i},a{i},"{grade}"\n' for i, grade in enumerate(["1,5", "2", "2,5", "1"] * 5))
+    labels = read_label_file(text(tmp_path, f"query,answer,grade\n{rows}")).labels
+    assert labels.scale.grades == (1, 1.5, 2, 2.5)
+
+
+def test_means_off_a_declared_scale_name_the_option_that_rounds_them(tmp_path: Path) -> None:
+    path = jsonl(tmp_path, graded(*[1.333, 2.667, 4, 5] * 5))
+    with pytest.raises(InputError, match="add --round nearest, as these look like means of 3 raters"):
+        read_label_file(path, scale={"grades": [1, 2, 3, 4, 5]})
+    assert read_label_file(path, scale={"grades": [1, 2, 3, 4, 5]}, rounding="nearest").labels.scale.grades[0] == 1

@@ -1,0 +1,616 @@
+"""What people call their columns and how they write grades: what is seen in a table is what a person sees."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from judgec.errors import InputError, UserError
+from judgec.labels.labels import label_file
+from judgec.labels.proposal import LabelProposal, Said, propose
+from judgec.records.label import LabelSet
+from judgec.table.datasheet import Datasheet, read_datasheet
+from judgec.table.table import Row, Table
+from judgec.table.tables import read_table
+
+DATA = Path(__file__).parents[2].parent / "shared" / "data"
+QUESTIONS = [
+    "Where is the fuse of the pump?",
+    "How do I reset the gauge?",
+    "Who may open the valve?",
+    "What is the range?",
+]
+ANSWERS = [
+    "It is behind the cover on the left.",
+    "Hold both keys for five seconds.",
+    "Only trained staff may.",
+    "Six bar.",
+]
+
+
+def table(**columns: Sequence[object]) -> Table:
+    """A table of twelve rows: values are repeated as often as needed, texts are told apart by a number."""
+    rows: list[dict[str, object]] = []
+    for i in range(12):
+        row = {name: values[i % len(values)] for name, values in columns.items()}
+        rows.append({name: f"{v} ({i})" if v in QUESTIONS + ANSWERS else v for name, v in row.items()})
+    return Table("t.csv", tuple(columns), tuple(rows), tuple(range(2, 14)))
+
+
+def seen(file: Table, said: Said | None = None) -> tuple[LabelProposal, LabelSet]:
+    """The proposal, and the labels read by it."""
+    found = propose(file, Datasheet(), said or Said())
+    sheet = Datasheet(scale=found.scale)
+    labels = label_file(file, sheet, task=found.task, rename=found.columns, annotators=found.annotators).labels
+    return found, labels
+
+
+@pytest.mark.parametrize("name", ["Athena-2", "Lynx-8B", "rubric_v3"])
+def test_name_of_a_version_among_people_is_asked_about_and_both_lines_run(name: str) -> None:
+    wide = table(query=QUESTIONS, answer=ANSWERS, Mia=[1, 2, 3, 3], Noah=[1, 3, 3, 2], **{name: [2, 2, 3, 1]})
+    rows = [{**row, "annotator": who, "grade": row[who]} for row in wide.rows for who in ("Mia", "Noah", name)]
+    rows = [{key: row[key] for key in ("query", "answer", "annotator", "grade")} for row in rows]
+    for file in (wide, Table("l.csv", tuple(rows[0]), tuple(rows), tuple(range(2, len(rows) + 2)))):
+        (doubt,) = propose(file, Datasheet(), Said()).unsure
+        assert f"--annotators Mia,Noah where it is a judge, --annotators Mia,Noah,{name} where" in doubt
+        found, labels = seen(file, Said(annotators=("Mia", "Noah")))
+        assert (found.judges, found.unsure) == ((name,), ())
+        assert {label.annotator for label in labels.labels} == {"Mia", "Noah"}
+        found, labels = seen(file, Said(annotators=("Mia", "Noah", name)))
+        assert (found.judges, found.unsure) == ((), ())
+        assert {label.annotator for label in labels.labels} == {"Mia", "Noah", name}
+    assert any(name in note and "--annotators Mia,Noah" in note for note in label_file(file, Datasheet()).labels.notes)
+
+
+@pytest.mark.parametrize(
+    ("names", "mapped"),
+    [
+        (("question", "response", "ground_truth", "score"), ("query", "answer", "reference", "grade")),
+        (("Frage", "Antwort", "Musterantwort", "Bewertung"), ("query", "answer", "reference", "grade")),
+        (("user_input", "actual_output", "expected_output", "human_score"), ("query", "answer", "reference", "grade")),
+        (("Prompt", "Model Output", "Gold Answer", "Human Rating"), ("query", "answer", "reference", "grade")),
+        (("userQuestion", "botAnswer", "expectedAnswer", "stars"), ("query", "answer", "reference", "grade")),
+        (("input", "output", "ideal", "rating"), ("query", "answer", "reference", "grade")),
+        (("Kundentext", "KI-Vorschlag", "reference", "grade"), ("query", "answer", "reference", "grade")),
+        (("Frage", "Antwort des Bots", "Antwort (Gold)", "Note"), ("query", "answer", "reference", "grade")),
+        (("User question text", "Vorschlag", "Expected reply", "score"), ("query", "answer", "reference", "grade")),
+    ],
+)
+def test_columns_by_the_names_that_people_give_them(names: Sequence[str], mapped: Sequence[str]) -> None:
+    values: list[Sequence[object]] = [QUESTIONS, ANSWERS, ANSWERS[::-1], [1, 5, 3, 4, 2, 5, 1]]
+    found, labels = seen(table(**dict(zip(names, values, strict=True))))
+    assert found.task == "grade"
+    assert {name: found.columns.get(name, name) for name in names} == dict(zip(names, mapped, strict=True))
+    assert (labels.scale.grades, labels.scale.accept_at) == ((1, 2, 3, 4, 5), 4)
+    assert len(labels.scale.meanings) == 5
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "grades", "accept_at"),
+    [
+        ("label", ["good", "bad"], ("bad", "good"), "good"),
+        ("thumbs", ["up", "down", ""], ("down", "up"), "up"),
+        ("feedback", ["👍", "👎"], ("👎", "👍"), "👍"),
+        ("Urteil", ["ja", "nein", "teilweise"], ("nein", "teilweise", "ja"), "ja"),
+        ("quality", ["Good", "Fair", "Poor", "Excellent"], ("Poor", "Fair", "Good", "Excellent"), "Good"),
+        ("verdict", ["correct", "partly correct", "wrong"], ("wrong", "partly correct", "correct"), "correct"),
+        ("stars", ["5 stars", "1 star", "3 stars"], ("1 star", "3 stars", "5 stars"), "5 stars"),
+        ("stars", ["★★★", "★", "★★★★"], ("★", "★★★", "★★★★"), "★★★★"),
+        ("rating", ["4", "2", "5"], (1, 2, 3, 4, 5), 4),
+        ("rating", ["4", "2", "3"], (1, 2, 3, 4), 3),
+        ("score", [0, 1, 2], (0, 1, 2), 2),
+        ("score", [0.5, 0.0, 1.0], (0, 0.5, 1), 1),
+        ("score", [10, 2, 7], tuple(range(1, 11)), 7),
+    ],
+)
+def test_scale_from_what_was_written(
+    column: str, values: Sequence[object], grades: Sequence[object], accept_at: object
+) -> None:
+    found, labels = seen(table(question=QUESTIONS, answer=ANSWERS, **{column: values}))
+    assert found.scale is not None
+    assert (found.scale.grades, found.scale.accept_at) == (grades, accept_at)
+    assert labels.scale == found.scale
+
+
+@pytest.mark.parametrize("values", [["yes", "no"], [1, 0], [True, False], ["pass", "fail"], ["TRUE", "FALSE"]])
+@pytest.mark.parametrize("column", ["label", "is_correct", "human_label", "accept"])
+def test_yes_and_no_are_accept_and_reject(column: str, values: Sequence[object]) -> None:
+    found, labels = seen(table(question=QUESTIONS, response=ANSWERS, **{column: values}))
+    assert found.columns.get(column, column) == "accept"
+    assert found.scale is None
+    assert labels.accept_only
+    assert {label.accept for label in labels.labels} == {True, False}
+
+
+@pytest.mark.parametrize(
+    "raters",
+    [
+        ("annotator_1", "annotator_2"),
+        ("Experte A", "Experte B", "Experte C"),
+        ("rater1", "rater2", "rater3"),
+        ("rating_anna", "rating_ben"),
+        ("score (Anna)", "score (Ben)"),
+        ("anna", "ben", "cem"),
+        ("Müller", "Dr. Lee"),
+    ],
+)
+@pytest.mark.parametrize("values", [[1, 5, 3], ["good", "bad"], ["yes", "no"]], ids=["numbers", "words", "yes"])
+def test_one_column_a_rater_is_seen(raters: Sequence[str], values: Sequence[object]) -> None:
+    columns = {name: [*values[i % 2 :], *values[: i % 2]] for i, name in enumerate(raters)}
+    rows = [
+        {"question": QUESTIONS[i % 4] + str(i), "answer": ANSWERS[i % 4], "id": i, "comment": "so so " + str(i)}
+        | {name: each[i % len(values)] for name, each in columns.items()}
+        for i in range(12)
+    ]
+    found, labels = seen(Table("t.csv", tuple(rows[0]), tuple(rows), tuple(range(12))))
+    assert found.annotators == tuple(raters)
+    assert {label.annotator for label in labels.labels} == set(raters)
+    assert len(labels.labels) == 12 * len(raters)
+    assert labels.accept_only is (values == ["yes", "no"])
+
+
+def test_long_table_with_a_column_of_raters_keeps_items_together() -> None:
+    rows = [
+        {"id": f"row{i}", "prompt_id": i // 3, "prompt": f"What is the range of {i // 3}?", "reply": "Six bar.",
+         "reviewer": "abc"[i % 3], "score": i % 4 + 1, "model": "gpt", "remarks": f"text {i}"}
+        for i in range(12)
+    ]  # fmt: skip
+    found, labels = seen(Table("t.csv", tuple(rows[0]), tuple(rows), tuple(range(12))))
+    assert found.columns == {
+        "prompt": "query", "reply": "answer", "reviewer": "annotator", "prompt_id": "query_id", "model": "agent",
+        "remarks": "rationale", "score": "grade",
+    }  # fmt: skip
+    assert found.unused == ("id",)  # it names rows, not items: every label would be an item of its own
+    assert len(labels.items) == 4
+    assert {label.annotator for label in labels.labels} == {"a", "b", "c"}
+
+
+@pytest.mark.parametrize(
+    ("names", "values"),
+    [
+        (("response_a", "response_b", "winner"), ["model_a", "model_b", "tie", "tie (bothbad)"]),
+        (("Answer 1", "Answer 2", "preferred"), ["A", "B", "Tie"]),
+        (("output1", "output2", "label"), ["left", "right", "equal"]),
+        (("model_a_response", "model_b_response", "vote"), ["A is better", "B is better", "draw"]),
+    ],
+)
+def test_two_answers_are_a_preference_with_ties_however_they_are_written(
+    names: Sequence[str], values: Sequence[str]
+) -> None:
+    found, labels = seen(
+        table(
+            question=QUESTIONS,
+            **{names[0]: ANSWERS, names[1]: ANSWERS[::-1], "model_a": ["x"], "model_b": ["y"], names[2]: values},
+        )
+    )
+    assert found.task == "preference"
+    assert found.columns[names[2]] == "preference"
+    assert found.columns["model_a"] == "agent_a"
+    assert labels.scale.grades == ("a", "b", "tie")
+    assert {label.grades["grade"] for label in labels.labels} == {0, 1, 2}
+    assert labels.labels[0].grades["grade"] == 0
+
+
+def test_numbers_are_no_preference_that_could_be_guessed() -> None:
+    with pytest.raises(InputError, match="unknown words for the winner: '1'"):
+        seen(table(question=QUESTIONS, response_a=ANSWERS, response_b=ANSWERS[::-1], winner=[1, 0]))
+
+
+PASSAGES = [
+    "The fuse of the pump is behind the cover.",
+    "Both keys reset the gauge.",
+    "The valve is locked, as a rule.",
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "ours"),
+    [
+        ("Source passage", PASSAGES, "contexts"),
+        ("Text der Quelle", PASSAGES, "contexts"),
+        ("Document title", PASSAGES, None),
+        ("Source page", ["https://pumps.example/manual/fuse.html", "https://pumps.example/manual/keys.html"], None),
+    ],
+)
+def test_what_an_answer_rests_on_is_seen_by_a_word_of_its_name(
+    name: str, values: Sequence[str], ours: str | None
+) -> None:
+    found, labels = seen(table(**{"Question": QUESTIONS, "Bot answer": ANSWERS, name: values, "Rating": [1, 2, 3]}))
+    assert found.columns.get(name) == ours
+    assert found.unused == (() if ours else (name,))
+    assert ("contexts" in labels.items[0].inputs) is bool(ours)
+
+
+def test_several_aspects_are_graded_each() -> None:
+    aspects: dict[str, Sequence[object]] = {"relevance": [1, 2, 3], "Accuracy": [3, 1, 2], "fluency": [3, 3, 1]}
+    found, labels = seen(table(question=QUESTIONS, answer=ANSWERS, **aspects))
+    assert found.task == "answer"
+    assert labels.aspects == ("relevance", "accuracy", "fluency")
+
+
+@pytest.mark.parametrize("name", ["passage", "document", "text", "content"])
+def test_documents_for_queries_are_relevance_accepted_in_the_upper_half(name: str) -> None:
+    found, labels = seen(table(query=QUESTIONS, doc_id=["a", "b", "c"], **{name: ANSWERS}, relevance=[0, 1, 2, 3]))
+    assert found.task == "relevance"
+    assert (labels.scale.grades, labels.scale.accept_at) == ((0, 1, 2, 3), 2)
+
+
+def test_threshold_is_the_one_that_an_accept_column_beside_the_grades_follows() -> None:
+    grades = [1, 2, 3, 4, 5]
+    found, _ = seen(table(query=QUESTIONS, answer=ANSWERS, grade=grades, accept=[grade >= 3 for grade in grades]))
+    assert found.scale is not None
+    assert found.scale.accept_at == 3
+
+
+def test_words_without_an_order_ask_for_it_and_take_it() -> None:
+    file = table(question=QUESTIONS, answer=ANSWERS, label=["blue", "green", "red"])
+    with pytest.raises(UserError, match=r"blue, green, red, whose order is not known.*--grades WORST,\.\.\.,BEST"):
+        seen(file)
+    found, labels = seen(file, Said(grades=("red", "blue", "green"), accept_at="blue"))
+    assert (labels.scale.grades, labels.scale.accept_at) == (("red", "blue", "green"), "blue")
+    assert found.why["scale"] == "as given"
+    with pytest.raises(UserError, match="--accept-at pink: not a grade"):
+        seen(file, Said(grades=("red", "blue", "green"), accept_at="pink"))
+
+
+def test_what_is_said_goes_before_the_datasheet_and_that_before_what_is_seen() -> None:
+    file = table(question=QUESTIONS, reply=ANSWERS, other=ANSWERS[::-1], score=[1, 2, 3])
+    declared = read_datasheet("none.csv", {"grades": [1, 2, 3, 4], "accept_at": 2})
+    assert propose(file, declared, Said()).scale == declared.scale
+    said = propose(file, declared, Said(columns={"other": "answer"}, accept_at="3"))
+    assert said.columns["other"] == "answer"
+    assert said.scale is not None
+    assert said.scale.accept_at == 3
+
+
+@pytest.mark.parametrize(
+    ("file", "wanted"),
+    [
+        (table(foo=["a", "b"], bar=[1, 2]), "no column looks like the query or the answer"),
+        (table(query=QUESTIONS, answer=ANSWERS), "no column looks like labels"),
+    ],
+)
+def test_table_without_what_is_needed_says_what_to_name(file: Table, wanted: str) -> None:
+    with pytest.raises(InputError, match=wanted):
+        seen(file)
+
+
+REAL: Mapping[str, tuple[str, object, int]] = {  # task, lowest accepted grade without the datasheet, annotators
+    "labels/clapnq_aspects": ("answer", 3, 7),
+    "labels/clapnq_faithfulness": ("grade", 3, 7),
+    "labels/cranfield_relevance": ("relevance", 1, 1),
+    "labels/evouna_nq_accept": ("grade", None, 1),
+    "labels/expertqa_rand_val_usefulness": ("grade", 2, 174),
+    "labels/nq301_accept": ("grade", None, 3),
+    "labels/pandalm_preference": ("preference", None, 3),
+    "recorded/llmrubric_dialogue": ("answer", 3, 13),
+    "recorded/mtbench_preference": ("preference", None, 65),
+    "recorded/summeval_aspects": ("answer", 4, 3),
+    "recorded/trecdl20_relevance": ("relevance", 2, 1),
+}
+
+
+@pytest.mark.full
+@pytest.mark.skipif(not DATA.is_dir(), reason=f"{DATA} is not here: no real label file is looked at")
+@pytest.mark.parametrize("name", REAL)
+def test_real_label_files_are_seen_as_their_datasheets_declare_them(name: str) -> None:
+    file = read_table(str(DATA / f"{name}.jsonl"))
+    sheet = read_datasheet(file.path)
+    task, accept_at, annotators = REAL[name]
+    found, labels = seen(file)
+    assert (found.task, dict(found.columns)) == (task, {})
+    assert found.scale is None or (sheet.scale and found.scale.grades == sheet.scale.grades)
+    assert (found.scale.accept_at if found.scale else None) == accept_at
+    assert len({label.annotator for label in labels.labels}) == annotators
+    declared = label_file(file, sheet).labels
+    assert [label.grades for label in labels.labels] == [label.grades for label in declared.labels]
+    assert propose(file, sheet, Said()).scale in (sheet.scale, None)
+    assert replace(sheet, scale=None).task == task
+
+
+MIA, NOAH, THIRD = [1, 5, 3, 4, 2, 5, 1], [1, 4, 3, 5, 2, 5, 2], [2, 5, 3, 4, 1, 5, 2]
+
+
+def graded(**columns: Sequence[object]) -> Table:
+    return table(Question=QUESTIONS, Reply=ANSWERS, **columns)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"Version": ["A", "B", "C"]},
+        {"Version": [1, 2]},
+        {"Arm": ["v1", "v2"]},
+        {"Model version": ["r1", "r2"]},
+        {"Ausführung": ["r1", "r2"]},
+        {"Run": [1, 2, 3]},
+        {"System": ["gpt-4o", "claude-3"]},
+    ],
+)
+def test_version_is_the_agent_and_no_grade(columns: Mapping[str, Sequence[object]]) -> None:
+    found, labels = seen(graded(**columns, **{"Grader Mia": MIA, "Grader Noah": NOAH, "AI grade": THIRD}))
+    assert found.columns[next(iter(columns))] == "agent"
+    assert (found.annotators, found.judges) == (("Grader Mia", "Grader Noah"), ("AI grade",))
+    assert {label.annotator for label in labels.labels} == {"Grader Mia", "Grader Noah"}
+    assert found.unsure == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("Priority", ["high", "low", "medium"]),
+        ("Priority", [1, 2, 3]),
+        ("Rank", [1, 2, 3]),
+        ("Difficulty", [1, 2, 3, 4, 5]),
+        ("Mia confidence", [1, 2, 3, 4, 5]),
+        ("Nr.", [1, 2, 3, 4]),
+        ("Mean", [1, 4.5, 3]),
+        ("Median", MIA),
+        ("Final", MIA),
+        ("Relevancy", [0.25, 0.913, 0.5]),
+        ("helpful", [0, 1]),
+        ("AI comment", ["fine, I think", "so so"]),
+    ],
+)
+def test_column_beside_people_that_is_nobodys_grade_is_not_read(name: str, values: Sequence[object]) -> None:
+    found, _ = seen(graded(**{"Mia": MIA, name: values, "Noah": NOAH}))
+    assert (found.annotators, found.judges, found.unused) == (("Mia", "Noah"), (), (name,))
+
+
+@pytest.mark.parametrize(
+    ("mia", "noah", "grades"),
+    [
+        (["good", "bad"], ["good", "bad", "fair"], ("bad", "fair", "good")),
+        (["ja", "nein"], ["nein", "", "ja"], ("nein", "ja")),
+        ([1, "-", 3, 5], [2, 4, "-", ""], (1, 2, 3, 4, 5)),
+        ([1, 5], [2, 3, 4], (1, 2, 3, 4, 5)),
+        (["★", "★★★"], ["★★", "★★★"], ("★", "★★", "★★★")),
+    ],
+)
+def test_people_are_found_by_the_union_of_what_they_gave(
+    mia: Sequence[object], noah: Sequence[object], grades: Sequence[object]
+) -> None:
+    found, labels = seen(graded(Mia=mia, Noah=noah))
+    assert found.annotators == ("Mia", "Noah")
+    assert labels.scale.grades == grades
+
+
+def test_second_person_of_three_rows_with_a_grade_of_her_own_is_read() -> None:
+    rows = [("What does it cost?", "3 euros", "good", "good"), ("Can it be returned?", "Yes.", "bad", "bad"),
+            ("Who repairs it?", "I do not know.", "bad", "fair")]  # fmt: skip
+    names = ("Question", "Reply", "Mia", "Noah")
+    found, labels = seen(Table("t.csv", names, tuple(dict(zip(names, row, strict=True)) for row in rows), (2, 3, 4)))
+    assert (found.annotators, labels.scale.grades, len(labels.labels)) == (("Mia", "Noah"), ("bad", "fair", "good"), 6)
+
+
+def test_machine_of_every_task_is_a_judge() -> None:
+    aspects, _ = seen(graded(relevance=MIA, accuracy=NOAH, llm_relevance=THIRD, llm_accuracy=THIRD))
+    assert (aspects.task, aspects.labels) == ("answer", ("relevance", "accuracy"))
+    assert aspects.judges == ("llm_relevance", "llm_accuracy")
+    people = {f"{name}.{aspect}": MIA for name in ("mia", "noah", "gpt") for aspect in ("relevance", "accuracy")}
+    by_person, labels = seen(graded(**people))
+    assert (by_person.task, by_person.annotators, labels.aspects) == (
+        "answer", ("mia", "noah"), ("relevance", "accuracy")
+    )  # fmt: skip
+    assert by_person.judges == ("gpt.relevance", "gpt.accuracy")
+    one, _ = seen(graded(relevance=[0, 1, 2], llm_relevance=[0, 2, 2]))
+    assert (one.labels, one.judges) == (("relevance",), ("llm_relevance",))
+    yes, _ = seen(graded(Mia=["yes", "no"], Noah=["no", "yes", "yes"], **{"LLM verdict": ["yes", "no", "no"]}))
+    assert (yes.annotators, yes.judges, yes.scale) == (("Mia", "Noah"), ("LLM verdict",), None)
+    sides = {"Answer A": ANSWERS, "Answer B": ANSWERS[::-1]}
+    pairs, _ = seen(
+        table(Question=QUESTIONS, **sides, Mia=["A", "B", "tie"], Noah=["B", "A", "tie"], **{"GPT-4": ["A", "B"]})
+    )
+    assert (pairs.task, pairs.annotators, pairs.judges) == ("preference", ("Mia", "Noah"), ("GPT-4",))
+    documents, _ = seen(table(query=QUESTIONS, doc_id=["a", "b"], document=ANSWERS, Mia=[0, 1, 2], Noah=[0, 2, 2],
+                              ragas=[0, 1, 1]))  # fmt: skip
+    assert (documents.task, documents.annotators, documents.judges) == ("relevance", ("Mia", "Noah"), ("ragas",))
+
+
+def test_machine_in_a_column_of_annotators_is_none_unless_somebody_names_it() -> None:
+    file = table(Question=QUESTIONS, Reply=ANSWERS, annotator=["mia", "noah", "gpt-4", "kai"], grade=MIA)
+    found, labels = seen(file)
+    assert found.judges == ("gpt-4",)
+    assert {label.annotator for label in labels.labels} == {"mia", "noah", "kai"}
+    assert any(note.startswith("gpt-4 (3 rows of column annotator): no annotator") for note in labels.notes)
+    every = ("mia", "noah", "kai", "gpt-4")
+    named = label_file(file, Datasheet(), rename=found.columns, annotators=every).labels
+    assert {label.annotator for label in named.labels} == set(every)
+    alone = table(Question=QUESTIONS, Reply=ANSWERS, annotator=["gpt-4"], grade=MIA)
+    assert {label.annotator for label in label_file(alone, Datasheet(), rename=found.columns).labels.labels} == {
+        "gpt-4"
+    }
+
+
+def test_what_people_settled_on_is_the_label_or_where_they_differed_one_more_of_them() -> None:
+    whole, _ = seen(graded(Mia=MIA, Noah=NOAH, Adjudicated=THIRD))
+    assert (whole.annotators, whole.labels) == ((), ("Adjudicated",))
+    some, _ = seen(graded(Mia=MIA, Noah=NOAH, Adjudicated=["", "", 4]))
+    assert some.annotators == ("Mia", "Noah", "Adjudicated")
+
+
+@pytest.mark.parametrize(
+    ("columns", "typed"),
+    [
+        ({"Grader Mia": MIA, "Grader Noah": NOAH, "Jo": THIRD}, "--annotators 'Grader Mia,Grader Noah,Jo'"),
+        ({"Mia": MIA, "Noah": NOAH, "Ben": ["ja", "nein"], "Lea": ["nein", "ja"]}, "--annotators Ben,Lea"),
+        ({"Mia": MIA, "Final": THIRD}, "--map Final=grade"),
+        ({"Note": [1, 6, 2, 3]}, "--grades 6,5,4,3,2,1"),
+        (
+            {"mia_relevance": MIA, "mia_fluency": NOAH, "noah_relevance": NOAH, "noah_fluency": MIA},
+            "--map mia_relevance=mia.relevance --map mia_fluency=mia.fluency --map noah_relevance=noah.relevance",
+        ),
+        (
+            {"Relevance (Mia)": MIA, "Fluency (Mia)": NOAH, "Relevance (Noah)": NOAH, "Fluency (Noah)": MIA},
+            "--map 'Relevance (Mia)=Mia.relevance'",
+        ),
+    ],
+)
+def test_what_could_be_read_otherwise_is_said_with_what_to_type(
+    columns: Mapping[str, Sequence[object]], typed: str
+) -> None:
+    found = propose(graded(**columns), Datasheet(), Said())
+    assert [typed in one for one in found.unsure] == [True]
+
+
+def test_grades_of_a_machine_alone_are_no_labels_unless_somebody_says_so() -> None:
+    file = graded(**{"AI grade": MIA})
+    with pytest.raises(InputError, match=r"AI grade looks like a judge's.*--map 'AI grade=grade'"):
+        seen(file)
+    found, _ = seen(file, Said(columns={"AI grade": "grade"}))
+    assert found.labels == ("AI grade",)
+
+
+def test_capital_letters_drop_nobody() -> None:
+    found, labels = seen(graded(Luc=["ja", "nein", "ja"], Zoé=["Ja", "Nein", "Nein"]))
+    assert found.annotators == ("Luc", "Zoé")
+    assert {label.annotator for label in labels.labels} == {"Luc", "Zoé"}
+
+
+def test_mean_of_the_others_is_nobody_whatever_it_is_called() -> None:
+    means = [(one + other) / 2 for one, other in zip(MIA * 12, NOAH * 12, strict=False)][:12]
+    found, _ = seen(graded(Mia=MIA, Noah=NOAH, Endnote=means))
+    assert found.annotators == ("Mia", "Noah")
+
+
+@pytest.mark.parametrize(
+    ("heads", "people"),
+    [
+        (("Mia 1", "Mia 2", "Noah 1", "Noah 2"), ("Mia", "Noah")),
+        (("grade_mia_run1", "grade_mia_run2"), ("grade_mia",)),
+        (("Mia Runde 1", "Mia Runde 2", "GPT-4 Runde 1", "GPT-4 Runde 2"), ("Mia",)),
+        (("Rater 1", "Rater 2"), ("Rater 1", "Rater 2")),
+        (("Expert A 1", "Expert A 2", "Expert B 1", "Expert B 2"), ("Expert A", "Expert B")),
+        (("Score Mia 1", "Score Mia 2", "Score Noah 1", "Score Noah 2"), ("Score Mia", "Score Noah")),
+    ],
+)
+def test_repeated_gradings_are_not_further_people(heads: Sequence[str], people: Sequence[str]) -> None:
+    grades = {head: [1, 2, 3, 4, 5] for head in heads}
+    found, labels = seen(table(question=QUESTIONS, answer=ANSWERS, **grades))
+    assert found.annotators == tuple(people)
+    assert {label.annotator for label in labels.labels} == set(people)
+    assert not found.unsure
+
+
+@pytest.mark.parametrize(
+    ("heads", "typed"),
+    [
+        (("Mia 1", "Mia 2", "Noah"), "--annotators Noah,Mia "),
+        (("Score (1st)", "Score (2nd)"), "--annotators Score "),
+        (("Mia 1", "Mia 2", "Mia 3", "Noah 1", "Noah 2"), "--annotators Mia,Noah "),
+        (("Mia early", "Mia late", "Noah early", "Noah late"), "--annotators 'Mia early,Mia late,"),
+    ],
+)
+def test_heads_that_may_be_repeated_gradings_are_asked_about(heads: Sequence[str], typed: str) -> None:
+    found = propose(
+        table(question=QUESTIONS, answer=ANSWERS, **{head: [1, 2, 3, 4, 5] for head in heads}), Datasheet(), Said()
+    )
+    assert [one for one in found.unsure if typed in one]
+
+
+@pytest.mark.parametrize(
+    ("no", "yes"),
+    [
+        *(("nein", "ja"), ("non", "oui"), ("no", "sí"), ("no", "si"), ("нет", "да"), ("否", "是"), ("いいえ", "はい")),
+        *(("não", "sim"), ("nie", "tak"), ("nee", "ja"), ("nej", "ja"), ("아니오", "예")),
+    ],
+)
+def test_yes_and_no_of_other_languages_are_one_word_each_whatever_their_case(no: str, yes: str) -> None:
+    words = [yes, no, yes.upper(), f"{no} ", yes]
+    found, labels = seen(table(question=QUESTIONS, answer=ANSWERS, Mia=words, Noah=words[::-1]))
+    assert found.annotators == ("Mia", "Noah")
+    assert found.scale is not None
+    assert (found.scale.grades, found.scale.accept_at) == ((no, yes), yes)
+    counts = [word.rpartition(" (")[0] for word in found.why["scale"].removeprefix("seen: ").split(", ")]
+    assert sorted(counts) == sorted([no, yes])
+    assert [label.grades["grade"] for label in labels.labels[:4]] == [1, 1, 0, 0]
+
+
+METRIC = [0.83, 0.41, 0.97, 0.12, 0.66, 0.05, 0.74, 0.39, 0.91, 0.58, 0.22, 0.88]
+
+
+@pytest.mark.parametrize("people", [("Mia", "Noah"), ("grade",), ("Mia",)])
+def test_metrics_from_0_to_1_are_judges_and_no_labels(people: Sequence[str]) -> None:
+    names = ("hallucination_score", "toxicity", "faithfulness", "answer_relevancy", "Context Precision")
+    grades = {name: [1, 4, 5, 2, 3] for name in people}
+    found, labels = seen(table(question=QUESTIONS, answer=ANSWERS, **dict.fromkeys(names, METRIC), **grades))
+    assert (found.judges, found.labels) == (names, tuple(people))
+    assert len(labels.scale.grades) == 5
+
+
+def test_metrics_alone_are_nobodys_labels() -> None:
+    with pytest.raises(InputError, match="grades of people are needed"):
+        seen(table(question=QUESTIONS, answer=ANSWERS, faithfulness=METRIC, coherence=METRIC))
+
+
+def test_judged_by_is_no_annotator() -> None:
+    rows = table(question=QUESTIONS, answer=ANSWERS, grade=[1, 2, 3], judged_by=["support@1", "support@2"])
+    with pytest.raises(InputError, match="a judge's verdicts"):
+        seen(rows)
+    found, labels = seen(rows, Said(columns={"grade": "grade"}))
+    assert "annotator" not in found.columns.values()
+    assert {label.annotator for label in labels.labels} == {"expert"}
+
+
+@pytest.mark.parametrize(
+    "heads",
+    [
+        ("Mia Relevanz", "Mia Stil", "Noah Relevanz", "Noah Stil"),
+        ("Stil Mia", "Relevanz Mia", "Stil Noah", "Relevanz Noah"),
+        ("Mia Ton", "Mia Inhalt", "Noah Ton", "Noah Inhalt"),
+    ],
+)
+def test_propose_people_by_parts_in_any_language_asks_and_its_line_reads_them(heads: tuple[str, ...]) -> None:
+    file = table(Question=QUESTIONS, Reply=ANSWERS, **{head: [1, 2, 3, 4, 5] for head in heads})
+    (doubt,) = propose(file, Datasheet(), Said()).unsure
+    typed = {theirs: ours for each in heads for theirs, ours in [(each, doubt.split(f"'{each}=")[1].split("'")[0])]}
+    found, labels = seen(file, Said(columns=typed))
+    assert {name.casefold() for name in found.annotators} == {"mia", "noah"}
+    assert len(labels.aspects) == 2
+
+
+def test_winner_beside_each_answers_grades_is_the_preference() -> None:
+    grades: dict[str, Sequence[object]] = {"Mia_A": [1, 2, 3, 4, 5], "Mia_B": [4, 5, 1, 2], "Winner": ["A", "B", "tie"]}
+    file = table(Question=QUESTIONS, Answer_A=ANSWERS, Answer_B=ANSWERS[::-1], **grades)
+    found = propose(file, Datasheet(), Said())
+    assert found.task == "preference"
+    assert found.columns["Winner"] == "preference"
+    assert not found.annotators
+
+
+def test_grades_of_each_answer_are_no_winners() -> None:
+    rows: list[Row] = [
+        {"question": f"Which pump {i}?", "answer 1": f"The {i}th.", "answer 2": f"Not the {i}th."}
+        | {"Mia 1": 1 + i % 5, "Mia 2": 1 + (i + 2) % 5, "preferred": ("answer 1", "answer 2", "tie")[i % 3]}
+        for i in range(20)
+    ]
+    table = Table("pairs.csv", tuple(rows[0]), tuple(rows), tuple(range(2, 22)))
+    found = propose(table, Datasheet(), Said())
+    assert (found.task, found.columns["preferred"], found.unused) == ("preference", "preference", ("Mia 1", "Mia 2"))
+
+
+@pytest.mark.parametrize(("question", "asked"), [("Frage", 1), ("Question", 0)])
+def test_best_grade_of_a_german_note_is_asked_for(question: str, asked: int) -> None:
+    rows: list[Row] = [
+        {question: f"Which pump {i}?", "Reply": f"The {i}th.", "Note Mia": 1 + i % 5, "Note Ben": 1 + (i + i // 7) % 5}
+        for i in range(20)
+    ]
+    table = Table("notes.csv", tuple(rows[0]), tuple(rows), tuple(range(2, 22)))
+    assert len(propose(table, Datasheet(), Said()).unsure) == asked
+
+
+def test_an_automatic_check_is_no_person() -> None:
+    rows: list[Row] = [
+        {
+            "query": f"Which pump {i}?",
+            "answer": f"The {i}th.",
+            "Lena": "yes",
+            "Paul": ("no", "yes")[i % 2],
+            "Automatic check": ("yes", "no")[i // 3 % 2],
+        }
+        for i in range(20)
+    ]
+    table = Table("checks.csv", tuple(rows[0]), tuple(rows), tuple(range(2, 22)))
+    found = propose(table, Datasheet(), Said())
+    assert (found.annotators, found.judges) == (("Lena", "Paul"), ("Automatic check",))

@@ -1,0 +1,138 @@
+"""The six outcomes, by rules."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judgec.rag.probes.judging.rejection import rejection_outcome
+from judgec.rag.probes.judging.rules import JudgedReply
+from judgec.rag.probes.verdicts import verdicts
+from judgec.records.scenario.outcome import REJECTION_OUTCOMES, SystemReply
+from judgec.records.scenario.schema import Question
+from tests.rag.probes.judging.replies import REPLIES
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [
+        ("The carbon footprint is 12 kg.", "answered"),
+        ("Sure! The carbon footprint of the pump is about twelve kilograms a year.", "answered"),
+        ("The documents do not answer this question.", "refused"),
+        ("I'm sorry, but I cannot find this in the provided documents. Please contact support.", "refused"),
+        ("No information about the price is given.", "refused"),
+        ("I could not find it in the documents, but the footprint is usually 12 kg.", "refused_then_answered"),
+        ("The context does not say. The pump was released in 2019 and weighs 3 kg.", "refused_then_answered"),
+        ("The documents describe the accuracy and the housing of the pump.", "described"),
+        ("The documents do not mention it. The passages cover installation and wiring.", "described"),
+        ("The documents describe the pump. Its carbon footprint is 12 kg.", "described_then_answered"),
+        ("", "error"),
+        ("  \n", "error"),
+        (None, "error"),
+    ],
+)
+def test_rejection_outcome_names_what_was_done(answer: str | None, outcome: str) -> None:
+    assert outcome in REJECTION_OUTCOMES
+    assert rejection_outcome(answer) == outcome
+
+
+QUERY = "What is the price of the Fenn 25 (IP67)?"
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [
+        ("The manual lists a price of 499 EUR.", "answered"),
+        ("Based on the context, the documentation includes the price, which is 499 euros.", "answered"),
+        ("The catalogue lists its price at 499 EUR.", "answered"),
+        ("I do not know, it costs 499 EUR.", "refused_then_answered"),
+        ("While the documents do not mention the price, it is typically around 499 EUR.", "refused_then_answered"),
+        ("The price is not specified: 499 EUR", "refused_then_answered"),
+        ("Although the documents do not say, the housing is painted bright signal red.", "refused_then_answered"),
+        ("Although the documents cover pressure sensors, they do not mention the price.", "refused"),
+        ("While the documents do not mention it, they cover accuracy and supply voltage.", "described"),
+        ("While I cannot find the price, you can contact sales.", "refused"),
+        ("The documents describe the Fenn 25 and its IP67 housing.", "described"),
+        ("The documents describe two sensors and three gateways.", "described"),
+        ("There is no price of the Fenn 25 given in the 102 passages.", "refused"),
+        ("Unfortunately no price is listed for the Fenn 25. Please contact sales at 555-1234.", "refused"),
+    ],
+)
+def test_rejection_outcome_counts_a_figure_as_a_claim_in_any_sentence(answer: str, outcome: str) -> None:
+    assert rejection_outcome(answer, QUERY) == outcome
+
+
+CONFUSION = {  # rows: what a reader says; columns: what the rules say, both in the order of REJECTION_OUTCOMES
+    "answered": (40, 0, 0, 0, 0, 0),
+    "refused": (0, 35, 0, 0, 0, 0),
+    "refused_then_answered": (0, 0, 35, 0, 0, 0),
+    "described": (0, 1, 0, 29, 0, 0),
+    "described_then_answered": (1, 0, 0, 0, 24, 0),
+    "error": (0, 0, 0, 0, 0, 35),
+}
+
+
+def test_rejection_outcome_on_200_texts_makes_the_confusion_matrix_on_record() -> None:
+    found = Counter((outcome, rejection_outcome(text, query)) for outcome, query, text in REPLIES)
+    assert len({text for _, _, text in REPLIES}) == 200
+    assert {one: tuple(found[one, other] for other in REJECTION_OUTCOMES) for one in REJECTION_OUTCOMES} == CONFUSION
+
+
+def _outcomes(name: str) -> list[tuple[dict[str, Any], str]]:
+    lines = (Path(__file__).parent / name).read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    return [(row, rejection_outcome(row["reply"], row.get("question", ""))) for row in rows]
+
+
+def test_rejection_outcome_on_100_replies_in_four_languages_is_right_on_98() -> None:
+    told = _outcomes("refusals.jsonl")
+    right = [(outcome == "refused") == row["refused"] for row, outcome in told]
+    assert (len(told), sum(right)) == (100, 98)
+    assert {row["language"] for row, outcome in told if outcome == "refused"} == {"en", "de", "es", "fr"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [
+        ("That isn't covered in the pages that I have; I'd rather not guess.", "refused"),
+        ("Which of the two pumps do you mean?", "refused"),
+        ("The pump weighs 12 kg. Do you need anything else?", "answered"),
+        ("It is not available in the context. The context describes the summer menu.", "described"),
+        ("Der Kontext beschreibt den Aufbau der Pumpe.", "described"),
+        ("Das steht nicht im Handbuch. Die Pumpe wiegt vermutlich 12 kg.", "refused_then_answered"),
+        ("Laut Handbuch enthält die Packung keine Batterien.", "answered"),
+        ("In der Anleitung steht, dass man das Gerät nicht öffnen darf.", "answered"),
+        ('The message "not found" means that the cable is loose.', "answered"),
+    ],
+)
+def test_rejection_outcome_tells_denials_from_answers_that_deny(answer: str, outcome: str) -> None:
+    assert rejection_outcome(answer) == outcome
+
+
+def test_rejection_outcome_of_an_echo_is_no_question_back() -> None:
+    assert rejection_outcome("Which pumps do you sell?", "Which pumps do you sell?") == "answered"
+    assert rejection_outcome("Which pumps do you mean?", "Which pumps do you sell?") == "refused"
+
+
+class _Lenient:
+    """Takes everything that it is shown for a refusal, as a language model may."""
+
+    name = "lenient"
+
+    def judge(self, pairs: Sequence[tuple[Question, SystemReply]]) -> list[JudgedReply]:
+        return [JudgedReply({"rejection": True}, rejection="refused") for _ in pairs]
+
+
+def test_verdicts_of_a_judge_that_takes_errors_for_refusals_are_errors_for_these_texts_alone() -> None:
+    questions = [
+        Question(query_id=str(row), query=query, form="absent", metrics=("rejection",))
+        for row, (_, query, _) in enumerate(REPLIES)
+    ]
+    replies = [SystemReply(query_id=str(row), system="s", answer=text) for row, (_, _, text) in enumerate(REPLIES)]
+    probed = verdicts(questions, replies, _Lenient(), data_set="d", terms=None)
+    errors = [one.verdict.outcome == "error" for one in probed]
+    assert errors == [outcome == "error" for outcome, _, _ in REPLIES]
+    assert sum(errors) == 35

@@ -1,0 +1,236 @@
+"""A language model writes: what it is asked, what becomes of bad replies; the model is a function."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+import pytest
+
+from judgec.lm.embedded.prompt import PromptParts, read_prompt, unquote
+from judgec.lm.executor import Reply, Request
+from judgec.rag.queries.sampling import Draw, SampledDocument
+from judgec.rag.queries.scenarios import SHIPPED
+from judgec.rag.queries.scenarios.building import build
+from judgec.rag.queries.scenarios.drafts import Draft
+from judgec.rag.queries.scenarios.prompted import MOST_READ, WINDOW, PromptedWriter, unread, windows
+from judgec.rag.queries.scenarios.reading import read_scenario
+from judgec.rag.queries.terms import TermIndex
+from judgec.rag.retrieval.passages import Passage
+
+Model = Callable[[str, PromptParts], Mapping[str, str] | str | None]
+
+
+class Asked:
+    """An ``Ask`` whose model is a function of the instructions and the item."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.prompts: list[tuple[str, PromptParts]] = []
+
+    def __call__(self, requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
+        for request in requests:
+            system = "".join(m["content"] for m in request.messages if m["role"] == "system")
+            turns = [(m["role"], m["content"]) for m in request.messages if m["role"] != "system"]
+            prompt = read_prompt(system, turns)
+            self.prompts.append((system, prompt))
+            said = self.model(system, prompt)
+            if said is None:
+                yield Reply(request.key, None, error="down")
+            else:
+                text = said if isinstance(said, str) else "".join(f"[[ ## {k} ## ]]\n{v}\n\n" for k, v in said.items())
+                yield Reply(request.key, f"{text}[[ ## completed ## ]]\n" if not isinstance(said, str) else text)
+
+
+def draw(*texts: str, title: str = "Pump") -> Draw:
+    passages = tuple(Passage(f"d#{n}", "d", text, title) for n, text in enumerate(texts))
+    return Draw("k", passages, 7)
+
+
+def write(name: str, model: Model, *drawn: Draw, seed: int = 0) -> tuple[list[Draft | str], Asked]:
+    asked = Asked(model)
+    found = PromptedWriter("m", asked, seed, TermIndex([Passage("n#0", "n", "nearest passage")])).write(
+        read_scenario(SHIPPED / f"{name}.yaml"), drawn
+    )
+    return found, asked
+
+
+def test_write_gives_the_prompt_of_the_scenario_and_the_passage() -> None:
+    (draft,), asked = write("S1", lambda _, p: {"question": "How many?", "answer": "5"}, draw("It has 5."))
+    assert draft == Draft("How many?", "5")
+    system, prompt = asked.prompts[0]
+    assert "whose answer is a number" in system
+    assert unquote(prompt.inputs["passages"]) == ("It has 5.",)
+    assert [output.name for output in prompt.outputs] == ["question", "answer"]
+
+
+@pytest.mark.parametrize(("name", "shots"), [("S1", 1), ("S2", 1), ("S3", 3), ("S4", 1), ("S5", 1), ("S6", 0)])
+def test_write_sends_the_examples_of_the_paper_with_the_first_prompt_alone(name: str, shots: int) -> None:
+    reply = {"question": "How many?", "answer": "5", "questions": "One?\nTwo?", "answers": "5\n6"}
+    _, asked = write(name, lambda _, p: reply, draw("It has 5.", "And 6."))
+    first = [prompt for _, prompt in asked.prompts if "draft_question" not in prompt.inputs]
+    assert {len(prompt.demonstrations) for prompt in first if "passages" in prompt.inputs} == {shots}
+    assert not any(prompt.demonstrations for _, prompt in asked.prompts if prompt not in first)
+
+
+def test_write_of_a_sequence_shows_each_step_what_the_one_before_wrote() -> None:
+    def model(system: str, prompt: PromptParts) -> Mapping[str, str]:
+        draft = "".join(unquote(prompt.inputs.get("draft_question", "")))
+        if "Answer it again" in system:
+            return {"question": "something else", "answer": "made again"}
+        return {"question": f"{draft}!" if draft else "first", "answer": "first answer"}
+
+    (draft,), asked = write("situational", model, draw("text"))
+    assert draft == Draft("first!", "made again")  # the last step keeps the question and makes the reference again
+    assert len(asked.prompts) == 3
+
+
+def test_write_of_choices_drops_a_question_with_two_right_options() -> None:
+    def model(system: str, prompt: PromptParts) -> Mapping[str, str]:
+        if "right answers" in system:
+            return {"right": "1, 3" if "tricky" in prompt.inputs["question"] else "2"}
+        kind = "tricky" if "odd" in prompt.inputs["passages"] else "plain"
+        return {"question": f"{kind}?", "answer": "two", "options": "A) one\nB) two\nC) three"}
+
+    found, asked = write("S3", model, draw("odd"), draw("even"))
+    assert found[0] == "not exactly one option is right"
+    assert found[1] == Draft("plain?", "two", options=("one", "two", "three"))
+    assert len(asked.prompts[0][1].demonstrations) == 3  # three-shot
+
+
+THREE = {
+    "questions": "1. How heavy is a?\n2. How warm is b?\n3. Where is c?",
+    "answers": "1. 2.5 kg\n2. -5 \u00b0C\n3. in Ghent",
+    "question": "How heavy is a, how warm is b, and where is c?",
+}
+
+
+@pytest.mark.parametrize("name", ["S4", "S5"])
+def test_write_of_several_asks_once_about_all_chunks(name: str) -> None:
+    (draft,), asked = write(name, lambda _, p: THREE, draw("a", "b", "c"))
+    assert isinstance(draft, Draft)
+    assert draft.query == THREE["question"]
+    assert [(part.query, part.reference, part.passage_id) for part in draft.parts] == [
+        ("How heavy is a?", "2.5 kg", "d#0"),
+        ("How warm is b?", "-5 \u00b0C", "d#1"),
+        ("Where is c?", "in Ghent", "d#2"),
+    ]
+    ((_, prompt),) = asked.prompts
+    assert unquote(prompt.inputs["passages"]) == ("a", "b", "c")
+    assert [output.name for output in prompt.outputs] == ["questions", "answers", "question"]
+
+
+@pytest.mark.parametrize("bad", [{"answers": "1. 2.5 kg\n2. -5"}, {"questions": "One?\nTwo?"}])
+def test_write_of_several_without_a_question_and_an_answer_of_each_chunk_is_no_draft(bad: Mapping[str, str]) -> None:
+    (draft,), _ = write("S4", lambda _, p: {**THREE, **bad}, draw("a", "b", "c"))
+    assert draft == "not one question and one answer of each passage"
+
+
+def test_write_of_several_in_sequence_asks_each_chunk_and_then_merges() -> None:
+    def model(system: str, prompt: PromptParts) -> Mapping[str, str]:
+        if "draft_question" in prompt.inputs:
+            return {"question": "All three, please?", "answer": "x"}
+        return {"question": f"About {prompt.inputs['passages'][-1]}?", "answer": prompt.inputs["passages"][-1]}
+
+    asked = Asked(model)
+    scenario = read_scenario(SHIPPED / "S4.yaml").model_copy(
+        update={"prompting_strategy": "sequential", "prompts": ("Ask one.", "Join them."), "examples": ()}
+    )
+    (draft,) = PromptedWriter("m", asked, 0).write(scenario, [draw("a", "b", "c")])
+    assert isinstance(draft, Draft)
+    assert draft.query == "All three, please?"
+    assert [(part.query, part.reference) for part in draft.parts] == [
+        ("About a?", "a"),
+        ("About b?", "b"),
+        ("About c?", "c"),
+    ]
+    assert draft.reference == "1) a 2) b 3) c"
+    assert len(asked.prompts) == 4
+
+
+def test_write_of_what_nothing_answers_asks_about_the_nearest_passages() -> None:
+    def model(system: str, prompt: PromptParts) -> Mapping[str, str]:
+        if "any of the passages answers" in system:
+            answered = "yes" if "weight" in prompt.inputs["question"] else "no"
+            return {"quote": "NONE", "answered": answered}
+        if "draft_question" in prompt.inputs:
+            return {"question": "What is the weight of the pump?" if "heavy" in prompt.inputs["passages"] else
+                    "What is the torque of the pump?", "answer": "NONE"}  # fmt: skip
+        return {"question": "What is the speed of the pump?", "answer": "5"}
+
+    found, _ = write("S6", model, draw("heavy"), draw("light"))
+    assert found[0] == "the documents may answer it"
+    assert found[1] == Draft("What is the torque of the pump?", "", focus="torque", subject="pump")
+
+
+def corpus(n: int, answering: int) -> TermIndex:
+    """Passages of 5,000 characters; one says in words of its own what the others do not."""
+    texts = ["The pump stands in the hall . " + "water " * 830 for _ in range(n)]
+    texts[answering] = "Its twisting moment is 7 newton metres . " + "oil " * 1200
+    return TermIndex([Passage(f"d#{number}", "d", text) for number, text in enumerate(texts)])
+
+
+def reads_all(system: str, prompt: PromptParts) -> Mapping[str, str]:
+    """Writes one question, and finds its answer in the passage that gives it in other words."""
+    if "any of the passages answers" in system:
+        return {"quote": "NONE", "answered": "yes" if "twisting moment" in prompt.inputs["passages"] else "no"}
+    asked = "torque" if "draft_question" in prompt.inputs else "speed"
+    return {"question": f"What is the {asked} of the pump?", "answer": "NONE"}
+
+
+@pytest.mark.parametrize(("n", "answering"), [(9, 0), (9, 8), (47, 46), (60, 59)])
+def test_whole_corpus_is_read_before_a_question_counts_as_one_without_an_answer(n: int, answering: int) -> None:
+    terms, asked = corpus(n, answering), Asked(reads_all)
+    scenario = read_scenario(SHIPPED / "S6.yaml")
+    (draft,) = PromptedWriter("m", asked, 0, terms).write(scenario, [draw("The pump turns at speed 5.")])
+    read = [prompt for system, prompt in asked.prompts if "any of the passages answers" in system]
+    within = sum(len(chunk.text) for chunk in terms.chunks) <= MOST_READ  # the one that answers comes last
+    assert (draft == "the documents may answer it") is within
+    assert len(read) == (24 if n == 60 else (n + 1) // 2)  # two passages of 5,000 fit into a window
+    assert bool(unread(terms)) is not within
+
+
+def test_windows_hold_every_character_once_and_the_likest_passage_first() -> None:
+    terms = TermIndex([Passage("a", "a", "x" * (WINDOW + 5)), Passage("b", "b", "the torque"), Passage("c", "c", "")])
+    found = list(windows(terms, "What torque?"))
+    assert found[0][0] == "the torque"
+    assert sorted("".join(part for window in found for part in window)) == sorted("x" * (WINDOW + 5) + "the torque")
+    assert all(sum(map(len, window)) <= WINDOW for window in found)
+
+
+def test_write_of_a_follow_up_keeps_the_first_turn_as_history() -> None:
+    (draft,), _ = write(
+        "follow-up",
+        lambda _, p: (
+            {"question": "Q2 of it", "answer": "A2"}
+            if "draft_question" in p.inputs
+            else {"question": "Q1", "answer": "A1"}
+        ),
+        draw("t"),
+    )
+    assert isinstance(draft, Draft)
+    assert [(turn.role, turn.content) for turn in draft.history] == [("user", "Q1"), ("assistant", "A1")]
+
+
+def test_write_keeps_a_reason_for_every_draw_without_a_draft() -> None:
+    def model(_: str, prompt: PromptParts) -> Mapping[str, str] | str | None:
+        text = prompt.inputs["passages"]
+        return (
+            None if "down" in text else "prose without a field" if "prose" in text else {"question": "Q", "answer": "A"}
+        )
+
+    found, asked = write("S1", model, draw("down"), draw("prose"), draw("fine"))
+    assert found[0] == "service error: down"
+    assert str(found[1]).startswith("malformed reply")
+    assert found[2] == Draft("Q", "A")
+    assert len(asked.prompts) == 4  # the malformed one was asked again
+
+
+def test_build_gives_a_model_up_whose_drafts_are_all_of_no_use() -> None:
+    """A hundred drafts in a row; the rest of a corpus of a thousand documents is not paid for."""
+    passages = [Passage(f"d{n}#0", f"d{n}", f"The pump weighs {n} kg.", f"Pump {n}") for n in range(1000)]
+    asked = Asked(lambda _, p: {"question": "How heavy is it?", "answer": "a Bulgarian umbrella"})
+    terms = TermIndex(passages)
+    scenario = read_scenario(SHIPPED / "S1.yaml")
+    documents = [SampledDocument(one.doc_id, one.title, one.text) for one in passages]
+    built = build(scenario, documents, PromptedWriter("m", asked, 0, terms), terms, n=5, seed=0)
+    assert (built.questions, built.given_up) == ((), True)
+    assert 100 <= len(asked.prompts) == built.drafts < 200
+    assert built.shortfall.endswith("given up, as the last ones were all of no use")

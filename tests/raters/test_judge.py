@@ -1,0 +1,251 @@
+"""A compiled judge: verdict and evidence through the calibrator; saved, loaded, refused when unfit."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from math import log
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from judgec.errors import ArtifactError
+from judgec.evidence.model import EvidenceModel
+from judgec.lm.executor import Reply, Request
+from judgec.raters.calibrator import Calibrator, Linear
+from judgec.raters.decision import nearest_grade
+from judgec.raters.judge import (
+    CompiledJudge,
+    acceptability,
+    accepted,
+    disagreements,
+    load_judge,
+)
+from judgec.raters.programs import Program, dump_module, load, save
+from judgec.raters.registry import judge_module
+from judgec.raters.signatures import demonstration, fingerprint
+from judgec.records.judgment import UNSCORED
+from judgec.records.label import Item
+from judgec.records.scale import Scale
+from tests.raters.engine import ScriptedEngine, asking, reply
+from tests.records.test_card import make_card
+
+SCALE = Scale(grades=(1, 2, 3, 4, 5), accept_at=4)
+FIELDS = ("query", "answer", "reference")
+ITEMS = tuple(
+    Item(str(k), str(k), {"query": "Which?", "answer": answer, "reference": "the red one"})
+    for k, answer in enumerate(("the red one", "blue", "I do not know", "red"))
+)
+HALF_AND_HALF = {"1": log(0.5), "5": log(0.5)}
+
+
+def passing(threshold: float | None = None, n_grades: int = 5) -> Calibrator:
+    """Passes the LM's verdict on."""
+    return Calibrator(
+        source="lm",
+        family="none",
+        n_grades=n_grades,
+        prior=(1 / n_grades,) * n_grades,
+        smoothing=0.0,
+        accept_threshold=threshold,
+    )
+
+
+def reading(evidence: EvidenceModel) -> Calibrator:
+    """Grades 5 or 1 by the first feature that tells the items apart."""
+    features = evidence.transform(ITEMS)
+    telling = int(np.flatnonzero(features.std(axis=0) > 0)[0])
+    width = len(evidence.names)
+    return Calibrator(
+        source="evidence",
+        family="multinomial",
+        n_grades=5,
+        prior=(0.2,) * 5,
+        smoothing=0.1,
+        center=tuple(features.mean(axis=0)),
+        spread=tuple(features.std(axis=0)),
+        linear=Linear(
+            coefficients=tuple(tuple(sign * (k == telling) for k in range(width)) for sign in (-1.0, 1.0)),
+            intercepts=(0.0, 0.5),
+            classes=(0, 4),
+        ),
+        feature_names=evidence.names,
+    )
+
+
+def compiled(*, evidence: EvidenceModel | None = None, **calibrators: Calibrator) -> CompiledJudge:
+    module = judge_module("grade", SCALE, ("grade",), FIELDS)
+    return CompiledJudge(module, SCALE, ("grade",), evidence, calibrators)
+
+
+def never(requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
+    raise AssertionError("the LM was asked")
+
+
+def test_judge_with_calibrator_grades_by_expected_score_and_accepts_by_its_own_threshold() -> None:
+    ask = asking(ScriptedEngine(lambda _prompt, _times: (reply(5), HALF_AND_HALF))).run
+
+    lenient = compiled(grade=passing(0.5)).judge(ITEMS[:1], ask)
+    strict = compiled(grade=passing(0.6)).judge(ITEMS[:1], ask)
+
+    assert lenient.score.tolist() == [[3.0]]  # .5 * 1 + .5 * 5
+    assert lenient.grade.tolist() == [[2]]
+    assert lenient.confidence.tolist() == [[0.0]]  # of grade 3, which the LM thinks impossible
+    assert (lenient.accept.tolist(), strict.accept.tolist()) == ([[1]], [[0]])
+    assert (disagreements(lenient, SCALE), disagreements(strict, SCALE)) == (1, 0)
+    assert lenient.rationale == ("because",)
+
+
+def test_judge_without_calibrator_keeps_the_verdict() -> None:
+    ask = asking(ScriptedEngine(lambda _prompt, _times: (reply(5, confidence=70), HALF_AND_HALF))).run
+
+    result = compiled().judge(ITEMS[:1], ask)
+
+    assert (result.grade.tolist(), result.score.tolist(), result.accept.tolist()) == ([[4]], [[3.0]], [[1]])
+    assert result.confidence.tolist() == [[0.7]]
+
+
+def test_judge_of_an_item_without_verdict_leaves_it_unscored_whatever_the_calibrator() -> None:
+    ask = asking(ScriptedEngine(lambda prompt, _times: "?" if "> blue" in prompt else reply(4))).run
+
+    result = compiled(grade=passing(0.5)).judge(ITEMS, ask)
+
+    assert result.unscored == (None, "malformed reply: ?", None, None)
+    assert result.grade[:, 0].tolist() == [3, UNSCORED, 3, 3]
+    assert result.accept[:, 0].tolist() == [1, UNSCORED, 1, 1]
+    assert np.isnan(result.score[:, 0]).tolist() == [False, True, False, False]
+
+
+def test_judge_that_reads_evidence_alone_never_asks_the_lm() -> None:
+    evidence = EvidenceModel.fit(ITEMS)
+    judge = compiled(evidence=evidence, grade=reading(evidence))
+
+    result = judge.judge(ITEMS, never)
+
+    spread = reading(evidence).apply(None, evidence.transform(ITEMS))
+    assert not judge.asks_lm
+    assert result.unscored == (None,) * 4
+    assert result.probabilities[:, 0].tolist() == spread.tolist()
+    assert result.score[:, 0] == pytest.approx(spread @ [1, 2, 3, 4, 5])
+    assert len(set(result.score[:, 0].round(6))) > 1
+
+
+def test_judge_of_two_aspects_asks_the_lm_when_one_needs_it() -> None:
+    evidence = EvidenceModel.fit(ITEMS)
+    aspects = ("a", "b")
+    module = judge_module("answer", SCALE, aspects, FIELDS)
+    judge = CompiledJudge(module, SCALE, aspects, evidence, {"a": reading(evidence), "b": passing()})
+    text = "[[ ## grade_a ## ]]\n1\n[[ ## grade_b ## ]]\n2"
+
+    result = judge.judge(ITEMS, asking(ScriptedEngine(lambda _prompt, _times: text)).run)
+
+    assert judge.asks_lm
+    assert result.grade[:, 1].tolist() == [1] * 4
+    assert result.score[:, 0].tolist() != [1.0] * 4
+
+
+def test_judge_of_nothing_gives_empty_columns() -> None:
+    evidence = EvidenceModel.fit(ITEMS)
+
+    assert compiled(evidence=evidence, grade=reading(evidence)).judge([], never).grade.shape == (0, 1)
+    assert compiled(grade=passing()).judge([], never).grade.shape == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("scale", "row", "acceptable", "grade"),
+    [
+        (SCALE, [0.1, 0.1, 0.1, 0.3, 0.4], 0.7, 3),  # score 3.8
+        (SCALE, [0.5, 0, 0, 0.5, 0], 0.5, 1),  # score 2.5, between 2 and 3: the lower
+        (Scale(grades=(0, 10)), [0.4, 0.6], 0.6, 1),
+        (
+            Scale(grades=(1, 2, 5)),
+            [0, 0.5, 0.5],
+            0.625,
+            1,
+        ),  # score 3.5: (3.5 - 1) / 4, nearer to 2 by nothing
+        (
+            Scale(grades=("a", "b", "tie"), level="nominal"),
+            [0.45, 0.1, 0.45],
+            0.5,
+            0,
+        ),  # the mean would be "b"
+    ],
+)
+def test_acceptability_and_nearest_grade_of_a_distribution(
+    scale: Scale, row: list[float], acceptable: float, grade: int
+) -> None:
+    spread = np.array([row])
+
+    assert acceptability(spread, scale) == pytest.approx([acceptable])
+    assert nearest_grade(spread, scale).tolist() == [grade]
+
+
+def test_accepted_without_threshold_is_unknown_unless_the_scale_says_which_grades_are() -> None:
+    spread = np.array([[0.5, 0.5], [0.6, 0.4]])
+
+    assert accepted(spread, Scale(grades=(0, 1))).tolist() == [UNSCORED, UNSCORED]
+    assert accepted(spread, Scale(grades=(0, 1), accept_at=1)).tolist() == [1, 0]
+    assert accepted(spread, Scale(grades=(0, 1)), 0.4).tolist() == [1, 1]
+
+
+def program() -> Program:
+    evidence = EvidenceModel.fit(ITEMS)
+    judge = compiled(evidence=evidence, grade=reading(evidence))
+    judge.module.demos = [demonstration(judge.module, ITEMS[0], [4], SCALE)]
+    card = make_card(scale=SCALE, fields=FIELDS, signature=fingerprint(judge.module))
+    return Program(card, dump_module(judge.module), judge.calibration(), {}, {})
+
+
+def test_load_judge_of_a_saved_program_judges_alike(tmp_path: Path) -> None:
+    saved = save(tmp_path, program())
+
+    judge = load_judge(load(tmp_path, f"sensors@{saved.version}"))
+
+    evidence = EvidenceModel.fit(ITEMS)
+    expected = compiled(evidence=evidence, grade=reading(evidence)).judge(ITEMS, never)
+    assert judge.judge(ITEMS, never).score.tolist() == expected.score.tolist()
+    assert judge.module.demos[0]["answer"] == "> the red one"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"fields": ("query", "answer")},
+        {"scale": Scale(grades=(1, 2, 3, 4))},
+        {"task": "relevance"},
+        {"aspects": ("tone",)},
+        {"signature": fingerprint(judge_module("grade", SCALE, ("grade",), FIELDS))[::-1]},
+    ],
+)
+def test_load_judge_into_another_signature_is_refused_with_the_difference(changes: dict[str, object]) -> None:
+    other = program()
+
+    with pytest.raises(ArtifactError, match=r"saved for another signature, with .*; .* now give .*\. Compile it again"):
+        load_judge(replace(other, card=other.card.model_copy(update=changes)))
+
+
+Poison = Callable[[dict[str, Any]], object]  # JSON that is wrong on purpose has no narrower type
+
+
+@pytest.mark.parametrize(
+    "poison",
+    [
+        lambda state: state.update(lm={"api_base": "http://evil"}),
+        lambda state: state.pop("evidence"),
+        lambda state: state.update(evidence=None),
+        lambda state: state.update(calibrators=[]),
+        lambda state: state["calibrators"].update(tone=state["calibrators"]["grade"]),
+        lambda state: state["calibrators"].update(grade=json.loads(passing(n_grades=3).model_dump_json())),
+        lambda state: state["calibrators"]["grade"].update(family="exec"),
+        lambda state: state["calibrators"]["grade"].update(feature_names=["x"]),
+        lambda state: state["calibrators"]["grade"].update(extra=1),
+    ],
+)
+def test_load_judge_with_a_poisoned_calibration_is_refused(poison: Poison) -> None:
+    other = program()
+    state = json.loads(json.dumps(other.calibration))
+    poison(state)
+
+    with pytest.raises(ArtifactError, match=r"sensors@0: calibration\.json: .*;.*ompile"):
+        load_judge(replace(other, calibration=state))

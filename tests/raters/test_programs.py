@@ -1,0 +1,244 @@
+"""Versions on disk: numbers, names, aliases, and files that somebody tampered with."""
+
+import json
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import dspy
+import pytest
+
+from judgec.errors import ArtifactError, UserError
+from judgec.raters.programs import (
+    Program,
+    aliases,
+    champion_or_newest,
+    dump_module,
+    load,
+    load_module,
+    names,
+    save,
+    set_aliases,
+    versions,
+)
+from tests.records.test_card import make_card
+
+
+def module(*, instructions: str = "Grade it.", demos: bool = False) -> dspy.Predict:
+    predict = dspy.Predict(dspy.Signature("query, answer -> reason, grade", instructions))
+    if demos:
+        predict.demos = [dspy.Example(query="q", answer="a", reason="r", grade=4)]
+    return predict
+
+
+def program(name: str = "sensors") -> Program:
+    return Program(make_card(name=name), dump_module(module(demos=True)), {"calibrators": {}}, {"q": "test"}, {"n": 1})
+
+
+def test_save_twice_numbers_the_versions_and_load_returns_what_was_saved(tmp_path: Path) -> None:
+    first = save(tmp_path, program())
+    second = save(tmp_path, program())
+
+    loaded = load(tmp_path, "sensors@0002")
+    assert (first.version, second.version) == (1, 2)
+    assert loaded.card == second
+    assert (loaded.program, loaded.calibration, loaded.split, loaded.report) == (
+        program().program,
+        {"calibrators": {}},
+        {"q": "test"},
+        {"n": 1},
+    )
+    assert sorted(path.name for path in (tmp_path / "programs/sensors/0001").iterdir()) == [
+        "calibration.json",
+        "card.json",
+        "manifest.json",
+        "program.json",
+        "report.json",
+        "split.json",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("reference", "version"),
+    [("s@champion", 2), ("s", 2), ("s@latest", 3), ("s@1", 1), ("s@0003", 3), ("s@challenger", 3)],
+)
+def test_load_by_alias_or_number_finds_the_version(tmp_path: Path, reference: str, version: int) -> None:
+    for _ in range(3):
+        save(tmp_path, program("s"))
+    set_aliases(tmp_path, "s", {"champion": 1, "challenger": 3})
+    set_aliases(tmp_path, "s", {"champion": 2})
+
+    assert load(tmp_path, reference).card.version == version
+
+
+def test_bare_name_is_the_newest_version_only_while_there_is_no_champion(tmp_path: Path) -> None:
+    assert champion_or_newest(tmp_path, "s") == "s"  # there is none: loading it says so
+    for _ in range(2):
+        save(tmp_path, program("s"))
+    assert champion_or_newest(tmp_path, "s") == "s@latest"
+    assert champion_or_newest(tmp_path, "s@1") == "s@1"
+    set_aliases(tmp_path, "s", {"champion": 1})
+    assert champion_or_newest(tmp_path, "s") == "s"
+
+
+@pytest.mark.parametrize(
+    ("reference", "message"),
+    [
+        ("s", "s has no champion, .* versions 1, 2. .* name s@latest"),
+        ("s@champion", "s has no champion"),
+        ("s@7", "there is no s@7; there are versions 1, 2 and aliases latest"),
+        ("s@oops", "there is no s@oops"),
+        ("other", "no judge 'other' in .*; there are s. "),
+    ],
+)
+def test_load_of_what_is_not_there_names_what_is(tmp_path: Path, reference: str, message: str) -> None:
+    save(tmp_path, program("s"))
+    save(tmp_path, program("s"))
+
+    with pytest.raises(UserError, match=message):
+        load(tmp_path, reference)
+
+
+def test_load_where_there_is_no_judge_at_all_says_so_and_how_to_make_one(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"no judge 's' in .*; it holds none\. Make one with judgec compile-judge"):
+        load(tmp_path, "s")
+
+
+@pytest.mark.parametrize("name", ["", "..", "a/b", "../x", "a..b", "/etc", ".hidden", "a\\b", "a b", "x" * 65, "a\n"])
+def test_save_and_load_under_a_name_that_is_no_folder_write_nothing(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UserError, match="not a folder name"):
+        save(tmp_path, program(name))
+    with pytest.raises(UserError, match="not a folder name"):
+        load(tmp_path, f"{name}@1")
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_save_from_many_threads_gives_each_its_own_complete_version(tmp_path: Path) -> None:
+    got: list[int] = []
+    threads = [threading.Thread(target=lambda: got.append(save(tmp_path, program()).version)) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sorted(got) == list(range(1, 17))
+    assert [load(tmp_path, f"sensors@{k}").card.version for k in versions(tmp_path, "sensors")] == sorted(got)
+
+
+def test_save_that_fails_leaves_no_version_and_nothing_half_written(tmp_path: Path) -> None:
+    broken = Program(make_card(), {}, {"x": float("nan")}, {}, {})
+
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        save(tmp_path, broken)
+
+    assert list((tmp_path / "programs/sensors").iterdir()) == []
+    assert names(tmp_path) == ()
+
+
+def test_save_after_a_killed_writer_skips_its_number(tmp_path: Path) -> None:
+    save(tmp_path, program())
+    (tmp_path / "programs/sensors/.0002.partial").mkdir()
+
+    assert save(tmp_path, program()).version == 3
+    assert versions(tmp_path, "sensors") == (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [({"champion": 9}, "no such version"), ({"7": 1}, "not a name"), ({"latest": 1}, "not a name")],
+)
+def test_set_aliases_to_nonsense_changes_nothing(tmp_path: Path, changes: dict[str, int], message: str) -> None:
+    save(tmp_path, program())
+    set_aliases(tmp_path, "sensors", {"champion": 1})
+
+    with pytest.raises(UserError, match=message):
+        set_aliases(tmp_path, "sensors", changes)
+
+    assert aliases(tmp_path, "sensors") == {"champion": 1}
+
+
+def test_load_module_restores_the_prompt_byte_for_byte(tmp_path: Path) -> None:
+    compiled = module(instructions="Grade it strictly.", demos=True)
+    restored = module()
+
+    load_module(restored, json.loads(json.dumps(dump_module(compiled))), "program.json")
+
+    inputs = {"query": "q", "answer": "a"}
+    adapter = dspy.ChatAdapter()
+    assert adapter.format(restored.signature, restored.demos, inputs) == adapter.format(
+        compiled.signature, compiled.demos, inputs
+    )
+
+
+def test_dump_module_of_a_judge_with_an_lm_leaves_the_lm_out() -> None:
+    predict = module()
+    predict.lm = dspy.LM("openai/x", api_key="sk-123", api_base="http://127.0.0.1:1")
+
+    dumped = json.dumps(dump_module(predict))
+
+    assert "sk-123" not in dumped
+    assert "127.0.0.1" not in dumped
+
+
+Poison = Callable[[dict[str, Any]], object]  # JSON that is wrong on purpose has no narrower type
+POISONS: dict[str, Poison] = {
+    "extra key": lambda state: state["self"].update(forward="os.system"),
+    "lm with another address": lambda state: state["self"].update(lm={"model": "x", "api_base": "http://evil"}),
+    "traces": lambda state: state["self"].update(traces=[1]),
+    "demos of another type": lambda state: state["self"].update(demos="x"),
+    "demo value of another type": lambda state: state["self"]["demos"].append({"query": {"$ref": "x"}}),
+    "demo of another signature": lambda state: state["self"]["demos"].append({"document": "x"}),
+    "instructions of another type": lambda state: state["self"]["signature"].update(instructions=["x"]),
+    "a field too few": lambda state: state["self"]["signature"]["fields"].pop(),
+    "field with an extra key": lambda state: state["self"]["signature"]["fields"][0].update(type="int"),
+    "another predictor": lambda state: state.update(other=state["self"]),
+    "no predictor": lambda state: state.clear(),
+    "decision state": lambda state: state["self"].update(fields={"grade": {}}),
+}
+
+
+@pytest.mark.parametrize("poison", POISONS.values(), ids=POISONS)
+def test_load_module_of_a_poisoned_state_is_refused_and_changes_nothing(poison: Poison) -> None:
+    state = dump_module(module(instructions="Poisoned.", demos=True))
+    poison(state)
+    target = module()
+
+    with pytest.raises(ArtifactError, match=r"^program\.json: .*;.*\. .*"):
+        load_module(target, state, "program.json")
+
+    assert target.signature.instructions == "Grade it."
+    assert target.demos == []
+    assert target.lm is None
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["{", "[]", "\xff", "null", "[" * 100_000],
+)
+@pytest.mark.parametrize("stem", ["program", "calibration", "card", "split", "report"])
+def test_load_of_a_damaged_file_names_it(tmp_path: Path, stem: str, content: str) -> None:
+    save(tmp_path, program())
+    (tmp_path / f"programs/sensors/0001/{stem}.json").write_text(content, encoding="latin-1")
+
+    with pytest.raises(ArtifactError, match=f"{stem}.json: "):
+        load(tmp_path, "sensors@1")
+
+
+def test_load_of_a_card_from_another_place_is_refused(tmp_path: Path) -> None:
+    save(tmp_path, program())
+    (tmp_path / "programs/sensors").rename(tmp_path / "programs/other")
+
+    with pytest.raises(ArtifactError, match="card of sensors@1; other@1 was expected"):
+        load(tmp_path, "other@1")
+
+
+def test_load_of_a_card_with_an_unknown_field_is_refused(tmp_path: Path) -> None:
+    save(tmp_path, program())
+    path = tmp_path / "programs/sensors/0001/card.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"lm_key": "x"}))
+    (path.parent / "manifest.json").unlink()  # with it, the change itself is what is refused
+
+    with pytest.raises(ArtifactError, match="Extra inputs are not permitted"):
+        load(tmp_path, "sensors@1")

@@ -1,0 +1,37 @@
+"""The tree of a judge says who is asked, of every kind that was ever saved."""
+
+import json
+
+import pytest
+
+from judgec.raters import programs
+from judgec.raters.judge import load_judge
+from judgec.raters.tree import RaterNode, tree_of
+from tests.saved.test_saved import FOLDERS
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_the_leaves_of_a_tree_are_those_who_are_asked(name: str) -> None:
+    program = programs.read_folder(FOLDERS[name])
+    judge = load_judge(program)
+    tree = tree_of(judge, program.card)
+    asked = [leaf for leaf in tree.leaves if leaf.kind != "evidence"]
+    assert bool(asked) == judge.asks_lm
+    if judge.joint is not None:
+        assert [leaf.name for leaf in asked] == list(judge.joint.members)
+    else:
+        assert len(asked) == judge.asks_lm
+    fitted = [*judge.calibrators.values(), *(judge.cascade.calibrators.values() if judge.cascade else ())]
+    reads = [one.source != "lm" for one in fitted]
+    assert any(leaf.kind == "evidence" for leaf in tree.leaves) == any(reads)
+    assert all(leaf.model or leaf.kind in {"recorded", "evidence"} for leaf in tree.leaves)
+    assert json.loads(json.dumps(tree.to_json()))["kind"] == tree.kind
+
+
+def test_a_cascade_is_two_calibrated_raters_one_after_the_other() -> None:
+    program = programs.read_folder(FOLDERS["jury_cascade"])
+    tree = tree_of(load_judge(program), program.card)
+    assert tree.kind == "cascade"
+    first, then = tree.of
+    assert isinstance(first, RaterNode)
+    assert [leaf.kind for leaf in then.leaves] == ["prompt"]

@@ -1,0 +1,61 @@
+import pytest
+
+from judgec.errors import InputError, UserError
+from judgec.table.rows.columns import as_names, as_rename, infer_task
+from judgec.table.table import Table
+
+
+def table(*columns: str) -> Table:
+    return Table("t.csv", columns, ({},), (2,))
+
+
+@pytest.mark.parametrize(
+    ("columns", "task"),
+    [
+        ("query answer grade", "grade"),
+        ("query answer accept reference", "grade"),
+        ("query document grade", "relevance"),
+        ("query answer grade.fit", "answer"),
+        ("query answer grade grade.fit", "answer"),
+        ("query answer_a answer_b preference answer grade", "preference"),
+        ("query answer outcome", "rejection"),
+    ],
+)
+def test_task_is_inferred_from_columns(columns: str, task: str) -> None:
+    assert infer_task(table(*columns.split()))[0] == task
+
+
+@pytest.mark.parametrize(
+    ("columns", "advice"),
+    [
+        ("Query answer grade", "--map Query=query."),
+        ("query response grade", "--map response=answer."),
+        ("query answer score", "--map score=grade."),
+        ("query answer_a answer_b winner", "--map winner=preference."),
+        (
+            "query answer alice bob",
+            "--map THEIR_COLUMN=grade, or name one column a rater with --annotators A,B.",
+        ),
+    ],
+)
+def test_columns_that_fit_no_task_get_advice_in_their_own_names(columns: str, advice: str) -> None:
+    with pytest.raises(InputError) as caught:
+        infer_task(table(*columns.split()))
+    assert caught.value.faults[0].endswith(advice)
+
+
+def test_map_pairs_split_at_the_last_equals_sign() -> None:
+    assert as_rename(["question=query", "a=b=answer"]) == {"question": "query", "a=b": "answer"}
+
+
+@pytest.mark.parametrize("pairs", [["query"], ["=query"], ["a="], ["a=query", "a=answer"]])
+def test_malformed_map_is_refused(pairs: list[str]) -> None:
+    with pytest.raises(UserError, match="--map"):
+        as_rename(pairs)
+
+
+def test_names_are_split_and_trimmed() -> None:
+    assert as_names(" alice, bob,") == ("alice", "bob")
+    assert as_names(None) == ()
+    with pytest.raises(UserError, match="--annotators"):
+        as_names(" , ")

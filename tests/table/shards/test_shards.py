@@ -1,0 +1,79 @@
+"""Shards of a folder: which there are, which count as judged, and replies that outlive the machine."""
+
+from pathlib import Path
+
+import pytest
+
+from judgec.errors import UserError
+from judgec.lm.cluster.replies import BATCH, ShardJournal
+from judgec.lm.journal.journal import JournaledReply
+from judgec.table.shards.manifest import ShardManifest, judged_already, key_of, manifest_of
+from judgec.table.shards.place import Found, ShardPlace, as_shown, shards_of
+
+
+def filled(folder: Path, *names: str) -> Path:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("{}\n")
+    return folder
+
+
+def reply(number: int) -> tuple[bytes, JournaledReply]:
+    return number.to_bytes(32, "big"), JournaledReply("m", "m", f"said {number} é", "stop", None, 3, 2, 0.25, 1.5)
+
+
+def test_shards_are_files_of_rows_and_nothing_hidden(tmp_path: Path) -> None:
+    filled(tmp_path, "b.jsonl", "a.parquet", "deep/c.ndjson", "notes.txt", "_manifests/b.jsonl", ".tmp/x.jsonl")
+    _, folder = shards_of(str(tmp_path))
+    _, deeper = shards_of(f"{tmp_path}/d*p/*.ndjson")
+    _, some = shards_of(f"{tmp_path}/[ab].*")
+    assert [one.name for one in folder] == ["a.parquet", "b.jsonl", "deep/c.ndjson"]
+    assert [one.name for one in deeper] == ["deep/c.ndjson"]
+    assert [one.name for one in some] == ["a.parquet", "b.jsonl"]
+    with pytest.raises(UserError, match=r"no shards; files named \.parquet, \.jsonl, \.ndjson are shards"):
+        shards_of(f"{tmp_path}/*.csv")
+
+
+def test_urls_keep_the_slashes_that_a_path_takes() -> None:
+    assert as_shown(Path("s3://bucket/items")) == "s3://bucket/items"
+    assert as_shown("gs://bucket") == "gs://bucket"
+    assert as_shown(Path("/data/items")) == "/data/items"
+
+
+def test_a_shard_counts_only_while_its_manifest_fits_what_is_asked_and_what_lies_there(tmp_path: Path) -> None:
+    shard, place = Found("part.jsonl", 3, 7), ShardPlace(str(tmp_path))
+    key = key_of({"judge": "a"}, shard)
+
+    def counts(key: str = key) -> bool:
+        return bool(judged_already(place, [shard], {shard.name: key}))
+
+    place.write("part.jsonl", b"12345")
+    assert not counts()  # rows without a manifest
+    ShardManifest(shard="part.jsonl", key=key, size=5, sha256="", counts={"items": 1}).write(place)
+    assert counts()
+    assert not counts(key_of({"judge": "b"}, shard))
+    assert not counts(key_of({"judge": "a"}, Found("part.jsonl", 3, 8)))
+    place.write("part.jsonl", b"1234")  # half of another
+    assert not counts()
+    place.write("part.jsonl", b"12345")
+    place.write(manifest_of("part.jsonl"), b"{")
+    assert not counts()
+    place.remove(manifest_of("part.jsonl"))
+    place.remove(manifest_of("part.jsonl"))
+    assert not counts()
+
+
+def test_replies_of_a_shard_outlive_its_machine(tmp_path: Path) -> None:
+    place = ShardPlace(str(tmp_path / "out"))
+    first = ShardJournal(tmp_path / "one" / "journal.db", place, "part.jsonl")
+    first.put_many(map(reply, range(BATCH + 1)))
+    first.put(*reply(5000))
+    with ShardJournal(tmp_path / "two" / "journal.db", place, "part.jsonl") as second:  # the first was never closed
+        assert len(second) == BATCH + 1
+        assert second.get(reply(7)[0]) == reply(7)[1]
+        second.put(*reply(6000))
+    first.close()
+    with ShardJournal(tmp_path / "three" / "journal.db", place, "part.jsonl") as third:
+        assert third.get(reply(6000)[0]) == reply(6000)[1]
+    with ShardJournal(tmp_path / "four" / "journal.db", place, "other.jsonl") as other:
+        assert len(other) == 0

@@ -1,0 +1,58 @@
+"""Pipes and folders in the place of files are refused at once."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from judgec.errors import ArtifactError, InputError
+from judgec.labels.sides.memory import read_memory
+from judgec.labels.splits import read_family
+from judgec.rag.queries.scenarios.reading import read_scenario
+from judgec.raters import programs
+from judgec.table.datasheet import read_toml
+from judgec.table.regular import regular
+from judgec.trust.audits.drift import read_anchor
+from tests.raters.test_programs import program
+
+
+def test_regular_takes_files_and_links_to_them(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "link").symlink_to("file")
+    assert regular(tmp_path / "link").read_text() == "x"
+    with pytest.raises(FileNotFoundError):
+        regular(tmp_path / "none")
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("stem", ["card", "program", "split", "report", "calibration"])
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_pipe_or_folder_in_the_place_of_a_file_of_a_version_is_refused(
+    tmp_path: Path, stem: str, make: Callable[[Path], None]
+) -> None:
+    programs.save(tmp_path, program())
+    path = tmp_path / "programs" / "sensors" / "0001" / f"{stem}.json"
+    path.unlink()
+    make(path)
+    with pytest.raises(ArtifactError, match=rf"{stem}\.json: .*a file is needed"):
+        programs.load(tmp_path, "sensors@1")
+    if stem == "card":
+        with pytest.raises(ArtifactError, match=rf"{stem}\.json: (.*a file is needed|modified)"):
+            read_memory(tmp_path, "sensors")
+
+
+@pytest.mark.timeout(60)
+def test_pipe_in_the_place_of_other_files_is_refused(tmp_path: Path) -> None:
+    reads: dict[str, Callable[[], object]] = {
+        "programs/s/aliases.json": lambda: programs.aliases(tmp_path, "s"),
+        "programs/s/family.json": lambda: read_family(tmp_path, "s"),
+        "datasheet.toml": lambda: read_toml(tmp_path / "datasheet.toml"),
+        "anchor.json": lambda: read_anchor(tmp_path / "anchor.json"),
+        "s.yaml": lambda: read_scenario(tmp_path / "s.yaml"),
+    }
+    (tmp_path / "programs" / "s").mkdir(parents=True)
+    for name, read in reads.items():
+        os.mkfifo(tmp_path / name)
+        with pytest.raises((ArtifactError, InputError), match="a file is needed"):
+            read()

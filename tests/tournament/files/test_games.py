@@ -1,0 +1,196 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from judgec.errors import InputError
+from judgec.records.tasks.winners import winner_words
+from judgec.table.tables import read_table
+from judgec.tournament.files.games import game_columns, games_of, read_games
+
+EXAMPLE = Path(__file__).parents[3] / "../shared/data/ragelo_example"
+
+
+def _file(folder: Path, text: str, name: str = "games.csv") -> str:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_read_games_csv_keeps_every_row_and_marks_empty_winners(tmp_path: Path) -> None:
+    games = read_games(
+        _file(
+            tmp_path,
+            'query_id,agent_a,agent_b,winner\nq1,x,y,a\nq1,x,y,a\nq1,y,x,tie\nq2,x,y,\n3,"y, new",x,b\n',
+        )
+    )
+    assert games.agents == ("x", "y", "y, new")
+    assert games.queries == ("q1", "q2", "3")
+    assert games.a.tolist() == [0, 0, 1, 0, 2]
+    np.testing.assert_array_equal(games.score, [1.0, 1.0, 0.5, np.nan, 0.0])
+
+
+def test_read_games_jsonl_numbers_as_ids_and_null_winner(tmp_path: Path) -> None:
+    rows = [
+        {"query_id": 0, "agent_a": "x", "agent_b": 7, "winner": None},
+        {"query_id": 0, "agent_a": "x", "agent_b": 7, "winner": "b"},
+    ]
+    games = read_games(_file(tmp_path, "\n".join(map(json.dumps, rows)), "games.jsonl"))
+    assert games.agents == ("7", "x")
+    assert games.queries == ("0",)
+    np.testing.assert_array_equal(games.score, [np.nan, 0.0])
+
+
+def test_read_games_ragelo_columns_are_read_as_they_are(tmp_path: Path) -> None:
+    games = read_games(
+        _file(tmp_path, "qid,agent_a,agent_b,raw_answer,answer,relevance\n1,x,y,why,A,\n1,y,x,,C,\n2,x,y,,B,\n")
+    )
+    assert games.score.tolist() == [1.0, 0.5, 0.0]
+
+
+def test_read_games_expert_preferences_are_winners_and_win_over_an_answer_column(tmp_path: Path) -> None:
+    path = _file(tmp_path, "query_id,agent_a,agent_b,preference,answer\n1,x,y,b,A\n1,y,x,tie,A\n")
+    assert read_games(path).score.tolist() == [0.0, 0.5]
+
+
+@pytest.mark.parametrize("rename", [{"verdict": "winner"}, {"verdict": "winner", "q": "query_id"}])
+def test_read_games_renamed_columns(tmp_path: Path, rename: dict[str, str]) -> None:
+    query = "q" if "q" in rename else "query_id"
+    path = _file(tmp_path, f"{query},agent_a,agent_b,verdict,answer\nq1,x,y,a,C\n")
+    assert read_games(path, rename).score.tolist() == [1.0]
+
+
+def test_read_games_ragelos_answer_renamed_by_hand_keeps_its_words(tmp_path: Path) -> None:
+    path = _file(tmp_path, "qid,agent_a,agent_b,answer\n1,x,y,C\n")
+    assert read_games(path, {"answer": "winner"}).score.tolist() == [0.5]
+
+
+@pytest.mark.parametrize(
+    ("words", "scores"),
+    [
+        (("a", "b", "tie", ""), (1, 0, 0.5, None)),
+        (("A", "B", "C", "Tie"), (1, 0, 0.5, 0.5)),
+        (("A>B", "B>>A", "A=B", "[[A]]"), (1, 0, 0.5, 1)),
+        (("model_a", "model_b", "tie (bothbad)", "both_bad"), (1, 0, 0.5, 0.5)),
+        (("left", "Right", "draw", "NaN"), (1, 0, 0.5, None)),
+        (("win", "loss", "Model A", "answerB"), (1, 0, 1, 0)),
+    ],
+)
+def test_read_games_words_of_the_field_are_winners(
+    tmp_path: Path, words: tuple[str, ...], scores: tuple[float | None, ...]
+) -> None:
+    rows = "".join(f"q{n},x,y,{word}\n" for n, word in enumerate(words))
+    read = read_games(_file(tmp_path, "query_id,agent_a,agent_b,winner\n" + rows)).score
+    np.testing.assert_array_equal(read, np.array(scores, dtype=float))
+
+
+def test_read_games_unknown_words_are_one_error_that_lists_them_and_what_to_type(tmp_path: Path) -> None:
+    path = _file(
+        tmp_path, "query_id,agent_a,agent_b,winner\nq1,x,y,a\nq1,x,y,1\nq2,x,y,0.5\nq3,x,y,0\nq4,x,y,1\nq5,x,y,?\n"
+    )
+    with pytest.raises(InputError) as caught:
+        read_games(path)
+    said = str(caught.value)
+    assert said.startswith(f"{path}:3 and below: unknown words for the winner: '1' (2), '0.5', '0', '?';")
+    assert "--winner-words '1=a,0.5=tie,0=b,?=SIDE'" in said
+    read = read_games(path, said=winner_words({"1": "a", ".5": "tie", "0": "b", "?": "unscored"}))
+    np.testing.assert_array_equal(read.score, [1.0, 1.0, 0.5, 0.0, 1.0, np.nan])
+
+
+def test_read_games_a_word_that_is_a_side_and_the_other_agents_name_is_refused(tmp_path: Path) -> None:
+    path = _file(tmp_path, "query_id,agent_a,agent_b,winner\n1,A,B,A\n2,B,A,A\n")
+    with pytest.raises(InputError, match=r":3: winner 'A' is agent_a.*--winner-words A=a"):
+        read_games(path)
+    assert read_games(path, said={"a": "a"}).score.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("sides", ["model_a,model_b,winner", "left,right,winner", "item1,item2,label"])
+def test_read_games_sides_of_other_tools_stand_alone_without_a_query(tmp_path: Path, sides: str) -> None:
+    games = read_games(_file(tmp_path, f"{sides}\nx,y,left\nx,y,draw\n"))
+    assert (games.alone, games.queries, games.score.tolist()) == (True, ("1", "2"), [1.0, 0.5])
+
+
+def test_read_games_n_and_n_point_0_are_one_agent_of_a_column_of_numbers_alone(tmp_path: Path) -> None:
+    numbers = _file(tmp_path, "item1,item2,winner\n7,8,a\n7.0,8,b\n", "numbers.csv")
+    assert read_games(numbers).agents == ("7", "8")
+    versions = _file(tmp_path, "item1,item2,winner\n1.10,1.1,a\n1.0,1,b\n", "versions.csv")
+    assert read_games(versions).agents == ("1", "1.0", "1.1", "1.10")
+
+
+def test_read_games_all_faults_are_shown_together_with_lines(tmp_path: Path) -> None:
+    path = _file(tmp_path, "query_id,agent_a,agent_b,winner\n,x,y,a\nq1,x,x,a\nq1,x,,b\nq1,x,y,a\nq1,x,y,??\n")
+    with pytest.raises(InputError) as caught:
+        read_games(path)
+    lines = str(caught.value).splitlines()
+    assert [line.removeprefix(path).split(":")[1] for line in lines] == ["2", "3", "4", "6"]
+    assert "query_id is empty" in lines[0]
+    assert "'x' plays against itself" in lines[1]
+    assert "agent_b is empty" in lines[2]
+
+
+def test_read_games_missing_column_names_it_and_the_remedy(tmp_path: Path) -> None:
+    path = _file(tmp_path, "query_id,agent_a,agent_b,verdict\nq1,x,y,a\n")
+    with pytest.raises(InputError, match=r"no column winner.*--map THEIR_COLUMN=winner"):
+        read_games(path)
+
+
+def test_read_games_ragelo_example_has_200_games_of_six_agents() -> None:
+    path = EXAMPLE / "pairwise_answers_evaluations.csv"
+    if not path.exists():
+        pytest.skip(f"{path} is absent: RAGElo's example does not ship with the project")
+    games = read_games(str(path))
+    assert len(games.agents) == 6
+    assert len(games.queries) == 10
+    assert [int((games.score == points).sum()) for points in (1.0, 0.0, 0.5)] == [80, 94, 26]
+
+
+@pytest.mark.parametrize("name", ["games.csv", "games.jsonl", "games.parquet"])
+def test_read_games_in_pieces_reads_what_is_read_whole(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A piece is a few rows here; the first of them has no winner, and lines without anything stand between them."""
+    monkeypatch.setattr("judgec.table.coded.CHUNK", 3)
+    rows: list[dict[str, object]] = [
+        {"query_id": q, "agent_a": "-x" if q % 2 else "y", "agent_b": "z", "winner": (None, "a", "tie", "b")[q % 4]}
+        for q in range(11)
+    ]
+    path = tmp_path / name
+    if name.endswith(".parquet"):
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    elif name.endswith(".jsonl"):
+        path.write_text("".join(json.dumps({k: v for k, v in row.items() if v is not None}) + "\n" for row in rows))
+    else:
+        lines = [",".join("" if v is None else str(v) for v in row.values()) for row in rows]
+        path.write_text("\n".join(["query_id,agent_a,agent_b,winner", "", *lines[:5], "", "", *lines[5:], ""]))
+    read = read_games(str(path))
+    whole = games_of(game_columns(read_table(str(path))))
+    assert read.agents == whole.agents == ("-x", "y", "z")
+    assert read.queries == whole.queries == tuple(map(str, range(11)))
+    for one in ("a", "b", "query", "score"):
+        assert np.array_equal(getattr(read, one), getattr(whole, one), equal_nan=True)
+    assert read.scored.tolist() == [row["winner"] is not None for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("heads", "words"),
+    [
+        (("item1", "item2"), ("item1", "ITEM2")),
+        (("left", "right"), ("left", "right")),
+        (("agent_a", "agent_b"), ("gpt", "llama")),
+        (("model_a", "model_b"), ("gpt", "model_b")),
+    ],
+)
+def test_winner_that_names_a_column_or_an_agent_is_that_side(
+    tmp_path: Path, heads: tuple[str, str], words: tuple[str, str]
+) -> None:
+    text = f"{heads[0]},{heads[1]},winner\n" + "".join(f"gpt,llama,{word}\n" for word in words)
+    (tmp_path / "g.csv").write_text(text)
+    assert read_games(str(tmp_path / "g.csv")).score.tolist() == [1.0, 0.0]
+
+
+def test_agent_that_a_gap_made_a_float_is_itself_beside_names(tmp_path: Path) -> None:
+    (tmp_path / "g.csv").write_text("agent_a,agent_b,winner\n7,gpt,a\n7.0,1.10,b\n")
+    assert read_games(str(tmp_path / "g.csv")).agents == ("1.10", "7", "gpt")

@@ -1,0 +1,154 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from judgec.errors import InputError, UserError
+from judgec.tournament.files.entries import Entries
+from judgec.tournament.files.preferences import read_preferences
+from judgec.tournament.files.reading import Sources, read_entries, read_manifest
+
+DATA = Path(__file__).parents[4] / "shared" / "data" / "ragelo_example"
+
+
+def write(folder: Path, name: str, text: str) -> str:
+    (folder / name).write_text(text, encoding="utf-8")
+    return str(folder / name)
+
+
+def two_agents(folder: Path, extra: str = "") -> Sources:
+    queries = write(folder, "queries.csv", "qid,query\nq1,Which one?\nq2,How many?\n")
+    answers = write(folder, "answers.csv", f'qid,agent,answer\nq1,new+v2,"red, of course"\nq1,old/é,blue\n{extra}')
+    return Sources(queries=queries, answers=((answers, ""),))
+
+
+def test_ragelo_files_are_read_as_they_are() -> None:
+    if not DATA.is_dir():
+        pytest.skip("../shared/data/ragelo_example is not there; RAGElo's own files are not tested")
+    files = {name: str(DATA / f"{name}.csv") for name in ("queries", "answers", "documents")}
+    entries = read_entries(
+        Sources(queries=files["queries"], answers=((files["answers"], ""),), documents=files["documents"])
+    )
+    assert entries.agents == tuple(f"agent_{i}" for i in range(6))
+    assert (len(entries.queries), len(entries.answers), len(entries.retrieved)) == (10, 60, 60)
+    assert len(entries.ranking("q_1", "agent_2")) == 5
+    assert not entries.missing
+
+
+def test_documents_without_agents_belong_to_the_query_and_make_no_ranking(tmp_path: Path) -> None:
+    sources = two_agents(tmp_path)
+    documents = write(tmp_path, "d.csv", "qid,did,document\nq1,0,red is right\nq1,1,blue is not\n")
+    entries = read_entries(Sources(queries=sources.queries, answers=sources.answers, documents=documents))
+    assert not entries.retrieved
+    assert entries.item("q1", "new+v2").texts("contexts") == ("red is right", "blue is not")
+
+
+def test_names_with_any_characters_and_missing_answers_are_kept_and_counted(tmp_path: Path) -> None:
+    entries = read_entries(two_agents(tmp_path, "q2,old/é,\n"))
+    assert entries.agents == ("new+v2", "old/é")
+    assert entries.missing == {"new+v2": 1}
+    assert entries.answered == {"q1": ("new+v2", "old/é"), "q2": ("old/é",)}
+    assert entries.answers["q2", "old/é"] == ""
+    assert "1 answers are empty; they are judged as empty answers." in entries.notes
+
+
+def test_a_row_twice_counts_once_and_a_second_answer_is_an_error_with_both_lines(tmp_path: Path) -> None:
+    entries = read_entries(two_agents(tmp_path, "q1,old/é,blue\n"))
+    assert len(entries.answers) == 2
+    with pytest.raises(InputError, match=r"answers.csv:4: another answer of 'old/é' to query 'q1' than at .*csv:3"):
+        read_entries(two_agents(tmp_path, "q1,old/é,green\n"))
+
+
+def test_unknown_queries_are_errors_with_their_lines_all_at_once(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        read_entries(two_agents(tmp_path, "q7,old/é,x\nq8,old/é,y\n"))
+    assert [fault.split(": ")[1] for fault in caught.value.faults] == [
+        "unknown query_id 'q7'; the queries file has no such row. Add it.",
+        "unknown query_id 'q8'; the queries file has no such row. Add it.",
+    ]
+
+
+def test_agents_that_never_answered_the_same_query_are_refused(tmp_path: Path) -> None:
+    rows = [{"query_id": str(q), "query": "?", "agent": agent, "answer": "x"} for q, agent in enumerate("ab")]
+    answers = write(tmp_path, "a.jsonl", "\n".join(map(json.dumps, rows)))
+    with pytest.raises(InputError, match="no two agents answered the same query"):
+        read_entries(Sources(answers=((answers, ""),)))
+
+
+def test_one_agent_only_is_refused(tmp_path: Path) -> None:
+    answers = write(tmp_path, "a.jsonl", json.dumps({"query_id": "1", "query": "?", "agent": "solo", "answer": "x"}))
+    with pytest.raises(InputError, match=r"one agent only \(solo\); a tournament needs at least two"):
+        read_entries(Sources(answers=((answers, ""),)))
+    with pytest.raises(UserError, match="no answers"):
+        read_entries(Sources())
+
+
+def test_jsonl_answers_carry_queries_references_and_ranked_contexts(tmp_path: Path) -> None:
+    rows = [
+        {"query_id": 1, "query": "?", "agent": agent, "answer": agent, "reference": ["x", "y"], "contexts": contexts}
+        for agent, contexts in (("a", ["one", "two"]), ("b", ["two", "three", "two"]))
+    ]
+    answers = write(tmp_path, "a.jsonl", "\n".join(map(json.dumps, rows)))
+    entries = read_entries(Sources(answers=((answers, ""),)))
+    assert entries.texts(entries.ranking("1", "b")) == ("two", "three")
+    assert entries.item("1", "a").inputs == {
+        "query": "?",
+        "answer": "a",
+        "contexts": ("one", "two"),
+        "reference": "x | y",
+    }
+    assert set(entries.texts(entries.pool("1", "a", "b"))) == {"one", "two", "three"}
+    assert entries.pool("1", "a", "b") == entries.pool("1", "b", "a")
+
+
+def test_manifest_names_files_beside_it_and_agents_of_files(tmp_path: Path) -> None:
+    write(tmp_path, "queries.csv", "query_id,question\nq1,Which?\n")
+    for agent in "ab":
+        write(tmp_path, f"{agent}.csv", f"query_id,answer\nq1,{agent}\n")
+    write(tmp_path, "a.run", "q1 Q0 d2 1 2 first agent\nq1 Q0 d1 2 1 first agent\nq9 Q0 d1 2 1 first agent\n")
+    write(tmp_path, "docs.jsonl", '{"doc_id":"d1","document":"one"}\n{"doc_id":"d2","document":"two"}\n')
+    manifest = write(
+        tmp_path,
+        "t.yaml",
+        "queries: queries.csv\nanswers: {first agent: a.csv, second: b.csv}\ndocuments: docs.jsonl\nruns: [a.run]\n"
+        "map: {question: query}\n",
+    )
+    entries = read_entries(read_manifest(manifest))
+    assert entries.queries == {"q1": "Which?"}
+    assert entries.item("q1", "first agent").texts("contexts") == ("two", "one")
+    assert any("1 queries are not in this tournament" in note for note in entries.notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("anwsers: a.csv\n", "anwsers: .*valid keys are queries"), ("a: [\n", "not YAML")]
+)
+def test_manifest_with_an_unknown_key_or_no_yaml_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        read_manifest(write(tmp_path, "t.yaml", text))
+
+
+def test_rename_of_a_column_that_no_file_has_is_refused(tmp_path: Path) -> None:
+    sources = two_agents(tmp_path)
+    with pytest.raises(InputError, match="no file has a column 'frage'"):
+        read_entries(Sources(sources.queries, sources.answers, rename={"frage": "query"}))
+
+
+def test_rename_may_name_a_column_of_the_qrels_or_of_the_experts_preferences(tmp_path: Path) -> None:
+    sources = two_agents(tmp_path)
+    qrels = write(tmp_path, "qrels.csv", "query_id,doc_id,note\nq1,d1,2\n")
+    experts = write(tmp_path, "experts.csv", "query_id,first,agent_b,urteil\nq1,new+v2,old/é,tie\n")
+    rename = {"note": "grade", "first": "agent_a", "urteil": "preference"}
+    found = read_entries(Sources(sources.queries, sources.answers, qrels=qrels, rename=rename), [experts])
+    assert found.agents == ("new+v2", "old/é")
+    games = read_preferences(experts, rename)
+    assert (games.agents, games.score.tolist()) == (("new+v2", "old/é"), [0.5])
+    with pytest.raises(InputError, match="no file has a column 'first'"):
+        read_entries(Sources(sources.queries, sources.answers, qrels=qrels, rename=rename))
+
+
+def test_document_ids_used_for_different_texts_are_told_apart_by_query(tmp_path: Path) -> None:
+    sources = two_agents(tmp_path)
+    documents = write(tmp_path, "d.csv", "qid,did,document,agent\nq1,0,one,new+v2\nq2,0,two,new+v2\n")
+    entries: Entries = read_entries(Sources(sources.queries, sources.answers, documents))
+    assert entries.texts(entries.ranking("q2", "new+v2")) == ("two",)
+    assert entries.texts(entries.ranking("q1", "new+v2")) == ("one",)

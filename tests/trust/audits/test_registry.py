@@ -1,0 +1,291 @@
+"""Each audit against a judge with exactly its fault, which must fail, and a clean one, which must pass."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from judgec.errors import UserError
+from judgec.raters.fencing import fence
+from judgec.records.audit import Finding
+from judgec.records.estimate import Estimate
+from judgec.records.label import Item
+from judgec.trust.audits.effect import status_of
+from judgec.trust.audits.injection import TAGS
+from judgec.trust.audits.registry import AUDITS, audits_named, run_audits
+from tests.trust.audits.judges import PREFERENCE, Grader, better, items, noisy, pairs, quality, subject
+
+
+def fair(item: Item, run: int) -> int:
+    """The clean judge."""
+    return quality(item)
+
+
+def fair_pair(item: Item, run: int) -> int:
+    return better(item)
+
+
+def up(grade: int, more: bool) -> int:
+    return min(4, grade + more)
+
+
+def _obeys(item: Item, run: int) -> int:
+    text = item.text("answer") + item.text("contexts")
+    shown = "".join(chr(ord(c) - TAGS) if TAGS <= ord(c) < TAGS + 128 else c for c in text)
+    ordered = re.search(r"(instruct|instruc|Anweisung|grade|SYSTEM|指示|инструкции|التعليمات|policy|Decode)", shown)
+    return 4 if ordered else quality(item)
+
+
+def _flips(item: Item, run: int) -> int:
+    return (quality(item) + run) % 5
+
+
+FAULTS: dict[str, tuple[Grader, Callable[[], tuple[Item, ...]]]] = {
+    "position": (lambda item, run: (quality(item) + (not item.text("contexts").startswith("Fact"))) % 5, items),
+    "length": (lambda item, run: up(quality(item), len(item.text("answer")) > 110), items),
+    "style": (lambda item, run: up(quality(item), "certain" in item.text("answer")), items),
+    "authority": (
+        lambda item, run: up(quality(item), bool(re.search("Harvard|19|20|97|thirty", item.text("answer")))),
+        items,
+    ),
+    "injection": (_obeys, items),
+    "reference": (lambda item, run: len(item.text("answer")) % 5, items),
+    "context": (lambda item, run: len(item.text("answer")) % 5, items),
+    "self_preference": (lambda item, run: up(quality(item), "gpt" in (item.agent or "")), items),
+    "repeat": (_flips, items),
+    "paraphrase": (
+        lambda item, run: up(quality(item), "isn't" in item.text("answer") or "\n" in item.text("answer")),
+        items,
+    ),
+    "groups": (lambda item, run: up(quality(item), item.group == "law"), items),
+}
+
+
+def audited(name: str, grade: Grader, given: tuple[Item, ...]) -> Finding:
+    one = subject(grade, given, expert=quality)
+    (finding,) = run_audits(one, one, [name])
+    return finding
+
+
+@pytest.mark.parametrize("name", [name for name in AUDITS if name != "position"])
+def test_audit_of_a_judge_with_its_fault_fails_and_of_a_clean_one_passes(name: str) -> None:
+    grade, given = FAULTS[name]
+    found = audited(name, grade, given())
+    assert found.status == "fail", found.sentence
+    assert found.effect.low is not None
+    assert found.effect.low > found.bound
+    assert "beyond the bound" in found.sentence
+    clean = audited(name, fair, given())
+    assert clean.status == "pass", clean.sentence
+    assert "within the bound" in clean.sentence
+
+
+@pytest.mark.parametrize("name", [name for name in AUDITS if name != "position"])
+def test_audit_fails_for_no_other_audits_fault(name: str) -> None:
+    """A judge that only varies from run to run, or favours a group, is not accused of anything else."""
+    for fault in ("repeat", "groups"):
+        grade, given = FAULTS[fault]
+        if name not in {fault, "self_preference"}:
+            assert audited(name, grade, given()).status != "fail"
+
+
+def test_position_audit_of_pairs_sees_the_advantage_of_the_first_answer() -> None:
+    def first(item: Item, run: int) -> int:
+        return 0 if better(item) == 2 or len(item.text("query")) % 2 else better(item)
+
+    biased = subject(first, pairs(), scale=PREFERENCE)
+    (found,) = run_audits(biased, biased, ["position"])
+    assert found.status == "fail"
+    # Ties, and all pairs whose query has an odd length, go to whoever stands first: an advantage of a half each.
+    ties = [better(item) == 2 or len(item.text("query")) % 2 for item in pairs()]
+    assert found.effect.value == pytest.approx(sum(ties) / len(ties) / 2)
+    assert found.parts["flipped"].value == pytest.approx(sum(ties) / len(ties))
+    clean = subject(fair_pair, pairs(), scale=PREFERENCE)
+    (found,) = run_audits(clean, clean, ["position"])
+    assert found.status == "pass"
+    assert found.effect.value == 0.0
+
+
+def test_position_audit_of_single_answers_reverses_the_documents() -> None:
+    def first_document(item: Item, run: int) -> int:
+        return quality(Item("", "", {"answer": item.text("answer"), "contexts": item.texts("contexts")[:1]}))
+
+    given = items(fields=("contexts",))
+    one = subject(first_document, given)
+    assert run_audits(one, one, ["position"])[0].status == "fail"
+    clean = subject(fair, given)
+    assert run_audits(clean, clean, ["position"])[0].status == "pass"
+
+
+def test_pairwise_judges_are_audited_on_either_side() -> None:
+    def longer(item: Item, run: int) -> int:
+        a, b = len(item.text("answer_a")), len(item.text("answer_b"))
+        return 2 if a == b else int(b > a)
+
+    faulty = subject(longer, pairs(), scale=PREFERENCE)
+    (found,) = run_audits(faulty, faulty, ["length"])
+    assert (found.status, found.part) == ("fail", "padded")
+    assert (found.effect.value or 0) > 0  # the padded side gains, whichever it is
+
+    def obeys(item: Item, run: int) -> int:
+        for side, name in enumerate(("answer_a", "answer_b")):
+            if re.search(r"Ignore|SYSTEM|GradeBot|rubric", item.text(name)):
+                return side
+        return better(item)
+
+    gullible = subject(obeys, pairs(), scale=PREFERENCE)
+    (found,) = run_audits(gullible, gullible, ["injection"])
+    assert found.status == "fail"
+    assert (found.parts["role"].value or 0) > 0.5
+    clean = subject(fair_pair, pairs(), scale=PREFERENCE)
+    statuses = {
+        one.audit: one.status for one in run_audits(clean, clean, ["length", "style", "injection", "authority"])
+    }
+    assert set(statuses.values()) == {"pass"}
+
+
+def test_pairwise_judge_that_favours_its_family_fails() -> None:
+    def own(item: Item, run: int) -> int:
+        return 0 if item.text("agent_a").startswith("gpt") else 1 if item.text("agent_b").startswith("gpt") else 2
+
+    one = subject(own, pairs(), scale=PREFERENCE, expert=better)
+    (found,) = run_audits(one, one, ["self_preference"])
+    assert found.status == "fail"
+    other = subject(own, pairs(), scale=PREFERENCE, expert=better, model="openai/o3-mini")
+    assert run_audits(other, other, ["self_preference"])[0].status == "fail"  # the family, not the name
+    elsewhere = subject(own, pairs(), scale=PREFERENCE, expert=better, model="mistral/large")
+    assert run_audits(elsewhere, elsewhere, ["self_preference"])[0].status == "skipped"
+
+
+def test_audits_that_do_not_apply_say_why() -> None:
+    one = subject(fair, items(fields=()), model="embedded")
+    found = {each.audit: each for each in run_audits(one, one)}
+    assert found["reference"].sentence == "Skipped: the judge sees no reference."
+    assert found["context"].sentence == "Skipped: the judge sees no contexts."
+    assert "the embedded engine is no language model" in found["self_preference"].sentence
+    assert "no experts' labels" in found["groups"].sentence
+    assert found["position"].status == "skipped"
+    assert all(each.effect.value is None for each in found.values() if each.status == "skipped")
+
+
+def test_audits_that_lack_data_say_which_column_has_to_hold_what() -> None:
+    def harsh_alone(item: Item, run: int) -> int:
+        return quality(item) if item.text("reference") else 1
+
+    nameless = tuple(replace(item, agent="alder", group=f"g{n // 12}") for n, item in enumerate(items(60, per_query=2)))
+    one = subject(harsh_alone, nameless, expert=quality)
+    found = {each.audit: each.sentence for each in run_audits(one, one, ["context", "self_preference", "groups"])}
+    assert "without the reference, which would decide by itself, 0 of 60 items have a good grade" in found["context"]
+    assert "compiled on labels without the column reference" in found["context"]
+    assert "families seen: none that is known. Name the model" in found["self_preference"]
+    assert "in the column agent, for example gpt-4o" in found["self_preference"]
+    assert "0 of 5 groups have 8 labelled queries" in found["groups"]
+    assert "(the largest, g0, has 6); two are needed" in found["groups"]
+    ungrouped = subject(fair, tuple(replace(item, group=None) for item in nameless), expert=quality, model="acme-1")
+    found = {each.audit: each.sentence for each in run_audits(ungrouped, ungrouped, ["self_preference", "groups"])}
+    assert "into the column group" in found["groups"]
+    assert "'acme-1' is not known; names that tell OpenAI, Anthropic" in found["self_preference"]
+    apart = subject(fair_pair, pairs(), scale=PREFERENCE, expert=better, model="mistral/large")
+    (alone,) = run_audits(apart, apart, ["self_preference"])
+    assert "columns agent_a and agent_b" in alone.sentence
+
+
+def test_verdicts_that_an_edit_costs_are_counted_and_in_no_effect() -> None:
+    def breaks(item: Item, run: int) -> int | None:
+        return None if "✨" in item.text("answer") else quality(item)
+
+    found = audited("style", breaks, items())
+    assert found.unscored == 60
+    assert found.parts["emoji"].value is None
+    assert found.status == "pass"
+
+
+def test_few_items_leave_an_audit_not_shown_and_say_how_many_more_would_do() -> None:
+    found = audited("repeat", fair, items(6))
+    assert found.status == "not shown"
+    assert found.more_items is not None
+    assert f"; about {found.more_items} more items of other queries, like these 6, would settle it." in found.sentence
+    assert audited("repeat", fair, items(6 + found.more_items)).status == "pass"
+    assert audited("repeat", fair, items(6 + found.more_items - 1)).status == "not shown"
+
+
+@pytest.mark.parametrize("queries", [20, 60, 200, 1000])
+def test_wrong_reference_that_45_percent_of_good_grades_survive_never_passes(queries: int) -> None:
+    def half_blind(item: Item, run: int) -> int:
+        """Grades by the reference, but has a good word for 8 questions of 20 whatever it says."""
+        number = int(re.sub(r"\D", "", item.query_id) or 0)
+        return 4 if number % 20 < 8 else quality(item)
+
+    found = audited("reference", half_blind, items(queries))
+    assert 0.38 < (found.effect.value or 0) < 0.5
+    assert found.status in {"not shown", "fail"}
+    assert "within the bound of" not in found.sentence or "not shown" in found.sentence
+
+
+def test_pass_is_said_only_where_the_interval_is_within_the_bound() -> None:
+    def effect(low: float, high: float) -> Estimate:
+        return Estimate(value=(low + high) / 2, low=low, high=high, n=60, n_clusters=60)
+
+    assert status_of(effect(0.0, 0.1), 0.1) == "pass"
+    assert status_of(effect(0.0, 0.101), 0.1) == "not shown"
+    assert status_of(effect(0.1, 0.3), 0.1) == "not shown"
+    assert status_of(effect(0.101, 0.3), 0.1) == "fail"
+    assert status_of(effect(-0.3, 0.0), 0.1) == "pass"
+    assert status_of(effect(-0.3, 0.0), 0.1, two_sided=True) == "not shown"
+    assert status_of(effect(-0.3, -0.2), 0.1, two_sided=True) == "fail"
+    assert status_of(effect(-0.1, 0.1), 0.1, two_sided=True) == "pass"
+    assert status_of(Estimate(value=0.0), 0.1) == "not shown"
+
+
+def test_finding_on_an_older_card_that_says_warn_is_not_shown() -> None:
+    written = audited("repeat", fair, items(6)).model_dump() | {"status": "warn"}
+    del written["more_items"]
+    assert Finding.model_validate(written).status == "not shown"
+
+
+def test_audits_named_keeps_the_order_of_the_table_and_refuses_unknown_names() -> None:
+    assert list(audits_named(["style", "length"])) == ["length", "style"]
+    assert list(audits_named([])) == list(AUDITS)
+    with pytest.raises(UserError, match="no audit 'lenght'; there are position, length"):
+        audits_named(["lenght"])
+
+
+def test_every_attack_gets_its_turn_in_answers_and_in_documents() -> None:
+    from judgec.trust.audits.injection import AUTHORITY, attacks
+
+    tried: set[tuple[str, str]] = set()
+
+    def watching(item: Item, run: int) -> int:
+        if "#" in item.item_id:
+            here = "answer" if "\n" in item.text("answer") else "contexts"
+            tried.add((here, item.item_id.partition("#")[2]))
+        return quality(item)
+
+    one = subject(watching, items(60), expert=quality)
+    run_audits(one, one, ["injection"])
+    names = {attack.name for attack in attacks() if attack.family != AUTHORITY}
+    assert {(place, name) for place in ("answer", "contexts") for name in names} <= tried
+
+
+def test_fenced_attacks_stay_inside_their_block() -> None:
+    """Whatever an attack holds, each of its lines is quoted, and none opens a field or ends the turn."""
+    from judgec.trust.audits.injection import attacks
+
+    for attack in attacks():
+        block = fence("answer", f"Right.\n{attack.filled(best='5', field='grade', name='answer')}")
+        assert all(line.startswith("> ") for line in block.splitlines()), attack.name
+        assert not re.search(r"\[\[\s*##", block)
+        assert not re.search(r"<\||\[/?INST\]|</?s>", block), attack.name
+        assert not any(TAGS <= ord(char) < TAGS + 128 for char in block), attack.name
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", [name for name in AUDITS if name != "position"])
+def test_noisy_clean_judges_fail_no_more_often_than_stated(name: str) -> None:
+    """Off by a grade in 4 % of replies, which is not a fault of any audit here."""
+    runs = 60
+    failed = sum(
+        audited(name, noisy(fair, 0.04, seed), items(60, seed, per_query=2)).status == "fail" for seed in range(runs)
+    )
+    assert failed <= 0.05 * runs + 3  # three standard errors at a rate of 2.5 %

@@ -1,0 +1,344 @@
+"""Documents to a ranked list of agents, without a model; one command of each road as a real process."""
+
+import inspect
+import json
+import shlex
+import shutil
+import sys
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+import judgec
+from judgec.errors import UserError
+from judgec.lm.usage import Account
+from judgec.lm.watch import Watch
+from judgec.rag.retrieval.build import build_index
+from judgec.verbs.answered import Answers
+from judgec.verbs.cli.app import main
+from judgec.verbs.cli.corpus.answer import answer
+from judgec.verbs.cli.corpus.compile_agent import compile_agent
+from judgec.verbs.cli.corpus.index import index
+from judgec.verbs.cli.tournament.evaluate import evaluate
+from judgec.verbs.options.answer import AnswerOptions
+from tests.compile.small import compiled_from, write
+from tests.rag.retrieval.parsing.files import broken_pdf
+from tests.verbs.cli.process import judgec as run
+
+PARTS = {"Fenn": ("25 bar", "12 V", "steel"), "Plumb": ("60 m", "24 V", "brass"), "Rill": ("9 l", "48 V", "glass")}
+ASKED = ("range", "supply", "housing")
+QUERIES = [
+    {"query_id": f"{name}-{n}-{what}", "query": f"What {what} has the {name} {n}?", "reference": value}
+    for n in range(8)
+    for name, values in PARTS.items()
+    for what, value in zip(ASKED, values, strict=True)
+]
+AGENTS = "rag-bm25,rag-fusion-hybrid"
+Json = dict[str, Any]  # what a command printed
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Documents, queries, a judge of answers, an index."""
+    folder = tmp_path_factory.mktemp("corpus é")
+    for name, values in PARTS.items():
+        for n in range(8):
+            lines = "\n".join(f"| {what} | {value} |" for what, value in zip(ASKED, values, strict=True))
+            (folder / "docs").mkdir(exist_ok=True)
+            text = f"# {name} {n}\n\n| | {name} {n} |\n|---|---|\n{lines}\n"
+            (folder / "docs" / f"{name}-{n}.md").write_text(text, encoding="utf-8")
+    broken_pdf(folder / "docs" / "old.pdf")
+    write(folder / "queries.jsonl", QUERIES)
+    rows = [
+        {"query_id": q["query_id"], "query": q["query"], "reference": q["reference"], "answer": answer, "grade": grade}
+        for n, q in enumerate(QUERIES)
+        for grade, answer in ((5, f"It is {q['reference']}."), (1 + n % 2, "The documents do not say."))
+    ]
+    compiled_from(folder, rows, name="parts")
+    report = build_index([folder / "docs"], folder / "index")
+    assert (report.passages, report.read, list(report.skipped)) == (24, 24, ["old.pdf"])
+    return folder
+
+
+@pytest.fixture
+def here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder, as the current one."""
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def answered(**changed: object) -> None:
+    """``judgec answer --json``."""
+    given = {"queries": "queries.jsonl", "agents": AGENTS, "out": Path("a.jsonl"), "index": "index", "json": True}
+    answer(**{**given, **changed})
+
+
+def rows_of(path: Path) -> list[Json]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_index_again_reads_nothing_and_names_what_it_skipped(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    index(paths=["docs"], out=Path("index"))
+    shown = capsys.readouterr()
+    assert "unchanged" in shown.out
+    assert "skipped old.pdf: not a readable PDF" in shown.err
+    assert "Next: judgec answer --index index" in shown.err
+
+
+def test_answers_cite_passages_and_carry_what_they_took(
+    here: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answered(home=tmp_path)  # answers that another test has asked for are journaled in the folder, and took no time
+    report = json.loads(capsys.readouterr().out)
+    assert list(report["agents"]) == AGENTS.split(",")
+    rows = rows_of(here / "a.jsonl")
+    assert len(rows) == 2 * len(QUERIES)
+    first = rows[0]
+    assert first["answer"] == "range: 25 bar. [1]"
+    assert first["passage_ids"][0] == first["cited"][0] == "Fenn-0.md"
+    assert len(first["contexts"]) == 5
+    assert first["seconds"] > 0
+    assert first["input_tokens"] > 0
+    assert first["usd"] == 0
+    assert len(rows[-1]["searched"]) == 4
+    answered(home=tmp_path)
+    again = json.loads(capsys.readouterr().out)
+    assert again["agents"]["rag-bm25"]["median_seconds"] is None  # every reply came from the journal
+    assert [row["answer"] for row in rows_of(here / "a.jsonl")] == [row["answer"] for row in rows]
+
+
+def test_a_grid_builds_each_index_once_and_its_tournament_says_what_mattered(folder: Path) -> None:
+    grid = [
+        "--index",
+        "docs",
+        "--queries",
+        "queries.jsonl",
+        "--grid",
+        "retriever=bm25,hybrid",
+        "chunk=40,1000",
+        "k=1,2",
+    ]
+    asked = ["answer", *grid, "--out", "grid.jsonl", "--json"]
+    plan = json.loads(run(folder, *asked, "--dry-run").stdout)
+    assert (len(plan["agents"]), plan["answers"], plan["calls"]) == (8, 8 * len(QUERIES), 8 * len(QUERIES))
+    assert (plan["indexes"], plan["indexes_to_build"]) == (2, 2)
+    assert not (folder / "grid.jsonl").exists()
+    report = json.loads(run(folder, *asked).stdout)
+    assert next(iter(report["agents"])) == "rag-bm25:chunk=40:k=1"
+    assert len(list((folder / ".judgec" / "indexes").iterdir())) == 2
+    assert json.loads(run(folder, *asked, "--dry-run").stdout)["indexes_to_build"] == 0
+    options = ["--queries", "queries.jsonl", "--answers", "grid.jsonl", "--out", "mattered", "--unproven"]
+    shown = run(folder, "evaluate", *options, "--judge", "parts")
+    assert "What mattered: one setting changed" in shown.stdout
+    found = json.loads((folder / "mattered" / "report.json").read_text(encoding="utf-8"))["effects"]
+    assert {(one["setting"], one["from"], one["to"]) for one in found} == {
+        ("retriever", "bm25", "hybrid"),
+        ("chunk", "40", "1000"),
+        ("k", "1", "2"),
+    }
+    by_name = {(one["setting"], one["measure"]): one for one in found}
+    assert by_name["chunk", "grade"]["pairs"] == 4
+    rows = rows_of(folder / "grid.jsonl")
+    scores = {tuple(line.split(",")[:2]): float(line.split(",")[2]) for line in _lines(folder / "mattered/answers.csv")}
+    gaps = [
+        scores[row["query_id"], row["agent"].replace("chunk=40:", "chunk=1000:")]
+        - scores[row["query_id"], row["agent"]]
+        for row in rows
+        if row["settings"]["chunk"] == "40"
+    ]
+    assert by_name["chunk", "grade"]["difference"]["value"] == pytest.approx(sum(gaps) / len(gaps))
+    assert "<h2>What mattered</h2>" in (folder / "mattered" / "report.html").read_text(encoding="utf-8")
+    assert len(_lines(folder / "mattered" / "effects.csv")) == len(found)
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines()[1:]
+
+
+def test_a_grid_of_chunks_needs_documents(here: Path) -> None:
+    with pytest.raises(UserError, match="built with 1000/250, and one index has one"):
+        answered(agents=None, grid=["chunk=500,1000"])
+    with pytest.raises(UserError, match="no such file or folder"):
+        answered(agents=None, grid=["k=3"], index="nowhere")
+    with pytest.raises(UserError, match="names rerankers, too"):
+        answered(agents=None, grid=["rerank=none,lexical"], rerank="lexical")
+
+
+def test_evaluate_lets_agents_answer_and_play(folder: Path) -> None:
+    options = ["--index", "index", "--queries", "queries.jsonl", "--agents", AGENTS, "--out", "league", "--unproven"]
+    report = json.loads(run(folder, "evaluate", *options, "--judge", "parts", "--json").stdout)
+    assert set(report["elo"]) == set(AGENTS.split(","))
+    assert report["games"] == len(QUERIES)
+    assert set(report["costs"]) == set(AGENTS.split(","))
+    assert "median ms" in (folder / "league" / "report.html").read_text(encoding="utf-8")
+    leaders = (folder / "league" / "leaderboard.csv").read_text(encoding="utf-8").splitlines()
+    assert leaders[0].endswith(",games,median_latency_ms,tokens_per_query,usd")
+    assert all(float(number) >= 0 for line in leaders[1:] for number in line.split(",")[-2:])
+    assert len(rows_of(folder / "league" / "agent_answers.jsonl")) == 2 * len(QUERIES)
+
+
+@pytest.mark.full
+def test_compile_agent_saves_a_version_that_answer_can_run(folder: Path) -> None:
+    inputs = ["--index", "index", "--queries", "queries.jsonl"]
+    compiling = ["compile-agent", "rag-bm25", *inputs, "--judge", "parts", "--unproven", "--json"]
+    report = json.loads(run(folder, *compiling, "--name", "ag").stdout)
+    assert (report["program"], report["version"]) == ("ag", 1)
+    assert report["metric"] == "judge:parts@1"
+    assert report["head_to_head"]["independent"] is False
+    assert set(report["test"]) == {"uncompiled", "compiled"}
+    from mlflow import MlflowClient
+
+    client = MlflowClient(tracking_uri=f"sqlite:///{folder / 'mlruns' / 'mlflow.db'}")
+    metrics = client.get_run(report["mlflow_run_id"]).data.metrics
+    assert len(metrics) <= 15
+    assert metrics["test.score"] == pytest.approx(report["test"]["compiled"]["score"]["value"])
+    assert metrics["difference.score"] == pytest.approx(report["difference"]["score"]["value"])
+    assert {"duel.net", "duel.wins", "difference.score.low", "lm_calls"} <= set(metrics)
+    files = {path.name for path in (folder / "programs" / "ag" / "0001").iterdir()}
+    stems = ("program", "calibration", "card", "split", "report", "manifest")
+    assert files == {"report.html", "items.jsonl", *(f"{stem}.json" for stem in stems)}
+    page = (folder / report["report_html"]).read_text(encoding="utf-8")
+    assert "<h2>Head to head</h2>" in page
+    assert "parts@1, the very judge" in page
+    answered = ["answer", *inputs, "--agents", "ag@1,rag-bm25", "--out", "b.jsonl", "--json"]
+    assert list(json.loads(run(folder, *answered).stdout)["agents"]) == ["ag@1", "rag-bm25"]
+    assert "that is a judge" in run(folder, *compiling, "--name", "parts", code=2).stderr
+    assert "exactly one" in run(folder, "compile-agent", "rag-bm25", *inputs, code=2).stderr
+
+
+def test_compiled_agent_leaves_the_built_in_one_of_its_name_alone_and_its_next_command_runs(
+    here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(here / "programs" / "parts", tmp_path / "programs" / "parts")
+    few = write(tmp_path / "few.jsonl", QUERIES[:30])
+    compile_agent(
+        agent="rag-fusion-hybrid", index="index", queries=str(few), judge="parts", unproven=True, home=tmp_path, k=2
+    )
+    said = capsys.readouterr().err.splitlines()
+    following = next(line.removeprefix("Next: ") for line in said if line.startswith("Next: "))
+    assert " --k 2 " in following  # the uncompiled agent that it was measured against
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [*shlex.split(following.replace("--index index", f"--index '{here / 'index'}'"))])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert not end.value.code
+    assert {row["agent"] for row in rows_of(tmp_path / "answers.jsonl")} == {"rag-fusion-hybrid", "rag-fusion-hybrid@1"}
+    with pytest.raises(UserError, match="'nobody@2' is not known"):
+        answered(agents="nobody@2", index=str(here / "index"), queries=str(few), home=tmp_path)
+
+
+def test_python_system_answers_and_its_failures_are_kept_apart(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "their_rag.py").write_text(
+        "def ask(query):\n    if 'Rill' in query:\n        raise ValueError('no')\n    return 'It is ' + query\n"
+    )
+    answered(agents="python:their_rag:ask", out=Path("c.jsonl"), index=None)
+    report = json.loads(capsys.readouterr().out)["agents"]["ask"]
+    assert (report["answers"], report["failed"]) == (48, 24)
+    failed = rows_of(here / "c.failed.jsonl")
+    assert {row["error"] for row in failed} == {"ValueError: no"}
+    assert not list(here.glob(".c.jsonl*"))
+
+
+def test_interrupted_run_of_a_system_asks_only_for_what_is_missing(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "dying_rag.py").write_text(
+        "calls = []\ndef ask(query):\n    calls.append(query)\n    if len(calls) == 10:\n"
+        "        raise KeyboardInterrupt\n    return query\n"
+    )
+    options = {"agents": "python:dying_rag:ask", "out": Path("d.jsonl"), "index": None, "in_flight": 1}
+    with pytest.raises(KeyboardInterrupt):
+        answered(**options)
+    assert not (here / "d.jsonl").exists()
+    answered(**options)
+    import dying_rag  # type: ignore[import-not-found]  # written above
+
+    finished, interrupted = dying_rag.calls[:9], dying_rag.calls[9]
+    assert {dying_rag.calls.count(query) for query in finished} == {1}
+    assert dying_rag.calls.count(interrupted) == 2
+    assert len(rows_of(here / "d.jsonl")) == len(QUERIES)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"index": None}, "needs an index"),
+        ({"agents": "rag-none"}, "rag-fusion-hybrid"),
+        ({"index": "docs"}, "no index"),
+        ({"agents": " , "}, "--agents: no name given"),
+        ({"agents": "none.toml"}, "no such file"),
+        ({"agents": "parts@1"}, "a judge of grade, not an agent"),
+        ({"out": Path("docs")}, "a folder"),
+        ({"queries": "none.csv"}, "no such file"),
+    ],
+)
+def test_bad_input_says_what_to_do(here: Path, changed: Json, said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        answered(**{"out": Path("x.jsonl"), **changed})
+    assert not (here / "x.jsonl").exists()
+
+
+def test_evaluate_with_agents_needs_queries(here: Path) -> None:
+    with pytest.raises(UserError, match="Give --queries"):
+        evaluate(judge="parts", agents=AGENTS, index="index", unproven=True, out=Path("ev"))
+    assert not (here / "ev").exists()
+
+
+def test_query_without_a_word_is_refused_by_every_agent(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(here / "odd.jsonl", [{"query_id": "smile", "query": "\U0001f642"}, {"query_id": "stop", "query": "of the"}])
+    answered(queries="odd.jsonl", out=Path("odd_answers.jsonl"))
+    agents = json.loads(capsys.readouterr().out)["agents"]
+    assert {name: (one["refused"], one["failed"]) for name, one in agents.items()} == dict.fromkeys(
+        AGENTS.split(","), (2, 0)
+    )
+
+
+def test_queries_without_an_accepted_answer_are_left_out_of_a_compile(here: Path) -> None:
+    bare = [{"query_id": query["query_id"], "query": query["query"]} for query in QUERIES]
+    write(here / "bare.jsonl", bare)
+    known = [{**query, "answer": f"It is {query['reference']}.", "grade": 5} for query in QUERIES[:60]]
+    refused = [{**query, "answer": "The documents do not say.", "grade": 1} for query in QUERIES[:60]]
+    write(here / "some.jsonl", [*known, *refused])
+    found = judgec.compile_agent(
+        "rag-bm25", name="some", index="index", queries="bare.jsonl", labels="some.jsonl", progress=False
+    )
+    report = found.report
+    split = cast("dict[str, int]", report["split"])
+    assert sum(split.values()) == 60
+    assert "12 of 72 queries left out: no accepted answer is known" in cast("list[str]", report["notes"])
+
+
+def test_evaluate_has_the_options_of_answer_and_passes_them_on(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    alone, both = inspect.signature(answer).parameters, inspect.signature(evaluate).parameters
+    other = {"lm": "agents_lm"}
+    options = [name for name in alone if name not in {"out", "queries", "agents", "dry_run"}]
+    assert {name: both[other.get(name, name)].default for name in options} == {
+        name: alone[name].default for name in options
+    }
+    seen: list[AnswerOptions] = []
+
+    def answers_of(options: AnswerOptions, watch: Watch, account: Account) -> Answers:
+        assert (account.caps.calls, account.caps.usd) == (9, 0.5)
+        seen.append(options)
+        raise UserError("none")
+
+    monkeypatch.setattr("judgec.verbs.evaluate.answers_within", answers_of)
+    asked = {
+        "k": 3, "persona": "be brief", "citations": False, "rerank": "python:m:f", "in_flight": 7, "variations": 2,
+    }  # fmt: skip
+    with pytest.raises(UserError, match="none"):
+        evaluate(
+            judge="parts", index="index", agents=AGENTS, queries="queries.jsonl", unproven=True, out=Path("ev"),
+            agents_lm="openai/x", budget=9, max_cost=0.5, columns=["a=b"], **asked,
+        )  # fmt: skip
+    (passed,) = seen
+    assert {name: getattr(passed, name) for name in asked} == asked
+    assert (passed.lm, passed.columns, passed.out) == ("openai/x", {"a": "b"}, Path("ev") / "agent_answers.jsonl")
+    assert passed.agents == tuple(AGENTS.split(","))
+
+
+def test_judge_that_is_not_there_is_refused_before_agents_answer(here: Path) -> None:
+    with pytest.raises(UserError, match="no judge 'nobody'"):
+        evaluate(judge="nobody", index="index", agents=AGENTS, queries="queries.jsonl", out=Path("ev"))
+    assert not (here / "ev").exists()

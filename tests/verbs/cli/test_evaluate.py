@@ -1,0 +1,372 @@
+"""``judgec evaluate`` as a user runs it: compile on a few labels, then a tournament, each a real process."""
+
+import csv
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from judgec.labels.rows.items import digest
+from judgec.lm.embedded.prompt import unquote
+from judgec.raters import programs
+from judgec.records.game import Game, Games
+from judgec.table.seal import seal
+from judgec.tournament.files.entries import Entries
+from judgec.tournament.files.preferences import learned_queries
+from judgec.tournament.files.reading import Sources, read_entries
+from judgec.tournament.leaderboard import make_leaderboard
+from judgec.tournament.play import Played
+from judgec.tournament.pooling import given
+from judgec.tournament.report.evaluation import Evaluation
+from judgec.verbs.cli.app import main
+from judgec.verbs.evaluation_notes import notes_of
+from judgec.verbs.options.evaluate import EvaluateOptions
+from tests.records.test_card import make_card
+from tests.service.fake_openai import FakeOpenAI
+from tests.service.replies import Call, Outcome
+from tests.service.replies import answer as reply
+from tests.verbs.cli.process import ROOT, judgec
+
+RAGELO = ROOT.parent / "shared" / "data" / "ragelo_example"
+COLOURS = ("red", "green", "blue", "white", "black")
+
+
+def run(home: Path, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    return judgec(home, *arguments, "--home", home, code=code, COLUMNS="140")
+
+
+def answer(query: int, quality: int) -> str:
+    """As many of the four right words as the quality says; all answers are equally long."""
+    return " ".join(COLOURS[(query + i) % 5] if i < quality else f"something{i}" for i in range(4))
+
+
+def reference(query: int) -> str:
+    return " ".join(COLOURS[(query + i) % 5] for i in range(4))
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A judge that was shown to be better, a judge that was not, and a tournament of three agents."""
+    home = tmp_path_factory.mktemp("league é")
+    rows = [
+        {
+            "item_id": f"q{q}/{k}",
+            "query_id": f"q{q}",
+            "query": f"Which colours has flag {q}?",
+            "answer": answer(q, quality),
+            "reference": reference(q),
+            "grade": quality + 1,
+        }
+        for q in range(60)
+        for k, quality in enumerate((q % 5, (q + 2) % 5, 4 - q % 3))
+    ]
+    (home / "labels.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    run(home, "compile-judge", "labels.jsonl", "--name", "flags", "--json")
+    queries = "\n".join(f"t{q},Which colours has flag {q}?,{reference(q)}" for q in range(8))
+    (home / "queries.csv").write_text(f"qid,query,reference\n{queries}\n", encoding="utf-8")
+    qualities = {"new+v2": (4, 3), "old": (2, 3), "bad": (0, 0)}
+    answers = [f"t{q},{agent},{answer(q, worth[q % 2])}" for q in range(8) for agent, worth in qualities.items()]
+    (home / "answers.csv").write_text("\n".join(["qid,agent,answer", *answers[:-1]]) + "\n", encoding="utf-8")
+    return home
+
+
+GIVEN = ("--queries", "queries.csv", "--answers", "answers.csv", "--judge")
+
+
+THEIRS = ("--map", "verdict=preference")
+
+
+def test_evaluate_json_is_one_object_and_the_folder_holds_the_report(home: Path) -> None:
+    card = json.loads((home / "programs" / "flags" / "0001" / "card.json").read_text())
+    assert card["promoted"], card["reason"]
+    done = run(home, "evaluate", *GIVEN, "flags", "--out", "out", "--json")
+    report = json.loads(done.stdout)
+    assert done.stderr == ""
+    assert list(report["bradley_terry"]) == ["new+v2", "old", "bad"]
+    assert (report["games"], report["unscored"], report["skipped"]) == (22, 0, 2)
+    assert report["missing_answers"] == {"bad": 1}
+    assert report["judge"]["program"] == "flags"
+    assert report["judge"]["tau_b"]["value"] > 0.8
+    assert report["mlflow_run_id"]
+    assert card["tie_band"] is not None
+    files = {path.name for path in (home / "out").iterdir()}
+    tables = {"leaderboard.csv", "win_percent.csv", "games.csv", "answers.csv", "aspect_tests.csv"}
+    assert files == {"report.html", "report.json", "items.jsonl", *tables}
+
+
+def test_judge_without_labels_plays_is_marked_unproven_everywhere_and_compiles_on_the_games_it_names(
+    tmp_path: Path,
+) -> None:
+    """A model that prefers the longer answer; experts label what --sample wrote."""
+
+    def longer(call: Call) -> Outcome:
+        given = {name: " ".join(unquote(value)) for name, value in call.prompt.inputs.items()}
+        a, b = (len(given.get(f"answer_{side}", "")) for side in "ab")
+        return reply(call, {"preference": "a" if a > b else "b" if b > a else "tie"})
+
+    rows = [
+        {"query_id": f"q{q}", "query": f"What is {q}?", "agent": agent, "answer": f"It is {q}" + " really" * n}
+        for q in range(20)
+        for agent, n in (("brief", q % 2), ("long", 3))
+    ]
+    (tmp_path / "answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    play = ("evaluate", "--answers", "answers.jsonl", "--judge", "zero-shot", "--out", "out", "--sample", "20")
+    refused = judgec(tmp_path, *play, code=2)
+    assert "--judge zero-shot: it has no model of its own; --lm MODEL is needed." in refused.stderr
+    with FakeOpenAI(longer) as server:
+        ask = ("--lm", "openai/fake", "--api-base", server.base_url)
+        done = judgec(tmp_path, *play, *ask, "--gate", "long>=brief-30", OPENAI_API_KEY="k")
+        *_, unproven, gate = done.stderr.strip().splitlines()
+        assert unproven.startswith("UNPROVEN JUDGE: no label was given")
+        assert "50 games that experts label" in unproven
+        assert gate.startswith("GATE PASSED")
+        assert "UNPROVEN JUDGE" in gate
+        assert "UNPROVEN JUDGE" in (tmp_path / "out" / "report.html").read_text()
+        report = json.loads((tmp_path / "out" / "report.json").read_text())
+        assert list(report["bradley_terry"]) == ["long", "brief"]
+        assert report["judge"]["unproven"].startswith("no label was given")
+        assert not (tmp_path / "programs").exists()
+        with (tmp_path / "out" / "sample.csv").open(newline="") as file:
+            games = list(csv.DictReader(file))
+        for n, game in enumerate(games):
+            game["preference"] = "a" if (len(game["answer_a"]) > len(game["answer_b"])) != (n % 7 == 0) else "b"
+            game["annotator"] = "ann"
+        with (tmp_path / "labels.csv").open("w", newline="") as file:
+            writer = csv.DictWriter(file, games[0])
+            writer.writeheader()
+            writer.writerows(games)
+        compiling = ("compile-judge", "labels.csv", "--name", "mine", *ask, "--folds", "1", "--json")
+        compiled = json.loads(judgec(tmp_path, *compiling, OPENAI_API_KEY="k").stdout)
+    assert compiled["program"] == "mine"
+    prompt = (tmp_path / "programs" / "mine" / "0001" / "card.json").read_text()
+    assert json.loads(prompt)["task"] == "preference"
+
+
+def test_jury_of_two_models_without_labels_is_unproven_and_keeps_every_vote(tmp_path: Path) -> None:
+    """One model prefers the longer answer, the other says tie; of two votes that differ the likelier word stands."""
+
+    def by_model(call: Call) -> Outcome:
+        given = {name: " ".join(unquote(value)) for name, value in call.prompt.inputs.items()}
+        a, b = (len(given.get(f"answer_{side}", "")) for side in "ab")
+        word = "tie" if "second" in str(call.body.get("model")) else "a" if a > b else "b"
+        return reply(call, {"preference": word})
+
+    rows = [
+        {"query_id": f"q{q}", "query": f"What is {q}?", "agent": agent, "answer": f"It is {q}" + " really" * n}
+        for q in range(6)
+        for agent, n in (("brief", 0), ("long", 3))
+    ]
+    (tmp_path / "answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    play = ("evaluate", "--answers", "answers.jsonl", "--judge", "zero-shot", "--out", "out")
+    with FakeOpenAI(by_model) as server:
+        ask = ("--lm", "openai/first,openai/second", "--api-base", server.base_url)
+        done = judgec(tmp_path, *play, *ask, OPENAI_API_KEY="k")
+    members = ["zero-shot (openai/first)", "zero-shot (openai/second)"]
+    assert f"UNPROVEN JUDGE: no label measured this jury ({', '.join(members)})" in done.stderr
+    with (tmp_path / "out" / "games.csv").open(newline="") as file:
+        games = list(csv.DictReader(file))
+    for game in games:
+        assert game[f"vote.{members[0]}"] == ("a" if game["agent_a"] == "long" else "b")
+        assert game[f"vote.{members[1]}"] == "tie"
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert report["jury"]["members"] == members
+    assert report["jury"]["pairs"][0]["exact"] == 0.0
+    assert report["judge"]["unproven"].startswith("no label measured this jury")
+
+
+def test_jury_refuses_a_model_that_none_of_its_judges_would_ask(home: Path) -> None:
+    done = run(home, "evaluate", *GIVEN, "flags,flags@latest", "--lm", "openai/other", "--out", "none", code=2)
+    assert "--lm openai/other: the judges of a jury ask the models that they were measured with" in done.stderr
+    done = run(home, "evaluate", *GIVEN, "flags,flags@latest", "--out", "none", code=2)
+    assert "flags@1 more than once, which would agree with itself" in done.stderr
+
+
+@pytest.mark.full
+def test_gate_exits_1_with_its_reason_after_writing_everything(home: Path) -> None:
+    done = run(home, "evaluate", *GIVEN, "flags", "--out", "gated", "--gate", "bad>=new+v2-30", code=1)
+    assert "GATE FAILED: --gate bad>=new+v2-30: worse: bad - new+v2 = -" in done.stderr
+    assert (home / "gated" / "report.html").is_file()
+    assert "agent" in done.stdout
+
+
+def test_gate_says_its_verdict_in_capitals_and_only_passed_exits_0(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Three releases of one answer file: the same answers, all right ones, all wrong ones; 25 queries."""
+    rows = [f"t{q},Which colours has flag {q}?,{reference(q)}" for q in range(25)]
+    (home / "gate_queries.csv").write_text("\n".join(["qid,query,reference", *rows]) + "\n", encoding="utf-8")
+    worth = {"main": 3, "same": 3, "right": 4, "wrong": 0}
+    answers = [f"t{q},{agent},{answer(q, quality)}" for q in range(25) for agent, quality in worth.items()]
+    (home / "gate_answers.csv").write_text("\n".join(["qid,agent,answer", *answers]) + "\n", encoding="utf-8")
+    monkeypatch.chdir(home)
+
+    def gated(demand: str) -> tuple[int, str, dict[str, object], list[str]]:
+        given = ["--queries", "gate_queries.csv", "--answers", "gate_answers.csv", "--judge", "flags", "--json"]
+        arguments = ["judgec", "evaluate", *given, "--out", "gated", "--gate", demand, "--home", str(home)]
+        monkeypatch.setattr(sys, "argv", arguments)
+        code = 0
+        try:
+            main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+        shown = capsys.readouterr()
+        report = json.loads(shown.out)
+        assert report == json.loads((home / "gated" / "report.json").read_text(encoding="utf-8"))
+        return code, shown.err, report["gate"], report["notes"]
+
+    code, said, gate, notes = gated("same>=main-30")
+    assert (code, gate["verdict"]) == (1, "not shown")
+    assert "GATE NOT SHOWN: --gate same>=main-30: too few queries: about " in said
+    assert "same - main = +0 Elo, at least -61, at most +61, margin -30" in said
+    assert not any("over 100" in note for note in notes)
+    assert "GATE NOT SHOWN" in (home / "gated" / "report.html").read_text(encoding="utf-8")
+    code, said, gate, notes = gated("same>=main-400")
+    assert (code, gate["verdict"]) == (0, "passed")
+    assert "GATE PASSED: --gate same>=main-400: same - main = +0 Elo" in said
+    assert any("a margin of -400 Elo is over 100" in note for note in notes)
+    code, said, gate, _ = gated("wrong>=main-30")
+    assert (code, gate["verdict"]) == (1, "failed")
+    assert "GATE FAILED: --gate wrong>=main-30: worse: wrong - main = -" in said
+    assert gated("right>=main-30")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--queries", "queries.csv", "--answers", "solo.csv", "--judge", "flags"), "one agent only (solo)"),
+        ((*GIVEN, "flags", "--gate", "new>=old"), "not of the form NEW>=OLD-30"),
+        ((*GIVEN, "flags", "--out", "queries.csv"), "--out queries.csv: a file"),
+        ((*GIVEN, "flags", "--adaptive", "--sample", "3"), "not with --adaptive"),
+        ((*GIVEN, "flags", "--until", "leader"), "Add --adaptive"),
+        ((*GIVEN, "nobody"), "there is no judge 'nobody'"),
+        ((*GIVEN, "flags", "--seed", "-1"), "--seed"),
+        ((*GIVEN, "flags", "--preferences", "learned.csv"), "were in the judge's train or dev labels (t1)"),
+        ((*GIVEN, "flags", "--preferences", "theirs.csv", *THEIRS), "were in the judge's train or dev labels (t1)"),
+    ],
+)
+def test_bad_input_is_refused_before_anything_is_judged(
+    home: Path,
+    arguments: tuple[str, ...],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (home / "solo.csv").write_text("qid,agent,answer\nt0,solo,red\n")
+    (home / "learned.csv").write_text("query_id,agent_a,agent_b,preference\nt1,old,bad,a\n")
+    (home / "theirs.csv").write_text("query_id,agent_a,agent_b,verdict\nt1,old,bad,a\n")
+    monkeypatch.chdir(home)
+    monkeypatch.setattr(sys, "argv", ["judgec", "evaluate", "--out", "refused", *arguments, "--home", str(home)])
+    # As if the judge had learned from the tournament's second query.
+    monkeypatch.setattr("judgec.verbs.umpires.learned_queries", lambda *_: frozenset({"t1"}))
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 2
+    assert said in capsys.readouterr().err
+    assert not (home / "refused").exists()
+
+
+def test_qrels_of_documents_measure_chunks_by_document_and_refuse_ids_of_another_form(home: Path) -> None:
+    passages = {"new": [["7#1", "7#2", "51#3"], ["51#1", "51#2"]], "old": [["8", "7#1"], ["9#1", "8", "51#2"]]}
+    rows = [
+        {"query_id": f"t{q}", "agent": agent, "answer": answer(q, 2), "passage_ids": ids}
+        | {"contexts": [f"text of {one}" for one in ids]}
+        for agent, rankings in passages.items()
+        for q, ids in enumerate(rankings)
+    ]
+    (home / "chunked.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    graded = [("t0", "51", 1), ("t0", "7", 0), ("t0", "8", 0), ("t1", "51", 1), ("t1", "9", 0)]
+    lines = {name: "".join(f"{q} 0 {form.format(d)} {g}\n" for q, d, g in graded) for name, form in FORMS.items()}
+    for name, text in lines.items():
+        (home / name).write_text(text, encoding="utf-8")
+    given = ("--queries", "queries.csv", "--answers", "chunked.jsonl", "--judge", "flags", "--unproven")
+    done = run(home, "evaluate", *given, "--qrels", "plain.qrels", "--out", "chunked", "--json")
+    report = json.loads(done.stdout)
+    # new: documents 7, 51 and then 51; old: 8, 7 and then 9, 8, 51.
+    assert report["retrieval"]["new"]["MRR(rel=1)@5"]["value"] == pytest.approx((1 / 2 + 1) / 2)
+    assert report["retrieval"]["old"]["MRR(rel=1)@5"]["value"] == pytest.approx((0 + 1 / 3) / 2)
+    failed = run(home, "evaluate", *given, "--qrels", "prefixed.qrels", "--out", "refused", code=2)
+    assert "'cran-51'" in failed.stderr
+    assert "'7#1'" in failed.stderr
+
+
+FORMS = {"plain.qrels": "{}", "prefixed.qrels": "cran-{}"}
+
+
+@pytest.mark.parametrize(
+    ("threshold", "fields", "said"), [(2, ("contexts",), True), (1, ("contexts",), False), (2, (), False)]
+)
+def test_documents_that_no_grade_can_show_are_said_to_be_hidden(
+    threshold: int, fields: tuple[str, ...], said: bool
+) -> None:
+    entries = Entries({"q": "?"}, {("q", "x"): "1", ("q", "y"): "2"}, retrieved={("q", "x"): ("d",)})
+    game = Game("q", "x", "y", "a")
+    card = make_card(task="preference", fields=("query", "answer_a", "answer_b", *fields))
+    board = make_leaderboard(Games.of([game]), tournaments=1, resamples=0)
+    found = Evaluation(entries, card, board, (Played(game),), relevance=given({("q", "d"): 1}))
+    options = EvaluateOptions(judge="duel", threshold=threshold)
+    hidden = [note for note in notes_of(options, found, qrels=False) if "graded documents are hidden" in note]
+    assert bool(hidden) == said
+
+
+def test_peers_are_left_out_of_a_tournament_and_a_note_says_so() -> None:
+    entries = Entries({"q": "?"}, {("q", "x"): "1", ("q", "y"): "2"})
+    assert "peers" not in entries.item("q", "x").inputs
+    board = make_leaderboard(Games.of([Game("q", "x", "y", "a")]), tournaments=1, resamples=0)
+    said = {
+        fields: notes_of(
+            EvaluateOptions(judge="crowd"),
+            Evaluation(entries, make_card(task="grade", fields=fields), board, (Played(Game("q", "x", "y", "a")),)),
+            qrels=False,
+        )
+        for fields in (("answer", "query"), ("answer", "peers", "query"))
+    }
+    notes = [sum("compiled with peers" in note for note in one) for one in said.values()]
+    assert notes == [0, 1]
+
+
+def test_learned_queries_are_known_by_id_and_by_text(home: Path) -> None:
+    program = programs.load(home, "flags")
+    queries = {"q0": "Something else", "t0": "?", "t1": "Which colours has flag 1?"}
+    split = {"q0": "train", digest("?")[:16]: "dev", digest("Which colours has flag 1?")[:16]: "test"}
+    assert learned_queries(replace(program, split={"queries": split}), queries) == {"q0", "t0"}
+
+
+@pytest.mark.full
+def test_unproven_judge_is_refused_and_stamped_when_asked_for(home: Path) -> None:
+    path = home / "programs" / "flags" / "0001" / "card.json"
+    text = path.read_text()
+    try:
+        path.write_text(json.dumps({**json.loads(text), "promoted": False, "reason": "it was not better"}))
+        assert "card.json: modified since it was written" in run(home, "evaluate", *GIVEN, "flags", code=2).stderr
+        allowed = run(
+            home, "evaluate", *GIVEN, "flags", "--out", "modified", "--unproven", "--allow-modified", "--json"
+        )
+        (said,) = json.loads(allowed.stdout)["versions"]
+        assert said.startswith("MODIFIED: card.json of flags@1")
+        assert said in allowed.stderr
+        assert said in (home / "modified" / "report.html").read_text()
+        assert json.loads((home / "modified" / "report.json").read_text())["versions"] == [said]
+        seal(path.parent)
+        refused = run(home, "evaluate", *GIVEN, "flags", code=2)
+        assert "it was not better. Compile a better one, or pass --unproven." in refused.stderr
+        done = run(home, "evaluate", *GIVEN, "flags", "--out", "unproven", "--unproven")
+        assert "UNPROVEN JUDGE" in done.stderr
+        assert "UNPROVEN JUDGE" in (home / "unproven" / "report.html").read_text()
+    finally:
+        path.write_text(text)
+        seal(path.parent)
+
+
+@pytest.mark.full
+def test_ragelo_example_is_evaluated_as_it_is(home: Path) -> None:
+    if not RAGELO.is_dir():
+        pytest.skip("../shared/data/ragelo_example is not there; RAGElo's own files are not tested")
+    files = [f"--{name}={RAGELO / name}.csv" for name in ("queries", "answers", "documents")]
+    done = run(home, "evaluate", *files, "--judge", "flags", "--out", "ragelo", "--json", "--games", "60")
+    report = json.loads(done.stdout)
+    assert report["games"] == 60
+    assert any("compiled with reference, which these answers lack" in note for note in report["notes"])
+    assert len(read_entries(Sources(str(RAGELO / "queries.csv"), ((str(RAGELO / "answers.csv"), ""),))).agents) == 6

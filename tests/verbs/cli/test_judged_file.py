@@ -1,0 +1,360 @@
+"""What ``judgec judge`` writes: the rows of the input, each with its judgment, in five formats; and what reads it."""
+
+import csv
+import json
+import re
+import shlex
+import subprocess
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from judgec.errors import UserError
+from judgec.labels.labels import item_digest, read_labels
+from judgec.labels.stream.pieces import ROWS
+from judgec.lm.watch import Silent
+from judgec.raters import programs
+from judgec.table.tables import read_table
+from judgec.verbs.cli.judge.judge import rate_asked
+from judgec.verbs.estimate import estimate_judged
+from judgec.verbs.judge_file import judge_file
+from judgec.verbs.options.judge import JudgeFileOptions
+from tests.compile.small import compiled_from, write
+from tests.service import grading_world
+from tests.verbs.cli.judging import run
+from tests.verbs.cli.process import judgec, judgec_here
+
+Row = dict[str, Any]
+ADDED = [
+    "grade",
+    "score",
+    "accept",
+    "confidence",
+    "rationale",
+    "unscored",
+    "probabilities",
+    "learned",
+    "judged_by",
+    "stated_confidence",
+]
+FORMATS = [".jsonl", ".csv", ".tsv", ".parquet", ".xlsx"]
+Command = Callable[..., subprocess.CompletedProcess[str]]
+LABELLED: list[Row] = [dict(row) for row in grading_world.rows(80, per_query=2)]
+
+
+def bare(rows: Sequence[Row]) -> list[Row]:
+    return [{name: value for name, value in row.items() if name != "grade"} for row in rows]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with the judge ``w`` of one grade, compiled on ``LABELLED``, and ``two`` of two aspects."""
+    home = tmp_path_factory.mktemp("judged")
+    compiled_from(home, LABELLED, name="w", accept_at="4")
+    aspects = [{**row, "grade.claims": row["grade"] // 2, "grade.tone": k % 3} for k, row in enumerate(LABELLED)]
+    compiled_from(home, [dict(row, grade=None) for row in aspects], name="two", accept_at="1")
+    return home
+
+
+def judged(home: Path, file: Path, out: Path, judge: str = "w@1", **options: Any) -> Row:
+    return run(JudgeFileOptions(file=str(file), judge=judge, out=out, home=home, **options))
+
+
+def json_rows(path: Path) -> list[Row]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def text(value: object) -> str:
+    return "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def awkward() -> list[Row]:
+    """More than one piece of rows; some come again, next to each other and far away."""
+    rows: list[Row] = []
+    for n, row in enumerate(bare(grading_world.rows(ROWS + 40, seed=5, per_query=2))):
+        mine = {**row, "Größe": n, "share": n / 7, "late": n % 2 == 0, "note": [f"ß {n}", ' "quoted",\n'][n % 2]}
+        rows.append({**mine, "sum": None, "risky": ["=1+1", "+A1", "-2", "@x", "-x", " leading"][n % 6]})
+    return [*rows[:3], rows[2], *rows[3:], *rows[:5], rows[ROWS + 3]]
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_every_format_keeps_rows_order_and_values_and_adds_the_judgment(
+    home: Path, tmp_path: Path, suffix: str
+) -> None:
+    rows, out = awkward(), tmp_path / f"out{suffix}"
+    counts = judged(home, write(tmp_path / "in.jsonl", rows), out)
+    assert (counts["rows"], counts["items"]) == (len(rows), len(rows) - 7)
+    table = read_table(str(out))
+    assert list(table.columns) == [*rows[0], *ADDED]
+    assert len(table.rows) == len(rows)
+    for given, found in zip(rows, table.rows, strict=True):
+        for name, value in given.items():
+            if suffix in {".jsonl", ".parquet"}:
+                assert found[name] == value
+            elif name == "risky":
+                assert found[name] == (value if value in {"-2", " leading"} else f"'{value}")
+            elif isinstance(value, float | int) and not isinstance(value, bool):
+                assert float(str(found[name])) == value
+            else:
+                assert found[name] == text(value)
+    first: dict[object, Row] = {}
+    for found in table.rows:
+        same = first.setdefault(found["item_id"], found)
+        assert [same[name] for name in ADDED] == [found[name] for name in ADDED]
+
+
+def test_all_formats_say_the_same(home: Path, tmp_path: Path) -> None:
+    file = write(tmp_path / "in.jsonl", bare(LABELLED[:30]))
+    found = {}
+    for suffix in FORMATS:
+        judged(home, file, tmp_path / f"out{suffix}")
+        found[suffix] = read_table(str(tmp_path / f"out{suffix}")).rows
+    for suffix in FORMATS[1:]:
+        for plain, row in zip(found[".jsonl"], found[suffix], strict=True):
+            assert float(str(row["score"])) == plain["score"]
+            assert int(str(row["grade"])) == plain["grade"]
+            assert str(row["accept"]).lower() == str(plain["accept"]).lower()
+            assert str(row["learned"]).lower() == str(plain["learned"]).lower()
+            assert json.loads(str(row["probabilities"])) == plain["probabilities"]
+
+
+@pytest.mark.parametrize("engine", ["openpyxl", "calamine"])
+def test_workbook_opens_in_pandas_and_says_what_it_could_not_hold(home: Path, tmp_path: Path, engine: str) -> None:
+    odd = ["=1+1", "{=1+1}", "https://example.org", "007", "bell \x07", "x" * 40_000, "", "漢 👩‍🔬", "<r>a & b</r>"]
+    rows = [{**row, "odd": odd[n], "yes": True, "share": n / 7} for n, row in enumerate(bare(LABELLED[: len(odd)]))]
+    rows[1]["share"] = None
+    counts = judged(home, write(tmp_path / "in.jsonl", rows), tmp_path / "o.xlsx")
+    assert sum("no workbook holds" in note for note in counts["notes"]) == 2
+    found = pd.read_excel(tmp_path / "o.xlsx", engine=engine, dtype={"odd": str})  # type: ignore[call-overload]  # either
+    assert list(found.columns) == [*rows[0], *ADDED]
+    assert found["odd"].fillna("").tolist() == ["'=1+1", *odd[1:4], "bell \ufffd", "x" * 32_767, *odd[6:]]
+    assert found["yes"].all()
+    assert found["share"].isna().tolist() == [n == 1 for n in range(len(rows))]
+    assert found["share"][2] == 2 / 7
+    assert found["grade"].dtype.kind == "i"
+    assert found["score"].dtype.kind == "f"
+
+
+@pytest.mark.parametrize("out", ["o.csv", "o.jsonl"])
+def test_renamed_columns_keep_their_own_names_and_the_item_id_stands_before_them(
+    home: Path, tmp_path: Path, out: str
+) -> None:
+    file = tmp_path / "in.csv"
+    with file.open("w", newline="", encoding="utf-8") as handle:
+        csv.writer(handle).writerows(
+            [["Frage", "reply", "stars"], *([row["query"], row["answer"], "4"] for row in LABELLED[:9])]
+        )
+    judged(home, file, tmp_path / out, columns={"Frage": "query", "reply": "answer", "stars": "grade"})
+    table = read_table(str(tmp_path / out))
+    assert list(table.columns) == ["item_id", "Frage", "reply", "stars", *ADDED]
+    assert [row["Frage"] for row in table.rows] == [row["query"] for row in LABELLED[:9]]
+    assert all(row["item_id"] for row in table.rows)
+
+
+def test_parquet_in_and_out_keeps_the_types_of_columns(home: Path, tmp_path: Path) -> None:
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    day = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
+    rows = [{**row, "n": k, "x": k / 3, "on": k > 1, "at": day, "odd": [1, 2]} for k, row in enumerate(LABELLED[:5])]
+    parquet.write_table(pa.Table.from_pylist([*rows, rows[0]]), tmp_path / "in.parquet")
+    judged(home, tmp_path / "in.parquet", tmp_path / "o.parquet")
+    written = parquet.read_table(tmp_path / "o.parquet")
+    found = written.to_pylist()
+    for given, row in zip([*rows, rows[0]], found, strict=True):
+        assert {name: row[name] for name in given} == {**given, "odd": "[1, 2]"}
+    types = {name: str(written.schema.field(name).type) for name in ("n", "x", "on", "judge_grade", "judge_score")}
+    assert types == {"n": "int64", "x": "double", "on": "bool", "judge_grade": "int64", "judge_score": "double"}
+    judged(home, tmp_path / "in.parquet", tmp_path / "o.jsonl")
+    assert [row["odd"] for row in json_rows(tmp_path / "o.jsonl")] == [[1, 2]] * 6
+
+
+@pytest.mark.parametrize("taken", ADDED)
+def test_a_name_that_is_taken_puts_a_prefix_before_all_names(home: Path, tmp_path: Path, taken: str) -> None:
+    rows = [{**row, taken: "mine"} for row in bare(LABELLED[:4])]
+    counts = judged(home, write(tmp_path / "in.jsonl", rows), tmp_path / "o.jsonl")
+    for given, found in zip(rows, json_rows(tmp_path / "o.jsonl"), strict=True):
+        assert list(found) == [*given, *(f"judge_{name}" for name in ADDED)]
+        assert found[taken] == "mine"
+    assert counts["columns"]["grade"] == "judge_grade"
+    judged(home, tmp_path / "o.jsonl", tmp_path / "again.csv")
+    again = read_table(str(tmp_path / "again.csv"))
+    assert again.columns[-len(ADDED) :] == tuple(f"judge_judge_{name}" for name in ADDED)
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_no_inputs_leaves_the_judgments_alone(home: Path, tmp_path: Path, suffix: str) -> None:
+    out, rows = tmp_path / f"o{suffix}", [*LABELLED[:6], LABELLED[0]]
+    judged(home, write(tmp_path / "in.jsonl", rows), out, inputs=False)
+    table = read_table(str(out))
+    assert list(table.columns) == ["item_id", *ADDED]
+    assert [row["item_id"] for row in table.rows] == [row["item_id"] for row in rows]
+
+
+def test_tables_have_a_column_an_aspect_and_json_lines_keep_their_plural_keys(home: Path, tmp_path: Path) -> None:
+    file = write(tmp_path / "in.jsonl", bare(LABELLED[:6]))
+    judged(home, file, tmp_path / "o.jsonl", "two@1")
+    judged(home, file, tmp_path / "o.parquet", "two@1")
+    names = [f"{name}.{aspect}" for name in ADDED[:4] for aspect in ("claims", "tone")]
+    table = read_table(str(tmp_path / "o.parquet"))
+    assert list(table.columns) == [*bare(LABELLED[:1])[0], *names, *ADDED[4:]]
+    for plain, row in zip(json_rows(tmp_path / "o.jsonl"), table.rows, strict=True):
+        for aspect in ("claims", "tone"):
+            assert row[f"grade.{aspect}"] == plain["grades"][aspect]
+            assert row[f"confidence.{aspect}"] == plain["confidences"][aspect]
+        assert json.loads(str(row["probabilities"])) == plain["probabilities"]
+
+
+def test_numbers_in_json_lines_keep_every_digit_and_a_missing_item_id_is_filled_in(home: Path, tmp_path: Path) -> None:
+    rows = bare(LABELLED[:3])
+    rows[1]["item_id"] = None
+    for big, same in ((10**30, True), (1.10, True)):
+        file = write(tmp_path / "in.jsonl", [{**row, "big": big} for row in rows])
+        judged(home, file, tmp_path / "o.jsonl")
+        found = json_rows(tmp_path / "o.jsonl")
+        assert all((row["big"] == big) is same for row in found)
+        assert re.fullmatch("[0-9a-f]{16}", found[1]["item_id"])
+
+
+@pytest.mark.parametrize("name", ["o.json", "o.txt", "o", "o.CSVX"])
+def test_another_ending_is_refused_before_anything_is_read(home: Path, tmp_path: Path, name: str) -> None:
+    with pytest.raises(UserError, match=r"\.jsonl, \.csv, \.tsv, \.parquet, \.xlsx are valid"):
+        judged(home, tmp_path / "not there.jsonl", tmp_path / name)
+
+
+def test_learned_is_true_for_queries_of_train_and_dev_alone(home: Path, tmp_path: Path) -> None:
+    fresh = [
+        {**row, "query_id": f"new{row['query_id']}", "query": f"Now {row['query']}"}
+        for row in bare(grading_world.rows(10, seed=9))
+    ]
+    fresh = [{**row, "item_id": f"new{n}"} for n, row in enumerate(fresh)]
+    counts = judged(home, write(tmp_path / "in.jsonl", [*bare(LABELLED), *fresh]), tmp_path / "o.jsonl")
+    split = programs.load(home, "w@1").split["queries"]
+    known = {query_id for query_id, side in split.items() if side in {"train", "dev"}}
+    found = json_rows(tmp_path / "o.jsonl")
+    assert [row["learned"] for row in found] == [row["query_id"] in known for row in found]
+    assert counts["learned"] == sum(row["learned"] for row in found) > 10
+    assert any("items are of queries that the judge has learned from" in note for note in counts["notes"])
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_estimate_reads_what_was_written_in_any_format(home: Path, tmp_path: Path, suffix: str) -> None:
+    week = [
+        {**row, "item_id": f"x{n}", "query_id": f"x{n // 2}", "query": f"Now {row['query']}"}
+        for n, row in enumerate(grading_world.rows(60, seed=3))
+    ]
+    items = write(tmp_path / "week.jsonl", [*bare(week), bare(week)[0]])
+    labels = write(tmp_path / "labels.jsonl", week)
+    for inputs in (True, False):
+        options = JudgeFileOptions(
+            file=str(items), judge="w@1", out=tmp_path / f"o{suffix}", home=home, inputs=inputs
+        )  # fmt: skip
+        rate = rate_asked(options, "accept_rate", str(labels), None)
+        assert rate is not None
+        written = judge_file.run(options, Silent())
+        found, counts = estimate_judged(written, rate).to_json(), written.report
+        assert (found["n"], found["n_labelled"]) == (60, 60)
+        accepted, rejected = counts["accepted"], counts["rejected"]
+        assert isinstance(accepted, int)
+        assert isinstance(rejected, int)
+        assert isinstance(found["raw"], dict)
+        assert found["raw"]["value"] == pytest.approx(accepted / (accepted + rejected))
+
+
+def printed(stderr: str) -> list[str]:
+    """The next command, as it is printed."""
+    (line,) = (line for line in stderr.splitlines() if line.startswith("Next: judgec "))
+    return shlex.split(line.removeprefix("Next: judgec "))
+
+
+@pytest.mark.parametrize(("suffix", "judgec"), [(".jsonl", judgec), (".xlsx", judgec_here)])
+def test_printed_next_command_measures_on_what_the_judge_has_not_learned_from(
+    home: Path, tmp_path: Path, suffix: str, judgec: Command
+) -> None:
+    write(tmp_path / "the labels.jsonl", LABELLED)
+    command = ["judge", "the labels.jsonl", "--judge", "w@1", "--home", home, "--out", f"my out{suffix}"]
+    said = judgec(tmp_path, *command).stderr
+    step = printed(said)
+    assert step == [
+        "agreement",
+        f"my out{suffix}",
+        *shlex.split("--expert grade --judge judge_grade --cluster query_id"),
+    ]
+    split = programs.load(home, "w@1").split["queries"]
+    new = sum(split[row["query_id"]] == "test" for row in LABELLED)
+    assert 0 < new < len(LABELLED)
+    note = (
+        f"the judge has learned from the queries of {len(LABELLED) - new} of {len(LABELLED)} rows: left out, {new} are"
+    )
+    assert note in judgec(tmp_path, *step).stderr
+    found = json.loads(judgec(tmp_path, *step, "--json").stdout)
+    assert (found["n"], found["learned"]) == (new, {"rows": len(LABELLED) - new, "kept": False, "out_of_fold": 0})
+    every = json.loads(judgec(tmp_path, *step, "--all", "--json").stdout)
+    assert (every["n"], every["learned"]["kept"]) == (len(LABELLED), True)
+    rows = [
+        row
+        for row in read_table(str(tmp_path / f"my out{suffix}")).rows
+        if str(row["judge_learned"]).lower() == "false"
+    ]
+    assert found["exact"]["value"] == pytest.approx(
+        sum(str(row["grade"]) == str(row["judge_grade"]) for row in rows) / new
+    )
+
+
+FOLDED = grading_world.rows(40, per_query=2)
+
+
+@pytest.fixture(scope="module")
+def folded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with the judge ``f``, compiled on ``FOLDED`` and tested in five folds."""
+    home = tmp_path_factory.mktemp("folded") / "ho me"
+    compiled_from(home, FOLDED, name="f", folds=5)
+    return home
+
+
+@pytest.mark.parametrize(("suffix", "judgec"), [(".jsonl", judgec), (".csv", judgec_here)])
+def test_agreement_of_a_judge_tested_in_folds_measures_what_it_said_before_it_learned(
+    folded: Path, tmp_path: Path, suffix: str, judgec: Command
+) -> None:
+    home, out, rows = folded, tmp_path / f"o{suffix}", FOLDED
+    labels = write(tmp_path / "labels.jsonl", rows)
+    fresh = [{**row, "item_id": f"n{n}", "query_id": f"n{n}", "query": f"Now {n}?"} for n, row in enumerate(rows[:6])]
+    file = write(labels, [*rows, *fresh])
+    said = judgec(tmp_path, "judge", file, "--judge", "f@1", "--home", home, "--out", out).stderr
+    step = printed(said)
+    assert step[-2:] == ["--home", str(home)]
+    measured = judgec(tmp_path, *step, "--json").stdout
+    found = json.loads(measured)
+    assert found["learned"] == {"rows": 40, "kept": False, "out_of_fold": 40}
+    table = programs.load(home, "f@1").report["judgments"]
+    assert isinstance(table, dict)
+    judged_now = {str(row["item_id"]): int(str(row["judge_grade"])) for row in read_table(str(out)).rows[40:]}
+    items = read_labels(str(write(tmp_path / "again.jsonl", rows))).items
+    before = {item.item_id: 1 + table[item_digest(item)]["grade"][0] for item in items}
+    right = [{**before, **judged_now}[str(row["item_id"])] == row["grade"] for row in [*rows, *fresh]]
+    assert found["exact"]["value"] == pytest.approx(sum(right) / 46)
+    notes = judgec(tmp_path, *step).stderr
+    assert "what f@1 said of 40 out of fold, before it learned from them, is measured" in notes
+    alone = json.loads(judgec(tmp_path, *step[:-2], "--json").stdout)  # the program is not in this folder
+    assert (alone["n"], alone["learned"]["out_of_fold"]) == (6, 0)
+
+
+def test_printed_next_command_without_labels_makes_a_sheet_to_grade_on(home: Path, tmp_path: Path) -> None:
+    fresh = [{"Frage": f"Is {n} even?", "answer": f"{n}"} for n in range(4)]
+    write(tmp_path / "new.jsonl", fresh)
+    command = ["judge", "new.jsonl", "--map", "Frage=query", "--judge", "w@1", "--home", home, "--out", "o.csv"]
+    step = printed(judgec(tmp_path, *command).stderr)
+    judgec(tmp_path, *step)
+    assert len(read_table(str(tmp_path / "o.to-grade.csv")).rows) == 4
+
+
+def test_labels_of_a_judged_file_are_the_experts(home: Path, tmp_path: Path) -> None:
+    file = write(tmp_path / "in.jsonl", LABELLED)
+    for suffix in FORMATS:
+        judged(home, file, tmp_path / f"o{suffix}")
+        before, after = read_labels(str(file)), read_labels(str(tmp_path / f"o{suffix}"))
+        assert [(one.item_id, one.grades) for one in after.labels] == [
+            (one.item_id, one.grades) for one in before.labels
+        ]

@@ -1,0 +1,19 @@
+import pytest
+
+from judgec.report.screen import visible
+from judgec.verbs.cli.output import print_table, say
+
+
+def test_visible_shows_what_steers_a_terminal_and_leaves_words_alone() -> None:
+    assert visible("\x1b[31mred\x07 \x9b2J\r") == r"\x1b[31mred\x07 \x9b2J\x0d"
+    assert visible("日本 é\tb\n[/x]") == "日本 é\tb\n[/x]"
+
+
+def test_names_from_files_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table("t\x1b]0;title\x07", ("agent", "n\x1b[2J"), [("\x1b[31mz", "1"), ("[/x]", "2")])
+    say("agent \x1b[31mz lost")
+    printed = capsys.readouterr()
+    assert "\x1b" not in printed.out + printed.err
+    assert r"\x1b[31mz" in printed.out
+    assert "[/x]" in printed.out
+    assert r"\x1b[31mz" in printed.err

@@ -1,0 +1,206 @@
+"""``--lm recorded:FILE`` and ``--verdicts`` as a user types them, and the same from Python."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import judgec as judgec_api
+from judgec.errors import UserError
+from judgec.verbs.labels import Labels
+from judgec.verbs.options.compile_judge import CompileJudgeOptions
+from judgec.verbs.recorded import recorded_of
+from tests.compile.recorded_world import labels, verdicts
+from tests.compile.small import write
+from tests.verbs.cli.process import judgec
+
+Json = dict[str, Any]  # a report
+SHEET = '[scale]\nname = "relevance"\nlevel = "ordinal"\ngrades = [0, 1, 2, 3]\naccept_at = 2\n'
+KEPT = ("gpt/odd", "gpt/clear", "gpt/plain")
+
+
+def said() -> list[dict[str, object]]:
+    return [one for one in verdicts(labels()) if one["judge"] in KEPT]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("recorded")
+    write(made / "labels.jsonl", labels())
+    (made / "labels.datasheet.toml").write_text(SHEET)
+    pd.DataFrame(said()).to_parquet(made / "verdicts.parquet")
+    return made
+
+
+@pytest.fixture(scope="module")
+def report(folder: Path) -> Json:
+    done = judgec(
+        folder,
+        "compile-judge",
+        "labels.jsonl",
+        "--lm",
+        "recorded:verdicts.parquet",
+        "--no-evidence",
+        "--folds",
+        1,
+        "--objective",
+        "qwk",
+        "--judges",
+        "gpt/*",
+        "--baseline",
+        "gpt/plain",
+        "--name",
+        "mine",
+        "--json",
+    )
+    found: Json = json.loads(done.stdout)
+    return found
+
+
+def test_compile_from_a_file_reports_candidates_and_the_best_alone(report: Json) -> None:
+    assert report["recorded"] == {"uncompiled": "gpt/plain", "best_alone": "gpt/clear"}
+    assert [row["judge"] for row in report["candidates"] if row["chosen"]] == ["gpt/odd"]
+    assert report["test"]["best_alone"]["qwk"]["value"] is not None
+    assert report["lm_calls"] == 0
+    assert report["promoted"]
+
+
+def test_judge_reads_recorded_verdicts_on_new_items(folder: Path, report: Json) -> None:
+    assert report["promoted"]
+    new = [{"item_id": f"new{i}", "query": f"fresh {i}", "document": "text"} for i in range(5)]
+    write(folder / "new.jsonl", new)
+    spoken = [{"item_id": f"new{i}", "judge": "gpt/odd", "grade": 1.5 + i / 2, "reply": f"r{i}"} for i in range(4)]
+    pd.DataFrame(spoken).to_csv(folder / "later.csv", index=False)
+    done = judgec(
+        folder,
+        "judge",
+        "new.jsonl",
+        "--judge",
+        "mine@champion",
+        "--lm",
+        "recorded:later.csv",
+        "--out",
+        "out.jsonl",
+        "--json",
+    )
+    rows = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
+    assert [row["grade"] for row in rows] == [0, 1, 2, 3, None]
+    assert rows[4]["unscored"] == "not asked"
+    assert rows[0]["rationale"] == "r0"
+    assert json.loads(done.stdout)["lm_calls"] == 0
+    judge = judgec_api.load_judge("mine@champion", home=folder, verdicts=pd.DataFrame(spoken))
+    assert judge(pd.DataFrame(new))["grade"].tolist()[:4] == [0, 1, 2, 3]
+
+
+def test_a_compiled_judge_of_verdicts_is_asked_of_no_model_and_about_no_new_text(folder: Path, report: Json) -> None:
+    assert report["promoted"]
+    given: Json = {"judge": "mine", "home": folder, "out": folder / "o.jsonl"}
+    labelled = str(folder / "labels.jsonl")
+    with pytest.raises(UserError, match=r"--lm openai/gpt-4o: the judge was compiled for recorded:verdicts\.parquet"):
+        judgec_api.judge_file(labelled, lm="openai/gpt-4o", **given)
+    with pytest.raises(UserError, match="recorded verdicts, which answer for the items of their file alone"):
+        judgec_api.audit(judge="mine", home=folder, labels=labelled)
+    wrong = write(folder / "wrong.jsonl", [{"item_id": "q0-d0", "judge": "other", "grade": 1}])
+    with pytest.raises(UserError, match=r"wrong\.jsonl: no verdicts of judge gpt/odd; it has other"):
+        judgec_api.judge_file(labelled, lm=f"recorded:{wrong}", **given)
+
+
+def wide() -> pd.DataFrame:
+    """The labels with one column a judge."""
+    columns = pd.DataFrame(said()).pivot_table(index="item_id", columns="judge", values="grade", aggfunc="first")
+    return pd.DataFrame(labels()).merge(columns.reset_index(), on="item_id")
+
+
+def test_columns_a_frame_and_a_file_hold_the_same_verdicts(folder: Path, tmp_path: Path) -> None:
+    wide().to_csv(tmp_path / "wide.csv", index=False)
+    (tmp_path / "wide.datasheet.toml").write_text(SHEET)
+    labelled, path = str(folder / "labels.jsonl"), str(tmp_path / "wide.csv")
+    options = (
+        CompileJudgeOptions(labels=labelled, lm=f"recorded:{folder / 'verdicts.parquet'}", judges="gpt/*"),
+        CompileJudgeOptions(labels=labelled, verdicts=(pd.DataFrame(said()),)),  # type: ignore[arg-type]  # as in Python
+        CompileJudgeOptions(labels=path, verdicts=KEPT),
+        CompileJudgeOptions(labels=judgec_api.read_labels(path), verdicts=KEPT),
+    )
+    found = []
+    for one in options:
+        assert one.labels is not None
+        read = one.labels if isinstance(one.labels, Labels) else judgec_api.read_labels(one.labels)
+        recorded = recorded_of(one, read)
+        assert recorded is not None
+        found.append((recorded.model.partition("/")[0], recorded.judges))
+    assert [model for model, _ in found] == ["recorded:", "recorded:DataFrame", "recorded:columns", "recorded:columns"]
+    ids = [str(row["item_id"]) for row in labels()]
+    for name in KEPT:
+        first, *others = [recorded.judgments(name, ids) for _, recorded in found]
+        assert first.scored.all()
+        for other in others:
+            np.testing.assert_array_equal(other.probabilities, first.probabilities)
+
+
+def test_a_judge_compiled_from_columns_reads_them_in_the_file_that_it_judges(tmp_path: Path) -> None:
+    rows = wide().rename(columns={"query": "Frage"})
+    rows.to_csv(tmp_path / "wide.csv", index=False)
+    (tmp_path / "wide.datasheet.toml").write_text(SHEET)
+    options: Json = {"evidence": False, "folds": 1, "objective": "qwk", "home": tmp_path, "columns": {"Frage": "query"}}
+    made = judgec_api.compile_judge(str(tmp_path / "wide.csv"), verdicts=list(KEPT), name="wide", **options)
+    judged = made.judge(rows, columns={"Frage": "query"})
+    grade = judged["judge_grade"].astype(int)
+    assert (grade == rows["grade"]).mean() > 0.8
+    out = judgec_api.judge_file(
+        str(tmp_path / "wide.csv"),
+        judge="wide@latest",
+        out=tmp_path / "out.csv",
+        home=tmp_path,
+        columns={"Frage": "query"},
+    )
+    assert out.frame()["judge_grade"].astype(int).tolist() == grade.tolist()
+
+
+def test_a_judge_among_the_annotators_is_compiled_as_one_with_a_column_of_its_own(tmp_path: Path) -> None:
+    beside = wide().rename(columns={"query": "Question", "document": "Passage"})
+    people = beside[["Question", "Passage", "grade"]]
+    stacked = {"Mia": people, "gpt": people.assign(grade=beside[KEPT[0]])}
+    rows = pd.concat({who: own.rename(columns={"grade": "Rating"}) for who, own in stacked.items()}, names=["Rater"])
+    rows.reset_index(level=0).to_csv(tmp_path / "long.csv", index=False)
+    beside.drop(columns="item_id").rename(columns={KEPT[0]: "gpt"}).to_csv(tmp_path / "beside.csv", index=False)
+    options: Json = {"evidence": False, "folds": 1, "objective": "qwk", "home": tmp_path, "verdicts": ["gpt"]}
+    options |= {"scale": {"grades": [0, 1, 2, 3]}}
+    long, own = (
+        judgec_api.compile_judge(str(tmp_path / f"{name}.csv"), name=name, **options) for name in ("long", "beside")
+    )
+    assert long.table.equals(own.table)
+    assert any("gpt: no annotator, it is measured" in note for note in long.saved.compiled.dataset.labels.notes)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--lm", "recorded:"], "names no file"),
+        (["--lm", "recorded:none.csv"], "none.csv: no such file"),
+        (["--judges", "gpt*"], "--judges gpt*: chooses among recorded judges, and there are none"),
+        (["--baseline", "x"], "--baseline x: chooses among recorded judges"),
+        (["--lm", "recorded:verdicts.parquet", "--optimizer", "gepa"], "--optimizer: nobody writes prompts"),
+        (["--lm", "recorded:verdicts.parquet", "--verdicts", "gpt"], "both give verdicts"),
+        (["--verdicts", "gpt"], "labels.jsonl:1: no column gpt; the columns are item_id"),
+        (["--lm", "recorded:verdicts.parquet", "--baseline", "x"], "no verdicts of judge x; it has"),
+        (["--lm", "recorded:strangers.csv"], "none of its items is a labelled one"),
+    ],
+)
+def test_bad_verdicts_are_one_clear_error(folder: Path, arguments: list[str], message: str) -> None:
+    (folder / "strangers.csv").write_text("item_id,judge,grade\nelse,gpt,1\n")
+    with pytest.raises(UserError) as error:  # the message is looked at below
+        _compiled(folder, arguments)
+    assert message in str(error.value)
+
+
+def _compiled(folder: Path, arguments: list[str]) -> None:
+    """As the command line, in this process."""
+    options: Json = {
+        name.removeprefix("--"): value for name, value in zip(arguments[::2], arguments[1::2], strict=True)
+    }
+    if "lm" in options and options["lm"] != "recorded:":
+        options["lm"] = f"recorded:{folder / options['lm'].removeprefix('recorded:')}"
+    judgec_api.compile_judge(str(folder / "labels.jsonl"), home=folder / "bad", evidence=False, folds=1, **options)

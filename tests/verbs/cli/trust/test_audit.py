@@ -1,0 +1,280 @@
+"""``judgec audit`` as a user runs it: on the card, into the report, MLflow and evaluate; drift; exit codes."""
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import judgec as face
+from judgec.errors import ArtifactError, ServiceError, UserError
+from judgec.raters import programs
+from judgec.table import seal
+from tests.compile.small import compiled_from, write
+from tests.service import grading_world
+from tests.service.fake_openai import FakeOpenAI
+from tests.service.obedient import gullible, obedient
+from tests.service.policies import Policy
+from tests.service.replies import Call, Outcome, answer
+from tests.verbs.cli.process import CANARY, Shared, judgec
+
+QUICK = ("length", "injection")
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with the judge ``w`` of an obedient model, and labels that it has not seen, ``fresh.jsonl``."""
+    home = tmp_path_factory.mktemp("audited")
+    with FakeOpenAI(obedient) as server:
+        compiled_from(home, grading_world.rows(60, per_query=1), lm="openai/fake", api_base=server.base_url, name="w")
+    rows = grading_world.rows(60, seed=5, per_query=1)
+    write(
+        home / "fresh.jsonl",
+        [
+            {
+                **row,
+                "item_id": f"f{row['item_id']}",
+                "query_id": f"f{row['query_id']}",
+                "query": f"Fresh: {row['query']}",
+            }
+            for row in rows
+        ],
+    )
+    return home
+
+
+def audited(home: Path, policy: Policy | str, **options: Any) -> Any:  # Any: any option; a report has any values
+    with FakeOpenAI(policy) as server:
+        given = {"only": QUICK, "labels": home / "fresh.jsonl", **options}
+        return face.audit("w@latest", home=home, api_base=server.base_url, **given)
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", CANARY)
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+
+
+def test_audit_lands_on_card_report_and_mlflow_and_only_what_was_run_is_replaced(world: Path) -> None:
+    first = audited(world, gullible)
+    assert set(first.report["audits"]) == set(QUICK)
+    injection = first.report["audits"]["injection"]
+    assert injection["status"] == "fail"
+    assert injection["effect"]["low"] > injection["bound"]
+    assert first.verdict != "passed"
+    assert "injection" in first.sentence
+    second = audited(world, obedient, only="injection")
+    assert second.report["audits"]["injection"]["status"] == "pass"
+    card = programs.load(world, "w@latest").card
+    assert card.audit is not None
+    assert {one.audit: one.status for one in card.audit.findings} == {
+        "length": first.report["audits"]["length"]["status"],
+        "injection": "pass",
+    }
+    report = programs.load(world, "w@latest").report
+    assert report["audit"]["audits"]["injection"]["sentence"] == second.report["audits"]["injection"]["sentence"]
+    with sqlite3.connect(world / "mlruns" / "mlflow.db") as database:
+        metrics = dict(
+            database.execute(
+                "SELECT key, value FROM metrics WHERE run_uuid = ?", (second.report["mlflow_run_id"],)
+            ).fetchall()
+        )
+        tags = dict(
+            database.execute("SELECT key, value FROM tags WHERE run_uuid = ?", (second.report["mlflow_run_id"],))
+        )
+    assert metrics["audit.injection"] == second.report["audits"]["injection"]["effect"]["value"]
+    assert metrics["audit.injection.bound"] == 0.1
+    (page,) = (world / "mlruns").rglob(f"{second.report['mlflow_run_id']}/artifacts/report.html")
+    assert second.report["audits"]["injection"]["sentence"] in page.read_text()
+    assert (tags["audit.injection"], tags["judgec.kind"]) == ("pass", "audit")
+
+
+@pytest.mark.full
+def test_audit_run_again_asks_the_model_nothing_new(world: Path) -> None:
+    with FakeOpenAI(obedient) as server:
+        judge = face.load_judge("w@latest", home=world, api_base=server.base_url)
+        labels = pd.read_json(world / "fresh.jsonl", lines=True)
+        first = face.audit(judge, only="length,repeat", labels=labels, items=12)
+        calls = server.calls
+        again = face.audit(judge, only="length,repeat", labels=labels, items=12)
+        assert server.calls - calls == 0
+    assert first.report["audits"] == again.report["audits"]
+    # 12 items once, padded, cut in half, five times anew; and the preflight.
+    assert first.report["lm_calls"] == 12 * (1 + 2 + 5) + 1
+
+
+def test_audit_refuses_before_it_asks(world: Path) -> None:
+    with FakeOpenAI(obedient) as server:
+        with pytest.raises(UserError, match="there is no audit 'lenght'"):
+            face.audit("w@latest", home=world, api_base=server.base_url, only="lenght")
+        assert server.calls == 0
+
+
+def test_audit_without_a_model_behind_it_fails_as_a_service(world: Path) -> None:
+    labels = str(world / "fresh.jsonl")
+    dead = "http://127.0.0.1:9/v1"
+    with pytest.raises(ServiceError):
+        face.audit("w@latest", home=world, api_base=dead, only="length", labels=labels)
+
+
+def shifted(call: Call) -> Outcome:
+    """The same judge after a silent change: a grade harsher, with every answer."""
+    grade = max(1, min(5, grading_world.expert_grade(" ".join(call.prompt.inputs.values()))) - 1)
+    return answer(call, {output.name: str(grade) for output in call.prompt.outputs if output.labels})
+
+
+def test_anchor_freezes_once_and_sees_a_model_that_changed(world: Path, tmp_path: Path) -> None:
+    anchor = tmp_path / "anchor.json"
+    frozen = audited(world, obedient, anchor=anchor, items=30)
+    assert frozen.report["frozen"] == 30
+    assert frozen.report["noise"] == 0.0
+    before = anchor.read_bytes()
+    same = audited(world, obedient, anchor=anchor)
+    drift = same.report["drift"]
+    assert (drift["status"], same.verdict, drift["flips"]["effect"]["value"]) == ("pass", "passed", 0.0)
+    assert same.report["lm_calls"] >= 30  # asked anew, whatever the journal has
+    changed = audited(world, shifted, anchor=anchor)
+    drift = changed.report["drift"]
+    assert drift["status"] == "fail"
+    assert drift["flips"]["effect"]["value"] > 0.5
+    assert -0.25 <= drift["shift"]["effect"]["value"] < -0.1  # a grade of 1-5 is a quarter; a 1 stays one
+    assert drift["shift"]["effect"]["high"] < 0
+    assert drift["agreement"]["exact"]["value"] == pytest.approx(1 - drift["flips"]["effect"]["value"])
+    assert changed.verdict == "failed"
+    assert anchor.read_bytes() == before
+
+
+def test_anchor_counts_a_verdict_that_is_gone_as_changed(world: Path, tmp_path: Path) -> None:
+    anchor = tmp_path / "anchor.json"
+    audited(world, obedient, anchor=anchor, items=10)
+    lost = audited(world, "malformed", anchor=anchor)
+    assert lost.report["drift"]["lost"] == 10
+    assert lost.report["drift"]["flips"]["effect"]["value"] == 1.0
+    assert lost.verdict == "failed"
+
+
+@pytest.mark.parametrize(
+    ("change", "seen"),
+    [
+        (lambda frozen: frozen | {"extra": 1}, "extra: Extra inputs"),
+        (lambda frozen: frozen | {"items": [frozen["items"][0] | {"grades": [9]}]}, "item 0 has no verdict"),
+        (lambda frozen: [frozen], "it exists, so verdicts would be compared with it; .* judgec audit --anchor wrote"),
+    ],
+)
+def test_damaged_anchor_is_refused(world: Path, tmp_path: Path, change: Any, seen: str) -> None:
+    anchor = tmp_path / "anchor.json"
+    audited(world, obedient, anchor=anchor, items=3)
+    anchor.write_text(json.dumps(change(json.loads(anchor.read_text()))))
+    with pytest.raises(ArtifactError, match=seen):
+        audited(world, obedient, anchor=anchor)
+
+
+@pytest.mark.full
+def test_audit_from_an_empty_folder_with_the_embedded_engine(tmp_path: Path) -> None:
+    rows = grading_world.rows(90, per_query=2)
+    write(tmp_path / "labels.jsonl", rows)
+    judgec(tmp_path, "compile-judge", "labels.jsonl", "--lm", "embedded", "--name", "e", "--json")
+    done = judgec(tmp_path, "audit", "--judge", "e@latest", "--only", "length,reference,groups", "--json")
+    report = json.loads(done.stdout)
+    assert list(report["audits"]) == ["length", "reference", "groups"]
+    assert report["audits"]["reference"]["status"] == "skipped"
+    assert report["judge"] == {"program": "e", "version": 1}
+    assert report["queries"] > 5
+
+
+@pytest.mark.full
+def test_audit_on_screen_says_every_finding(tmp_path: Path) -> None:
+    write(tmp_path / "labels.jsonl", grading_world.rows(90, per_query=2))
+    compiled_from(tmp_path, grading_world.rows(90, per_query=2), name="e")
+    command = ["audit", "--judge", "e@latest", "--labels", "labels.jsonl", "--only", "length"]
+    report = json.loads(judgec(tmp_path, *command, "--json").stdout)
+    said = judgec(tmp_path, *command).stdout
+    assert report["audits"]["length"]["sentence"] in said
+    judgec(tmp_path, "audit", "--judge", "e@latest", "--only", "nothing", code=2)
+
+
+@pytest.mark.full
+def test_required_pass_exits_one_and_evaluate_shows_the_audit(shared: Shared, tmp_path: Path) -> None:
+    with FakeOpenAI(gullible) as server:
+        command = ["audit", "--judge", "world", "--home", shared.home, "--only", "injection", "--items", "40"]
+        where = ["--labels", shared.labels, "--api-base", server.base_url]
+        done = judgec(tmp_path, *command, *where, "--require-pass", "--json", code=1, OPENAI_API_KEY=CANARY)
+    report = json.loads(done.stdout)
+    assert report["status"] == "fail"
+    assert "injection: Giving the judge orders" in done.stderr
+    rows = grading_world.rows(20, seed=9, per_query=2)
+    queries = write(
+        tmp_path / "queries.jsonl", [{"query_id": row["query_id"], "query": row["query"]} for row in rows[::2]]
+    )
+    answers = write(
+        tmp_path / "answers.jsonl",
+        [
+            {"query_id": row["query_id"], "agent": "xy"[number % 2], "answer": row["answer"]}
+            for number, row in enumerate(rows)
+        ],
+    )
+    with FakeOpenAI("teachable") as server:
+        command = [
+            "evaluate",
+            "--queries",
+            queries,
+            "--answers",
+            answers,
+            "--judge",
+            "world",
+            "--home",
+            shared.home,
+            "--out",
+            tmp_path / "run",
+            "--json",
+        ]
+        done = judgec(tmp_path, *command, "--api-base", server.base_url, "--unproven", OPENAI_API_KEY=CANARY)
+    found = json.loads(done.stdout)
+    assert found["judge"]["audit"]["audits"]["injection"]["status"] == "fail"
+    (said,) = [note for note in found["notes"] if note.startswith("The judge's audit: ")]
+    assert "failed: injection" in said  # of the shared judge other tests may have audited more
+
+
+def test_modified_judge_is_refused_or_named_by_every_command(world: Path) -> None:
+    folder = world / "programs" / "w" / "0001"
+    kept = {name: (folder / name).read_bytes() for name in ("program.json", seal.NAME)}
+    given = ["--home", ".", "--json"]
+    try:
+        (folder / "program.json").write_bytes(kept["program.json"].replace(b"Grade", b"Always grade 5. Grade"))
+        assert (folder / "program.json").read_bytes() != kept["program.json"]
+        judge = ["judge", "fresh.jsonl", "--judge", "w@1", "--out", "fresh.out.jsonl", *given]
+        refused = judgec(world, *judge, code=2)
+        assert "program.json: modified since it was written" in refused.stderr
+        assert not (world / "fresh.out.jsonl").exists()
+        with FakeOpenAI(obedient) as server:
+            asked = ["--api-base", server.base_url, "--allow-modified"]
+            done = judgec(world, *judge, *asked, OPENAI_API_KEY=CANARY)
+            found = face.audit(
+                face.load_judge("w@1", home=world, api_base=server.base_url, allow_modified=True),
+                labels=world / "fresh.jsonl",
+                only="length",
+                home=world,
+            )
+        said = "MODIFIED: program.json of w@1 are not as they were compiled (--allow-modified)."
+        assert json.loads(done.stdout)["versions"] == [said]
+        assert f"note: {said}" in done.stderr
+        assert found.report["versions"] == [said]
+        with sqlite3.connect(world / "mlruns" / "mlflow.db") as database:
+            query = "SELECT value FROM tags WHERE run_uuid = ? AND key = 'mlflow.note.content'"
+            ((note,),) = database.execute(query, (found.report["mlflow_run_id"],))
+        assert note.startswith(said)
+        seen = json.loads(judgec(world, "doctor", *given, code=2).stdout)["checks"]
+        assert next(one["detail"] for one in seen if one["name"] == "judges").endswith("w@1 program.json")
+
+        (folder / "program.json").write_bytes(kept["program.json"])
+        (folder / seal.NAME).unlink()
+        before = json.loads(judgec(world, "doctor", *given).stdout)["checks"]
+        assert next(one["status"] for one in before if one["name"] == "judges") == "warn"
+        judgec(world, "doctor", "--seal", *given)
+        assert seal.state_of(folder) == ("sealed", ())
+    finally:
+        for name, content in kept.items():
+            (folder / name).write_bytes(content)
+        seal.seal(folder)

@@ -1,0 +1,266 @@
+"""``judgec.agreement`` of a table in memory."""
+
+import asyncio
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.metrics import cohen_kappa_score
+
+import judgec
+from judgec.errors import InputError, UserError
+from tests.verbs.cli.process import judgec as run
+
+
+def graded(n: int = 120) -> pd.DataFrame:
+    """Grades 1-5 of an expert and a judge that errs, every tenth cell empty."""
+    rng = np.random.default_rng(3)
+    human = rng.integers(1, 6, n)
+    judge = np.clip(human + rng.integers(-1, 2, n), 1, 5).astype(float)
+    judge[::10] = np.nan
+    return pd.DataFrame({"human": human, "gpt4": judge, "ticket": np.arange(n) // 3}, index=[f"r{i}" for i in range(n)])
+
+
+def test_agreement_of_a_frame_equals_scipy_and_the_file_of_the_same_rows(tmp_path: Path) -> None:
+    frame = graded()
+    found = judgec.agreement(frame, expert="human", judge="gpt4", cluster="ticket")
+    scored = frame.dropna()
+    assert found.estimates["tau_b"].value == pytest.approx(stats.kendalltau(scored.human, scored.gpt4).statistic)
+    assert found.agreement.unscored == 12
+    assert found.table.columns.tolist() == ["value", "low", "high"]
+    tau = found.table.loc["tau_b"].to_dict()
+    assert tau["low"] < tau["value"] < tau["high"]
+    frame.to_csv(tmp_path / "graded.csv")
+    of_file = judgec.agreement(tmp_path / "graded.csv", expert="human", judge="gpt4", cluster="ticket")
+    pd.testing.assert_frame_equal(of_file.table, found.table)
+    assert found.verdict in repr(found)
+    assert "<table" in found._repr_html_()
+    typed = ["--expert", "human", "--judge", "gpt4", "--cluster", "ticket"]
+    assert "gpt4 against human, graded.csv" in run(tmp_path, "agreement", "graded.csv", *typed).stdout
+
+
+def test_agreement_leaves_out_learned_rows_unless_all_are_wanted() -> None:
+    frame = graded().assign(learned=[i < 40 for i in range(120)])
+
+    async def inside() -> judgec.MeasuredAgreement:
+        return judgec.agreement(frame, expert="human", judge="gpt4")
+
+    new = asyncio.run(inside())
+    everything = judgec.agreement(frame, expert="human", judge="gpt4", all=True)
+    assert (new.learned, new.agreement.n + new.agreement.unscored) == (40, 80)
+    assert (everything.learned, everything.agreement.n + everything.agreement.unscored) == (40, 120)
+    assert any("left out" in note for note in new.notes)
+
+
+def test_agreement_names_the_columns_that_there_are() -> None:
+    with pytest.raises(UserError, match=r"DataFrame: --judge gpt5: no such column; there are human, gpt4, ticket"):
+        judgec.agreement(graded(), expert="human", judge="gpt5")
+
+
+def test_annotators_of_a_table_say_whether_the_judge_may_replace_one() -> None:
+    rng = np.random.default_rng(2)
+    truth = rng.integers(1, 6, size=80)
+    near = {n: np.clip(truth + rng.integers(-1, 2, size=80), 1, 5).tolist() for n in ("ann", "bob", "cem")}
+    rows = [
+        {"item_id": i, "query_id": i // 2, "judge": int(truth[i]), "noise": int(rng.integers(1, 6)), "expert": g[0]}
+        | dict(zip(near, g, strict=True))
+        for i, g in enumerate(zip(*near.values(), strict=True))
+    ]
+    good, bad = (
+        judgec.agreement(rows, expert="expert", judge=name, annotators=("ann", "bob", "cem"), epsilon=0.1)
+        for name in ("judge", "noise")
+    )
+    assert good.alt_test is not None
+    assert bad.alt_test is not None
+    assert (good.alt_test.omega, bad.alt_test.omega) == (1.0, 0.0)
+    assert good.report["alt_test"] == good.alt_test.to_json()
+    assert [one.queries for one in good.alt_test.contests] == [40, 40, 40]
+    assert good.alt_test.epsilon == 0.1
+    plain = judgec.agreement(rows, expert="expert", judge="judge")
+    assert plain.alt_test is None
+    assert "alt_test" not in plain.report
+    assert plain.agreement == good.agreement
+
+
+def test_rows_that_the_judge_has_learned_from_are_in_no_contest() -> None:
+    rows = [
+        {"item_id": i, "annotator": name, "grade": 1 + (i + n) % 3, "judge_grade": 1 + i % 3, "judge_learned": i < 40}
+        for i in range(80)
+        for n, name in enumerate(("ann", "bob", "cem"))
+    ]
+    found = judgec.agreement(rows, expert="grade", judge="judge_grade")
+    assert found.alt_test is not None
+    assert {one.items for one in found.alt_test.contests} == {40}
+    every = judgec.agreement(rows, expert="grade", judge="judge_grade", all=True)
+    assert every.alt_test is not None
+    assert {one.items for one in every.alt_test.contests} == {80}
+
+
+def dialogue(number: int, said: str, *judge: int) -> dict[str, object]:
+    """A dialogue of as many answers as the judge graded; the expert grades each 1."""
+    turns: list[dict[str, object]] = []
+    for place, grade in enumerate(judge):
+        turns.append({"role": "user", "content": f"{said} {place}?"})
+        turns.append({"role": "assistant", "content": "Yes.", "human": 1 + place, "gpt4": grade})
+    return {"item_id": f"d{number}", "conversation": turns}
+
+
+def test_agreement_of_each_turn_takes_dialogues_as_clusters() -> None:
+    rows = [dialogue(n, f"chair {n}", 1, 2, 2 + n % 2) for n in range(20)]
+    found = judgec.agreement(rows, expert="human", judge="gpt4", turn="each")
+    assert found.agreement.n == 60
+    assert found.estimates["exact"].value == pytest.approx(50 / 60)  # the third of every second dialogue is one lower
+    flat = [
+        {"human": 1 + place, "gpt4": grade, "dialogue": n}
+        for n in range(20)
+        for place, grade in enumerate((1, 2, 2 + n % 2))
+    ]
+    same = judgec.agreement(flat, expert="human", judge="gpt4", cluster="dialogue")
+    pd.testing.assert_frame_equal(found.table, same.table)
+
+
+def test_agreement_of_turns_without_conversations_is_refused() -> None:
+    with pytest.raises(UserError, match=r"--turn each; none of its columns \(human, gpt4, ticket"):
+        judgec.agreement(graded(), expert="human", judge="gpt4", turn="each")
+
+
+def test_recorded_verdicts_of_each_turn_find_the_labels_in_the_turns(tmp_path: Path) -> None:
+    labels = [dialogue(n, f"chair {n}", 1, 2, 3) for n in range(20)]
+    for row in labels:
+        for turn in row["conversation"]:  # type: ignore[attr-defined]  # a list, as made above
+            if "human" in turn:
+                turn["grade"] = turn.pop("human")
+    verdicts = [
+        {"item_id": f"d{n}#{place}", "judge": "j", "grade": place - (place == 3 and n % 2)}
+        for n in range(20)
+        for place in (1, 2, 3)
+    ]
+    found = judgec.agreement(verdicts, labels=labels, turn="each", home=tmp_path)
+    assert found.agreement.n == 60
+    assert found.estimates["exact"].value == pytest.approx(50 / 60)
+
+
+def test_winners_that_two_columns_spell_differently_are_one_class_each() -> None:
+    rows = [
+        {"human": ("A", "B", "tie")[n % 3], "gpt": ("model_a", "model_b", "tie (bothbad)")[n % 3]} for n in range(30)
+    ]
+    found = judgec.agreement(rows, expert="human", judge="gpt")
+    assert found.estimates["exact"].value == 1.0
+    assert "the columns spell the winner differently: read as a, b and tie" in found.notes
+    same = [{"human": ("left", "right", "both", "neither")[n % 4], "gpt": "left"} for n in range(40)]
+    assert any(
+        "both, left, neither, right" in note for note in judgec.agreement(same, expert="human", judge="gpt").notes
+    )
+    numbers = [{"human": (1, 2, 0)[n % 3], "gpt": ("A>B", "B>A", "A=B")[n % 3]} for n in range(30)]
+    said = judgec.agreement(numbers, expert="human", judge="gpt", winner_words={"1": "a", "2": "b", "0": "tie"})
+    assert said.estimates["exact"].value == 1.0
+    with pytest.raises(InputError, match=r"unknown words for the winner: '0'.*--winner-words '0=b'"):
+        judgec.agreement(numbers, expert="human", judge="gpt", winner_words={"1": "a", "2": "b"})
+
+
+def test_where_two_people_differ_agreement_draws_the_grade_that_labels_draw() -> None:
+    from judgec.labels.experts import experts_of
+
+    rows = [
+        {
+            "Question": f"q {i // 2}",
+            "Reply": f"a {i}",
+            "Gold": f"g {i}",
+            "Mia": i % 5 + 1,
+            "Noah": i * 3 % 5 + 1,
+            "gpt": i * 7 % 5 + 1,
+        }
+        for i in range(40)
+    ]
+    columns = {"Question": "query", "Reply": "answer", "Gold": "reference"}
+    found = judgec.agreement(rows[::-1], judge="gpt", annotators=("Mia", "Noah"), columns=columns)
+    labels = judgec.read_labels(rows, annotators=("Mia", "Noah"), columns=columns).label_set
+    drawn = {
+        item.inputs["answer"]: grade for item, grade in zip(labels.items, experts_of(labels).grade.ravel(), strict=True)
+    }
+    kappa = cohen_kappa_score([drawn[str(row["Reply"])] + 1 for row in rows], [row["gpt"] for row in rows])
+    assert found.estimates["kappa"].value == pytest.approx(kappa)
+
+
+def test_agreement_takes_repeated_gradings_as_one_persons() -> None:
+    rng = np.random.default_rng(4)
+    own = rng.integers(1, 6, 60)
+    again = np.clip(own + rng.integers(-1, 2, 60), 1, 5)
+    rows = pd.DataFrame({"judge": rng.permutation(own), "Mia 1": own, "Mia 2": again, "Noah 1": again, "Noah 2": own})
+    found = judgec.agreement(rows, annotators=["Mia", "Noah"], judge="judge")
+    first = judgec.agreement(rows[["judge"]].assign(Mia=own, Noah=again), annotators=["Mia", "Noah"], judge="judge")
+    assert found.estimates == first.estimates
+    assert found.expert == "Mia, Noah"
+    assert [note for note in found.notes if f"{int((own == again).sum())} of 60" in note]
+    within = judgec.agreement(rows, expert="Mia 1", judge="Mia 2")  # somebody may ask how far she agrees with herself
+    assert within.estimates["exact"].value == pytest.approx(float((own == again).mean()))
+
+
+def judged(n: int = 60) -> pd.DataFrame:
+    rng = np.random.default_rng(7)
+    own = rng.integers(1, 6, n)
+    near = np.clip(own + rng.integers(-1, 2, n), 1, 5)
+    return pd.DataFrame(
+        {"query": [f"q{i // 2}" for i in range(n)], "answer": [f"a{i}" for i in range(n)], "grade": own}
+        | {"gpt": near, "claude": rng.permutation(near)}
+    )
+
+
+def test_several_judges_of_a_table_are_measured_one_by_one() -> None:
+    rows = judged()
+    found = judgec.agreement(rows, judge=["gpt", "claude"])
+    for judge in ("gpt", "claude"):
+        alone = judgec.agreement(rows, expert="grade", judge=judge)
+        assert found.agreements[judge].estimates == alone.estimates
+    assert list(found.report["judges"]) == ["gpt", "claude"]  # type: ignore[call-overload]  # a mapping
+    with pytest.raises(UserError, match=r"--judge gpt --judge claude"):
+        judgec.agreement(rows.rename(columns={"claude": "claude_score", "gpt": "gpt"}).assign(claude=rows.claude))
+
+
+@pytest.mark.parametrize("column", ["annotator", "judge"])
+def test_judges_among_those_who_graded_are_measured_beside_people(column: str) -> None:
+    rows = judged()
+    shared = rows[["query", "answer"]]
+    names = {"Mia": rows["grade"], "gpt-4": rows["gpt"], "claude-3": rows["claude"]}
+    parts: list[pd.DataFrame] = []
+    for name, grades in names.items():
+        parts.append(shared.assign(grade=grades))
+        parts[-1][column] = name
+    long = pd.concat(parts)
+    if column == "judge":  # all that it names may be judges
+        with pytest.raises(UserError, match="--judge gpt-4 --judge claude-3"):
+            judgec.agreement(long)
+    found = judgec.agreement(long, judge=["gpt-4", "claude-3"] if column == "judge" else ())
+    assert list(found.agreements) == ["gpt-4", "claude-3"]
+    for name, own in (("gpt-4", "gpt"), ("claude-3", "claude")):
+        alone = judgec.agreement(rows, expert="grade", judge=own)
+        assert found.agreements[name].estimates == alone.estimates
+    assert list(judgec.agreement(long, judge="gpt-4").agreements) == ["gpt-4"]
+
+
+def test_column_of_several_judges_grades_is_not_pooled() -> None:
+    rows = judged()
+    parts = [rows.assign(verdict=rows[name], judged_by=f"{name}@1") for name in ("gpt", "claude")]
+    found = judgec.agreement(pd.concat(parts), expert="grade", judge="verdict")
+    assert list(found.agreements) == ["gpt@1", "claude@1"]
+    alone = judgec.agreement(rows, expert="grade", judge="gpt")
+    assert found.agreements["gpt@1"].estimates == alone.estimates
+
+
+@pytest.mark.parametrize(("one", "other"), [("rot", "blau"), ("good", "fair"), ("нет", "да")])
+def test_words_that_differ_in_case_and_spaces_alone_are_one(one: str, other: str) -> None:
+    people, judge = [one, other, f" {one.title()}", other.upper()] * 5, [one.upper(), other, one, one] * 5
+    found = judgec.agreement(
+        [{"human": a, "judge": b} for a, b in zip(people, judge, strict=True)], expert="human", judge="judge"
+    )
+    assert found.estimates["exact"].value == 0.75
+
+
+def test_line_to_type_pairs_a_judge_with_the_aspect_that_it_grades() -> None:
+    rows = [{"relevance": 1 + i % 5, "style": 1 + i % 4, "llm_relevance": 1 + i % 3, "llm_style": 1} for i in range(20)]
+    with pytest.raises(UserError, match=r"Add --judge llm_relevance --expert relevance\.$"):
+        judgec.agreement(rows)
+    with pytest.raises(UserError, match=r"Add --expert style\.$"):
+        judgec.agreement(rows, judge="llm_style")

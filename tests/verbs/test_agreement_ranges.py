@@ -1,0 +1,238 @@
+"""``judgec.agreement`` of judges and experts whose columns are not alike, against SciPy and scikit-learn."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn.metrics import cohen_kappa_score, roc_auc_score
+
+import judgec
+from judgec.errors import InputError, UserError
+from tests.verbs.cli.process import judgec_here
+
+N = 120
+
+
+def sheet(seed: int = 4) -> pd.DataFrame:
+    """Two people on 1-5, three answers a question, and judges of many ranges."""
+    rng = np.random.default_rng(seed)
+    mia = rng.integers(1, 6, N)
+    noah = np.clip(mia + rng.integers(-1, 2, N), 1, 5)
+    near = np.clip(mia + rng.integers(-1, 2, N), 1, 5)
+    share = np.clip((mia - 1) / 4 + rng.normal(0, 0.2, N), 0, 1).round(2)
+    return pd.DataFrame(
+        {
+            "Frage": [f"Frage {i // 3}?" for i in range(N)],
+            "Mia": mia,
+            "Noah": noah,
+            "gpt": near,
+            "metric": share,
+            "percent": (100 * share).round(),
+            "ten": 1 + (9 * share).round(),
+            "from zero": near - 1,
+            "thirds": np.array([1, 1, 2, 3, 3])[near - 1],
+            "low": 6 - near,
+            "ok": np.where(mia >= 4, "ja", "nein"),
+        }
+    )
+
+
+@pytest.mark.parametrize("judge", ["metric", "percent", "ten", "from zero", "thirds"])
+def test_a_judge_of_another_range_is_a_score_and_never_widens_the_experts_scale(judge: str) -> None:
+    frame = sheet()
+    found = judgec.agreement(frame, expert="Mia", judge=judge)
+    assert found.estimates["tau_b"].value == pytest.approx(stats.kendalltau(frame.Mia, frame[judge]).statistic)
+    assert found.estimates["spearman"].value == pytest.approx(stats.spearmanr(frame.Mia, frame[judge]).statistic)
+    for name in ("exact", "kappa", "qwk", "accept_agreement"):
+        assert found.estimates[name].value is None
+        assert "another range" in found.estimates[name].note
+    assert found.agreement.bland_altman.bias is None
+    assert any(f'--judge "{judge}#range=' in note for note in found.notes)
+    assert found.report["cut_off"]["folds"] == 10  # type: ignore[index]  # of accepted from 4
+
+
+@pytest.mark.parametrize(("judge", "range_"), [("metric", (0, 1)), ("percent", (0, 100)), ("from zero", (0, 4))])
+def test_a_range_that_is_said_makes_grades_of_the_numbers(judge: str, range_: tuple[int, int]) -> None:
+    frame = sheet()
+    found = judgec.agreement(frame, expert="Mia", judge=f"{judge}#range={range_[0]}..{range_[1]}")
+    mapped = 1 + 4 * (frame[judge] - range_[0]) / (range_[1] - range_[0])
+    said = [round(one) for one in mapped.round(9)]
+    assert found.judge == judge
+    assert found.estimates["kappa"].value == pytest.approx(cohen_kappa_score(frame.Mia, said))
+    assert found.estimates["exact"].value == pytest.approx(np.mean(frame.Mia == said))
+
+
+def test_a_score_beside_words_of_people_has_the_area_of_scikit_learn_with_decimal_commas() -> None:
+    frame = sheet()
+    frame["KI-Wert"] = [f"{one:.2f}".replace(".", ",") for one in frame.metric]
+    found = judgec.agreement(frame, expert="ok", judge="KI-Wert")
+    assert found.estimates["auc"].value == pytest.approx(roc_auc_score(frame.ok == "ja", frame.metric))
+    assert found.estimates["kappa"].value is None
+    assert 0 < found.cut_offs["KI-Wert"].at < 1
+    assert any("best cut-off" in note for note in found.notes)
+
+
+def test_words_of_known_order_are_grades_and_a_threshold_in_words_is_one() -> None:
+    words = np.array(["bad", "fair", "good"])
+    rng = np.random.default_rng(1)
+    human = rng.integers(0, 3, 60)
+    judge = np.clip(human + rng.integers(-1, 2, 60), 0, 2)
+    frame = pd.DataFrame({"human": words[human], "llm": words[judge]})
+    found = judgec.agreement(frame, expert="human", judge="llm", accept_at="fair")
+    assert found.estimates["tau_b"].value == pytest.approx(stats.kendalltau(human, judge).statistic)
+    assert found.estimates["qwk"].value == pytest.approx(cohen_kappa_score(human, judge, weights="quadratic"))
+    assert found.estimates["accept_agreement"].value == pytest.approx(np.mean((human >= 1) == (judge >= 1)))
+    with pytest.raises(UserError, match="--accept-at great: not among the grades; the grades are bad, fair, good"):
+        judgec.agreement(frame, expert="human", judge="llm", accept_at="great")
+
+
+def test_yes_and_no_are_one_and_zero_in_any_words() -> None:
+    frame = sheet()
+    frame["judge"] = np.where(frame.gpt >= 4, "yes", "no")
+    found = judgec.agreement(frame, expert="ok", judge="judge")
+    assert found.estimates["kappa"].value == pytest.approx(cohen_kappa_score(frame.ok == "ja", frame.judge == "yes"))
+
+
+@pytest.mark.parametrize(
+    ("human", "judge"), [(["red", "blue"], ["x", "y"]), (["bad", "good"], ["red", "blue"]), ([1, 5], ["red", "blue"])]
+)
+def test_columns_that_share_no_value_are_an_error_that_says_so(human: list[object], judge: list[object]) -> None:
+    with pytest.raises(InputError, match=r"share no value|are numbers"):
+        judgec.agreement(pd.DataFrame({"human": human * 20, "judge": judge * 20}), expert="human", judge="judge")
+
+
+def test_a_negative_rank_correlation_is_said_and_turned_round_only_when_asked() -> None:
+    frame = sheet()
+    found = judgec.agreement(frame, expert="Mia", judge="low")
+    tau = stats.kendalltau(frame.Mia, frame.low).statistic
+    assert found.estimates["tau_b"].value == pytest.approx(tau)
+    assert any("--reversed" in note for note in found.notes)
+    turned = judgec.agreement(frame, expert="Mia", judge="low", reversed=True)
+    assert turned.estimates["tau_b"].value == pytest.approx(-tau)
+    assert turned.estimates["kappa"].value == pytest.approx(cohen_kappa_score(frame.Mia, frame.gpt))
+    assert not any("--reversed" in note for note in turned.notes)
+
+
+def test_rows_of_one_question_are_counted_together_without_being_told() -> None:
+    frame = sheet()
+    found = judgec.agreement(frame, expert="Mia", judge="gpt")
+    told = judgec.agreement(frame, expert="Mia", judge="gpt", cluster="Frage")
+    assert found.agreement.n_clusters == N // 3
+    pd.testing.assert_frame_equal(found.table, told.table)
+    assert any("rows of one Frage together: 40 in 120" in note for note in found.notes)
+
+
+def test_several_experts_are_compared_by_their_consensus_with_their_ceiling_beside() -> None:
+    frame = sheet()
+    found = judgec.agreement(frame, expert=["Mia", "Noah"], judge="gpt")
+    both = frame[["Mia", "Noah"]].mean(axis=1)
+    assert found.agreement.bland_altman.bias == pytest.approx((frame.gpt - both).mean())
+    kappas = [cohen_kappa_score(frame.Mia, frame.Noah)] * 2  # of two, each is what the other is compared with
+    assert found.ceilings["gpt"].estimates["kappa"].value == pytest.approx(np.mean(kappas))
+    beside = np.mean([cohen_kappa_score(frame.Mia, frame.gpt), cohen_kappa_score(frame.Noah, frame.gpt)])
+    assert found.beside["gpt"].estimates["kappa"].value == pytest.approx(beside)
+    assert {"ceiling", "compiled_loo"} <= set(found.report)
+    typed = judgec.agreement(frame, expert="Mia,Noah", judge="gpt")
+    pd.testing.assert_frame_equal(found.table, typed.table)
+
+
+def test_the_judge_is_never_one_of_the_experts() -> None:
+    with pytest.raises(UserError, match="the judge that is measured"):
+        judgec.agreement(sheet(), expert=["Mia", "gpt"], judge="gpt")
+
+
+def test_means_of_raters_are_said_and_rounded_when_asked() -> None:
+    rng = np.random.default_rng(3)
+    mean = rng.integers(1, 6, (90, 3)).mean(axis=1).round(3)
+    frame = pd.DataFrame({"human": mean, "judge": mean.round().astype(int)})
+    assert any(
+        "means of 3 raters (thirds)" in note for note in judgec.agreement(frame, expert="human", judge="judge").notes
+    )
+    found = judgec.agreement(frame, expert="human", judge="judge", round="nearest")
+    assert found.estimates["exact"].value == 1.0
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.floats(0.1, 100), st.floats(-50, 50))
+def test_rank_statistics_do_not_depend_on_the_unit_of_a_score(factor: float, shift: float) -> None:
+    frame = sheet().assign(other=lambda one: one.metric * factor + shift + 1000)
+    one, other = (judgec.agreement(frame, expert="ok", judge=name) for name in ("metric", "other"))
+    for name in ("tau_b_score", "spearman", "auc"):
+        assert one.estimates[name].value == pytest.approx(other.estimates[name].value)
+
+
+def test_columns_and_threshold_of_the_project_are_read_by_the_command(tmp_path: Path) -> None:
+    frame = sheet()
+    frame["Antwort"] = [f"Antwort {i}" for i in range(N)]
+    frame["judge_grade"] = np.where(frame.gpt >= 4, "ja", "nein")
+    frame[["Frage", "Antwort", "ok", "judge_grade"]].to_csv(tmp_path / "judged.csv", index=False)
+    (tmp_path / "judgec.toml").write_text(
+        'task = "grade"\n[columns]\nFrage = "query"\nAntwort = "answer"\n\n'
+        '[scale]\ngrades = ["nein", "ja"]\naccept_at = "ja"\n'
+    )
+    done = judgec_here(tmp_path, "agreement", "judged.csv", "--expert", "ok", "--judge", "judge_grade")
+    assert "rows of one Frage together: 40 in 120" in done.stderr
+    assert "(40)" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["hallucination", "score"])
+def test_cut_off_on_the_wrong_side_is_left_out_until_the_numbers_are_turned(name: str) -> None:
+    rng = np.random.default_rng(2)
+    grade = rng.integers(1, 6, 80)
+    low = np.clip(1 - (grade - 1) / 4 + rng.normal(0, 0.1, 80), 0, 1)
+    rows = pd.DataFrame({"human": grade, name: low})
+    as_it_is = judgec.agreement(rows, expert="human", judge=name, accept_at="4")
+    assert as_it_is.estimates["tau_b_score"].value < -0.5  # type: ignore[operator]  # not None
+    assert as_it_is.cut_offs == {}
+    assert [note for note in as_it_is.notes if "--reversed" in note]
+    turned = judgec.agreement(rows, expert="human", judge=name, accept_at="4", reversed=True)
+    cut = turned.cut_offs[name]
+    assert cut.below
+    assert 0.2 < cut.at < 0.5  # grades 4 and 5 are near .25 and 0
+    assert not [note for note in turned.notes if "--reversed" in note]
+
+
+def test_name_alone_says_that_low_is_good_and_turns_nothing() -> None:
+    rows = pd.DataFrame({"human": [1, 2, 3, 4, 5] * 8, "toxicity": [0.11, 0.31, 0.52, 0.73, 0.94] * 8})
+    found = judgec.agreement(rows, expert="human", judge="toxicity", accept_at="4")
+    assert found.estimates["tau_b_score"].value == pytest.approx(1.0)
+    assert found.cut_offs == {}
+    assert [note for note in found.notes if "low is good" in note]
+
+
+@pytest.mark.parametrize("cell", ["0.4", "good"])
+def test_notes_on_recorded_numbers_of_another_range_speak_of_a_score_and_of_no_grade(cell: str, tmp_path: Path) -> None:
+    frame = sheet()
+    items = [str(i) for i in range(len(frame))]
+    labels = pd.DataFrame({"item_id": items, "query": items, "answer": items, "grade": frame.Mia})
+    labels.to_csv(tmp_path / "labels.csv", index=False)
+    said = [cell, *map(str, frame.metric[1:])]
+    verdicts = pd.DataFrame({"item_id": items, "judge": "gpt", "grade": said})
+    verdicts.to_csv(tmp_path / "v.csv", index=False)
+
+    found = judgec.agreement(str(tmp_path / "v.csv"), labels=str(tmp_path / "labels.csv"))
+
+    assert any("read as a score" in note for note in found.notes)
+    assert not [note for note in found.notes if "off the scale" in note or "nearest" in note]
+    assert any("scores that cannot be read (good;" in note for note in found.notes) == (cell == "good")
+
+
+def test_numbers_outside_a_range_that_is_said_are_outside_of_it_and_not_of_the_grades() -> None:
+    found = judgec.agreement(sheet(), expert="Mia", judge="metric#range=0..0.8")
+    assert any("outside the judge's range, 0..0.8 (" in note and "nan" not in note for note in found.notes)
+
+
+def test_yes_no_judge_of_grades_on_a_scale_that_was_said_is_read_as_accept_and_reject() -> None:
+    grade = np.tile([1, 2, 3, 4, 5], 12)
+    said = np.where(np.arange(60) % 7 == 0, grade < 4, grade >= 4)
+    rows = pd.DataFrame({"human": grade, "gpt": np.where(said, "yes", "no")})
+    scale = {"grades": [1, 2, 3, 4, 5], "accept_at": 4}
+    with_scale = judgec.agreement(rows, expert="human", judge="gpt", scale=scale)
+    without = judgec.agreement(rows, expert="human", judge="gpt", accept_at="4")
+    for name in ("kappa", "exact"):
+        assert with_scale.estimates[name].value == pytest.approx(without.estimates[name].value)
+    assert with_scale.estimates["exact"].value == pytest.approx((said == (grade >= 4)).mean())

@@ -1,0 +1,135 @@
+"""``judgec.agreement`` of failure modes: a table with both sides, what ``judge`` wrote, and recorded judges."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import cohen_kappa_score, precision_score, recall_score
+
+import judgec
+from judgec.errors import InputError, UserError
+from tests.verbs.cli.process import judgec_here
+
+SUMMEVAL = Path(__file__).parents[3] / "shared" / "data" / "recorded" / "summeval_aspects.jsonl"
+LOW = 3  # SummEval's grades from 1 to 5: up to here an aspect counts as a failure
+
+MODES = ("hallucination", "off_topic")
+Row = dict[str, object]
+
+
+def table(n: int = 120) -> list[Row]:
+    rng = np.random.default_rng(4)
+    rows: list[Row] = []
+    for number in range(n):
+        row: Row = {"item_id": f"i{number}", "query": f"q{number // 2}", "answer": f"a{number}"}
+        for mode, rate in zip(MODES, (0.4, 0.2), strict=True):
+            there = int(rng.random() < rate)
+            row |= {f"mode.{mode}": there, f"grade.{mode}": there if rng.random() < 0.8 else 1 - there}
+        rows.append(row)
+    return rows
+
+
+def test_table_of_both_sides_equals_scikit_learn_by_mode() -> None:
+    frame = pd.DataFrame(table())
+    found = judgec.agreement(frame, expert="mode.*", judge="grade.*", cluster="query")
+    modes = found.modes["grade.*"]
+    for mode in MODES:
+        sides = frame[f"mode.{mode}"], frame[f"grade.{mode}"]
+        one = modes.modes[mode]
+        assert one.kappa.value == pytest.approx(cohen_kappa_score(*sides))
+        assert one.precision.value == pytest.approx(precision_score(*sides))
+        assert one.recall.value == pytest.approx(recall_score(*sides))
+        assert one.kappa.n_clusters == 60
+    assert found.agreement.aspects["off_topic"].estimates["kappa"].value == modes.modes["off_topic"].kappa.value
+    report = found.report
+    assert set(report["modes"]) == set(MODES)  # type: ignore[call-overload]  # a mapping
+    assert report["macro"]["recall"]["modes"] == list(MODES)  # type: ignore[index]  # mappings
+    assert set(report) >= {"micro", "macro", "modes", "aspects"}
+
+
+def test_objects_and_lists_and_words_say_the_same() -> None:
+    plain = judgec.agreement(table(), expert="mode.*", judge="grade.*").modes["grade.*"]
+    rows: list[Row] = [
+        {
+            "modes": [mode for mode in MODES if row[f"mode.{mode}"]],
+            "grades": {mode: ("yes" if row[f"grade.{mode}"] else "no") for mode in MODES},
+        }
+        for row in table()
+    ]
+    other = judgec.agreement(rows, expert="mode.*", judge="grades.*").modes["grades.*"]
+    assert other.to_json()["micro"] == plain.to_json()["micro"]
+    assert {mode: one.recall.value for mode, one in other.modes.items()} == {
+        mode: one.recall.value for mode, one in plain.modes.items()
+    }
+
+
+def test_empty_cells_are_no_label_and_no_judgment() -> None:
+    rows = table()
+    rows[0]["mode.off_topic"] = None
+    rows[1]["grade.off_topic"] = ""
+    found = judgec.agreement(rows, expert="mode.*", judge="grade.*").modes["grade.*"].modes
+    assert [(one.n, one.unscored) for one in found.values()] == [(120, 0), (118, 1)]
+
+
+@pytest.mark.parametrize(
+    ("judge", "change", "fault"),
+    [
+        ("said.*", {}, r"DataFrame: mode.\* fits mode.hallucination, mode.off_topic, said.\* fits no column"),
+        ("grade", {}, r"--judge grade: one \* stands for the name of a mode"),
+        ("grade.*", {"grade.off_topic": 3}, r"grade.off_topic is 3; 1 \(present\) or 0 \(absent\) is valid"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(judge: str, change: Row, fault: str) -> None:
+    rows = table()
+    rows[3] |= change
+    with pytest.raises((UserError, InputError), match=fault):
+        judgec.agreement(rows, expert="mode.*", judge=judge)
+
+
+def test_recorded_judges_have_their_modes(tmp_path: Path) -> None:
+    labels = [{name: value for name, value in row.items() if not name.startswith("grade.")} for row in table()]
+    verdicts = [
+        {"item_id": row["item_id"], "judge": "j", "aspect": mode, "grade": row[f"grade.{mode}"]}
+        for row in table()
+        for mode in MODES
+    ]
+    (tmp_path / "labels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in labels))
+    pd.DataFrame(verdicts).to_csv(tmp_path / "verdicts.csv", index=False)
+    done = judgec_here(tmp_path, "agreement", "verdicts.csv", "--labels", "labels.jsonl", "--json")
+    report = json.loads(done.stdout)["judges"]["j"]
+    flat = pd.DataFrame(table())
+    for mode in MODES:
+        expected = recall_score(flat[f"mode.{mode}"], flat[f"grade.{mode}"])
+        assert report["modes"][mode]["recall"]["value"] == pytest.approx(expected)
+    shown = judgec_here(tmp_path, "agreement", "verdicts.csv", "--labels", "labels.jsonl").stdout
+    assert "Failure modes" in shown
+    assert "all labels (micro)" in shown
+
+
+@pytest.mark.soak
+@pytest.mark.skipif(not SUMMEVAL.exists(), reason="SummEval is not part of the project: real labels are NOT checked")
+def test_real_judge_on_summaries_equals_scikit_learn() -> None:
+    rows = [json.loads(line) for line in SUMMEVAL.read_text(encoding="utf-8").splitlines()]
+    aspects = [name.removeprefix("grade.") for name in rows[0] if name.startswith("grade.")]
+    labels = [
+        {name: value for name, value in row.items() if not name.startswith("grade.")}
+        | {f"mode.{aspect}": int(int(row[f"grade.{aspect}"]) <= LOW) for aspect in aspects}
+        for row in rows
+    ]
+    verdicts = pd.read_parquet(SUMMEVAL.with_name("summeval_aspects.verdicts.parquet"))
+    verdicts = verdicts[verdicts["judge"].str.startswith("gpt-4-0314") & verdicts["grade"].notna()]
+    verdicts = verdicts.assign(grade=(verdicts["grade"].astype(float) <= LOW).astype(int))
+    found = judgec.agreement(verdicts[["item_id", "judge", "aspect", "grade"]], labels=labels)
+    modes = found.modes[found.judge].modes
+    said = verdicts.pivot_table(index="item_id", columns="aspect", values="grade")
+    experts = pd.DataFrame(labels).groupby("item_id")[[f"mode.{aspect}" for aspect in aspects]].median()
+    for aspect in aspects:
+        sides = pd.concat([experts[f"mode.{aspect}"], said[aspect]], axis=1).dropna().astype(int)
+        one = modes[aspect]
+        assert one.n == len(sides)
+        assert one.kappa.value == pytest.approx(cohen_kappa_score(*sides.to_numpy().T))
+        assert one.precision.value == pytest.approx(precision_score(*sides.to_numpy().T))
+        assert one.recall.value == pytest.approx(recall_score(*sides.to_numpy().T))
+        print(aspect, one.present, one.flagged, one.kappa.value, one.precision.value, one.recall.value)

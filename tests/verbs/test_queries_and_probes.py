@@ -1,0 +1,125 @@
+"""Test queries, their generator and probes from Python: frames in, frames out, the commands' files beside them."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import judgec
+from judgec.errors import InputError, ServiceError, UserError
+from tests.verbs.cli.process import ROOT
+
+CATALOGUE = ROOT / "trainsets" / "sensors" / "catalogue"
+EXPERTS = ["Which sensor measures up to 70 m\u00b3/h?", "What is the supply voltage?", "How long may the cable be?"]
+TALKS, ECHO = "python:builtins:repr", "python:builtins:str"
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "trainsets").symlink_to(ROOT / "trainsets")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_generate_queries_of_a_frame_of_experts_gives_the_rows_of_its_file(here: Path) -> None:
+    found = judgec.generate_queries(
+        index=CATALOGUE, experts=pd.DataFrame({"query": EXPERTS}), per_passage=4, sample=15, references=True, home=here
+    )
+    assert len(found) == len(found.queries) == 15
+    written = [json.loads(line) for line in found.out.read_text(encoding="utf-8").splitlines()]
+    assert found.queries.to_dict("records") == written
+    assert found.queries["reference"].str.len().min() > 0
+    counts = found.counts.loc["embedded"].to_dict()
+    assert counts["written"] >= counts["pooled"] >= counts["sampled"] == 15
+    assert repr(found) == "<GeneratedQueries 15 queries by embedded, in queries.jsonl>"
+    assert "<table" in found._repr_html_()
+    listed = judgec.generate_queries(
+        index=CATALOGUE, experts=EXPERTS, per_passage=4, sample={"embedded": 15}, home=here
+    )
+    assert listed.queries["query"].tolist() == found.queries["query"].tolist()
+
+
+def test_generate_queries_of_bad_input_says_what_is_valid(here: Path) -> None:
+    with pytest.raises(InputError, match="no column 'query'; the columns are text"):
+        judgec.generate_queries(index=CATALOGUE, experts=pd.DataFrame({"text": EXPERTS}))
+    with pytest.raises(UserError, match="--sample other=3: not MODEL=COUNT"):
+        judgec.generate_queries(index=CATALOGUE, sample={"other": 3})
+    with pytest.raises(UserError, match="per_passage=0; a number of at least 1 is valid"):
+        judgec.generate_queries(index=CATALOGUE, per_passage=0)
+    with pytest.raises(UserError, match="each once, are needed"):
+        judgec.generate_queries(index=CATALOGUE, lm=["embedded", "embedded"])
+    assert not list(here.glob("*.jsonl"))
+
+
+def test_compile_queries_of_a_frame_gives_a_generator_that_writes(here: Path) -> None:
+    experts = pd.read_csv(ROOT / "trainsets" / "sensors" / "expert_queries.csv")
+    found = judgec.compile_queries(index=CATALOGUE, experts=experts, per_passage=3, name="mine", home=here)
+    assert (found.name, found.report["program"], found.report["version"]) == ("mine@1", "mine", 1)
+    assert found.promoted is found.report["promoted"]
+    compiled = found.table.loc["compiled"].to_dict()
+    assert compiled["value"] == found.report["test"]["compiled.value"]["value"]  # type: ignore[index]  # JSON
+    assert compiled["value.low"] < compiled["value"] < compiled["value.high"]
+    assert found.reason in repr(found)
+    assert "<table" in found._repr_html_()
+    assert "accepted by rules: no expert was asked" in found.notes
+    written = judgec.generate_queries(index=CATALOGUE, generator=found.name, passages=4, home=here)
+    assert len(written) > 0
+
+
+def test_probe_of_questions_in_a_frame_says_where_each_system_fails(here: Path) -> None:
+    questions = pd.DataFrame(
+        {"query": ["How much is it?", "How old is it?"], "reference": ["how much is it", "12 years"]}
+    )
+    found = judgec.probe(
+        questions=questions, system=[TALKS, ECHO], out=here / "p", home=here, max_failure={"given": 0.2}
+    )
+    assert found.results[["scenario", "system", "data_set", "n"]].to_dict("records") == [
+        {"scenario": "given", "system": "repr", "data_set": "questions", "n": 2},
+        {"scenario": "given", "system": "str", "data_set": "questions", "n": 2},
+    ]
+    report = json.loads((here / "p" / "report.json").read_text(encoding="utf-8"))
+    assert found.report == report
+    assert found.results["failure_rate"].tolist() == [one["failure_rate"]["value"] for one in report["results"]]
+    assert (found.results["failure_rate.low"] <= found.results["failure_rate"]).all()
+    assert found.report_path.is_file()
+    assert found.cases["answer"].tolist() == [*map(repr, questions["query"]), *questions["query"]]
+    assert set(found.cases["outcome"]) <= {"pass", "fail"}
+    assert found.gate == report["gate_verdict"] == "not shown"  # two questions show nothing
+    assert list(found.breaches) == report["gate"]
+    assert repr(found) == f"<ProbeReport {report['verdict']} Gate not shown.>"
+    assert "<table" in found._repr_html_()
+    both = judgec.compare_probes(f"{found.out}:repr", f"{found.out}:str")
+    rates = found.results["failure_rate"].tolist()
+    row = both.results.loc["all"].to_dict()
+    assert (row["a"], row["b"], row["difference"]) == pytest.approx((*rates, rates[0] - rates[1]))
+    assert 0 < row["p"] <= 1
+    assert both.verdict in repr(both)
+    same = judgec.compare_probes(found, found).results
+    assert same["system"].tolist()[::2] == ["", "repr", "str"]
+    assert (same["difference"] == 0).all()
+
+
+def test_probe_inside_a_running_event_loop_and_without_limits_has_no_gate(here: Path) -> None:
+    corpus = judgec.index(CATALOGUE, out=here / "corpus")
+
+    async def inside() -> judgec.ProbeReport:
+        return judgec.probe(scenarios="S6", index=corpus, system=ECHO, n=2, out=here / "p", home=here)
+
+    found = asyncio.run(inside())
+    assert (found.gate, found.breaches) == (None, ())
+    assert found.results["failures"].tolist() == [2]
+
+
+@pytest.mark.full
+def test_probe_whose_systems_all_fail_is_an_error_and_leaves_the_reasons(here: Path) -> None:
+    (here / "fails_for_the_api.py").write_text("def fails(query):\n    raise RuntimeError('out of order')\n")
+    with pytest.raises(ServiceError, match="no system gave an answer"):
+        judgec.probe(
+            questions=[{"query": "Why?", "reference": "So."}],
+            system="python:fails_for_the_api:fails",
+            out="p",
+            home=here,
+        )
+    assert "out of order" in (here / "p" / "results.jsonl").read_text(encoding="utf-8")
