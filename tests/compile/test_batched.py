@@ -7,7 +7,7 @@ import pytest
 
 from judgec.compile.compile import Compiled, compile_judge, plan_judge
 from judgec.compile.settings import CompileSettings, reflection_spec
-from judgec.lm.batch import desk
+from judgec.lm.batch import client
 from judgec.lm.session import Batched, Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Spent
@@ -61,7 +61,7 @@ def test_plan_of_folds_in_batches_waits_once_for_all_and_once_a_round(tmp_path: 
 
 def test_compile_in_batches_makes_the_same_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-nobody")
-    monkeypatch.setattr(desk, "FIRST_LOOK", 0.01)
+    monkeypatch.setattr(client, "FIRST_LOOK", 0.01)
     with FakeBatches(grader) as server:
         one, usual = compiled(settings_for(server.base_url, tmp_path / "usual"))
         assert (server.created, server.single) == (0, usual.calls)

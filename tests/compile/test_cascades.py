@@ -105,7 +105,7 @@ def test_random_escalation_is_what_it_says(shipped: tuple[Saved, Path]) -> None:
     from sklearn.metrics import cohen_kappa_score
 
     saved, found = shipped[0], found_in(shipped[0])
-    compiled, recorded = saved.compiled, saved.compiled.contest.settings.recorded
+    compiled, recorded = saved.compiled, saved.compiled.promotion_test.settings.recorded
     assert recorded is not None
     test, judge = compiled.dataset.test, compiled.judge
     raw = recorded.with_panel("both", judge.cascade).judgments("both", [item.item_id for item in test.items])

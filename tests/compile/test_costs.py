@@ -92,7 +92,7 @@ def test_judges_with_few_items_in_common_are_not_compared(saved: Saved) -> None:
     expert, unknown = np.arange(40) % 4, np.full(40, -1)
     pairs = GradePairs(expert, expert, expert.astype(float), unknown, unknown, expert, (0.0, 1.0, 2.0, 3.0), 4)
     rated = {"one": pairs.masked(np.arange(40) < 25), "other": pairs.masked(np.arange(40) > 15)}
-    settings = saved.compiled.contest.settings
+    settings = saved.compiled.promotion_test.settings
     found = beside([row(name, 1.0, 1.0) for name in rated], rated, "one", settings, parse_objective("qwk"))
     assert found[1].minus_chosen is not None
     assert found[1].minus_chosen.note == "fewer than 15 labels in common with one"
@@ -131,7 +131,7 @@ def test_worth_is_that_of_the_calibrated_grades_out_of_fold(saved: Saved) -> Non
     row = next(one for one in compiled.costs if one.chosen)
     part, said = out_of_fold(compiled.judge, joined(compiled.dataset.train, compiled.dataset.dev))
     rated = pair(part.experts, said, compiled.dataset.labels.scale, accept_only=False)
-    objective = parse_objective(compiled.contest.settings.objective)
+    objective = parse_objective(compiled.promotion_test.settings.objective)
     assert row.dev.value == pytest.approx(objective.value(rated))
     raw = next(one for one in compiled.scored if one.candidate.name == row.judge)
     assert raw.dev != pytest.approx(row.dev.value or 0.0, abs=0.02)  # this judge uses its scale oddly

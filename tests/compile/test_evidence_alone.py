@@ -107,7 +107,7 @@ def test_judging_with_evidence_alone_asks_nothing_and_says_so(
 
 
 def test_evidence_only_is_a_rival_of_an_embedded_judge_that_reads_verdicts(tmp_path: Path) -> None:
-    contest = compiled_from(tmp_path, rows(60)).compiled.contest
+    contest = compiled_from(tmp_path, rows(60)).compiled.promotion_test
     assert not contest.evidence_alone
     compiled = contest.verification.ratings["compiled"]
     slips = np.where(np.arange(len(compiled.expert)) % 4 == 0, 0, compiled.expert)

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import t as student
 
 from judgec.compile.dataset import Part, make_dataset
-from judgec.compile.learning_curve import halving, narrower, nested, sharper
+from judgec.compile.learning_curve import detectable_difference, halving, interval_width, nested
 from judgec.records.estimate import Estimate
 from judgec.records.label import Item, Label, LabelSet
 from judgec.records.scale import Scale
@@ -74,7 +74,7 @@ def test_more_queries_until_a_difference_shows(detectable: float | None, more: i
     items = tuple(Item(f"{q}", f"q{q}", {"query": f"q{q}", "answer": "a"}) for q in range(20))
     labels = tuple(Label(item.item_id, "expert", {"grade": i % 2}) for i, item in enumerate(items))
     whole = LabelSet("grade", Scale(grades=(0, 1)), ("grade",), items, labels, accept_only=False, digest="")
-    found = sharper(detectable, make_dataset(whole, 0), "too few")
+    found = detectable_difference(detectable, make_dataset(whole, 0), "too few")
     assert (found.test_queries, found.more_queries, found.sentence) == (6, more, sentence)
 
 
@@ -86,7 +86,7 @@ def test_more_queries_until_the_interval_is_narrow(low: float | None, high: floa
     whole = part_of_thirty()
     dataset = make_dataset(whole, 0)
     # Half of .1 takes 4 times the test queries, whatever their share: 3 times as many more of all 30.
-    found = narrower("kappa", Estimate(value=0.5, low=low, high=high), dataset)
+    found = interval_width("kappa", Estimate(value=0.5, low=low, high=high), dataset)
     assert found.more_queries == more
     assert ("about" in found.sentence) is bool(more)
     assert found.to_json()["wanted"] == 0.05
@@ -98,7 +98,7 @@ def test_judge_of_one_grade_is_told_how_many_more_labels_its_score_needs(tmp_pat
     known = {"tau_b": Estimate(value=None), "tau_b_score": Estimate(value=0.1, low=-0.1, high=0.3)}
     flat = replace(found, estimates={**found.estimates, **known})
     measured = replace(compiled.verification, agreements={**compiled.verification.agreements, "compiled": flat})
-    said = replace(compiled, verification=measured).narrower("tau_b")
+    said = replace(compiled, verification=measured).interval_width("tau_b")
     assert said.statistic == "tau_b_score"
     assert "would bring the interval of tau-b of the score from ±.20 to ±.05" in said.sentence
 

@@ -145,7 +145,7 @@ def test_uncompiled_judge_that_nothing_improved_is_its_own_rival(world: World) -
 
 
 def test_its_own_prompt_alone_stands_in_its_table_and_not_in_the_way_of_its_promotion(world: World) -> None:
-    contest = world.first.compiled.contest
+    contest = world.first.compiled.promotion_test
     judged = dict(world.first.compiled.verification.judgments)
     expert = contest.dataset.test.experts.grade
     perfect = np.eye(len(contest.dataset.labels.scale.grades))[expert]
@@ -194,7 +194,7 @@ def test_a_version_whose_look_was_lost_with_its_process_counts_as_a_look(world: 
     family = world.home / "programs" / "small" / "family.json"
     content = json.loads(family.read_text())
     assert len(content["looks"]) == 1
-    contest = world.first.compiled.contest
+    contest = world.first.compiled.promotion_test
     family.write_text(json.dumps({**content, "looks": []}))
     assert contest.standing().look == 2
     settings = replace(world.first.settings, home=world.home)

@@ -7,9 +7,9 @@ import pytest
 
 from judgec.errors import ArtifactError
 from judgec.evidence.answer_features import asked_for, read_answer, refuses
+from judgec.evidence.language_cues import LANGUAGE_CUES, cues_of
 from judgec.evidence.model import EvidenceModel
 from judgec.evidence.text import Library, read, reader_of
-from judgec.evidence.tongues import TONGUES, tongue_of
 from judgec.records.conversation import ASSISTANT, USER, Message, written
 from judgec.records.label import Item
 from tests.evidence.language_sets import NOUNS, language_set
@@ -67,7 +67,7 @@ def test_a_dot_after_a_day_ends_no_german_sentence() -> None:
     ],
 )
 def test_refuses_ways_to_decline_are_found(language: str, sentence: str) -> None:
-    assert refuses(sentence, tongue=tongue_of(language))
+    assert refuses(sentence, cues=cues_of(language))
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_refuses_ways_to_decline_are_found(language: str, sentence: str) -> None
     ],
 )
 def test_refuses_plain_statements_are_none(language: str, sentence: str) -> None:
-    assert not refuses(sentence, tongue=tongue_of(language))
+    assert not refuses(sentence, cues=cues_of(language))
 
 
 @pytest.mark.parametrize(
@@ -166,8 +166,8 @@ def test_conversation_features_know_who_denies_in_german() -> None:
         assert bool(value > 0) is found
 
 
-@pytest.mark.parametrize("language", TONGUES)
+@pytest.mark.parametrize("language", LANGUAGE_CUES)
 def test_every_language_with_tables_has_all_of_them(language: str) -> None:
-    tongue = TONGUES[language]
-    tables = (tongue.spelled, tongue.refusal, tongue.asks_number, tongue.asks_name, tongue.polar, tongue.says)
-    assert all((*tables, tongue.negations, tongue.references, tongue.complaint, tongue.thanks, tongue.taken_back))
+    cues = LANGUAGE_CUES[language]
+    tables = (cues.spelled, cues.refusal, cues.asks_number, cues.asks_name, cues.polar, cues.says)
+    assert all((*tables, cues.negations, cues.references, cues.complaint, cues.thanks, cues.taken_back))

@@ -16,10 +16,10 @@ from judgec.records.scale import ACCEPT_SCALE, Scale
 from judgec.records.tasks.preference import PREFERENCE_SCALE
 
 SCALE = Scale(grades=(1, 2, 3, 4, 5), accept_at=4)
-Said = dict[str, dict[str, tuple[int | None, bool | None]]]
+UserChoices = dict[str, dict[str, tuple[int | None, bool | None]]]
 
 
-def label_set(said: Said, scale: Scale = SCALE, *, accept_only: bool = False) -> LabelSet:
+def label_set(said: UserChoices, scale: Scale = SCALE, *, accept_only: bool = False) -> LabelSet:
     items = tuple(Item(item, f"query of {item[0]}", {"query": item}) for item in said)
     labels = tuple(
         Label(item, annotator, {} if position is None else {"grade": position}, accept)
@@ -119,7 +119,7 @@ def test_accept_derived_from_grades_is_the_consensus_held_against_the_threshold(
 
 
 def test_own_accept_beats_the_threshold_and_graders_vote_by_it() -> None:
-    said: Said = {
+    said: UserChoices = {
         "x": {"al": (4, False), "bo": (0, None), "cy": (4, None)},
         "y": {"al": (4, False), "bo": (0, True), "cy": (0, True)},
         "z": {"al": (None, True), "bo": (None, None), "cy": (2, None)},
@@ -135,7 +135,7 @@ def test_own_accept_beats_the_threshold_and_graders_vote_by_it() -> None:
 
 
 def test_accept_only_labels_count_a_tie_once() -> None:
-    said: Said = {"x": {"al": (1, True), "bo": (0, False)}, "y": {"al": (1, True), "bo": (1, True)}}
+    said: UserChoices = {"x": {"al": (1, True), "bo": (0, False)}, "y": {"al": (1, True), "bo": (1, True)}}
     experts = experts_of(label_set(said, ACCEPT_SCALE, accept_only=True))
     assert (experts.grade == experts.accept).all()
     assert experts.tied == 1
@@ -148,7 +148,7 @@ def test_items_of_one_query_share_a_cluster_and_unlabelled_items_stay() -> None:
 
 
 def test_leave_one_out_is_the_consensus_of_the_others() -> None:
-    said: Said = {
+    said: UserChoices = {
         "x": {"al": (0, None), "bo": (4, None), "cy": (4, None)},
         "y": {"al": (3, None), "bo": (1, None)},
         "z": {"al": (2, None)},

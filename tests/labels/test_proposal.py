@@ -8,7 +8,7 @@ import pytest
 
 from judgec.errors import InputError, UserError
 from judgec.labels.labels import label_file
-from judgec.labels.proposal import LabelProposal, Said, propose
+from judgec.labels.proposal import LabelProposal, UserChoices, propose
 from judgec.records.label import LabelSet
 from judgec.table.datasheet import Datasheet, read_datasheet
 from judgec.table.table import Row, Table
@@ -38,9 +38,9 @@ def table(**columns: Sequence[object]) -> Table:
     return Table("t.csv", tuple(columns), tuple(rows), tuple(range(2, 14)))
 
 
-def seen(file: Table, said: Said | None = None) -> tuple[LabelProposal, LabelSet]:
+def seen(file: Table, said: UserChoices | None = None) -> tuple[LabelProposal, LabelSet]:
     """The proposal, and the labels read by it."""
-    found = propose(file, Datasheet(), said or Said())
+    found = propose(file, Datasheet(), said or UserChoices())
     sheet = Datasheet(scale=found.scale)
     labels = label_file(file, sheet, task=found.task, rename=found.columns, annotators=found.annotators).labels
     return found, labels
@@ -52,12 +52,12 @@ def test_name_of_a_version_among_people_is_asked_about_and_both_lines_run(name: 
     rows = [{**row, "annotator": who, "grade": row[who]} for row in wide.rows for who in ("Mia", "Noah", name)]
     rows = [{key: row[key] for key in ("query", "answer", "annotator", "grade")} for row in rows]
     for file in (wide, Table("l.csv", tuple(rows[0]), tuple(rows), tuple(range(2, len(rows) + 2)))):
-        (doubt,) = propose(file, Datasheet(), Said()).unsure
+        (doubt,) = propose(file, Datasheet(), UserChoices()).unsure
         assert f"--annotators Mia,Noah where it is a judge, --annotators Mia,Noah,{name} where" in doubt
-        found, labels = seen(file, Said(annotators=("Mia", "Noah")))
+        found, labels = seen(file, UserChoices(annotators=("Mia", "Noah")))
         assert (found.judges, found.unsure) == ((name,), ())
         assert {label.annotator for label in labels.labels} == {"Mia", "Noah"}
-        found, labels = seen(file, Said(annotators=("Mia", "Noah", name)))
+        found, labels = seen(file, UserChoices(annotators=("Mia", "Noah", name)))
         assert (found.judges, found.unsure) == ((), ())
         assert {label.annotator for label in labels.labels} == {"Mia", "Noah", name}
     assert any(name in note and "--annotators Mia,Noah" in note for note in label_file(file, Datasheet()).labels.notes)
@@ -247,18 +247,18 @@ def test_words_without_an_order_ask_for_it_and_take_it() -> None:
     file = table(question=QUESTIONS, answer=ANSWERS, label=["blue", "green", "red"])
     with pytest.raises(UserError, match=r"blue, green, red, whose order is not known.*--grades WORST,\.\.\.,BEST"):
         seen(file)
-    found, labels = seen(file, Said(grades=("red", "blue", "green"), accept_at="blue"))
+    found, labels = seen(file, UserChoices(grades=("red", "blue", "green"), accept_at="blue"))
     assert (labels.scale.grades, labels.scale.accept_at) == (("red", "blue", "green"), "blue")
     assert found.why["scale"] == "as given"
     with pytest.raises(UserError, match="--accept-at pink: not a grade"):
-        seen(file, Said(grades=("red", "blue", "green"), accept_at="pink"))
+        seen(file, UserChoices(grades=("red", "blue", "green"), accept_at="pink"))
 
 
 def test_what_is_said_goes_before_the_datasheet_and_that_before_what_is_seen() -> None:
     file = table(question=QUESTIONS, reply=ANSWERS, other=ANSWERS[::-1], score=[1, 2, 3])
     declared = read_datasheet("none.csv", {"grades": [1, 2, 3, 4], "accept_at": 2})
-    assert propose(file, declared, Said()).scale == declared.scale
-    said = propose(file, declared, Said(columns={"other": "answer"}, accept_at="3"))
+    assert propose(file, declared, UserChoices()).scale == declared.scale
+    said = propose(file, declared, UserChoices(columns={"other": "answer"}, accept_at="3"))
     assert said.columns["other"] == "answer"
     assert said.scale is not None
     assert said.scale.accept_at == 3
@@ -305,7 +305,7 @@ def test_real_label_files_are_seen_as_their_datasheets_declare_them(name: str) -
     assert len({label.annotator for label in labels.labels}) == annotators
     declared = label_file(file, sheet).labels
     assert [label.grades for label in labels.labels] == [label.grades for label in declared.labels]
-    assert propose(file, sheet, Said()).scale in (sheet.scale, None)
+    assert propose(file, sheet, UserChoices()).scale in (sheet.scale, None)
     assert replace(sheet, scale=None).task == task
 
 
@@ -450,7 +450,7 @@ def test_what_people_settled_on_is_the_label_or_where_they_differed_one_more_of_
 def test_what_could_be_read_otherwise_is_said_with_what_to_type(
     columns: Mapping[str, Sequence[object]], typed: str
 ) -> None:
-    found = propose(graded(**columns), Datasheet(), Said())
+    found = propose(graded(**columns), Datasheet(), UserChoices())
     assert [typed in one for one in found.unsure] == [True]
 
 
@@ -458,7 +458,7 @@ def test_grades_of_a_machine_alone_are_no_labels_unless_somebody_says_so() -> No
     file = graded(**{"AI grade": MIA})
     with pytest.raises(InputError, match=r"AI grade looks like a judge's.*--map 'AI grade=grade'"):
         seen(file)
-    found, _ = seen(file, Said(columns={"AI grade": "grade"}))
+    found, _ = seen(file, UserChoices(columns={"AI grade": "grade"}))
     assert found.labels == ("AI grade",)
 
 
@@ -504,7 +504,9 @@ def test_repeated_gradings_are_not_further_people(heads: Sequence[str], people: 
 )
 def test_heads_that_may_be_repeated_gradings_are_asked_about(heads: Sequence[str], typed: str) -> None:
     found = propose(
-        table(question=QUESTIONS, answer=ANSWERS, **{head: [1, 2, 3, 4, 5] for head in heads}), Datasheet(), Said()
+        table(question=QUESTIONS, answer=ANSWERS, **{head: [1, 2, 3, 4, 5] for head in heads}),
+        Datasheet(),
+        UserChoices(),
     )
     assert [one for one in found.unsure if typed in one]
 
@@ -548,7 +550,7 @@ def test_judged_by_is_no_annotator() -> None:
     rows = table(question=QUESTIONS, answer=ANSWERS, grade=[1, 2, 3], judged_by=["support@1", "support@2"])
     with pytest.raises(InputError, match="a judge's verdicts"):
         seen(rows)
-    found, labels = seen(rows, Said(columns={"grade": "grade"}))
+    found, labels = seen(rows, UserChoices(columns={"grade": "grade"}))
     assert "annotator" not in found.columns.values()
     assert {label.annotator for label in labels.labels} == {"expert"}
 
@@ -563,9 +565,9 @@ def test_judged_by_is_no_annotator() -> None:
 )
 def test_propose_people_by_parts_in_any_language_asks_and_its_line_reads_them(heads: tuple[str, ...]) -> None:
     file = table(Question=QUESTIONS, Reply=ANSWERS, **{head: [1, 2, 3, 4, 5] for head in heads})
-    (doubt,) = propose(file, Datasheet(), Said()).unsure
+    (doubt,) = propose(file, Datasheet(), UserChoices()).unsure
     typed = {theirs: ours for each in heads for theirs, ours in [(each, doubt.split(f"'{each}=")[1].split("'")[0])]}
-    found, labels = seen(file, Said(columns=typed))
+    found, labels = seen(file, UserChoices(columns=typed))
     assert {name.casefold() for name in found.annotators} == {"mia", "noah"}
     assert len(labels.aspects) == 2
 
@@ -573,7 +575,7 @@ def test_propose_people_by_parts_in_any_language_asks_and_its_line_reads_them(he
 def test_winner_beside_each_answers_grades_is_the_preference() -> None:
     grades: dict[str, Sequence[object]] = {"Mia_A": [1, 2, 3, 4, 5], "Mia_B": [4, 5, 1, 2], "Winner": ["A", "B", "tie"]}
     file = table(Question=QUESTIONS, Answer_A=ANSWERS, Answer_B=ANSWERS[::-1], **grades)
-    found = propose(file, Datasheet(), Said())
+    found = propose(file, Datasheet(), UserChoices())
     assert found.task == "preference"
     assert found.columns["Winner"] == "preference"
     assert not found.annotators
@@ -586,7 +588,7 @@ def test_grades_of_each_answer_are_no_winners() -> None:
         for i in range(20)
     ]
     table = Table("pairs.csv", tuple(rows[0]), tuple(rows), tuple(range(2, 22)))
-    found = propose(table, Datasheet(), Said())
+    found = propose(table, Datasheet(), UserChoices())
     assert (found.task, found.columns["preferred"], found.unused) == ("preference", "preference", ("Mia 1", "Mia 2"))
 
 
@@ -597,7 +599,7 @@ def test_best_grade_of_a_german_note_is_asked_for(question: str, asked: int) -> 
         for i in range(20)
     ]
     table = Table("notes.csv", tuple(rows[0]), tuple(rows), tuple(range(2, 22)))
-    assert len(propose(table, Datasheet(), Said()).unsure) == asked
+    assert len(propose(table, Datasheet(), UserChoices()).unsure) == asked
 
 
 def test_an_automatic_check_is_no_person() -> None:
@@ -612,5 +614,5 @@ def test_an_automatic_check_is_no_person() -> None:
         for i in range(20)
     ]
     table = Table("checks.csv", tuple(rows[0]), tuple(rows), tuple(range(2, 22)))
-    found = propose(table, Datasheet(), Said())
+    found = propose(table, Datasheet(), UserChoices())
     assert (found.annotators, found.judges) == (("Lena", "Paul"), ("Automatic check",))

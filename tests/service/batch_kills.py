@@ -18,7 +18,9 @@ Moment = Literal["before", "after", "answered"]
 """The request never arrives; it is served and its reply never arrives; the reply arrives, and then death does."""
 MOMENTS: tuple[Moment, ...] = ("before", "after", "answered")
 # The command with less time for a creation that is still on its way: on one machine nothing is, for that long.
-QUICK = "import judgec.lm.batch.desk as desk; desk.SETTLE_SECONDS = 0.2; from judgec.verbs.cli.app import main; main()"
+QUICK = (
+    "import judgec.lm.batch.client as desk; desk.SETTLE_SECONDS = 0.2; from judgec.verbs.cli.app import main; main()"
+)
 
 
 @dataclass(frozen=True, slots=True)

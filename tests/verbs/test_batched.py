@@ -7,7 +7,7 @@ import pytest
 
 import judgec
 from judgec.errors import UserError
-from judgec.lm.batch import desk
+from judgec.lm.batch import client
 from tests.service.fake_batches import FakeBatches
 from tests.verbs.cli.judging import KEY, save_judge
 
@@ -15,7 +15,7 @@ from tests.verbs.cli.judging import KEY, save_judge
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setattr(desk, "FIRST_LOOK", 0.01)
+    monkeypatch.setattr(client, "FIRST_LOOK", 0.01)
 
 
 def home_with(folder: Path) -> Path:

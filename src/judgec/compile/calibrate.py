@@ -13,7 +13,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from judgec.compile.calibrate_choice import Data, Key, Lessons, choose, fit_accept_threshold
+from judgec.compile.calibrate_choice import Data, Key, TrainingRows, choose, fit_accept_threshold
 from judgec.compile.decision_rule import fit_sureness
 from judgec.raters.calibrator import (
     Calibrator,
@@ -257,8 +257,10 @@ def _fit_source(
     family. ``c`` is another inverse penalty than the source's.
     """
     k, n = data.n_grades, len(data.target)
-    lessons = data.lessons()
-    shares = (np.bincount(lessons.grade, lessons.weight, minlength=k) + PSEUDO_LABELS) / (n + k * PSEUDO_LABELS)
+    training_rows = data.training_rows()
+    shares = (np.bincount(training_rows.grade, training_rows.weight, minlength=k) + PSEUDO_LABELS) / (
+        n + k * PSEUDO_LABELS
+    )
     blank = Calibrator(
         source=source,
         family="prior",
@@ -274,30 +276,36 @@ def _fit_source(
     n_verdict = 0 if source == "evidence" else k - 1
     scaled = standardize(columns, center, spread, n_verdict)
     mixed: Family = "multinomial" if data.nominal else "ordinal"
-    one_grade = len(np.unique(lessons.grade)) < 2
+    one_grade = len(np.unique(training_rows.grade)) < 2
     forest = None
     if not one_grade and not {"trees", "mix", "mirrored_mix"}.isdisjoint(families):
-        forest = _forest(columns[lessons.row], lessons, k, trees, seed)
+        forest = _forest(columns[training_rows.row], training_rows, k, trees, seed)
     for family in families:
         parts: dict[str, object] = {}
         if family != "none" and one_grade:
             yield (source, family), blank
             continue
         if family == "isotonic" and data.verdicts is not None:
-            parts = {"steps": _isotonic(data.verdicts[lessons.row], lessons, k)}
+            parts = {"steps": _isotonic(data.verdicts[training_rows.row], training_rows, k)}
         if family in {"ordinal", "multinomial", "mix"}:
             ordinal = (mixed if family == "mix" else family) == "ordinal"
-            linear = _logistic(scaled[lessons.row], lessons, source, n_verdict, ordinal=ordinal, c=c)
+            linear = _logistic(scaled[training_rows.row], training_rows, source, n_verdict, ordinal=ordinal, c=c)
             parts = {"linear": linear, "ordinal": ordinal, **fixed}
         if family in {"mirrored", "mirrored_mix"}:
-            parts = _mirrored(columns, lessons, data.scale)
+            parts = _mirrored(columns, training_rows, data.scale)
         if family in {"trees", "mix", "mirrored_mix"}:
             parts["forest"] = forest
         yield (source, family), blank.model_copy(update={"family": family, **parts})
 
 
 def _logistic(
-    scaled: FloatArray, lessons: Lessons, source: Source, n_verdict: int, *, ordinal: bool, c: float | None = None
+    scaled: FloatArray,
+    training_rows: TrainingRows,
+    source: Source,
+    n_verdict: int,
+    *,
+    ordinal: bool,
+    c: float | None = None,
 ) -> Linear:
     """Multinomial logistic regression, or one a cut between grades.
 
@@ -309,12 +317,12 @@ def _logistic(
     if c is None:
         c = VERDICT_C if source == "lm" else EVIDENCE_C
     if ordinal:
-        cuts = range(int(lessons.grade.min()) + 1, int(lessons.grade.max()) + 1)
-        targets, classes = [(lessons.grade >= cut).astype(np.int64) for cut in cuts], np.array(cuts)
+        cuts = range(int(training_rows.grade.min()) + 1, int(training_rows.grade.max()) + 1)
+        targets, classes = [(training_rows.grade >= cut).astype(np.int64) for cut in cuts], np.array(cuts)
     else:
-        targets, classes = [lessons.grade], np.unique(lessons.grade)
+        targets, classes = [training_rows.grade], np.unique(training_rows.grade)
     models = [  # one object each: fitted again, the same one would hold the last cut's coefficients for all of them
-        LogisticRegression(C=c, max_iter=500).fit(scaled * relief, target, sample_weight=lessons.weight)
+        LogisticRegression(C=c, max_iter=500).fit(scaled * relief, target, sample_weight=training_rows.weight)
         for target in targets
     ]
     coefficients = np.vstack([model.coef_ for model in models]) * relief
@@ -328,7 +336,7 @@ def _logistic(
     )
 
 
-def _mirrored(columns: FloatArray, lessons: Lessons, scale: Scale) -> dict[str, object]:
+def _mirrored(columns: FloatArray, training_rows: TrainingRows, scale: Scale) -> dict[str, object]:
     """A logistic regression of pairs that changes sides when the answers do: fitted to each pair in both orders.
 
     Features of a pair are those of one answer less those of the other; what a side has by itself is not learned, since
@@ -337,24 +345,24 @@ def _mirrored(columns: FloatArray, lessons: Lessons, scale: Scale) -> dict[str, 
     spread = np.sqrt((columns**2).mean(axis=0))
     spread[spread < CONSTANT] = 0.0
     center = np.zeros(len(spread))
-    scaled = standardize(columns, center, spread, 0)[lessons.row]
+    scaled = standardize(columns, center, spread, 0)[training_rows.row]
     turned = np.arange(len(scale.grades))
     turned[[scale.position("a"), scale.position("b")]] = scale.position("b"), scale.position("a")
-    both = Lessons(
-        row=np.concatenate([lessons.row, lessons.row]),
-        grade=np.concatenate([lessons.grade, turned[lessons.grade]]),
-        weight=None if lessons.weight is None else np.concatenate([lessons.weight, lessons.weight]),
+    both = TrainingRows(
+        row=np.concatenate([training_rows.row, training_rows.row]),
+        grade=np.concatenate([training_rows.grade, turned[training_rows.grade]]),
+        weight=None if training_rows.weight is None else np.concatenate([training_rows.weight, training_rows.weight]),
     )
     linear = _logistic(np.concatenate([scaled, -scaled]), both, "evidence", 0, ordinal=False)
     return {"linear": linear, "center": tuple(map(float, center)), "spread": tuple(map(float, spread))}
 
 
-def _isotonic(verdicts: FloatArray, lessons: Lessons, n_grades: int) -> tuple[Steps, ...]:
+def _isotonic(verdicts: FloatArray, training_rows: TrainingRows, n_grades: int) -> tuple[Steps, ...]:
     above = above_cuts(verdicts)
     steps = []
     for cut in range(1, n_grades):
         model = IsotonicRegression(out_of_bounds="clip")
-        model.fit(above[:, cut - 1], lessons.grade >= cut, sample_weight=lessons.weight)
+        model.fit(above[:, cut - 1], training_rows.grade >= cut, sample_weight=training_rows.weight)
         steps.append(
             Steps(
                 cut=cut,
@@ -365,12 +373,12 @@ def _isotonic(verdicts: FloatArray, lessons: Lessons, n_grades: int) -> tuple[St
     return tuple(steps)
 
 
-def _forest(columns: FloatArray, lessons: Lessons, n_grades: int, trees: int, seed: int) -> Forest:
+def _forest(columns: FloatArray, training_rows: TrainingRows, n_grades: int, trees: int, seed: int) -> Forest:
     # Lessons of one row are one item: a leaf holds as many items as without shares.
-    leaf = round(LEAF * len(lessons.row) / len(np.unique(lessons.row)))
+    leaf = round(LEAF * len(training_rows.row) / len(np.unique(training_rows.row)))
     model = ExtraTreesClassifier(trees, min_samples_leaf=leaf, random_state=seed)
-    model.fit(columns, lessons.grade, sample_weight=lessons.weight)
-    units = 1 if lessons.weight is None else SHARE_UNITS
+    model.fit(columns, training_rows.grade, sample_weight=training_rows.weight)
+    units = 1 if training_rows.weight is None else SHARE_UNITS
     return forest_arrays([tree.tree_ for tree in model.estimators_], np.asarray(model.classes_), n_grades, units)
 
 

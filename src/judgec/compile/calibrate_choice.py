@@ -95,16 +95,16 @@ class Data:
             shares=None if self.shares is None else self.shares[keep],
         )
 
-    def lessons(self) -> "Lessons":
+    def training_rows(self) -> "TrainingRows":
         """The rows as they are fitted: one a row, or with shares one a row and grade that an annotator gave it."""
         if self.shares is None:
-            return Lessons(np.arange(len(self.target)), self.target, None)
+            return TrainingRows(np.arange(len(self.target)), self.target, None)
         row, grade = np.nonzero(self.shares)
-        return Lessons(row, grade, self.shares[row, grade])
+        return TrainingRows(row, grade, self.shares[row, grade])
 
 
 @dataclass(frozen=True, slots=True)
-class Lessons:
+class TrainingRows:
     """What a family is fitted on.
 
     Args:

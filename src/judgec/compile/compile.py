@@ -20,13 +20,21 @@ from judgec.compile.folds.parts import Parts, make_parts
 from judgec.compile.folds.plan import RoundsPlan, plan_rounds
 from judgec.compile.folds.rounds import Compiling, Round, pooled_judgments
 from judgec.compile.jurors import JURY_KIND, ask_candidates, check_untaught, plan_candidates, seated
-from judgec.compile.learning_curve import LearningCurve, Narrower, Sharper, Taught, learning_curve, narrower, sharper
+from judgec.compile.learning_curve import (
+    DetectableDifference,
+    IntervalWidth,
+    LearningCurve,
+    Taught,
+    detectable_difference,
+    interval_width,
+    learning_curve,
+)
 from judgec.compile.pair_columns import LONGEST, follows_length
 from judgec.compile.panels import Member, members_of
 from judgec.compile.promote import Decision
 from judgec.compile.recorded import with_prompts
 from judgec.compile.retarget import Retargeted, retargeted
-from judgec.compile.rivals import Contest
+from judgec.compile.rivals import PromotionTest
 from judgec.compile.search.candidates import UNCOMPILED, Candidate, task_module, with_instructions
 from judgec.compile.search.plan import CallPlan
 from judgec.compile.search.registry import OPTIMIZERS, Optimizer, find_optimizer
@@ -77,7 +85,7 @@ class Compiled:
         prompt_gain: Compiled minus uncompiled, both calibrated: what the prompt alone brought.
         decision: Whether it was promoted.
         notes: What the user should know.
-        contest: How it was decided; decided again when another compile finishes first.
+        promotion_test: How it was decided; decided again when another compile finishes first.
         standing: The look, and the champion it was compared with.
         abstention: Agreement against coverage, and what may be promised.
         curve: Agreement for fewer labels, or None when nobody asked.
@@ -98,7 +106,7 @@ class Compiled:
     prompt_gain: dict[str, Estimate]
     decision: Decision
     notes: tuple[str, ...]
-    contest: Contest
+    promotion_test: PromotionTest
     standing: Standing
     abstention: Abstention
     curve: LearningCurve | None
@@ -123,11 +131,11 @@ class Compiled:
         return system_agreement([item.agent for item in test.items], test.experts.cluster, people, said)
 
     @property
-    def sharper(self) -> Sharper:
+    def detectable_difference(self) -> DetectableDifference:
         """How many more queries would show a difference worth showing."""
-        return sharper(self.decision.detectable, self.dataset, self.decision.difference.note or "")
+        return detectable_difference(self.decision.detectable, self.dataset, self.decision.difference.note or "")
 
-    def narrower(self, objective: str) -> Narrower:
+    def interval_width(self, objective: str) -> IntervalWidth:
         """How many more queries would bring an interval to a useful width: that of the objective's first statistic.
 
         A judge that gives one grade to all has no tau-b or kappa; then it is that of its score, or of accept agreement.
@@ -135,7 +143,7 @@ class Compiled:
         names = (statistics_of(objective)[0], *ALWAYS_THERE)
         found = self.verification.agreements["compiled"].estimates
         name = next((one for one in names if one in found and found[one].low is not None), names[0])
-        return narrower(name, found.get(name), self.dataset)
+        return interval_width(name, found.get(name), self.dataset)
 
 
 MOST_UNREAD = 0.05  # share of the baseline's verdicts that may be unreadable where a gain over it counts
@@ -220,7 +228,7 @@ def _measured(
     if unread:
         gain = {name: Estimate(value=None, note=unread) for name in gain}
     moved = _moved(settings, judge, dataset)
-    contest = Contest(
+    promotion_test = PromotionTest(
         dataset,
         verification,
         settings,
@@ -237,7 +245,7 @@ def _measured(
     elif settings.recorded is not None:
         judge = with_prompts(judge, settings.recorded, chosen.name)
     earlier = _earlier(dataset, settings, card_settings(chosen, settings, held_back), judge)
-    standing = contest.standing() if earlier is None else Standing(earlier.looks, earlier.parent)
+    standing = promotion_test.standing() if earlier is None else Standing(earlier.looks, earlier.parent)
     return Compiled(
         dataset=dataset,
         judge=judge,
@@ -245,7 +253,7 @@ def _measured(
         scored=choice.scored,
         verification=verification,
         prompt_gain=gain,
-        decision=contest.decide(standing),
+        decision=promotion_test.decide(standing),
         notes=(
             *([] if moved is None else [moved.sentence()]),
             *([] if cascade is None else [f"cascade: {cascade.reason}"]),
@@ -254,7 +262,7 @@ def _measured(
             *consensus_notes(parts.shipped, settings.consensus, settings.seed),
             *_notes(dataset, settings, verification, objective, judge),
         ),
-        contest=contest,
+        promotion_test=promotion_test,
         standing=standing,
         abstention=held_back,
         curve=_curve(parts, tested, how, settings),

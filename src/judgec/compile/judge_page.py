@@ -170,7 +170,7 @@ def _facts(compiled: Compiled, card: ProgramCard) -> list[str]:
     if decision.detectable is not None and number(decision.detectable) not in card.reason:
         smallest = number(decision.detectable)
         facts.append(f"The smallest difference that this test set would have shown with 80 % power: {smallest}.")
-    sentence = compiled.sharper.sentence
+    sentence = compiled.detectable_difference.sentence
     facts.append(f"{sentence[0].upper()}{sentence[1:]}.")
     if compiled.systems is not None:
         said = systems_sentence(compiled.systems)
@@ -193,8 +193,8 @@ def _next(compiled: Compiled, card: ProgramCard) -> list[str]:
     steps = [f"Judge with it: judgec judge FILE --judge {card.name if card.promoted else name}."]
     if not card.promoted:
         steps = [f"Do not rely on it yet. To see what it says of a file: judgec judge FILE --judge {name}."]
-    narrower = compiled.narrower(card.objective).sentence
-    steps += [f"{narrower[0].upper()}{narrower[1:]}."] if narrower else []
+    sentence = compiled.interval_width(card.objective).sentence
+    steps += [f"{sentence[0].upper()}{sentence[1:]}."] if sentence else []
     steps.append(f"Let experts grade the items that it is least sure of: judgec labels FILE --next 50 --judge {name}.")
     steps.append("Read the worst disagreements below: is the judge wrong, or are the labels?")
     return [*steps, f"Before others rely on it: judgec audit --judge {name}; what was found is below."]

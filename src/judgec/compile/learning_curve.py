@@ -59,7 +59,7 @@ class Halving:
 
 
 @dataclass(frozen=True, slots=True)
-class Sharper:
+class DetectableDifference:
     """What would show a difference of ``WORTH_SHOWING``.
 
     Args:
@@ -97,7 +97,7 @@ class Sharper:
 
 
 @dataclass(frozen=True, slots=True)
-class Narrower:
+class IntervalWidth:
     """What would bring the interval of a statistic to ``WANTED`` on each side.
 
     Args:
@@ -273,7 +273,7 @@ def halving(found: Interval, items: int, test_queries: int) -> Halving | None:
     return Halving(found.high - found.low, test_queries, needed, int(np.ceil(more)))
 
 
-def sharper(detectable: float | None, dataset: Dataset, note: str = "") -> Sharper:
+def detectable_difference(detectable: float | None, dataset: Dataset, note: str = "") -> DetectableDifference:
     """How many more labelled queries would show a difference of ``WORTH_SHOWING`` as surely as one is shown now.
 
     The standard error falls with the root of the number of test queries, of which new ones are taken to become as
@@ -287,12 +287,14 @@ def sharper(detectable: float | None, dataset: Dataset, note: str = "") -> Sharp
     test = dataset.test.n_queries
     queries = _queries(dataset)
     if detectable is None or not test:
-        return Sharper(None, test, None, note or "the test queries do not differ enough to tell how far they vary")
+        return DetectableDifference(
+            None, test, None, note or "the test queries do not differ enough to tell how far they vary"
+        )
     needed = test * (detectable / WORTH_SHOWING) ** 2
-    return Sharper(detectable, test, max(0, int(np.ceil((needed - test) * queries / test - 1e-9))))
+    return DetectableDifference(detectable, test, max(0, int(np.ceil((needed - test) * queries / test - 1e-9))))
 
 
-def narrower(statistic: str, found: Estimate | None, dataset: Dataset) -> Narrower:
+def interval_width(statistic: str, found: Estimate | None, dataset: Dataset) -> IntervalWidth:
     """How many more labelled queries would bring an interval to ``WANTED`` on each side.
 
     Its width falls with the root of the number of test queries, of which new ones are taken to become as many as of the
@@ -305,11 +307,11 @@ def narrower(statistic: str, found: Estimate | None, dataset: Dataset) -> Narrow
     """
     test = dataset.test.n_queries
     if found is None or found.low is None or found.high is None or not test:
-        return Narrower(statistic, None, test, None)
+        return IntervalWidth(statistic, None, test, None)
     half = (found.high - found.low) / 2
     needed = test * (half / WANTED) ** 2
     share = _queries(dataset) / test
-    return Narrower(statistic, half, test, max(0, int(np.ceil((needed - test) * share - 1e-9))))
+    return IntervalWidth(statistic, half, test, max(0, int(np.ceil((needed - test) * share - 1e-9))))
 
 
 def _queries(dataset: Dataset) -> int:

@@ -43,7 +43,7 @@ NO_WEIGHT = 1e-3  # of the largest: a member below it drops out
 ALL = "all"
 ONLY = "the only member"
 
-Said = Mapping[str, Judgments]
+ByMember = Mapping[str, Judgments]
 """Raw verdicts on the items of train and dev, by judge."""
 
 
@@ -85,7 +85,7 @@ class _Table:
 
     bench: Bench
     part: Part
-    said: Said
+    said: ByMember
     objective: Objective
 
     @property

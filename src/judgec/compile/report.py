@@ -74,11 +74,11 @@ class FinishedJudge:
 
     def stands(self) -> Standing:
         """As the family stands on disk."""
-        return self.compiled.contest.standing()
+        return self.compiled.promotion_test.standing()
 
     def decided(self, standing: Standing) -> "FinishedJudge":
         """Decided again, as the family stands now."""
-        decision = self.compiled.contest.decide(standing)
+        decision = self.compiled.promotion_test.decide(standing)
         return replace(self, compiled=replace(self.compiled, decision=decision, standing=standing, earlier=None))
 
     def program(self, family: Family) -> Program:
@@ -205,8 +205,8 @@ def _report(compiled: Compiled, settings: CompileSettings, card: ProgramCard) ->
         "difference": difference,
         "below_majority": below,
         "above": {name: value for name, (value, _) in decision.above.items()},
-        "more_queries": compiled.sharper.to_json(),
-        "narrower": compiled.narrower(settings.objective).to_json(),
+        "more_queries": compiled.detectable_difference.to_json(),
+        "narrower": compiled.interval_width(settings.objective).to_json(),
         "prompt_gain": _short(compiled.prompt_gain),
         "prompt": compiled.chosen.name,
         "candidates": [_candidate(found, compiled) for found in compiled.scored],

@@ -42,7 +42,7 @@ class Rivals:
 
 
 @dataclass(frozen=True, slots=True)
-class Contest:
+class PromotionTest:
     """All that the decision depends on but the family's standing, so that it can be taken again.
 
     Args:

@@ -6,9 +6,9 @@ from functools import cache
 from math import log1p
 from typing import NamedTuple
 
+from judgec.evidence.language_cues import NOTHING, LanguageCues
 from judgec.evidence.overlap import Weight, ratio, support
 from judgec.evidence.text import VERSION, Library, Reader, StemmedText, read
-from judgec.evidence.tongues import NOTHING, Tongue
 from judgec.records.language import ENGLISH
 
 _NOT = r"(?:do(?:es)?|did|is|are|was|were|has|have|can|could|would)(?: not|n't)"
@@ -160,15 +160,15 @@ class JudgedAnswer(NamedTuple):
         return ratio(sum(self.refused), len(self.refused))
 
 
-def refuses(sentence: str, definitions: int = VERSION, tongue: Tongue = NOTHING) -> bool:
+def refuses(sentence: str, definitions: int = VERSION, cues: LanguageCues = NOTHING) -> bool:
     """True when a lower-case sentence says that the answer is not known or not given.
 
     Args:
         sentence: In lower case.
         definitions: Version of the features' definitions; the first one knew fewer ways to say so.
-        tongue: Of its language; refusals in English are found in every one.
+        cues: Of its language; refusals in English are found in every one.
     """
-    if tongue.refusal is not None and tongue.refusal.search(sentence) is not None:
+    if cues.refusal is not None and cues.refusal.search(sentence) is not None:
         return True
     if _any(_REFUSAL_CUES, sentence) and _REFUSAL.search(sentence) is not None:
         return True
@@ -195,16 +195,16 @@ def refusing(passage: StemmedText, definitions: int = VERSION, like: StemmedText
     known = passage.refusing.get(definitions)
     if known is None and like is not None:
         before = dict(zip((line for line, _ in like.lines), refusing(like, definitions), strict=True))
-        tongue = passage.reader.tongue
+        cues = passage.reader.cues
         known = tuple(
-            [before[line] if line in before else refuses(line, definitions, tongue) for line, _ in passage.lines]
+            [before[line] if line in before else refuses(line, definitions, cues) for line, _ in passage.lines]
         )
         passage.refusing[definitions] = known
     if known is None:
-        tongue, lines = passage.reader.tongue, [line for line, _ in passage.lines]
+        cues, lines = passage.reader.cues, [line for line, _ in passage.lines]
         said = "\n".join(lines)
-        if tongue.refusal is not None or _any(_REFUSAL_CUES, said) or _may_be_empty(said):
-            known = tuple([refuses(line, definitions, tongue) for line in lines])
+        if cues.refusal is not None or _any(_REFUSAL_CUES, said) or _may_be_empty(said):
+            known = tuple([refuses(line, definitions, cues) for line in lines])
         else:  # what no sentence can have
             known = (False,) * len(lines)
         passage.refusing[definitions] = known
@@ -312,10 +312,8 @@ class _Wants:
 def _wants(reader: Reader) -> _Wants:
     if reader.language == ENGLISH:
         return _Wants(frozenset(_QUANTITY), frozenset(_PERSON_OR_PLACE), _POLAR, frozenset({"yes", "no"}))
-    tongue, stems_of = reader.tongue, reader.stems_of
-    return _Wants(
-        stems_of(tongue.asks_number), stems_of(tongue.asks_name), stems_of(tongue.polar), stems_of(tongue.says)
-    )
+    cues, stems_of = reader.cues, reader.stems_of
+    return _Wants(stems_of(cues.asks_number), stems_of(cues.asks_name), stems_of(cues.polar), stems_of(cues.says))
 
 
 def asked_for(reply: StemmedText, question: StemmedText) -> tuple[str, float] | None:

@@ -118,7 +118,7 @@ def cut(answer: str, library: Library) -> list[Sentence]:
     found: list[Sentence] = []
     for start, end in sentence_spans(answer, reader.language):
         said = answer[start:end]
-        if refuses(said.lower(), library.definitions, reader.tongue) or not without_courtesies(said).strip(" .,!"):
+        if refuses(said.lower(), library.definitions, reader.cues) or not without_courtesies(said).strip(" .,!"):
             continue
         for first, last in clause_spans(answer, start, end, reader.language):
             one = sentence_at(answer, first, last, reader.language, units=library.units)

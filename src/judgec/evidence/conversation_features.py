@@ -126,15 +126,15 @@ class _Cues:
 def _cues(reader: Reader) -> _Cues:
     if reader.language == ENGLISH:
         return _Cues(_NEGATIONS, _NEGATIONS | reader.function_stems, _REFERENCES, _COMPLAINT, _THANKS, _TAKEN_BACK)
-    tongue = reader.tongue
-    negations = reader.stems_of(tongue.negations)
+    cues = reader.cues
+    negations = reader.stems_of(cues.negations)
     return _Cues(
         negations,
         negations | reader.function_stems,
-        reader.stems_of(tongue.references),
-        tongue.complaint or _COMPLAINT,
-        tongue.thanks or _THANKS,
-        tongue.taken_back or _TAKEN_BACK,
+        reader.stems_of(cues.references),
+        cues.complaint or _COMPLAINT,
+        cues.thanks or _THANKS,
+        cues.taken_back or _TAKEN_BACK,
     )
 
 

@@ -32,7 +32,7 @@ from judgec.evidence.reasons.peer_phrases import peer_phrases
 from judgec.evidence.reasons.phrases import Phrases, turn_phrases
 from judgec.evidence.reasons.retold import Retold
 from judgec.evidence.reasons.step_phrases import step_phrases
-from judgec.evidence.reasons.tellings import telling_of
+from judgec.evidence.reasons.templates import template_of
 from judgec.evidence.reference_features import REFERENCE_NAMES, alternatives, reference_features
 from judgec.evidence.step_features import STEP_NAMES, Run, step_features
 from judgec.evidence.text import VERSION, Library, StemmedText, library_of
@@ -288,7 +288,7 @@ class EvidenceModel:
     ) -> Phrases:
         question = library.read(item.text("query"))
         phrases: Phrases = {}
-        telling = telling_of(self.languages)
+        telling = template_of(self.languages)
         retold = None if telling is None else Retold(telling)
         if "document" in self.families:
             phrases |= document_parts(question, library.read(_text(item, self.reads, "document")), retold)

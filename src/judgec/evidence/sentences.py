@@ -50,7 +50,7 @@ class Sentence:
 
 def sentence_spans(text: str, language: str = ENGLISH) -> Iterator[tuple[int, int]]:
     """Where each sentence of a text stands; what has no word is none."""
-    start, goes_on = 0, _ORDINAL if reader_of(language).tongue.ordinal_dot else _LISTED
+    start, goes_on = 0, _ORDINAL if reader_of(language).cues.ordinal_dot else _LISTED
     for found in (*_END.finditer(text), None):
         stop = len(text) if found is None else found.start()
         tail = text[max(start, stop - LONGEST_TAIL) : stop]

@@ -14,9 +14,9 @@ import numpy as np
 import snowballstemmer
 from numpy.typing import NDArray
 
+from judgec.evidence.language_cues import LanguageCues, cues_of
 from judgec.evidence.numerals import MONTH_ORDER, MONTHS, NUMBER_WORDS, fold_number_words, is_number, number_runs, roman
 from judgec.evidence.quantities import Quantity, may_begin_unit, quantity, ratios, same, same_ratio, unit_after
-from judgec.evidence.tongues import Tongue, tongue_of
 from judgec.records.label import IntArray
 from judgec.records.language import ENGLISH, LANGUAGES
 
@@ -153,7 +153,7 @@ class Reader:
     def __init__(self, language: str) -> None:
         known, english = LANGUAGES[language], language == ENGLISH
         self.language = language
-        self.tongue: Tongue = tongue_of(language)
+        self.cues: LanguageCues = cues_of(language)
         self._elided = re.compile(known.elided) if known.elided else None
         self._plural_s = known.plural_s
         self._stemmer: _Stemmer | None = snowballstemmer.stemmer(language) if known.stems else None
@@ -179,7 +179,7 @@ class Reader:
         if "'" in folded:
             bare = folded if self._elided is None else self._elided.sub("", folded, count=1)
             folded = bare.replace("'", "") or folded
-        return self.tongue.spelled.get(folded, folded)
+        return self.cues.spelled.get(folded, folded)
 
     def _stem(self, word: str) -> str:
         english = self.language == ENGLISH
@@ -252,7 +252,7 @@ class Reader:
         text = clean(text) if self.language == ENGLISH else self._clean(text)
         plain = text.isascii()
         ends = _SENTENCE_END
-        if self.tongue.ordinal_dot:
+        if self.cues.ordinal_dot:
             ends = _OTHER_SENTENCE_END
         elif plain or _UNSPACED_END.search(text) is None:
             ends = _SPACED_SENTENCE_END
@@ -271,7 +271,7 @@ class Reader:
         elif "," in text:
             text = _GROUPED.sub("", text)
         text = _without_dots(text)
-        for pattern, become in self.tongue.phrases:
+        for pattern, become in self.cues.phrases:
             text = pattern.sub(become, text)
         return text
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from operator import itemgetter
 
 from judgec.errors import InputError, UserError
-from judgec.labels.proposal import SIDES, Said, read_by_heads, usual_heads, usual_inputs
+from judgec.labels.proposal import SIDES, UserChoices, read_by_heads, usual_heads, usual_inputs
 from judgec.labels.rows.conversations import holding, require_labelled_turns, with_turns
 from judgec.labels.rows.grades import RawLabels, one_class, position_of, raw_labels, settle_scale
 from judgec.labels.rows.items import Collected, collect_items, digest, item_digest
@@ -200,7 +200,7 @@ def label_file(
     try:
         return read(rename, annotators, sheet, file)
     except InputError:
-        said = Said(task, rename, tuple(annotators), rounded=rounding is not None)
+        said = UserChoices(task, rename, tuple(annotators), rounded=rounding is not None)
         found = usual_heads(file, sheet, said)
         if not found.columns:
             raise

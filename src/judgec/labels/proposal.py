@@ -137,7 +137,7 @@ class LabelProposal:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class UserChoices:
     """What somebody says instead of what is seen; empty where nothing.
 
     Args:
@@ -157,7 +157,7 @@ class Said:
     rounded: bool = False
 
 
-def propose(file: Table, sheet: Datasheet, said: Said) -> LabelProposal:
+def propose(file: Table, sheet: Datasheet, said: UserChoices) -> LabelProposal:
     """How the table may be read.
 
     Args:
@@ -228,7 +228,7 @@ class UsualHeads:
     note: str = ""
 
 
-def usual_heads(file: Table, sheet: Datasheet, said: Said) -> UsualHeads:
+def usual_heads(file: Table, sheet: Datasheet, said: UserChoices) -> UsualHeads:
     """What the columns of a table are whose heads are those of other tools, where judgec's own are missing.
 
     ``init`` proposes by heads and values; nothing is taken here from a value alone.
@@ -1051,7 +1051,7 @@ def _label_names() -> frozenset[str]:
     return frozenset(plain(each) for ours in labels for each in (ours, *also_called(ours)))
 
 
-def _scale(look: _Look, sheet: Datasheet, said: Said) -> tuple[Scale | None, str]:
+def _scale(look: _Look, sheet: Datasheet, said: UserChoices) -> tuple[Scale | None, str]:
     """The scale, and what it was made of; None where the labels need none."""
     spec = TASKS[look.task]
     if sheet.scale is not None and not said.grades:
@@ -1112,7 +1112,7 @@ def _beside_accept(look: _Look, grades: Sequence[Grade]) -> Grade | None:
     return max(grades[1:], key=lambda at: sum((one >= grades.index(at)) == yes for one, yes in pairs))
 
 
-def _threshold(scale: Scale, said: Said) -> Scale:
+def _threshold(scale: Scale, said: UserChoices) -> Scale:
     at = None if said.accept_at is None else as_grade(said.accept_at)
     if at is None:
         return scale

@@ -11,7 +11,7 @@ import dspy
 
 from judgec.errors import BudgetError, ServiceError, UserError
 from judgec.lm.backend import Backend, whole_seconds
-from judgec.lm.batch.desk import BatchDesk
+from judgec.lm.batch.client import BatchClient
 from judgec.lm.batch.executor import BatchExecutor, open_service
 from judgec.lm.batch.rehearsal import rehearsed
 from judgec.lm.cluster import ray
@@ -181,8 +181,8 @@ class Session:
         if key not in self._batched:
             service = open_service(spec, self._patience, self._environ)
             lm = self._one_by_one(spec).lm
-            desk = BatchDesk(spec, service, door_of(lm).calls, self._patience.say)
-            self._batched[key] = BatchExecutor(lm, desk)
+            client = BatchClient(spec, service, door_of(lm).calls, self._patience.say)
+            self._batched[key] = BatchExecutor(lm, client)
         return self._batched[key]
 
     def _one_by_one(self, spec: LMSpec) -> Executor:
@@ -319,7 +319,7 @@ class Session:
         if self._cluster is not None:
             self._cluster.close()
         for executor in self._batched.values():
-            executor.desk.close()
+            executor.client.close()
         self.journal.close()
 
 

@@ -180,7 +180,7 @@ def _sizes(sample: Sequence[str], names: Sequence[str]) -> dict[str, int] | None
 def _generator(options: GenerateQueriesOptions, spec: LMSpec, session: Session, experts: Sequence[str]) -> Generator:
     found = load_generator(options.home, options.generator) if options.generator else CompiledGenerator()
     if spec.embedded:
-        return RuleGenerator(options.seed, found.taste)
+        return RuleGenerator(options.seed, found.style)
     return PromptedGenerator(
         spec.model,
         ask_of(spec, session),

@@ -7,7 +7,7 @@ from pathlib import Path
 from judgec.errors import UserError
 from judgec.labels.labels import label_file
 from judgec.labels.project import NAME, Project, read_project, write_project
-from judgec.labels.proposal import LabelProposal, Said, propose
+from judgec.labels.proposal import LabelProposal, UserChoices, propose
 from judgec.labels.splits import as_family, default_family, write_whole
 from judgec.lm.watch import Watch
 from judgec.records.label import LabelSet
@@ -143,7 +143,7 @@ def proposed(options: InitOptions, watch: Watch) -> LabelSetup:
         raise UserError(f"{path}: it is there already, and every command reads it. Edit it, or add --replace.")
     watch.stage("labels", file)
     table, sheet = read_table(file, options.columns, missing=options.missing), read_datasheet(file)
-    said = Said(
+    said = UserChoices(
         options.task, options.columns, options.annotators, options.grades, options.accept_at, options.round is not None
     )
     proposal = propose(table, sheet, said)

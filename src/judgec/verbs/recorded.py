@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from judgec.errors import UserError
-from judgec.labels.proposal import Said, usual_heads
+from judgec.labels.proposal import UserChoices, usual_heads
 from judgec.labels.rows.ranges import with_range
 from judgec.labels.rows.raters import columns_of
 from judgec.lm.spec import RECORDED, LMSpec
@@ -110,7 +110,7 @@ def _as_labelled(table: Table, options: CompileJudgeOptions, about: OnWhat) -> T
     found = renamed(table, options.columns)
     if not missing_columns(found.columns, about.task, labelled=False):
         return found
-    said = Said(about.task, options.columns, tuple(options.annotators), rounded=options.round is not None)
+    said = UserChoices(about.task, options.columns, tuple(options.annotators), rounded=options.round is not None)
     return renamed(table, usual_heads(table, Datasheet(), said).columns or options.columns)
 
 

@@ -13,7 +13,7 @@ from tests.service.ranking_world import grader
 SIZES = Sizes(slices=(15, 35, 65, 100), pool=50, room=None, reflection=True)
 
 
-class Said:
+class UserChoices:
     """A watch that remembers."""
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ def server() -> Iterator[FakeOpenAI]:
 
 
 def test_auto_without_a_reflection_model_tries_demonstrations_and_says_what_it_left_out(server: FakeOpenAI) -> None:
-    said = Said()
+    said = UserChoices()
     with world(server.base_url, seed=0, items=60) as found:
         task = replace(found.task(), reflection=None, watch=said)
         candidates = Auto().search(task)

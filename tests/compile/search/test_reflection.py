@@ -13,7 +13,7 @@ from judgec.compile.search.reflection import Gepa, ShareAdapter, lessons
 from judgec.compile.search.task import Sizes
 from judgec.errors import ServiceError
 from judgec.records.judgment import Judgments
-from tests.compile.search.test_auto import Said
+from tests.compile.search.test_auto import UserChoices
 from tests.compile.search.world import World, world
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.policies import always
@@ -140,7 +140,7 @@ def test_gepa_reads_rewrites_in_other_formats_than_json(frame: str) -> None:
             return grader(call)
         return Text(FRAMES[frame].format(REWRITES[STRICT]))
 
-    said = Said()
+    said = UserChoices()
     with FakeOpenAI(policy) as other, world(other.base_url, seed=0, optimizer="gepa", items=120) as found:
         candidates = Gepa().search(replace(found.task(), watch=said))
         assert found.style_of(candidates[0].module) == STRICT
@@ -157,7 +157,7 @@ def test_gepa_counts_replies_that_nobody_can_read_and_says_so_instead_of_nothing
         asked.append(call.number)
         return Text("I am sorry, I cannot help with that.")
 
-    said = Said()
+    said = UserChoices()
     with FakeOpenAI(policy) as mute, world(mute.base_url, seed=0, optimizer="gepa", items=120) as found:
         task = replace(found.task(), watch=said)
         assert Gepa().search(task) == []

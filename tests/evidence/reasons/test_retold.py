@@ -8,7 +8,7 @@ import pytest
 
 from judgec.evidence.model import EvidenceModel
 from judgec.evidence.reasons.parts import said, speaks
-from judgec.evidence.reasons.tellings import GERMAN, TELLINGS, telling_of
+from judgec.evidence.reasons.templates import GERMAN, REASON_TEMPLATES, template_of
 from judgec.evidence.reasons.topics import TOPICS
 from judgec.records.conversation import ASSISTANT, USER, Message, written
 from judgec.records.label import Item, Text
@@ -103,12 +103,12 @@ def test_all_topics_are_tried() -> None:
     assert seen == set(TOPICS)
 
 
-@pytest.mark.parametrize("language", TELLINGS)
+@pytest.mark.parametrize("language", REASON_TEMPLATES)
 def test_languages_have_the_same_sentences_with_the_same_places(language: str) -> None:
     def places(text: str) -> int:
         return sum(name is not None for _, name, _, _ in string.Formatter().parse(text))
 
-    ours = TELLINGS[language]
+    ours = REASON_TEMPLATES[language]
     for name in ("frames", "verdicts", "asks", "phrases"):
         here, there = getattr(ours, name), getattr(GERMAN, name)
         assert {key: places(text) for key, text in here.items()} == {key: places(text) for key, text in there.items()}
@@ -127,6 +127,6 @@ def test_german_phrases_by_hand() -> None:
 
 
 def test_other_languages_and_mixed_sets_are_told_in_english() -> None:
-    assert telling_of(("italian",)) is None
-    assert telling_of(("english",)) is None
-    assert telling_of(("german", "french")) is None
+    assert template_of(("italian",)) is None
+    assert template_of(("english",)) is None
+    assert template_of(("german", "french")) is None

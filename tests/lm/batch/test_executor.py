@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from judgec.errors import BudgetError, ServiceError, UserError
-from judgec.lm.batch import desk, service
+from judgec.lm.batch import client, service
 from judgec.lm.batch.executor import open_service
 from judgec.lm.batch.service import BatchLimits
 from judgec.lm.door import door_of
@@ -43,8 +43,8 @@ KEYS = {"OPENAI_API_KEY": "sk-test-key-of-nobody", "ANTHROPIC_API_KEY": "sk-ant-
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Batches end at once here, and nothing is on its way for long."""
-    monkeypatch.setattr(desk, "SETTLE_SECONDS", 0.05)
-    monkeypatch.setattr(desk, "FIRST_LOOK", 0.01)
+    monkeypatch.setattr(client, "SETTLE_SECONDS", 0.05)
+    monkeypatch.setattr(client, "FIRST_LOOK", 0.01)
     monkeypatch.setattr(service, "FIRST_WAIT", 0.01)
 
 
@@ -165,7 +165,7 @@ def test_run_after_a_creation_that_nobody_saw_submits_nothing_until_it_is_found(
     dying = FakeBatches(hook=lambda step: "lose" if step == "batches.create" else "", looks=3)
     with dying as server:
         with pytest.MonkeyPatch.context() as patch, opened(server, tmp_path, model) as session:
-            patch.setattr(desk.BatchDesk, "_resolve", _dies)
+            patch.setattr(client.BatchClient, "_resolve", _dies)
             with pytest.raises(KeyboardInterrupt):
                 list(session.ask(requests(10)))
         assert counts(tmp_path) == (0, 0, 1)
@@ -201,7 +201,7 @@ def test_run_with_too_many_requests_for_a_batch_splits(
     tmp_path: Path, model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with FakeBatches() as server, opened(server, tmp_path, model) as session:
-        provider = session.executor(session.spec).desk._service  # type: ignore[attr-defined]  # of batches
+        provider = session.executor(session.spec).client._service  # type: ignore[attr-defined]  # of batches
         monkeypatch.setattr(provider, "limits", BatchLimits(4, 10**9))
         assert len(list(session.ask(requests(10)))) == 10
         (one,) = requests(1)
@@ -370,14 +370,14 @@ def test_models_without_batches_are_refused(tmp_path: Path) -> None:
 def test_batches_of_a_living_process_are_left_to_it(tmp_path: Path) -> None:
     with FakeBatches(looks=1000) as server, opened(server, tmp_path, OPENAI) as one:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(desk.BatchDesk, "wait", _dies)
+            patch.setattr(client.BatchClient, "wait", _dies)
             with pytest.raises(KeyboardInterrupt) as stopped:
                 list(one.ask(requests(5)))
         assert stopped.value.__notes__ == ["5 calls are in batches of openai/gpt-4o-mini; the same command reads them"]
         with opened(server, tmp_path, OPENAI) as other:
             said = other.executor(other.spec)
-            said.desk.begin()  # type: ignore[attr-defined]  # of batches
-            assert said.desk.standing() == ""  # type: ignore[attr-defined]  # of batches
+            said.client.begin()  # type: ignore[attr-defined]  # of batches
+            assert said.client.standing() == ""  # type: ignore[attr-defined]  # of batches
         server.looks = 0
         assert len(list(one.ask(requests(5)))) == 5
     assert server.paid_twice == 0

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from judgec.errors import InputError
-from judgec.labels.proposal import Said, propose
+from judgec.labels.proposal import UserChoices, propose
 from judgec.labels.rows.conversations import with_turns
 from judgec.labels.rows.items import collect_items
 from judgec.labels.stream.pieces import open_items
@@ -245,4 +245,4 @@ def test_what_a_trace_took_is_taken_for_no_rater(tmp_path: Path) -> None:
     chat = DIALECTS["attributes"][1] | {"gen_ai.usage.input_tokens": 3, "gen_ai.usage.output_tokens": 4}
     table = read(tmp_path, *(export(span(f"t{n}", "chat", chat, at=n)) for n in range(4)))
     with pytest.raises(InputError, match="no column looks like labels"):
-        propose(table, Datasheet(), Said())
+        propose(table, Datasheet(), UserChoices())

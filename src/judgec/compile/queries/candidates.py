@@ -7,7 +7,7 @@ import dspy
 
 from judgec.compile.queries.saved import CompiledGenerator
 from judgec.lm.executor import Ask
-from judgec.rag.queries.generation.generator import QueryGenerator, Taste, instructed
+from judgec.rag.queries.generation.generator import QueryGenerator, StyleProfile, instructed
 from judgec.rag.queries.generation.improving import improved
 from judgec.rag.queries.sampling import seeded
 from judgec.rag.retrieval.passages import Passage
@@ -18,11 +18,11 @@ PROPOSALS = 3  # rewritten instructions
 QUOTED = 12  # rejected and accepted questions that a rewrite sees
 
 TASTES = {
-    "tables first": Taste(tables=True),
-    "numbers and dates": Taste(kinds=("number", "date")),
-    "numbers and dates, tables first": Taste(kinds=("number", "date"), tables=True),
-    "short": Taste(longest=25),
-    "short, numbers and dates, tables first": Taste(kinds=("number", "date"), tables=True, longest=25),
+    "tables first": StyleProfile(tables=True),
+    "numbers and dates": StyleProfile(kinds=("number", "date")),
+    "numbers and dates, tables first": StyleProfile(kinds=("number", "date"), tables=True),
+    "short": StyleProfile(longest=25),
+    "short, numbers and dates, tables first": StyleProfile(kinds=("number", "date"), tables=True, longest=25),
 }
 
 
@@ -56,7 +56,7 @@ class Tried:
 
 def by_rules() -> list[QueryCandidate]:
     """The tastes that rules can have."""
-    return [QueryCandidate(name, CompiledGenerator(taste=taste)) for name, taste in TASTES.items()]
+    return [QueryCandidate(name, CompiledGenerator(style=style)) for name, style in TASTES.items()]
 
 
 def by_prompt(tried: Sequence[Tried], experts: Sequence[str], ask: Ask | None, seed: int) -> list[QueryCandidate]:

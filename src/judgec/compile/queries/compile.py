@@ -269,7 +269,7 @@ def _generator(
 ) -> Generator:
     found = candidate.found
     if spec.embedded:
-        return RuleGenerator(settings.seed, found.taste)
+        return RuleGenerator(settings.seed, found.style)
     return PromptedGenerator(
         spec.model,
         ask,

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from judgec.errors import ArtifactError, UserError
-from judgec.rag.queries.generation.generator import QueryGenerator, Taste
+from judgec.rag.queries.generation.generator import QueryGenerator, StyleProfile
 from judgec.raters import programs
 from judgec.raters.programs import Json, load_module
 
@@ -18,17 +18,17 @@ class CompiledGenerator:
     Args:
         module: Its prompt, or None for the uncompiled one.
         examples: The expert queries that it shows; empty: whichever are given.
-        taste: Which facts rules ask about.
+        style: Which facts rules ask about.
     """
 
     module: QueryGenerator | None = None
     examples: tuple[str, ...] = ()
-    taste: Taste | None = None
+    style: StyleProfile | None = None
 
 
 def state_of(found: CompiledGenerator) -> Json:
     """All but the prompt, as JSON."""
-    return {"examples": list(found.examples), "taste": None if found.taste is None else asdict(found.taste)}
+    return {"examples": list(found.examples), "taste": None if found.style is None else asdict(found.style)}
 
 
 def load_generator(home: Path, reference: str) -> CompiledGenerator:
@@ -45,8 +45,8 @@ def load_generator(home: Path, reference: str) -> CompiledGenerator:
     module = QueryGenerator()
     load_module(module, program.program, f"{where}: program.json")
     try:
-        taste = program.calibration["taste"]
-        kept = None if taste is None else Taste(tuple(taste["kinds"]), bool(taste["tables"]), taste["longest"])
+        style = program.calibration["taste"]
+        kept = None if style is None else StyleProfile(tuple(style["kinds"]), bool(style["tables"]), style["longest"])
         return CompiledGenerator(module, tuple(map(str, program.calibration["examples"])), kept)
     except (KeyError, TypeError) as error:
         raise ArtifactError(f"{where}: calibration.json: {error!r}; compile the generator again.") from error

@@ -4,14 +4,18 @@ from collections.abc import Sequence
 
 from judgec.evidence.peer_features import agreeing
 from judgec.evidence.reasons.phrases import BAD, EITHER, FEW, GOOD, MOST, Phrases
-from judgec.evidence.reasons.tellings import Telling
+from judgec.evidence.reasons.templates import ReasonTemplate
 from judgec.evidence.text import Library, StemmedText
 
 ENGLISH = "{} of {} other systems say the same"
 
 
 def peer_phrases(
-    reply: StemmedText, question: StemmedText, peers: Sequence[str], library: Library, telling: Telling | None = None
+    reply: StemmedText,
+    question: StemmedText,
+    peers: Sequence[str],
+    library: Library,
+    telling: ReasonTemplate | None = None,
 ) -> Phrases:
     """A phrase of the topic ``peers``; nothing of an answer without words, or where no peer says a word.
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from judgec.evidence.conversation_features import Conflict
 from judgec.evidence.reasons.findings import AgainstContexts, AgainstReference, Findings, Share, Worst, shorten
 from judgec.evidence.reasons.phrases import FEW, LISTED, MOST, Phrases
-from judgec.evidence.reasons.tellings import Telling
+from judgec.evidence.reasons.templates import ReasonTemplate
 
 
 class Retold:
@@ -15,7 +15,7 @@ class Retold:
         telling: Its sentences.
     """
 
-    def __init__(self, telling: Telling) -> None:
+    def __init__(self, telling: ReasonTemplate) -> None:
         self._telling = telling
 
     def answer(self, phrases: Phrases, found: Findings, asked_for: tuple[str, float] | None) -> Phrases:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from judgec.evidence.reasons.findings import shorten
 from judgec.evidence.reasons.phrases import BAD, EITHER, FAULT, GOOD, Phrases, plural
-from judgec.evidence.reasons.tellings import Telling
+from judgec.evidence.reasons.templates import ReasonTemplate
 from judgec.evidence.step_features import WEAK, Run
 from judgec.records.trajectory import Step, title
 
@@ -18,7 +18,7 @@ ENGLISH: Mapping[str, str] = {
 }
 
 
-def step_phrases(run: Run, telling: Telling | None = None) -> Phrases:
+def step_phrases(run: Run, telling: ReasonTemplate | None = None) -> Phrases:
     """Phrases of the topics ``calls``, ``results`` and ``found``; nothing of a run without steps.
 
     Args:
@@ -30,7 +30,7 @@ def step_phrases(run: Run, telling: Telling | None = None) -> Phrases:
     return _calls(run, telling) | _results(run, telling) | _found(run, telling)
 
 
-def _calls(run: Run, telling: Telling | None) -> Phrases:
+def _calls(run: Run, telling: ReasonTemplate | None) -> Phrases:
     if run.failed:
         names = ", ".join(dict.fromkeys(map(_named, run.failed)))
         return {"calls": (FAULT, _say(telling, "failed", len(run.failed), len(run.calls), names))}
@@ -41,13 +41,13 @@ def _calls(run: Run, telling: Telling | None) -> Phrases:
     return {"calls": (GOOD, telling.phrases["calls"].format(len(run.calls)))}
 
 
-def _results(run: Run, telling: Telling | None) -> Phrases:
+def _results(run: Run, telling: ReasonTemplate | None) -> Phrases:
     if run.unused:
         return {"results": (BAD, _say(telling, "unused", _names(run.unused)))}
     return {"results": (GOOD, _say(telling, "used"))} if run.results else {}
 
 
-def _found(run: Run, telling: Telling | None) -> Phrases:
+def _found(run: Run, telling: ReasonTemplate | None) -> Phrases:
     passage = run.answer.passage
     if not passage.stems or not run.added:
         return {}
@@ -68,10 +68,10 @@ def _names(steps: Sequence[Step]) -> str:
     return ", ".join(dict.fromkeys(map(_named, steps)))
 
 
-def _quoted(text: str, telling: Telling | None) -> str:
+def _quoted(text: str, telling: ReasonTemplate | None) -> str:
     return f'"{text}"' if telling is None else telling.quote.format(text)
 
 
-def _say(telling: Telling | None, key: str, *values: object) -> str:
+def _say(telling: ReasonTemplate | None, key: str, *values: object) -> str:
     sentences = ENGLISH if telling is None else telling.phrases
     return sentences[key].format(*values)

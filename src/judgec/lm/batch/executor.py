@@ -12,7 +12,7 @@ from dspy.lm15 import LMRouter
 
 from judgec.errors import UserError
 from judgec.lm.backend import LMBudgetError, native_route, service_error
-from judgec.lm.batch.desk import ATTEMPTS, BatchDesk, Fault
+from judgec.lm.batch.client import ATTEMPTS, BatchClient, Fault
 from judgec.lm.batch.service import BatchService
 from judgec.lm.calls import Answered
 from judgec.lm.door import door_of
@@ -40,13 +40,13 @@ class BatchExecutor(Executor):
 
     Args:
         lm: From ``open_lm``, with a journal.
-        desk: Of its model.
+        client: Of its model.
         clock: Monotonic seconds.
     """
 
-    def __init__(self, lm: dspy.LM, desk: BatchDesk, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, lm: dspy.LM, client: BatchClient, *, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(lm, clock=clock)
-        self.desk = desk
+        self.client = client
         self.clock = clock
 
     def preflight(self) -> None:
@@ -55,28 +55,28 @@ class BatchExecutor(Executor):
         Raises:
             ServiceError: When it cannot.
         """
-        self.desk.check()
+        self.client.check()
 
     def _remote(self, requests: Iterable[Request]) -> Generator[list[Reply], None, None]:
-        self.desk.begin()
+        self.client.begin()
         run = _Run(self, iter(requests))
         try:
             while True:
                 if group := run.take_in():
                     yield group
-                self.desk.submit()
+                self.client.submit()
                 if group := run.landed():
                     yield group
                 elif run.over():
                     return
                 else:
-                    self.desk.wait(IDLE_SECONDS)
+                    self.client.wait(IDLE_SECONDS)
         except KeyboardInterrupt as stopped:
-            if said := self.desk.standing():
+            if said := self.client.standing():
                 stopped.add_note(said)
             raise
         finally:
-            self.desk.withdraw(run.awaited)
+            self.client.withdraw(run.awaited)
 
 
 class _Run:
@@ -85,7 +85,7 @@ class _Run:
     def __init__(self, executor: BatchExecutor, source: Iterable[Request]) -> None:
         self.awaited: dict[bytes, _Awaited] = {}
         self._executor, self._source = executor, iter(source)
-        self._door, self._desk = door_of(executor.lm), executor.desk
+        self._door, self._client = door_of(executor.lm), executor.client
         self._elsewhere = Elsewhere(self._door.calls, executor.clock)
         self._held: deque[tuple[Request, bytes]] = deque()  # the caps have no room for them at the moment
         self._stopped: LMBudgetError | None = None
@@ -121,7 +121,7 @@ class _Run:
                 plain = calls.features.fit(self._door.plain(request.messages, request.schema))
                 assert isinstance(plain, Plain)  # as it was
                 try:
-                    if not self._desk.flying(digest) and not self._desk.add(digest, plain, 1):
+                    if not self._client.flying(digest) and not self._client.add(digest, plain, 1):
                         self._held.extend(ours)
                         ours.clear()
                         return failed
@@ -134,7 +134,7 @@ class _Run:
 
     def landed(self) -> list[Reply]:
         """The replies that have come, and the calls that have failed for good; other failed ones are asked again."""
-        down = [digest for digest in self.awaited if not self._desk.flying(digest)]
+        down = [digest for digest in self.awaited if not self._client.flying(digest)]
         if not down:
             return []
         known = self._door.calls.journaled_many(down)
@@ -149,7 +149,7 @@ class _Run:
                 for _ in others:
                     self._door.calls.usage.shared()
                 continue
-            fault = self._desk.faults.get(digest)
+            fault = self._client.faults.get(digest)
             if (reason := self._again(digest, one, fault)) is not None:
                 del self.awaited[digest]
                 found += [Reply(request.key, None, error=reason) for request in one.requests]
@@ -167,7 +167,7 @@ class _Run:
                 plainer = features.fit(one.plain)
             one.plain, one.attempt = plainer if isinstance(plainer, Plain) else one.plain, fault.attempt + 1
         try:
-            self._desk.add(digest, one.plain, one.attempt)  # without room it is tried again
+            self._client.add(digest, one.plain, one.attempt)  # without room it is tried again
         except LMBudgetError as error:
             self._stopped = error
             return str(error).partition(";")[0] if fault is None else fault.failed.reason

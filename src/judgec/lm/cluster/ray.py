@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 from dspy.lm15 import Request, Response
 
 from judgec.errors import ServiceError, UserError
-from judgec.lm.cluster.parcels import Attempts, Failure, Parcels
 from judgec.lm.cluster.purse import Purse, PursePart
+from judgec.lm.cluster.ray_batches import Attempts, Failure, RayBatches
 from judgec.lm.door import open_backend
 from judgec.lm.endpoint.exchange import Completion, Plain
 from judgec.lm.spec import LMSpec
@@ -66,7 +66,7 @@ class Cluster:
             ) from error
         self._opened.callback(ray.shutdown)
 
-    def workers(self, spec: LMSpec, in_flight: int = IN_FLIGHT) -> Parcels:
+    def workers(self, spec: LMSpec, in_flight: int = IN_FLIGHT) -> RayBatches:
         """Workers on all nodes, each with a client of its own, as a ``Backend``.
 
         Args:
@@ -92,7 +92,7 @@ class Cluster:
                 "judgec must be installed on every node: see 'ray status'."
             ) from error
         size = max(1, min(LARGEST, in_flight // count))
-        return Parcels([_Remote(actor) for actor in actors], size, open_backend(spec).identity)
+        return RayBatches([_Remote(actor) for actor in actors], size, open_backend(spec).identity)
 
     def each(
         self, act: Callable[[A, J], R], shared: A, jobs: Sequence[J], *, at_once: int | None = None

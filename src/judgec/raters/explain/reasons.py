@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from judgec.evidence.reasons.phrases import EITHER, SILENT
 from judgec.evidence.reasons.sentence import OF_GRADES, OF_PAIRS, Wording, sentences_of
-from judgec.evidence.reasons.tellings import telling_of
+from judgec.evidence.reasons.templates import template_of
 from judgec.evidence.reasons.topics import TOPICS, topics_of
 from judgec.raters.calibrator import Calibrator, Trace
 from judgec.raters.explain.contributions import Contributions
@@ -63,7 +63,7 @@ class Reasons:
         pairs: bool,
         languages: tuple[str, ...] = (ENGLISH,),
     ) -> None:
-        telling = telling_of(languages)
+        telling = template_of(languages)
         self._verdicts = _ENGLISH_VERDICTS if telling is None else telling.verdicts
         self._frames = None if telling is None else telling.frames
         self._calibrators = calibrators

@@ -152,7 +152,7 @@ class PromptedGenerator:
 
 
 @dataclass(frozen=True, slots=True)
-class Taste:
+class StyleProfile:
     """Which facts rules ask about: what there is to compile without a language model.
 
     Args:
@@ -171,30 +171,30 @@ class RuleGenerator:
 
     Args:
         seed: Of the choice among facts.
-        taste: Which facts.
+        style: Which facts.
     """
 
     name = "embedded"
 
-    def __init__(self, seed: int = 0, taste: Taste | None = None) -> None:
+    def __init__(self, seed: int = 0, style: StyleProfile | None = None) -> None:
         self._seed = seed
-        self._taste = taste or Taste()
+        self._style = style or StyleProfile()
 
     def write(self, passages: Sequence[Passage], count: int) -> list[list[Written] | str]:
         """At most ``count`` questions a passage, in order, or the reason why there are none."""
         return [self._write(passage, count) for passage in passages]
 
     def _write(self, passage: Passage, count: int) -> list[Written] | str:
-        taste = self._taste
+        style = self._style
         facts = [
             fact
             for fact in facts_of(passage)
-            if fact.kind in taste.kinds and (taste.longest is None or len(fact.question.split()) <= taste.longest)
+            if fact.kind in style.kinds and (style.longest is None or len(fact.question.split()) <= style.longest)
         ]
         seeded(self._seed, passage.passage_id, "facts").shuffle(facts)
         by_sentence = {fact.sentence: fact for fact in sorted(facts, key=lambda fact: fact.kind != "name")}
         chosen = list(by_sentence.values())
-        if taste.tables:
+        if style.tables:
             chosen.sort(key=lambda fact: bool(fact.cloze))
         return [Written(fact.question, fact.value) for fact in chosen[:count]] or "no fact that a rule can ask about"
 

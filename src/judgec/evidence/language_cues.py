@@ -12,7 +12,7 @@ from judgec.evidence.numerals import MONTH_ORDER
 
 
 @dataclass(frozen=True, slots=True)
-class Tongue:
+class LanguageCues:
     """The words of a language that evidence looks for, in lower case.
 
     Args:
@@ -82,7 +82,7 @@ _GERMAN_KNOWN = (
     r"(?:bekannt|angegeben|genannt|enthalten|erwähnt|beschrieben|ersichtlich|verfügbar|vorhanden|möglich|klar|"
     r"festgelegt|spezifiziert)"
 )
-GERMAN = Tongue(
+GERMAN = LanguageCues(
     spelled=_months(
         "januar/jänner/jan februar/feber/feb märz/mrz april/apr mai juni/jun juli/jul august/aug "
         "september/sept/sep oktober/okt november/nov dezember/dez"
@@ -121,7 +121,7 @@ GERMAN = Tongue(
     ordinal_dot=True,
 )
 
-SPANISH = Tongue(
+SPANISH = LanguageCues(
     spelled=_months(
         "enero febrero marzo abril mayo junio julio agosto septiembre/setiembre octubre noviembre diciembre"
     )
@@ -158,7 +158,7 @@ SPANISH = Tongue(
     ),
 )
 
-FRENCH = Tongue(
+FRENCH = LanguageCues(
     spelled=_months(
         "janvier/janv février/févr mars avril/avr mai juin juillet/juil août/aout septembre/sept octobre/oct "
         "novembre/nov décembre/déc"
@@ -193,11 +193,11 @@ FRENCH = Tongue(
     taken_back=re.compile(r"\b(?:pardon|désolée?|excusez|mon erreur|je me suis trompée?|correction|avez raison)\b"),
 )
 
-NOTHING = Tongue()
-TONGUES: Mapping[str, Tongue] = {"german": GERMAN, "spanish": SPANISH, "french": FRENCH}
+NOTHING = LanguageCues()
+LANGUAGE_CUES: Mapping[str, LanguageCues] = {"german": GERMAN, "spanish": SPANISH, "french": FRENCH}
 """Of the languages that have tables of their own."""
 
 
-def tongue_of(language: str) -> Tongue:
+def cues_of(language: str) -> LanguageCues:
     """What evidence looks for in a language."""
-    return TONGUES.get(language, NOTHING)
+    return LANGUAGE_CUES.get(language, NOTHING)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class ReasonTemplate:
     """The sentences of one language; what stands in braces is filled in.
 
     Args:
@@ -25,7 +25,7 @@ class Telling:
     phrases: Mapping[str, str]
 
 
-GERMAN = Telling(
+GERMAN = ReasonTemplate(
     quote="„{}“",
     more="{} und {} weitere",
     frames={
@@ -107,7 +107,7 @@ GERMAN = Telling(
     },
 )
 
-SPANISH = Telling(
+SPANISH = ReasonTemplate(
     quote="«{}»",
     more="{} y {} más",
     frames={
@@ -189,7 +189,7 @@ SPANISH = Telling(
     },
 )
 
-FRENCH = Telling(
+FRENCH = ReasonTemplate(
     quote="« {} »",
     more="{} et {} de plus",
     frames={
@@ -270,10 +270,10 @@ FRENCH = Telling(
         "in answer": "dans la réponse {} : {}",
     },
 )
-TELLINGS: Mapping[str, Telling] = {"german": GERMAN, "spanish": SPANISH, "french": FRENCH}
+REASON_TEMPLATES: Mapping[str, ReasonTemplate] = {"german": GERMAN, "spanish": SPANISH, "french": FRENCH}
 """By language; reasons in any other are English."""
 
 
-def telling_of(languages: tuple[str, ...]) -> Telling | None:
+def template_of(languages: tuple[str, ...]) -> ReasonTemplate | None:
     """The sentences for a judge of these languages; None for English, and of several."""
-    return TELLINGS.get(languages[0]) if len(languages) == 1 else None
+    return REASON_TEMPLATES.get(languages[0]) if len(languages) == 1 else None

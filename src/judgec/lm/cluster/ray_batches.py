@@ -67,10 +67,10 @@ class Worker(Protocol):
         ...
 
 
-_Parcel = list[tuple[Plain, "asyncio.Future[Completion]"]]
+_RayBatch = list[tuple[Plain, "asyncio.Future[Completion]"]]
 
 
-class Parcels:
+class RayBatches:
     """A ``Backend`` whose attempts are made by workers.
 
     Args:
@@ -86,7 +86,7 @@ class Parcels:
         self._workers = workers
         self._size = size
         self._load = [0] * len(workers)
-        self._waiting: dict[asyncio.AbstractEventLoop, _Parcel] = {}  # jurors have a loop each
+        self._waiting: dict[asyncio.AbstractEventLoop, _RayBatch] = {}  # jurors have a loop each
         self._on_the_way: set[asyncio.Task[None]] = set()
 
     def complete(self, request: Request) -> Response:
@@ -101,11 +101,11 @@ class Parcels:
         """One attempt, together with others that are asked at about the same time."""
         loop = asyncio.get_running_loop()
         reply: asyncio.Future[Completion] = loop.create_future()
-        parcel = self._waiting.setdefault(loop, [])
-        parcel.append((plain, reply))
-        if len(parcel) >= self._size:
+        ray_batch = self._waiting.setdefault(loop, [])
+        ray_batch.append((plain, reply))
+        if len(ray_batch) >= self._size:
             self._send(loop)
-        elif len(parcel) == 1:
+        elif len(ray_batch) == 1:
             loop.call_later(LINGER_SECONDS, self._send, loop)
         return await reply
 
@@ -114,22 +114,22 @@ class Parcels:
         self._waiting.pop(asyncio.get_running_loop(), None)
 
     def _send(self, loop: asyncio.AbstractEventLoop) -> None:
-        parcel = self._waiting.pop(loop, None)
-        if parcel:
-            task = loop.create_task(self._deliver(parcel))
+        ray_batch = self._waiting.pop(loop, None)
+        if ray_batch:
+            task = loop.create_task(self._deliver(ray_batch))
             self._on_the_way.add(task)
             task.add_done_callback(self._on_the_way.discard)
 
-    async def _deliver(self, parcel: _Parcel) -> None:
+    async def _deliver(self, ray_batch: _RayBatch) -> None:
         number = self._load.index(min(self._load))
-        self._load[number] += len(parcel)
+        self._load[number] += len(ray_batch)
         try:
-            replies = await self._workers[number].answer([plain for plain, _ in parcel])
+            replies = await self._workers[number].answer([plain for plain, _ in ray_batch])
         except Exception as error:  # noqa: BLE001 - of the carrier: whoever waits decides
-            replies = [Failure.of(lm15.TransportError(f"{type(error).__name__}: {error}"))] * len(parcel)
+            replies = [Failure.of(lm15.TransportError(f"{type(error).__name__}: {error}"))] * len(ray_batch)
         finally:
-            self._load[number] -= len(parcel)
-        for (_, waiting), reply in zip(parcel, replies, strict=True):
+            self._load[number] -= len(ray_batch)
+        for (_, waiting), reply in zip(ray_batch, replies, strict=True):
             if waiting.done():  # interrupted meanwhile
                 continue
             if isinstance(reply, Failure):

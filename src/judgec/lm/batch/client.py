@@ -78,7 +78,7 @@ class Fault:
     failed: Failed
 
 
-class BatchDesk:
+class BatchClient:
     """All batches of one model; several runs may share it, in several threads.
 
     Args:
@@ -438,8 +438,8 @@ class BatchDesk:
 class _ResultReader:
     """The results of one batch on their way into the journal."""
 
-    def __init__(self, desk: BatchDesk, one: _Handed) -> None:
-        self._desk, self._one = desk, one
+    def __init__(self, client: BatchClient, one: _Handed) -> None:
+        self._client, self._one = client, one
         self._calls, self._nonce = one.intended.calls, one.intended.nonce
         self._seen: set[int] = set()
         self._failed: dict[int, Failed] = {}
@@ -465,8 +465,8 @@ class _ResultReader:
             if at not in self._seen:
                 why = self._one.remote.why or "no result of it came"
                 failed = self._failed.get(at) or Failed(lm15.ServerError(why))
-                self._desk.faults[call.digest] = Fault(call.attempt, failed)
+                self._client.faults[call.digest] = Fault(call.attempt, failed)
 
     def _keep(self) -> None:
-        self._desk.keep(self._one, self._new)
+        self._client.keep(self._one, self._new)
         self._new = []

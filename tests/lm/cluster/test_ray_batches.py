@@ -12,7 +12,7 @@ from dspy.lm15 import Response
 
 from judgec.errors import ServiceError
 from judgec.lm.backend import Retries, unreachable
-from judgec.lm.cluster.parcels import Attempts, Failure, Parcels
+from judgec.lm.cluster.ray_batches import Attempts, Failure, RayBatches
 from judgec.lm.door import open_lm, preflight
 from judgec.lm.endpoint.exchange import Completion, Plain
 from judgec.lm.executor import Executor
@@ -33,12 +33,12 @@ class Carried:
 
     def __init__(self, backend: Scripted, lost: int = 0) -> None:
         self.attempts = Attempts(backend)
-        self.parcels: list[int] = []
+        self.ray_batches: list[int] = []
         self.lost = lost
 
     async def answer(self, asked: Sequence[Plain]) -> list[Completion | Failure]:
-        self.parcels.append(len(asked))
-        if len(self.parcels) <= self.lost:
+        self.ray_batches.append(len(asked))
+        if len(self.ray_batches) <= self.lost:
             raise OSError("the worker is gone")
         replies: list[Completion | Failure] = _loads(
             pickle.dumps(await self.attempts.answer(_loads(pickle.dumps(asked))))
@@ -58,7 +58,7 @@ def executor(
         journal=journal,
         budget=Budget(),
         usage=usage,
-        backend=Parcels(workers, size, SPEC.api_base or ""),
+        backend=RayBatches(workers, size, SPEC.api_base or ""),
         retries=Retries(first_seconds=0.001, most_seconds=0.001),
     )
     return Executor(lm, in_flight=in_flight)
@@ -75,8 +75,8 @@ def test_calls_travel_in_full_parcels_to_every_worker_and_are_the_same_calls_to_
     assert sorted(int(reply.key) for reply in replies) == list(range(600))
     assert {reply.text for reply in replies} == {REPLY}
     assert (backend.attempts, usage.spent.calls) == (600, 600)
-    assert all(sum(worker.parcels) >= 100 for worker in workers)
-    assert max(size for worker in workers for size in worker.parcels) == 50
+    assert all(sum(worker.ray_batches) >= 100 for worker in workers)
+    assert max(size for worker in workers for size in worker.ray_batches) == 50
 
 
 def test_runs_side_by_side_keep_their_parcels_apart() -> None:
