@@ -148,6 +148,19 @@ def test_an_item_on_which_a_function_fails_is_unscored_with_the_reason(
     assert all(why in text for text in judged["unscored"]), judged["unscored"].tolist()
 
 
+def test_a_function_sees_what_its_journal_key_is_made_of(home: Path) -> None:
+    seen: list[object] = []
+
+    def noted(item: dict[str, object]) -> int:
+        seen.append(sorted(item))
+        return by_letter(str(item["answer"]))
+
+    found = compiled(home, judgec.Function("mine", noted, version="1"))
+    judge = judgec.load_judge(found.name, home=home, functions={"mine": noted})
+    judge([{**row, "reference": "more than its labels had"} for row in unlabelled(3)])
+    assert set(map(str, seen)) == {"['answer', 'contexts', 'query']"}
+
+
 def test_an_async_function_runs_many_at_a_time_and_a_sync_one_in_threads(home: Path) -> None:
     most, inside, lock = {"sync": 0, "async": 0}, {"sync": 0, "async": 0}, threading.Lock()
     gate = threading.Barrier(4)

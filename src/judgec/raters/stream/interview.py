@@ -216,7 +216,8 @@ class _Queue:
         prompt, schema = interview.form(due.attempt)
         messages = prompt.messages(fenced(interview.fields, item))
         rollout = interview.rollout(due.sample, due.attempt)
-        return Request(self._next_key - 1, messages, rollout, schema, item=item.inputs)
+        shown = {name: item.inputs[name] for name in interview.fields if name in item.inputs}  # what the key is made of
+        return Request(self._next_key - 1, messages, rollout, schema, item=shown)
 
     def fill(self) -> bool:
         """Take the next piece, if nothing is due; False when the items are over and everything was handed over."""
