@@ -81,7 +81,7 @@ def phrases(items: list[Item], language: str) -> tuple[np.ndarray, list[list[str
 def test_every_phrase_is_told_with_the_same_side_and_quotes(of: list[Item], monkeypatch: pytest.MonkeyPatch) -> None:
     codes, german = phrases(of, "german")
     with monkeypatch.context() as patch:
-        patch.setattr("judgec.evidence.model.telling_of", lambda languages: None)
+        patch.setattr("judgec.evidence.model.template_of", lambda languages: None)
         plain, english = phrases(of, "german")
     np.testing.assert_array_equal(codes, plain)
     told = set()
