@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -195,6 +196,51 @@ def test_numbers_of_another_range_are_refused_until_the_range_is_said(home: Path
         found = compiled(home, "python:metrics_of_ours:share#range=0..1")
     assert found.table.loc["uncompiled", "exact"] == 1.0
     assert json.loads(found.saved.card.lm["members"])["share"]["range"] == "0.0..1.0"
+
+
+def test_a_range_in_the_lower_half_of_the_scale_is_noticed(home: Path) -> None:
+    write(home / "labels.jsonl", [{**row, "grade": int(str(row["grade"])) - 1} for row in rows(160)])
+    with pytest.raises(UserError, match=r"function share: its numbers run from 0 to 1; .*#range=0\.\.1"):
+        compiled(home, judgec.Function("share", lambda answer: "vwxyz".index(answer[-1]) / 4), accept_at=3)
+
+
+@pytest.mark.parametrize(
+    ("call", "within", "said"),
+    [
+        (lambda answer: 1 / 0, None, r"no value of any of 160 items \(.*division by zero"),
+        (lambda answer: next(iter(())), None, r"no value of any of 160 items \(.*StopIteration"),
+        (lambda answer: sys.exit(3), None, r"no value of any of 160 items \(.*SystemExit 3"),
+        (by_letter, (0, 1), r"\d+ of 160 values are no numbers of its range 0\.\.1"),
+    ],
+)
+def test_a_function_that_says_nothing_of_use_is_named_as_the_fault(
+    home: Path, call: Callable[..., object], within: tuple[float, float] | None, said: str
+) -> None:
+    with pytest.raises(UserError, match=f"function mine: {said}"):
+        compiled(home, judgec.Function("mine", call, range=within))
+
+
+def test_a_range_of_classes_is_refused_and_true_is_none_of_them(home: Path) -> None:
+    letters = [{**row, "grade": "ham" if int(str(row["grade"])) < 4 else "spam"} for row in rows(160)]
+    write(home / "labels.jsonl", letters)
+    (home / "labels.datasheet.toml").write_text('[scale]\ngrades = ["ham", "spam"]\nlevel = "nominal"\n')
+    for within, said in (((0, 1), "where ham, spam have no order"), (None, "off-scale grade: True")):
+        with pytest.raises(UserError, match=said):
+            compiled(home, judgec.Function("mine", lambda answer: True, range=within), objective=None, accept_at=None)
+
+
+def _graded_by(offset: int) -> Callable[..., int]:
+    def grade(answer: str, offset: int = offset) -> int:
+        return by_letter(answer) + offset
+
+    return grade
+
+
+def test_functions_of_one_name_in_one_file_are_told_apart() -> None:
+    one, other = (lambda answer: 1), (lambda answer: 2)
+    assert judgec.Function("f", one).digest != judgec.Function("f", other).digest
+    assert judgec.Function("f", _graded_by(0)).digest != judgec.Function("f", _graded_by(1)).digest
+    assert judgec.Function("f", _graded_by(0)).digest == judgec.Function("f", _graded_by(0)).digest is not None
 
 
 def test_functions_and_models_make_a_pool(home: Path) -> None:

@@ -16,7 +16,7 @@ from judgec.compile.search.candidates import UNCOMPILED, first_predictor, task_m
 from judgec.compile.search.plan import CallPlan, Stage, asked_once, check_caps, whole
 from judgec.compile.settings import AskedCandidate, CompileSettings
 from judgec.errors import UserError
-from judgec.labels.rows.ranges import MARK, MOST_OFF
+from judgec.labels.rows.ranges import MARK, MOST_OFF, Range, other_range
 from judgec.labels.sides.learned import LearnedItems
 from judgec.lm.executor import Ask
 from judgec.lm.prices import CostEstimate
@@ -33,6 +33,7 @@ from judgec.raters.verdicts import AboutJudge
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item, LabelSet
 from judgec.records.tasks.registry import compares
+from judgec.table.rows.columns import listed
 
 JURY_KIND = "jury"  # what the card calls a judge that is made of compiled ones
 STAGE = "jurors"
@@ -135,31 +136,56 @@ def ask_candidates(labels: LabelSet, settings: CompileSettings, ask: Ask, watch:
         BudgetError: The caps are reached; likewise.
     """
     said = {}
+    functions = {one.name for one in settings.asked if settings.lm.members[one.name].provider == FUNCTION}
+    for name in functions if labels.scale.level == "nominal" else ():
+        if "range" in settings.lm.members[name].extra:
+            grades = ", ".join(map(str, labels.scale.grades))
+            raise UserError(f"function {name}: a range, where {grades} have no order. Let it return one of these.")
     for one in settings.asked:
         model = settings.lm.members[one.name]
         items = [item for item in labels.items if not _shown(item, one.module)]
         watch.stage("ask", f"{one.name}, {model.model}, about {len(items):,} items")
         found = verdicts(one.module, items, ask=asking(ask, one.name), scale=labels.scale, aspects=labels.aspects)
-        if model.provider == FUNCTION and "range" not in model.extra:
-            _check_values(one.name, found)
+        if one.name in functions:
+            _check_values(one.name, found, labels, model.extra.get("range"))
         price = asked_once(one.module, items, model).usd
         said[one.name] = found, None if price is None or not items else price / len(items)
     return _recorded(labels, settings, said)
 
 
-def _check_values(name: str, said: Judgments) -> None:
-    """Refuse a function whose values are not those of the scale, where nobody said what they are.
+def _check_values(name: str, said: Judgments, labels: LabelSet, within: object) -> None:
+    """Refuse a function that failed on all items, or whose values are not those of the scale or of its range.
 
     Raises:
-        UserError: More than a few are off the scale.
+        UserError: More than a few are off, or they stand in the lower part of the scale, as 0-1 does on 0-4.
     """
-    off = [reason for reason in said.unscored if reason is not None and reason.startswith(OFF)]
-    if len(off) > MOST_OFF * len(said.unscored):
+    reasons = [reason for reason in said.unscored if reason is not None]
+    off = [reason for reason in reasons if reason.startswith(OFF)]
+    if reasons and not off and len(reasons) == len(said.unscored):
         raise UserError(
-            f"function {name}: {len(off):,} of {len(said.unscored):,} values are no grades of the scale ({off[0]}). "
-            f"Say its range, python:module:function{MARK}0..1 or Function({name!r}, ..., range=(0, 1)), or let it "
-            "return grades."
+            f"function {name}: no value of any of {len(reasons):,} items ({reasons[0]}). Mend the function."
         )
+    why = None
+    if len(off) > MOST_OFF * len(said.unscored):
+        grades = "grades of the scale" if within is None else f"numbers of its range {within}"
+        why = f"{len(off):,} of {len(said.unscored):,} values are no {grades} ({off[0]})"
+    elif within is None and (other := _other_range(said, labels)) is not None:
+        why = f"its numbers run from {other.worst:g} to {other.best:g}; the grades are {listed(labels.scale.grades)}"
+    if why is not None:
+        raise UserError(
+            f"function {name}: {why}. Say its range, python:module:function{MARK}0..1 or "
+            f"Function({name!r}, ..., range=(0, 1)), or let it return grades."
+        )
+
+
+def _other_range(said: Judgments, labels: LabelSet) -> Range | None:
+    """The range that a function's numbers seem to have, where they stand in the lower part of the scale."""
+    words = any(isinstance(grade, str) for grade in labels.scale.grades)
+    numbers, counts = np.unique(said.score[said.scored].round(9), return_counts=True)
+    if words or labels.scale.level == "nominal" or not len(numbers):
+        return None
+    shares = OnWhat.of(labels).shares
+    return other_range(numbers, counts.astype(np.float64), np.zeros(len(numbers)), labels.scale.values, shares)
 
 
 def _shown(item: Item, module: dspy.Module) -> bool:

@@ -81,17 +81,18 @@ def _digest_of(call: Callable[..., object]) -> str | None:
     """A digest of the file that a function stands in, or of its own source in a notebook; None of what holds values."""
     if not inspect.isfunction(call) or call.__closure__:
         return None
-    defaults = {name: one.default for name, one in inspect.signature(call).parameters.items()}
-    if not all(
-        one is inspect.Parameter.empty or isinstance(one, str | int | float | None) for one in defaults.values()
-    ):
+    given = inspect.signature(call).parameters.values()
+    defaults = {one.name: one.default for one in given if one.default is not one.empty}
+    if not all(isinstance(one, str | int | float | None) for one in defaults.values()):
         return None
     try:
         file = Path(inspect.getsourcefile(call) or "")
         source = file.read_bytes() if file.is_file() else inspect.getsource(call).encode()
     except (OSError, TypeError):
         return None
-    return hashlib.sha256(f"{call.__module__}:{call.__qualname__}\n".encode() + source).hexdigest()[:DIGITS]
+    stands = list(call.__code__.co_positions())[:LONGEST]  # two lambdas of a file have one name
+    known = f"{call.__module__}:{call.__qualname__} {defaults} {stands}\n"
+    return hashlib.sha256(known.encode() + source).hexdigest()[:DIGITS]
 
 
 class NoValueError(lm15.InvalidRequestError):  # type: ignore[misc]  # DSPy is untyped
@@ -156,8 +157,20 @@ class FunctionBackend:
         placed, named = _arguments(self._function, item)
         if inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(getattr(call, "__call__", None)):  # noqa: B004 - an object with an async call
             return await call(*placed, **named)  # type: ignore[misc]  # it is a coroutine
-        found = await asyncio.to_thread(call, *placed, **named)
+        found = await asyncio.to_thread(_returned, call, placed, named)
         return await found if inspect.isawaitable(found) else found
+
+
+def _returned(call: Callable[..., object], placed: list[object], named: dict[str, object]) -> object:
+    """What a call returns.
+
+    Raises:
+        RuntimeError: It ended with what no future can hold, or what would end the whole run.
+    """
+    try:
+        return call(*placed, **named)
+    except (StopIteration, SystemExit) as error:
+        raise RuntimeError(f"{type(error).__name__} {error}".strip()) from error
 
 
 def _arguments(function: Function, item: Mapping[str, object]) -> tuple[list[object], dict[str, object]]:
@@ -182,6 +195,8 @@ def _arguments(function: Function, item: Mapping[str, object]) -> tuple[list[obj
                 placed.append(value)
             else:
                 named[name] = value
+        elif one.kind is one.POSITIONAL_ONLY and one.default is not one.empty:
+            placed.append(one.default)  # those behind it keep their places
         elif one.default is one.empty and one.kind is not one.VAR_POSITIONAL:
             raise ValueError(f"it needs {name}; the item has {', '.join(fields)}, and {ITEM} is all of them")
     return placed, named

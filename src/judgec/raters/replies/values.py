@@ -81,7 +81,7 @@ def read_function(text: str, aspects: tuple[str, ...], scale: Scale) -> Verdict:
 
 
 def _value(value: object, scale: Scale, within: Range | None) -> FloatArray | None:
-    if isinstance(value, bool) and len(scale.grades) == 2:
+    if isinstance(value, bool) and len(scale.grades) == 2 and scale.level != "nominal":
         value = scale.grades[value]
     return read_value(value, scale, within, accept_only=scale.grades == ACCEPT_SCALE.grades)
 
