@@ -171,11 +171,16 @@ def _check_values(name: str, said: Judgments, labels: LabelSet, within: object) 
         why = f"{len(off):,} of {len(said.unscored):,} values are no {grades} ({off[0]})"
     elif within is None and (other := _other_range(said, labels)) is not None:
         why = f"its numbers run from {other.worst:g} to {other.best:g}; the grades are {listed(labels.scale.grades)}"
-    if why is not None:
-        raise UserError(
-            f"function {name}: {why}. Say its range, python:module:function{MARK}0..1 or "
-            f"Function({name!r}, ..., range=(0, 1)), or let it return grades."
-        )
+    if why is None:
+        return
+    grades, many = listed(labels.scale.grades), len(labels.aspects) > 1
+    if labels.scale.level == "nominal" or many or labels.accept_only:
+        what = f"a dict by aspect ({', '.join(labels.aspects)}) of" if many else "one of"
+        raise UserError(f"function {name}: {why}. Let it return {what} {grades}.")
+    raise UserError(
+        f"function {name}: {why}. Say its range, python:module:function{MARK}0..1 or "
+        f"Function({name!r}, ..., range=(0, 1)), or let it return one of {grades}."
+    )
 
 
 def _other_range(said: Judgments, labels: LabelSet) -> Range | None:

@@ -10,6 +10,7 @@ import inspect
 import json
 import secrets
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -106,12 +107,14 @@ class FunctionBackend:
         function: The function.
         spec: As a model; its range holds, since it was measured with it.
         seconds: After which a call is given up.
+        in_flight: Threads, so that no call waits for one.
     """
 
     local = False
 
-    def __init__(self, function: Function, spec: LMSpec, seconds: float) -> None:
+    def __init__(self, function: Function, spec: LMSpec, seconds: float, in_flight: int) -> None:
         self._function, self._seconds = function, seconds
+        self._threads = ThreadPoolExecutor(in_flight, thread_name_prefix=function.name)
         said = spec.extra.get("range")
         version = function.digest or f"unknown {secrets.token_hex(DIGITS)}"  # never found again
         self.identity = f"{version} {said or ''}"
@@ -150,14 +153,19 @@ class FunctionBackend:
         return Completion(text=text, finish=VALUE, served_by=plain.model, input_tokens=0, output_tokens=0)
 
     async def aclose(self) -> None:
-        """Nothing is kept open."""
+        """Nothing belongs to an event loop."""
+
+    def close(self) -> None:
+        """End the threads; whatever still runs is not waited for."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def _called(self, item: Mapping[str, object]) -> object:
         call = self._function.call
         placed, named = _arguments(self._function, item)
         if inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(getattr(call, "__call__", None)):  # noqa: B004 - an object with an async call
             return await call(*placed, **named)  # type: ignore[misc]  # it is a coroutine
-        found = await asyncio.to_thread(_returned, call, placed, named)
+        loop = asyncio.get_running_loop()
+        found = await loop.run_in_executor(self._threads, _returned, call, placed, named)
         return await found if inspect.isawaitable(found) else found
 
 

@@ -224,7 +224,9 @@ class Session:
         function, known = self._functions[name], spec.extra.get("version")
         if known is not None and known != function.digest:
             self._patience.say(f"{spec.model}: not the version that was measured, {known}: it may judge otherwise")
-        return FunctionBackend(function, spec, whole_seconds(spec))
+        backend = FunctionBackend(function, spec, whole_seconds(spec), self._in_flight)
+        self.opened.callback(backend.close)
+        return backend
 
     def together(self, work: Callable[[Ask], T], ask: Ask | None = None) -> T:
         """Do work that asks the model of this session, with all that it asks in as few batches as there can be.
