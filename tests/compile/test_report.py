@@ -82,7 +82,7 @@ def test_save_that_fails_half_way_leaves_no_version_no_look_and_no_alias(
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from judgec.table import programs
+from judgec.raters import programs
 sys.path.insert(0, sys.argv[2])
 from tests.compile.small import compiled_from
 from tests.service import grading_world

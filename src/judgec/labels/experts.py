@@ -74,7 +74,7 @@ def drawn_note(experts: Experts) -> tuple[str, ...]:
         "where a class is needed (tau-b, kappa, QWK, exact, error rates, limits of agreement) one of the two is drawn"
     )
     other = "by a hash of the item; means, differences, t-tests and bias use the mean of the annotators."
-    return (f"{seen}: {drawn} {other}",)
+    return (f"{seen}: {drawn}, {other}",)
 
 
 def adjudicators_of(annotators: Sequence[str], by: IntArray) -> tuple[str, ...]:
