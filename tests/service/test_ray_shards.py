@@ -89,8 +89,8 @@ def test_caps_hold_for_all_workers_together_and_a_higher_one_goes_on(items: Path
         assert "--budget 400: used up by all workers together; more is needed." in error
         said, error = judging(tmp_path, server.base_url, source, out).communicate(timeout=PATIENCE)
         assert json.loads(said)["unscored"] == 0, error
-    # One call a shard sees whether somebody is there.
-    assert 0.99 * cap <= made <= cap
+    # Never above the cap; below it what a worker gives back when the others have ended, which depends on timing.
+    assert 0.95 * cap <= made <= cap
     assert grades(out) == ruled(tmp_path, items)
 
 
