@@ -5,6 +5,7 @@ import json
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,6 +20,7 @@ import judgec
 from judgec.errors import BudgetError, UserError
 from judgec.raters import programs
 from judgec.verbs.cli.app import app
+from judgec.verbs.gate import AgreementGate, check
 from tests.compile.small import write
 from tests.compile.test_jury import asked, rows, unlabelled, unsure
 from tests.service.fake_openai import FakeOpenAI
@@ -339,3 +341,16 @@ def test_no_saved_judge_imports_what_it_names(home: Path) -> None:
              "--function", "letters=metrics_of_ours:letters"],
         )  # fmt: skip
         assert result.exit_code == 0, result.output
+
+
+def test_a_gate_and_a_batch_take_functions_too(home: Path) -> None:
+    found = compiled(home, judgec.Function("mine", by_letter), batch=True)  # what is computed here waits for no batch
+    demanded = AgreementGate(judge=str(found.name), home=home, min_tau_b=-1.0, labels="labels.jsonl")
+    with pytest.raises(UserError, match=r"--function mine=module:function"):
+        check(demanded)
+    assert check(replace(demanded, functions={"mine": by_letter})).agreement is not None
+
+
+def test_two_functions_of_one_line_are_two() -> None:
+    one, other = (lambda answer: 1), (lambda answer: 2)
+    assert judgec.Function("f", one).digest != judgec.Function("f", other).digest

@@ -9,6 +9,7 @@ import dspy
 import numpy as np
 
 from judgec.compile.abstain import Abstention, abstention, agreement_of
+from judgec.compile.asked import JURY_KIND, ask_candidates, check_untaught, plan_candidates, seated
 from judgec.compile.assemble import Bench
 from judgec.compile.cascades import CascadeFound, Tested, outcome
 from judgec.compile.choose import ChosenPrompt, ScoredCandidate
@@ -19,7 +20,6 @@ from judgec.compile.dataset import Dataset, Part, ratings_of
 from judgec.compile.folds.parts import Parts, make_parts
 from judgec.compile.folds.plan import RoundsPlan, plan_rounds
 from judgec.compile.folds.rounds import Compiling, Round, pooled_judgments
-from judgec.compile.jurors import JURY_KIND, ask_candidates, check_untaught, plan_candidates, seated
 from judgec.compile.learning_curve import (
     DetectableDifference,
     IntervalWidth,

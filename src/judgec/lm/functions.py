@@ -91,7 +91,7 @@ def _digest_of(call: Callable[..., object]) -> str | None:
         source = file.read_bytes() if file.is_file() else inspect.getsource(call).encode()
     except (OSError, TypeError):
         return None
-    stands = list(call.__code__.co_positions())[:LONGEST]  # two lambdas of a file have one name
+    stands = list(call.__code__.co_positions())  # two lambdas of a file have one name
     known = f"{call.__module__}:{call.__qualname__} {defaults} {stands}\n"
     return hashlib.sha256(known.encode() + source).hexdigest()[:DIGITS]
 

@@ -48,6 +48,12 @@ class GradePairs:
         return len(self.values)
 
     @property
+    def given(self) -> FloatArray:
+        """What people gave on average, in scale units, shape (n,); NaN where nobody graded."""
+        single = np.where(self.expert >= 0, np.array(self.values)[np.maximum(self.expert, 0)], np.nan)
+        return single if self.people is None else np.where(np.isnan(self.people), single, self.people)
+
+    @property
     def labelled(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """False for rows that the judge was never asked about, shape (n,)."""
         return np.asarray((self.expert >= 0) | (self.expert_accept >= 0))

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from judgec.errors import UserError
@@ -318,9 +317,7 @@ def _systems(graded: Graded) -> SystemAgreement | None:
     ratings = graded.ratings
     if len(graded.agents) != len(ratings.expert):
         return None
-    grades = np.where(ratings.expert >= 0, np.array(ratings.values)[np.maximum(ratings.expert, 0)], np.nan)
-    people = grades if ratings.people is None else ratings.people
-    return system_agreement(graded.agents, ratings.cluster, people, ratings.score)
+    return system_agreement(graded.agents, ratings.cluster, ratings.given, ratings.score)
 
 
 def _together(found: Sequence[MeasuredAgreement]) -> MeasuredAgreement:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from judgec.compile.jurors import check_juror, juror_name, of_judge, of_task
+from judgec.compile.asked import check_juror, juror_name, of_judge, of_task
 from judgec.compile.settings import AskedCandidate
 from judgec.errors import UserError
 from judgec.labels.rows.ranges import with_range

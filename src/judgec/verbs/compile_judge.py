@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from judgec.compile.abstain import check_options
+from judgec.compile.asked import JURY_KIND
 from judgec.compile.compile import default_objective, plan_judge
 from judgec.compile.dataset import Dataset
-from judgec.compile.jurors import JURY_KIND
 from judgec.compile.release import Place, check_place
 from judgec.compile.retarget import check_carried, with_the_same_prompt
 from judgec.compile.search.candidates import UNCOMPILED

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from judgec.raters.programs import Program
-from judgec.records.estimate import Estimate
 from judgec.records.tasks.registry import compares
 from judgec.records.tasks.spec import PEERS
-from judgec.report.numbers import show
+from judgec.report.render import systems_sentence
+from judgec.stats.agreement.systems import SystemAgreement
 from judgec.tournament.adaptive import Proposal
 from judgec.tournament.files.entries import Entries
 from judgec.tournament.pooling import missing_citations
@@ -113,10 +113,7 @@ def ranked_notes(judges: Sequence[Program]) -> tuple[str, ...]:
     notes = []
     for program in judges:
         found = program.report.get("systems")
-        if isinstance(found, dict) and found["tau_b"]["value"] is not None:
-            tau, name = Estimate(**found["tau_b"]), f"{program.card.name}@{program.card.version}"
-            notes.append(
-                f"{name} ranked {len(found['systems'])} systems of its test items as people do with tau-b {show(tau)}; "
-                f"at 5 % it decided {found['same_decisions']} of {found['pairs']} pairs of them as people did."
-            )
+        if isinstance(found, dict):
+            said = systems_sentence(SystemAgreement.from_json(found))
+            notes.append(f"{program.card.name}@{program.card.version}, on its own test items: {said}.")
     return tuple(notes)

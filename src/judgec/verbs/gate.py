@@ -59,6 +59,7 @@ class AgreementGate:
         max_cost: Most US dollars, likewise.
         max_wait: Longest that a call waits for a busy endpoint, in all.
         in_flight: Most calls at once, 32 by default.
+        functions: What is called where a judge asks a Python function, by name.
     """
 
     judge: str
@@ -77,6 +78,7 @@ class AgreementGate:
     max_cost: float | None = None
     max_wait: float = MAX_WAIT
     in_flight: int | None = None
+    functions: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

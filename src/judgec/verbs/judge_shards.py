@@ -224,7 +224,7 @@ def _asked(programs: Sequence[Program], options: JudgeFileOptions) -> dict[str, 
     judges = hashlib.sha256(
         json.dumps([[p.card.model_dump(mode="json"), p.program, p.calibration] for p in programs], default=str).encode()
     )
-    spent = {"budget", "max_cost", "in_flight", "engine", "ray_address", "max_wait"}
+    spent = {"budget", "max_cost", "in_flight", "engine", "ray_address", "max_wait", "functions"}
     how = {one.name: getattr(options, one.name) for one in fields(Asking) if one.name not in spent}
     rows = {"columns": dict(options.columns), "turn": options.turn, "inputs": options.inputs}
     return {"judges": judges.hexdigest(), "release": __version__, **how, **rows}

@@ -38,6 +38,10 @@ class Spends(Capped, Protocol):
     def in_flight(self) -> int | None:
         """Most calls at once; None means as many as suit this process, or the cluster."""
 
+    @property
+    def functions(self) -> Mapping[str, object]:
+        """What is called where a judge asks a Python function, by name."""
+
 
 def account_for(options: Spends, *judges: Capped | str | None, count_journaled: bool = True) -> Account:
     """What a verb may spend, to be shared by all its sessions: the options' caps.
@@ -75,7 +79,7 @@ def session_for(
     """A session under the caps of a verb's options.
 
     Args:
-        options: The verb's; ``batch`` and ``functions`` are some that it may have.
+        options: The verb's; ``batch`` is one that it may have.
         spec: The model that is asked; None where each judge brings its own.
         home: Whose journal keeps the calls.
         watch: Told of progress, and of calls that wait.
@@ -106,7 +110,7 @@ def session_for(
         on_done=watch.progress,
         patience=Patience(options.max_wait, watch.waiting),
         batch=batched if getattr(options, "batch", False) else "nothing",
-        functions={name: function_of(name, one) for name, one in getattr(options, "functions", {}).items()},
+        functions={name: function_of(name, one) for name, one in options.functions.items()},
     )
 
 

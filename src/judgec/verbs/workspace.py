@@ -7,6 +7,7 @@ from pathlib import Path
 from judgec.connect.tracking.background import Tracker
 from judgec.connect.tracking.store import TrackingStore, tracking_store
 from judgec.lm.executor import OnDone
+from judgec.lm.functions import Function
 from judgec.lm.journal.journal import Journal
 from judgec.lm.patience import Patience
 from judgec.lm.session import Batched, Session
@@ -92,6 +93,7 @@ class Workspace:
         on_done: OnDone | None = None,
         patience: Patience | None = None,
         batch: Batched = "nothing",
+        functions: Mapping[str, Function] | None = None,
     ) -> Session:
         """A way to language models through the journal, under caps; a context manager.
 
@@ -108,6 +110,7 @@ class Workspace:
             on_done: Told of progress.
             patience: How long a call waits for an endpoint that asks for time, and who is told of it.
             batch: Which calls go in batches.
+            functions: What is called where a model is ``function/NAME``, by name.
 
         Raises:
             UserError: Dollars are capped and the model has no list price.
@@ -127,6 +130,7 @@ class Workspace:
             patience=patience,
             batch=batch,
             environ=self.environ,
+            functions=functions,
         )
 
     def __repr__(self) -> str:

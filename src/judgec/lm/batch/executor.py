@@ -193,7 +193,7 @@ def require_batches(spec: LMSpec) -> None:
         UserError: One cannot.
     """
     for one in spec.members.values() or (spec,):
-        if one.provider not in SERVED and not one.embedded and one.recorded is None:
+        if one.provider not in SERVED and not one.in_process and one.recorded is None:
             raise UserError(
                 f"--batch: {one.model} has no batches that judgec knows; models of {' and '.join(SERVED)} are valid. "
                 "Leave --batch out."

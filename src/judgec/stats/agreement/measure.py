@@ -258,9 +258,7 @@ def _bland_altman(graders: Sequence[GradePairs], beside: Sequence[GradePairs]) -
 
 def _bias(ratings: GradePairs, values: FloatArray) -> float:
     """Mean of the judge's grade minus the mean of what people gave, for which no grade had to be drawn."""
-    assert ratings.people is not None  # the caller has looked
-    people = np.where(np.isnan(ratings.people), values[ratings.expert], ratings.people)
-    return float((values[ratings.judge] - people).mean())
+    return float((values[ratings.judge] - ratings.given).mean())
 
 
 def _reject_rate(accepts: Sequence[np.ndarray]) -> float | None:

@@ -5,8 +5,9 @@ with harder queries would look worse. Intervals are percentiles over resamples o
 a few systems moves in steps, for which a jackknife has no standard error.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from scipy.stats import rankdata
@@ -52,6 +53,14 @@ class SystemAgreement:
         """How many pairs of systems there are."""
         return len(self.systems) * (len(self.systems) - 1) // 2
 
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> Self:  # Any: of a report, which ``to_json`` wrote
+        """As a report has it."""
+        tau_b, spearman = (Estimate(**found[name]) for name in ("tau_b", "spearman"))
+        told, same, opposite = found["told_by_people"], found["same_decisions"], found["opposite_decisions"]
+        people, systems = found["people_on_halves"], tuple(found["systems"])
+        return cls(systems, found["queries"], tau_b, spearman, people, told, same, opposite)
+
     def to_json(self) -> dict[str, object]:
         """The report's ``systems``."""
         return {
@@ -95,24 +104,10 @@ def system_agreement(
     names = tuple(sorted({name for name in systems if name}))
     if len(names) < LEAST_SYSTEMS:
         return None
-    both = ~np.isnan(people) & ~np.isnan(judge)
-    rows = [i for i, name in enumerate(systems) if name and both[i]]
-    code = {name: place for place, name in enumerate(names)}
-    cell = np.array([code[str(systems[i])] for i in rows], dtype=np.int64)
-    _, query = np.unique(queries[rows], return_inverse=True)
-    shape = (int(query.max(initial=-1)) + 1, len(names))
-    count = np.zeros(shape)
-    np.add.at(count, (query, cell), 1.0)
-    means = []
-    for given in (people, judge):
-        total = np.zeros(shape)
-        np.add.at(total, (query, cell), given[rows])
-        means.append(total)
-    common = (count > 0).all(axis=1)
-    n = int(common.sum())
+    by_people, by_judge = _means(systems, names, queries, people, judge)
+    n = len(by_people)
     if n < LEAST_QUERIES:
         return None
-    by_people, by_judge = (total[common] / count[common] for total in means)
     weights = resample(n, resamples, seed) / n
     everywhere = np.full((1, n), 1.0 / n)
     left, right = np.triu_indices(len(names), 1)
@@ -124,25 +119,22 @@ def system_agreement(
 
     ours, theirs = decided(by_judge), decided(by_people)
 
-    def estimated(value: FloatArray, drawn: FloatArray) -> Estimate:
+    def of(statistic: Callable[[FloatArray, FloatArray], FloatArray]) -> Estimate:
+        (point,) = statistic(everywhere @ by_people, everywhere @ by_judge).tolist()
+        drawn = statistic(weights @ by_people, weights @ by_judge)
         known = drawn[~np.isnan(drawn)]
         low, high = np.quantile(known, [TAIL, 1 - TAIL]).tolist() if len(known) else (None, None)
-        point = None if np.isnan(value[0]) else float(value[0])
-        note = "" if point is not None else "all systems have the same mean"
+        equal = np.isnan(point)
         return Estimate(
-            value=point,
+            value=None if equal else point,
             low=low,
             high=high,
-            note=note,
+            note="all systems have the same mean" if equal else "",
             n=len(names),
             n_clusters=n,
             method="percentiles of resampled queries",
             seed=seed,
         )
-
-    def of(statistic: Callable[[FloatArray, FloatArray], FloatArray]) -> Estimate:
-        point = statistic(everywhere @ by_people, everywhere @ by_judge)
-        return estimated(point, statistic(weights @ by_people, weights @ by_judge))
 
     return SystemAgreement(
         systems=names,
@@ -154,6 +146,23 @@ def system_agreement(
         same=int((ours == theirs).sum()),
         opposite=int((ours * theirs < 0).sum()),
     )
+
+
+def _means(
+    systems: Sequence[str | None], names: Sequence[str], queries: IntArray, people: FloatArray, judge: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Means by people and by the judge, shape (n_queries, n_systems), of the queries that have both of every system."""
+    both = ~np.isnan(people) & ~np.isnan(judge)
+    rows = [i for i, name in enumerate(systems) if name and both[i]]
+    code = {name: place for place, name in enumerate(names)}
+    _, query = np.unique(queries[rows], return_inverse=True)
+    cell = query * len(names) + np.array([code[str(systems[i])] for i in rows], dtype=np.int64)
+    cells = (int(query.max(initial=-1)) + 1) * len(names)
+    count = np.bincount(cell, minlength=cells).reshape(-1, len(names))
+    common = (count > 0).all(axis=1)
+    totals = (np.bincount(cell, given[rows], minlength=cells).reshape(-1, len(names)) for given in (people, judge))
+    by_people, by_judge = (total[common] / count[common] for total in totals)
+    return by_people, by_judge
 
 
 def _tau_b(one: FloatArray, other: FloatArray) -> FloatArray:
