@@ -49,7 +49,7 @@ from judgec.labels.labels import read_labels
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
-from judgec.raters.bulk import judge_items
+from judgec.raters.prompt import verdicts
 from judgec.raters.registry import judge_module
 from judgec.records.judgment import Judgments
 from judgec.records.label import LabelSet
@@ -199,7 +199,7 @@ def timed(arena: Arena, name: str, act: Act) -> Row:
 def asked(session: Session, parts: Dataset, arena: Arena, module: dspy.Module) -> Judgments:
     """What a prompt says of the test items."""
     labels = arena.labels
-    return judge_items(module, parts.test.items, ask=session.ask, scale=labels.scale, aspects=labels.aspects)
+    return verdicts(module, parts.test.items, ask=session.ask, scale=labels.scale, aspects=labels.aspects)
 
 
 def theirs(name: str, session: Session, parts: Dataset, arena: Arena, module: dspy.Module) -> dspy.Module:

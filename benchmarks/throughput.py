@@ -39,8 +39,8 @@ from judgec.lm.frozen import freeze
 from judgec.lm.journal.journal import Journal
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
-from judgec.raters.bulk import judge_items
 from judgec.raters.judge import CompiledJudge
+from judgec.raters.prompt import verdicts
 from judgec.raters.signatures import fenced_inputs
 from judgec.records.label import Item
 
@@ -128,7 +128,7 @@ def ours(url: str, items: Sequence[Item], judge: CompiledJudge, in_flight: int, 
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as opened:
         journal = opened.enter_context(Journal(Path(folder) / "journal.db")) if kept else None
         ask = Executor(new_lm(url, journal), in_flight=in_flight).run
-        said = judge_items(judge.module, items, ask=ask, scale=judge.scale, aspects=judge.aspects)
+        said = verdicts(judge.module, items, ask=ask, scale=judge.scale, aspects=judge.aspects)
     return int(said.scored.sum())
 
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from judgec.evidence.model import EvidenceModel
 from judgec.raters.calibrator import Calibrator, Linear
 from judgec.raters.judge import CompiledJudge
-from judgec.raters.pairwise import is_pairwise, mirror, mirrored, verdicts
+from judgec.raters.pairwise import is_pairwise, mirror, mirrored
+from judgec.raters.prompt import verdicts
 from judgec.raters.registry import judge_module
 from judgec.raters.tasks.preference import weighing
 from judgec.records.judgment import UNSCORED

@@ -13,8 +13,8 @@ from judgec.lm.frozen import freeze
 from judgec.lm.journal.journal import Journal
 from judgec.lm.spec import EMBEDDED, LMSpec
 from judgec.lm.usage import Budget, Usage
-from judgec.raters.bulk import judge_items
 from judgec.raters.fencing import fence, unfence
+from judgec.raters.prompt import verdicts
 from judgec.raters.registry import judge_module
 from judgec.raters.signatures import demonstration, fenced_inputs
 from judgec.records.judgment import Judgments
@@ -43,10 +43,10 @@ def judged(spec: LMSpec, journal: Journal | None = None, again: Counter[str] | N
     lm = open_lm(spec, journal=journal, budget=Budget(), usage=Usage(), environ={"OPENAI_API_KEY": "k"})
     module = judge_module("grade", SCALE, ASPECTS, FIELDS)
     ask = Executor(lm).run
-    return judge_items(module, ITEMS, ask=ask, scale=SCALE, aspects=ASPECTS, asked_again=again)
+    return verdicts(module, ITEMS, ask=ask, scale=SCALE, aspects=ASPECTS, asked_again=again)
 
 
-def test_judge_items_over_http_reads_every_grade_and_its_log_probabilities(tmp_path: Path) -> None:
+def test_verdicts_over_http_reads_every_grade_and_its_log_probabilities(tmp_path: Path) -> None:
     with FakeOpenAI("good") as server, Journal(tmp_path / "journal.db") as journal:
         spec = LMSpec.parse("openai/fake", api_base=server.base_url)
         first, second = judged(spec, journal), judged(spec, journal)
@@ -64,7 +64,7 @@ def test_judge_items_over_http_reads_every_grade_and_its_log_probabilities(tmp_p
     ("policy", "kind"),
     [("malformed", "malformed reply"), ("off_scale", "off-scale grade"), ("refusing", "refusal")],
 )
-def test_judge_items_over_http_of_unreadable_replies_asks_twice_and_leaves_unscored(policy: str, kind: str) -> None:
+def test_verdicts_over_http_of_unreadable_replies_asks_twice_and_leaves_unscored(policy: str, kind: str) -> None:
     again: Counter[str] = Counter()
     with FakeOpenAI(policy) as server:
         result = judged(LMSpec.parse("openai/fake", api_base=server.base_url), again=again)
@@ -76,7 +76,7 @@ def test_judge_items_over_http_of_unreadable_replies_asks_twice_and_leaves_unsco
     assert np.isnan(result.score).all()
 
 
-def test_judge_items_with_the_embedded_engine_prefers_the_answer_that_holds_the_reference() -> None:
+def test_verdicts_with_the_embedded_engine_prefers_the_answer_that_holds_the_reference() -> None:
     result = judged(LMSpec(model=EMBEDDED))
 
     right = np.array([k % 2 == 1 for k in range(len(ITEMS))])

@@ -18,9 +18,10 @@ from judgec.lm.journal.journal import Journal
 from judgec.lm.logprobs import label_probabilities
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
+from judgec.raters.known import KnownAnswers
+from judgec.raters.prompt import PromptRater
+from judgec.raters.rate import rated
 from judgec.raters.registry import judge_module
-from judgec.raters.stream.interview import Interview
-from judgec.raters.stream.recall import Recall
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item
 from judgec.records.scale import Scale
@@ -51,15 +52,9 @@ def judged(
     module = judge_module("grade", SCALE, ("grade",), ("query", "answer"))
     with Journal(path) as journal:
         lm = open_lm(spec, journal=journal, budget=Budget(), usage=usage or Usage(), environ={})
-        interview = Interview(
-            module,
-            ask=Executor(lm, in_flight=1).run,
-            scale=SCALE,
-            aspects=("grade",),
-            structured=structured,
-            recall=Recall(journal, door_of(lm), "local"),
-        )
-        ((_, (said,)),) = interview.hold(pieces_of(ITEMS))
+        known = KnownAnswers(journal, door_of(lm), "local")
+        rater = PromptRater(module, scale=SCALE, aspects=("grade",), structured=structured, known=known)
+        ((_, said),) = rated(rater, pieces_of(ITEMS), Executor(lm, in_flight=1).run)
     return said
 
 

@@ -21,11 +21,10 @@ from judgec.labels.sides.learned import LearnedItems
 from judgec.lm.executor import Ask
 from judgec.lm.prices import CostEstimate
 from judgec.lm.spec import EMBEDDED, FUNCTION, LMSpec
-from judgec.lm.switchboard import asking
 from judgec.lm.watch import Watch
 from judgec.raters.judge import CompiledJudge, load_judge
-from judgec.raters.pairwise import verdicts
 from judgec.raters.programs import Program
+from judgec.raters.prompt import verdicts
 from judgec.raters.recorded import FAILED, OnWhat, RecordedVerdicts
 from judgec.raters.replies.values import OFF
 from judgec.raters.signatures import fenced_inputs
@@ -145,7 +144,7 @@ def ask_candidates(labels: LabelSet, settings: CompileSettings, ask: Ask, watch:
         model = settings.lm.members[one.name]
         items = [item for item in labels.items if not _shown(item, one.module)]
         watch.stage("ask", f"{one.name}, {model.model}, about {len(items):,} items")
-        found = verdicts(one.module, items, ask=asking(ask, one.name), scale=labels.scale, aspects=labels.aspects)
+        found = verdicts(one.module, items, ask=ask, scale=labels.scale, aspects=labels.aspects, to=one.name)
         if one.name in functions:
             _check_values(one.name, found, labels, model.extra.get("range"))
         price = asked_once(one.module, items, model).usd

@@ -17,7 +17,7 @@ from judgec.lm.executor import Ask
 from judgec.raters.checks import told_of
 from judgec.raters.decision import half_way
 from judgec.raters.judge import CompiledJudge
-from judgec.raters.pairwise import verdicts
+from judgec.raters.prompt import verdicts
 from judgec.raters.recorded import RecordedVerdicts
 from judgec.raters.signatures import check_kind
 from judgec.records.judgment import UNSCORED, Judgments, concatenate

@@ -51,7 +51,7 @@ from judgec.lm.watch import Watch
 from judgec.raters import programs
 from judgec.raters.decision import HALF_WAY, half_way
 from judgec.raters.judge import CompiledJudge, load_judge
-from judgec.raters.pairwise import verdicts
+from judgec.raters.prompt import verdicts
 from judgec.raters.recorded import RecordedVerdicts, ranges_for_card
 from judgec.raters.replies import is_unread
 from judgec.raters.tasks.preference import weighing

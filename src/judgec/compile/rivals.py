@@ -19,7 +19,7 @@ from judgec.lm.executor import Ask
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.raters import programs
-from judgec.raters.bulk import SERVICE_ERROR
+from judgec.raters.asking import SERVICE_ERROR
 from judgec.raters.judge import load_judge
 from judgec.raters.programs import Program
 from judgec.raters.recorded import RECORDED_KIND, judge_of

@@ -47,6 +47,7 @@ from judgec.records.trajectory import STEPS, as_step
 
 Reads = Mapping[str, tuple[str, ...]]
 Checked = CheckedAnswer | CheckedCitations
+Observed = tuple[FloatArray, list[bytes]]  # features, and the parts of the same texts
 
 OLDEST = 1  # definitions whose features can still be computed
 
@@ -204,7 +205,7 @@ class EvidenceModel:
         """Features of ``items``, shape (n_items, n_features), all finite, in the order of ``names``."""
         return self._read(items, None)
 
-    def observe(self, items: Sequence[Item]) -> tuple[FloatArray, list[bytes]]:
+    def observe(self, items: Sequence[Item]) -> Observed:
         """Features as ``transform`` gives them and, of the same texts, the parts that reasons point at.
 
         The parts depend on the item and the families alone; ``evidence.parts`` reads them.

@@ -48,7 +48,7 @@ class Request:
         messages: The rendered prompt, ``role`` and ``content`` each.
         rollout: Tells repeated asking of the same prompt apart: 0, 1, 2, ...; None for the only one.
         schema: JSON schema that the reply must meet where the endpoint can see to that, or None.
-        to: The juror whose model is asked, of a jury (``lm.switchboard``); empty where there is one model.
+        to: The juror whose model is asked, of a jury (``lm.router``); empty where there is one model.
         item: The fields of the item that the prompt is about, for a function in the place of a model.
     """
 

@@ -21,8 +21,8 @@ from judgec.lm.executor import IN_FLIGHT, Ask, Executor, OnDone, Reply, Request
 from judgec.lm.functions import Function, FunctionBackend
 from judgec.lm.journal.journal import Journal
 from judgec.lm.patience import Patience
+from judgec.lm.router import routed
 from judgec.lm.spec import FUNCTION, REFUSED, LMSpec
-from judgec.lm.switchboard import Switchboard
 from judgec.lm.usage import Budget, Spent, Usage
 
 T = TypeVar("T")
@@ -120,12 +120,12 @@ class Session:
         return self.executor(self.spec).lm
 
     def ask(self, requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
-        """Send requests; a ``raters.bulk.Ask``.
+        """Send requests; an ``lm.executor.Ask``.
 
         Raises:
             BudgetError: When one does not fit the caps.
         """
-        return self.runner(self.spec).run(requests, total=total, on_done=self._on_done)
+        return self.other(self.spec)(requests, total=total)
 
     def ask_whole(self, requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
         """As ``ask``, for a pass over items that nothing else waits for in between: one that may go in a batch.
@@ -133,7 +133,7 @@ class Session:
         Raises:
             BudgetError: As ``ask``.
         """
-        return self.runner(self.spec, whole=True).run(requests, total=total, on_done=self._on_done)
+        return self.other_whole(self.spec)(requests, total=total)
 
     def other(self, spec: LMSpec) -> Ask:
         """The way to another model, with the same journal, caps and meter.
@@ -141,25 +141,17 @@ class Session:
         Raises:
             UserError: When dollars are capped and the model has no list price.
         """
-        return partial(self.runner(spec).run, on_done=self._on_done)
+        return self._way(spec, whole=False)
 
     def other_whole(self, spec: LMSpec) -> Ask:
         """As ``other``, for passes that may go in a batch: see ``ask_whole``."""
-        return partial(self.runner(spec, whole=True).run, on_done=self._on_done)
+        return self._way(spec, whole=True)
 
-    def runner(self, spec: LMSpec, *, whole: bool = False) -> Executor | Switchboard:
-        """What makes the calls to a model, or to the models of a jury.
-
-        Args:
-            spec: The model.
-            whole: See ``ask_whole``.
-
-        Raises:
-            UserError: As ``executor``.
-        """
+    def _way(self, spec: LMSpec, *, whole: bool) -> Ask:
+        """To a model, or to the models of a jury."""
         if spec.members:
-            return Switchboard({name: self.executor(one, whole=whole) for name, one in spec.members.items()})
-        return self.executor(spec, whole=whole)
+            return routed({name: self._way(one, whole=whole) for name, one in spec.members.items()})
+        return partial(self.executor(spec, whole=whole).run, on_done=self._on_done)
 
     def executor(self, spec: LMSpec, *, whole: bool = False) -> Executor:
         """What makes the calls to a model; who asks the same model shares it, so that equal calls are one call.

@@ -1,50 +1,62 @@
 """A judge as a whole: prompt, evidence, calibration and accept threshold."""
 
 import json
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeAlias, TypeVar
+from typing import NoReturn, TypeVar
 
 import dspy
 import numpy as np
 from pydantic import BaseModel, ValidationError
 
 from judgec.errors import ArtifactError
-from judgec.evidence.model import EvidenceModel
+from judgec.evidence.model import EvidenceModel, Observed
 from judgec.labels.stream.pieces import Piece
 from judgec.lm.executor import Ask
-from judgec.lm.switchboard import asking
 from judgec.raters.calibrator import Calibrator, Trace
-from judgec.raters.cascade import EVIDENCE, Cascade, merged
+from judgec.raters.cascade import EVIDENCE, Cascade
 from judgec.raters.checks import details_of, no_details, told_of
+from judgec.raters.decision import half_way
 from judgec.raters.explain.reasons import Reasons, SeenScores
-from judgec.raters.live import LiveInterview, LivePrompt
-from judgec.raters.pairwise import both_orders, is_pairwise, joined, mirror, mirrored, symmetric, verdicts
+from judgec.raters.features import FeatureSource, NewFeatures
+from judgec.raters.live import LivePrompt
+from judgec.raters.pairwise import is_pairwise, mirror, symmetric
 from judgec.raters.panel import Panel
 from judgec.raters.programs import Json, Program, dump_module, load_module
-from judgec.raters.recorded import RecordedInterview
+from judgec.raters.prompt import PromptRater
+from judgec.raters.rate import rate_all
+from judgec.raters.rater import BothOrders, CascadeRater, Count, GivenVerdicts, PanelRater, Rater, Rating
 from judgec.raters.registry import judge_module
 from judgec.raters.signatures import check_kind, fingerprint
-from judgec.raters.stream.interview import AHEAD, Interview, OnVerdict
-from judgec.raters.stream.jurors import JuryInterview
-from judgec.raters.stream.recall import Recall
 from judgec.records.card import ProgramCard
 from judgec.records.judgment import UNSCORED, Judgments, expected
 from judgec.records.label import FloatArray, IntArray, Item
 from judgec.records.language import ENGLISH
 from judgec.records.scale import Scale
 
-_Observe = Callable[[IntArray, bool], tuple[FloatArray, list[bytes]]]
+_Observe = Callable[[IntArray, bool], Observed]
 """Features and parts of the items in these rows, or of their mirror images."""
 
-_ItemsOf = Callable[[Sequence[int]], Sequence[Item]]
-"""The items in these rows."""
-
-AnyInterview: TypeAlias = Interview | JuryInterview | RecordedInterview | LiveInterview
 Model = TypeVar("Model", bound=BaseModel)
 EVEN_ODDS = 0.5  # the accept threshold of a judge that none was fitted for
+
+
+@dataclass(frozen=True)
+class Binding:
+    """What a judge's tree rates with: models, verdicts and features are no part of the tree.
+
+    Args:
+        leaf: Gives the raw verdicts of a member of the judge, by its name; of a judge without members, by an empty one.
+        features: Where evidence comes from.
+        count: Told of verdicts.
+        a_item: How many verdicts a leaf gives an item: two where each pair is asked in both orders.
+    """
+
+    leaf: Callable[[str], Rater]
+    features: FeatureSource = field(default_factory=NewFeatures)
+    count: Count = field(default_factory=Count)
+    a_item: int = 1
 
 
 @dataclass(frozen=True)
@@ -95,6 +107,11 @@ class CompiledJudge:
         )
 
     @property
+    def reads_evidence(self) -> bool:
+        """Whether a calibrator reads features."""
+        return self.evidence is not None and any(one.source != "lm" for one in self.calibrators.values())
+
+    @property
     def joint(self) -> Panel | Cascade | None:
         """How several recorded judges make it; None where one judge or prompt does."""
         return self.cascade or self.panel
@@ -114,198 +131,53 @@ class CompiledJudge:
         prompts = {name: prompt for name, prompt in self.prompts.items() if name == dear}
         return replace(self, cascade=None, jurors=jurors, prompts=prompts)
 
-    def judge(self, items: Sequence[Item], ask: Ask) -> Judgments:
+    def bound(self, to: Binding, member: str = "") -> Rater:
+        """The judge, ready to rate.
+
+        Args:
+            to: What it rates with.
+            member: Of a judge of one member, its name where the judge does not know it.
+        """
+        if not self.asks_lm:
+            return Calibrated(self, None, to)
+        if self.cascade is not None:
+            cheap, dear = self.cascade.cheap, self.cascade.dear
+            first = Calibrated(self.cheap, None if cheap == EVIDENCE else to.leaf(cheap), to)
+            return CascadeRater(self.cascade, first, self.dear.bound(to, dear), self.scale, to.count, to.a_item)
+        if self.panel is not None:
+            return Calibrated(
+                self, PanelRater(self.panel, [to.leaf(name) for name in self.panel.members], self.scale), to
+            )
+        return Calibrated(self, to.leaf(member or next(iter(self.jurors or self.prompts), "")), to)
+
+    def judge(self, items: Sequence[Item], ask: Ask, *, one_order: bool = False) -> Judgments:
         """Judge items; one that the LM gave no verdict on stays unscored, whatever the evidence says.
 
         Args:
             items: Any number.
             ask: Sends requests to the LM; not called when ``asks_lm`` is False.
+            one_order: Of a judge that compares two answers: ask one order only; one made of others asks both.
         """
-        return self.judge_by(items, lambda name, some: self._said(name, some, ask))
 
-    def judge_by(self, items: Sequence[Item], said: Callable[[str, Sequence[Item]], Judgments]) -> Judgments:
-        """As ``judge``, with raw verdicts from elsewhere.
+        def leaf(name: str) -> Rater:
+            module, to = (self.jurors[name], name) if name in self.jurors else (self.module, "")
+            alone = PromptRater(module, scale=self.scale, aspects=self.aspects, to=to)
+            return BothOrders(alone, self.scale) if self.pairs and not (one_order and not self.jurors) else alone
 
-        Args:
-            items: Any number.
-            said: The raw verdicts of a member on items; where there are no members, of the judge itself. A cascade's
-                dear judge is asked about what needs it alone.
-        """
-        if not self.asks_lm:
-            return self.calibrate(items, None)
-        if self.cascade is not None:
-            cheap = self.cascade.cheap
-            first = self.cheap.calibrate(items, None if cheap == EVIDENCE else said(cheap, items))
-            rows = np.flatnonzero(self.cascade.escalates(first, self.scale))
-            return merged(first, self.dear.judge_by([items[i] for i in rows.tolist()], said), rows)
-        if self.panel is not None:
-            return self.calibrate(
-                items, self.panel.verdict([said(name, items) for name in self.panel.members], self.scale)
-            )
-        return self.calibrate(items, said(next(iter(self.jurors or self.prompts), ""), items))
-
-    def _said(self, juror: str, items: Sequence[Item], ask: Ask) -> Judgments:
-        """Raw verdicts of a juror, or of the judge's own prompt where there are none."""
-        module = self.jurors.get(juror, self.module)
-        to = asking(ask, juror) if juror in self.jurors else ask
-        return verdicts(module, items, ask=to, scale=self.scale, aspects=self.aspects)
-
-    def interview(
-        self,
-        ask: Ask,
-        *,
-        samples: int = 1,
-        structured: bool = False,
-        recall: Recall | None = None,
-        ahead: int = AHEAD,
-        on_verdict: OnVerdict | None = None,
-    ) -> Interview | None:
-        """The judge's prompt, ready for a stream of items; None when it asks no LM. Of a jury, see ``jury``.
-
-        Args:
-            ask: Sends requests to the LM.
-            samples: Replies an item.
-            structured: Ask for JSON under a schema at the first attempt already.
-            recall: Where verdicts are looked up.
-            ahead: As for ``Interview``.
-            on_verdict: Told of progress.
-        """
-        if not self.asks_lm:
-            return None
-        return Interview(
-            self.module,
-            ask=ask,
-            scale=self.scale,
-            aspects=self.aspects,
-            samples=samples,
-            structured=structured,
-            anew=True,
-            recall=recall,
-            ahead=ahead,
-            on_verdict=on_verdict,
-        )
-
-    def jury(
-        self,
-        ask: Ask,
-        recall: Callable[[str], Recall],
-        *,
-        structured: bool = False,
-        ahead: int = AHEAD,
-        on_verdict: OnVerdict | None = None,
-    ) -> JuryInterview:
-        """The jurors' prompts, ready for a stream of items.
-
-        Args:
-            ask: Sends requests to the jurors' models, a ``Switchboard``'s.
-            recall: Where a juror's verdicts are looked up, by its name.
-            structured: Ask for JSON under a schema at the first attempt already.
-            ahead: As for ``Interview``.
-            on_verdict: Told of progress.
-        """
-        interviews = {
-            name: Interview(
-                module,
-                ask=asking(ask, name),
-                scale=self.scale,
-                aspects=self.aspects,
-                structured=structured,
-                anew=True,
-                recall=recall(name),
-                ahead=ahead,
-                on_verdict=on_verdict,
-            )
-            for name, module in self.jurors.items()
-        }
-        return JuryInterview(interviews, self.panel, self.scale, pairs=self.pairs)
-
-    def stream(
-        self, pieces: Iterable[Piece], interview: AnyInterview | None, recall: Recall
-    ) -> Iterator[list[Judgments]]:
-        """Judge items piece by piece, in order; of each piece one calibrated judgment a sample.
-
-        Args:
-            pieces: The items.
-            interview: From ``interview``, or recorded verdicts, which have both orders of a pair together already.
-            recall: Where features are looked up.
-        """
-        if self.cascade is not None and isinstance(interview, Interview | JuryInterview | LiveInterview):
-            yield from self._stream_cascade(pieces, interview, recall)
-            return
-        pairwise, evidence = self.pairs, self.evidence
-        asked: Iterable[Piece] = map(both_orders, pieces) if pairwise else pieces
-        if interview is None and evidence is not None:
-            asked = recall.ahead(evidence, asked)
-        held = interview.hold(asked) if interview else ((piece, [None]) for piece in asked)
-        for piece, samples in held:
-            n = len(piece.item_ids) // (1 + pairwise)
-
-            def observe(
-                rows: IntArray, turned: bool, piece: Piece = piece, n: int = n
-            ) -> tuple[FloatArray, list[bytes]]:
-                assert evidence is not None  # asked only then
-                return recall.observed(evidence, piece, (rows + n * turned).tolist())
-
-            def read(rows: Sequence[int], piece: Piece = piece) -> Sequence[Item]:
-                items = piece.read()
-                return [items[i] for i in rows]
-
-            apart = pairwise and isinstance(interview, Interview)
-            raws = [joined(raw, self.scale) if raw and apart else raw for raw in samples]
-            yield [self._judgments(piece.item_ids[:n], raw, observe, read) for raw in raws]
-
-    def _stream_cascade(
-        self, pieces: Iterable[Piece], interview: Interview | JuryInterview | LiveInterview, recall: Recall
-    ) -> Iterator[list[Judgments]]:
-        """The cheap judge first; the dear one is asked about what needs it, and pieces are handed over in order."""
-        assert self.cascade is not None  # the caller has looked
-        cascade, waiting = self.cascade, deque[tuple[Judgments, IntArray]]()
-        before: Interview | LiveInterview | None = None
-        after: Interview | LiveInterview
-        if isinstance(interview, Interview):
-            after = interview
-        else:
-            before = None if cascade.cheap == EVIDENCE else interview.of(cascade.cheap)
-            after = interview.of(cascade.dear)
-
-        def needed() -> Iterator[Piece]:
-            for piece in pieces:
-                (first,) = next(self.cheap.stream([piece], before, recall))
-                rows = np.flatnonzero(cascade.escalates(first, self.scale))
-                waiting.append((first, rows))
-                orders = 1 + self.pairs
-                after.on_verdict(orders * (len(piece.item_ids) - len(rows)), 0)
-                if len(rows):
-                    yield piece.only(rows.tolist())
-
-        def settled() -> Iterator[list[Judgments]]:
-            while waiting and not len(waiting[0][1]):
-                first, rows = waiting.popleft()
-                yield [merged(first, first.subset([]), rows)] * after.samples
-
-        for samples in self.dear.stream(needed(), after, recall):
-            yield from settled()
-            first, rows = waiting.popleft()
-            yield [merged(first, second, rows) for second in samples]
-        yield from settled()
+        return rate_all(self.bound(Binding(leaf)), items, ask)
 
     def calibrate(self, items: Sequence[Item], raw: Judgments | None) -> Judgments:
         """The judgments that follow from raw verdicts, or from evidence alone where ``raw`` is None.
 
         Args:
             items: What was judged, in the order of ``raw``.
-            raw: From ``pairwise.verdicts`` with this judge's module.
+            raw: From ``prompt.verdicts`` with this judge's module, or of what it is made of together.
         """
-
-        def observe(rows: IntArray, turned: bool) -> tuple[FloatArray, list[bytes]]:
-            assert self.evidence is not None  # asked only then
-            if turned:
-                return self.evidence.transform([mirrored(items[i]) for i in rows]), []
-            return self.evidence.observe([items[i] for i in rows])
-
-        return self._judgments(
-            tuple(item.item_id for item in items), raw, observe, lambda rows: [items[i] for i in rows]
-        )
+        rater: Rater = Calibrated(self, None if raw is None else GivenVerdicts(raw), Binding(_nobody))
+        if self.cascade is not None and raw is not None:
+            cheap, first = self.cascade.cheap, replace(raw.first or raw, item_ids=raw.item_ids)
+            rater = self.bound(Binding(lambda name: GivenVerdicts(first if name == cheap else raw)))
+        return rate_all(rater, items, _nobody)
 
     @cached_property
     def _reasons(self) -> Reasons:
@@ -318,61 +190,48 @@ class CompiledJudge:
         return check_kind(self.module)
 
     def _details(
-        self, judged: Judgments, raw: Judgments | None, read: _ItemsOf
+        self, judged: Judgments, raw: Judgments | None, piece: Piece
     ) -> tuple[Mapping[str, object], ...] | None:
         """The further columns of each row, where the judge checks answers piece by piece."""
         if not self._check:
             return None
         rows = np.flatnonzero(judged.scored).tolist()
         said = None if raw is None else [raw.rationale[row] for row in rows]
-        found = dict(zip(rows, details_of(self._check, read(rows), said, self.evidence), strict=True))
+        details = details_of(self._check, piece.only(rows).read(), said, self.evidence)
+        found = dict(zip(rows, details, strict=True))
         return tuple(found.get(row) or no_details(self._check) for row in range(len(judged.item_ids)))
 
-    def _told(self, raw: Judgments | None, rows: IntArray, features: FloatArray, read: _ItemsOf) -> FloatArray:
+    def _told(self, raw: Judgments | None, rows: IntArray, features: FloatArray, piece: Piece) -> FloatArray:
         """Features with what the model said of the claims; the same object where it said nothing of any."""
         if raw is None or self.evidence is None or not self.evidence.reads_told or not self._check:
             return features
         said = [raw.rationale[row] for row in rows.tolist()]
-        return self.evidence.telling(features, told_of(self._check, read(rows.tolist()), said))
+        return self.evidence.telling(features, told_of(self._check, piece.only(rows.tolist()).read(), said))
 
-    def _cascaded(self, item_ids: tuple[str, ...], raw: Judgments, observe: _Observe, read: _ItemsOf) -> Judgments:
-        """The cheap judge's judgments; where the expected loss says so, this one's."""
-        assert self.cascade is not None  # the caller has looked
-        first = self.cheap._judgments(item_ids, raw.first, observe, read)  # noqa: SLF001 - its own class
-        rows = np.flatnonzero(self.cascade.escalates(first, self.scale))
+    def judgments(self, piece: Piece, raw: Judgments | None, observe: _Observe) -> Judgments:
+        """What follows from raw verdicts and evidence.
 
-        def observe_rows(these: IntArray, turned: bool) -> tuple[FloatArray, list[bytes]]:
-            return observe(rows[these], turned)
-
-        def read_rows(these: Sequence[int]) -> Sequence[Item]:
-            return read(rows[list(these)].tolist())
-
-        dear, ids = replace(self, cascade=None), tuple(item_ids[i] for i in rows)
-        second = dear._judgments(ids, raw.subset(rows.tolist()), observe_rows, read_rows)  # noqa: SLF001 - its own class
-        return merged(first, second, rows)
-
-    def _judgments(
-        self, item_ids: tuple[str, ...], raw: Judgments | None, observe: _Observe, read: _ItemsOf
-    ) -> Judgments:
-        if self.cascade is not None and raw is not None:
-            return self._cascaded(item_ids, raw, observe, read)
-        reads = self.evidence is not None and any(one.source != "lm" for one in self.calibrators.values())
-        rows: IntArray = np.arange(len(item_ids)) if raw is None else np.flatnonzero(raw.scored)
-        features, parts = observe(rows, False) if reads else (None, None)
-        told = None if features is None else self._told(raw, rows, features, read)
+        Args:
+            piece: What is judged.
+            raw: The verdicts; None where evidence alone decides.
+            observe: Gives the evidence.
+        """
+        rows: IntArray = np.arange(len(piece.item_ids)) if raw is None else np.flatnonzero(raw.scored)
+        features, parts = observe(rows, False) if self.reads_evidence else (None, None)
+        told = None if features is None else self._told(raw, rows, features, piece)
         traces = {aspect: Trace() for aspect in self.calibrators}
-        judged, seen = self._calibrated(item_ids, raw, (features, told), traces), SeenScores(parts, traces)
+        judged, seen = self._calibrated(piece.item_ids, raw, (features, told), traces), SeenScores(parts, traces)
         if self.pairs:
             mirrors = None if raw is None else mirror(raw, self.scale)
             turned = {aspect: Trace() for aspect in self.calibrators}
-            mirrored_features = observe(rows, True)[0] if reads else None
-            other = self._calibrated(item_ids, mirrors, (mirrored_features, mirrored_features), turned)
+            mirrored_features = observe(rows, True)[0] if self.reads_evidence else None
+            other = self._calibrated(piece.item_ids, mirrors, (mirrored_features, mirrored_features), turned)
             calibrator = self.calibrators.get(self.aspects[0])
             stated = calibrator is not None and calibrator.rule.name == "raw"
             judged, seen = symmetric(judged, other, raw, self.scale, stated=stated), SeenScores(parts, traces, turned)
             if calibrator is not None:
                 judged = replace(judged, confidence=calibrator.sure(judged.confidence))
-        details = self._details(judged, raw, read)
+        details = self._details(judged, raw, piece)
         if raw is not None and not self.remarks:
             return replace(judged, details=details)
         return replace(judged, rationale=self._reasons.of(judged, raw, seen), details=details)
@@ -433,6 +292,45 @@ class CompiledJudge:
                 else {}
             ),
         }
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """A judge's calibration over what a rater says, or over evidence alone.
+
+    Args:
+        judge: Whose.
+        of: Gives the raw verdicts, or None.
+        to: What it rates with.
+    """
+
+    judge: CompiledJudge
+    of: Rater | None
+    to: Binding
+
+    def rate(self, piece: Piece) -> Rating:
+        """As ``Rater.rate``."""
+        judge, raw, begun = self.judge, None, dict[bool, Callable[[], Observed]]()
+        if self.of is not None:
+            raw = yield from self.of.rate(piece)
+            self.to.count.half_way += half_way(raw, judge.scale) if judge.panel is None else 0
+        elif judge.evidence is not None:  # it can be read while pieces before this one are
+            rows, evidence = range(len(piece.item_ids)), judge.evidence
+            both = (False, True) if judge.pairs else (False,)
+            begun = {turned: self.to.features.begin(evidence, piece, rows, turned=turned) for turned in both}
+            yield ()
+
+        def observe(rows: IntArray, turned: bool) -> Observed:
+            assert judge.evidence is not None  # asked only then
+            if begun:
+                return begun[turned]()
+            return self.to.features.begin(judge.evidence, piece, rows.tolist(), turned=turned)()
+
+        return judge.judgments(piece, raw, observe)
+
+
+def _nobody(*_: object, **__: object) -> NoReturn:
+    raise AssertionError("everything is known, so that nobody is asked")
 
 
 def load_judge(program: Program) -> CompiledJudge:

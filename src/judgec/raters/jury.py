@@ -12,9 +12,8 @@ from judgec.errors import UserError
 from judgec.lm.executor import Ask
 from judgec.raters.ballots import Ballots
 from judgec.raters.judge import CompiledJudge
-from judgec.raters.pairwise import verdicts
-from judgec.raters.stream.jury import pool, require_alike
 from judgec.raters.tasks.preference import without_contexts
+from judgec.raters.vote import pool, require_alike
 from judgec.records.card import ProgramCard
 from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import InputCounts, Item
@@ -50,23 +49,16 @@ class Seat:
             one_order: Of a judge that compares two answers: ask one order only; one made of others asks both.
         """
         if not self.judge.pairs or not self.reads_contexts:
-            return self._judged(self.judge, items, one_order=one_order)
+            return self.judge.judge(items, self.ask, one_order=one_order)
         shown = [i for i, item in enumerate(items) if "contexts" in item.inputs]
         bare = [i for i, item in enumerate(items) if "contexts" not in item.inputs]
         if not bare:
-            return self._judged(self.judge, items, one_order=one_order)
-        said = [self._judged(_without_contexts(self.judge), [items[i] for i in bare], one_order=one_order)]
+            return self.judge.judge(items, self.ask, one_order=one_order)
+        said = [_without_contexts(self.judge).judge([items[i] for i in bare], self.ask, one_order=one_order)]
         if shown:
-            said.append(self._judged(self.judge, [items[i] for i in shown], one_order=one_order))
+            said.append(self.judge.judge([items[i] for i in shown], self.ask, one_order=one_order))
         places = {row: place for place, row in enumerate([*bare, *shown])}
         return concatenate(said).subset([places[row] for row in range(len(items))])
-
-    def _judged(self, one: CompiledJudge, items: Sequence[Item], *, one_order: bool) -> Judgments:
-        own_prompt = one.asks_lm and not one.jurors
-        if not one_order or not own_prompt or not one.pairs:
-            return one.judge(items, self.ask)
-        raw = verdicts(one.module, items, ask=self.ask, scale=one.scale, aspects=one.aspects, one_order=True)
-        return one.calibrate(items, raw)
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,7 @@ of its answers. Of a cascade the dear judge's prompt is put to the items alone t
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from threading import Event
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from pydantic import Field
@@ -15,13 +14,11 @@ from pydantic import Field
 from judgec.errors import UserError
 from judgec.labels.stream.pieces import Piece
 from judgec.lm.endpoint.exchange import chat_of
-from judgec.lm.executor import Ask, Reply, Request
-from judgec.raters.decision import half_way
-from judgec.raters.pairwise import joined, mirrored
-from judgec.raters.panel import Panel
-from judgec.raters.replies import Verdict, read_verdict, stated
-from judgec.raters.stream.asking import ask_rows, text_of
-from judgec.raters.stream.columns import Columns
+from judgec.lm.executor import Reply, Request
+from judgec.raters.asking import ATTEMPTS, text_of
+from judgec.raters.columns import Columns
+from judgec.raters.rater import Count, Rating
+from judgec.raters.replies import UnreadableReplyError, Verdict, read_verdict, stated
 from judgec.raters.verdicts import EVERY
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item
@@ -86,117 +83,73 @@ def check_prompt(judge: str, prompt: LivePrompt | None, task: str, aspects: Sequ
     return prompt
 
 
-class LiveInterview:
-    """Recorded judges whose prompts are put to a stream of items.
+class LiveRater:
+    """A recorded judge whose prompt is put to its model, an aspect at a time.
 
     Args:
-        prompts: Of each judge that is asked.
-        ask: How each one's model is asked.
-        panel: How several become one; None for a single one, or where a cascade asks one after the other.
+        prompt: What is asked.
         scale: The grades.
         aspects: What is graded.
-        pairs: Items are pairs; pieces hold every pair twice, the second time mirrored.
-        on_verdict: Told how many verdicts have come, and how many of these stay unscored.
+        to: What requests call the model, where there are several.
+        count: Told of progress.
     """
 
-    samples = 1
-
     def __init__(
-        self,
-        prompts: Mapping[str, LivePrompt],
-        ask: Mapping[str, Ask],
-        panel: Panel | None,
-        *,
-        scale: Scale,
-        aspects: tuple[str, ...],
-        pairs: bool = False,
-        on_verdict: Callable[[int, int], None] = lambda _done, _unscored: None,
+        self, prompt: LivePrompt, *, scale: Scale, aspects: tuple[str, ...], to: str = "", count: Count | None = None
     ) -> None:
-        self.stop = Event()
-        self.on_verdict = on_verdict
-        self._prompts, self._ask, self._panel = prompts, ask, panel
-        self._scale, self._aspects, self._pairs = scale, aspects, pairs
-        self._half_way = 0
-        self._alone: list[LiveInterview] = []
+        self.prompt, self.scale, self.aspects, self.to = prompt, scale, aspects, to
+        self.count = count or Count()
 
-    @property
-    def half_way(self) -> int:
-        """How many verdicts of a single judge lay half way between two grades."""
-        return self._half_way + sum(one.half_way for one in self._alone)
-
-    def of(self, judge: str) -> "LiveInterview":
-        """One of the judges alone; ending the whole ends it, too."""
-        alone = LiveInterview(
-            {judge: self._prompts[judge]},
-            self._ask,
-            None,
-            scale=self._scale,
-            aspects=self._aspects,
-            pairs=self._pairs,
-            on_verdict=self.on_verdict,
-        )
-        alone.stop = self.stop
-        self._alone.append(alone)
-        return alone
-
-    def hold(self, pieces: Iterable[Piece]) -> Iterator[tuple[Piece, list[Judgments]]]:
-        """Each piece with the raw verdicts, in order; a pair's are of both orders already."""
-        for piece in pieces:
-            if self.stop.is_set():
-                return
-            n = len(piece.item_ids) // (1 + self._pairs)
-            yield piece, [self._judgments(piece.read()[:n], piece.item_ids[:n])]
-
-    def _judgments(self, items: Sequence[Item], item_ids: tuple[str, ...]) -> Judgments:
-        """The raw verdicts on some items, of a panel its own."""
-        names = list(self._prompts) if self._panel is None else list(self._panel.members)
-        said = [self.said(name, items, item_ids) for name in names]
-        if self._panel is not None:
-            return self._panel.verdict(said, self._scale)
-        self._half_way += half_way(said[0], self._scale)
-        return said[0]
-
-    def said(self, judge: str, items: Sequence[Item], item_ids: tuple[str, ...] = ()) -> Judgments:
-        """The raw verdicts of one judge on some items; a pair is asked in both orders.
-
-        Args:
-            judge: Whose prompt.
-            items: What is judged.
-            item_ids: What it is called in the result; by default as the items.
-        """
-        ids = item_ids or tuple(item.item_id for item in items)
-        if self._pairs:
-            twice = self._replies(judge, [*items, *map(mirrored, items)]).judgments(self._scale, self._aspects, ids * 2)
-            found = joined(twice, self._scale)
-        else:
-            found = self._replies(judge, items).judgments(self._scale, self._aspects, ids)
-        orders = 1 + self._pairs
-        self.on_verdict(orders * len(ids), orders * int((~found.scored).sum()))
+    def rate(self, piece: Piece) -> Rating:
+        """As ``Rater.rate``."""
+        questions = _LiveQuestions(self, piece.read() if piece.item_ids else ())
+        if questions.numbers:
+            yield (questions,)
+        found = questions.judgments(piece.item_ids)
+        self.count.add(len(piece.item_ids), int((~found.scored).sum()))
         return found
 
-    def _replies(self, judge: str, items: Sequence[Item]) -> Columns:
-        prompt, many = self._prompts[judge], len(self._aspects)
-        read: dict[int, tuple[str, Verdict]] = {}
 
-        def request(row: int, attempt: int) -> Request:
-            item, aspect = items[row // many], self._aspects[row % many]
-            return Request(row, prompt.filled(aspect, item), attempt or None)
+class _LiveQuestions:
+    """The questions of a live judge about some items: one an aspect."""
 
-        def take(row: int, reply: Reply) -> None:
-            text, item = text_of(reply), items[row // many]
-            grade = stated(text, self._scale, reply.finish, names=(self._aspects[row % many],), texts=item.everything)
-            read[row] = text, read_verdict({"grade": grade}, ("grade",), self._scale, {})
+    def __init__(self, rater: LiveRater, items: Sequence[Item]) -> None:
+        self.numbers = range(len(items) * len(rater.aspects))
+        self._rater, self._items, self._many = rater, items, len(rater.aspects)
+        self._read: dict[int, tuple[str, Verdict]] = {}
+        self._faults: dict[int, str] = {}
 
-        faults = ask_rows(range(len(items) * many), self._ask[judge], request, take) if items else {}
-        columns = Columns.empty(len(items), many, len(self._scale.grades))
-        for n in range(len(items)):
-            rows = range(n * many, (n + 1) * many)
-            lost = next((faults[row] for row in rows if row in faults), None)
+    def request(self, number: int, attempt: int, key: int) -> Request:
+        """As ``Questions.request``."""
+        item, aspect = self._items[number // self._many], self._rater.aspects[number % self._many]
+        return Request(key, self._rater.prompt.filled(aspect, item), attempt or None, to=self._rater.to)
+
+    def take(self, number: int, attempt: int, reply: Reply) -> bool:
+        """As ``Questions.take``."""
+        item, aspect = self._items[number // self._many], self._rater.aspects[number % self._many]
+        scale = self._rater.scale
+        try:
+            text = text_of(reply)
+            grade = stated(text, scale, reply.finish, names=(aspect,), texts=item.everything)
+            self._read[number] = text, read_verdict({"grade": grade}, ("grade",), scale, {})
+        except UnreadableReplyError as fault:
+            self._faults[number] = str(fault)
+            return not fault.final and attempt + 1 < ATTEMPTS
+        self._faults.pop(number, None)
+        return False
+
+    def judgments(self, item_ids: tuple[str, ...]) -> Judgments:
+        """What was said; an item without a verdict on one aspect is unscored."""
+        scale, aspects = self._rater.scale, self._rater.aspects
+        columns = Columns.empty(len(self._items), self._many, len(scale.grades))
+        for n in range(len(self._items)):
+            rows = range(n * self._many, (n + 1) * self._many)
+            lost = next((self._faults[row] for row in rows if row in self._faults), None)
             if lost is not None:
                 columns.faults[n] = lost
-                continue
-            columns.put(n, _together([read[row] for row in rows], self._aspects))
-        return columns
+            else:
+                columns.put(n, _together([self._read[row] for row in rows], aspects))
+        return columns.judgments(scale, aspects, item_ids)
 
 
 def _text(item: Item, name: str) -> str:

@@ -3,8 +3,6 @@
 The calibrated judge is symmetric: what it says of (a, b) is the mirror image of what it says of (b, a).
 """
 
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
 
@@ -12,8 +10,6 @@ import dspy
 import numpy as np
 
 from judgec.labels.stream.pieces import DIGEST_BYTES, Piece
-from judgec.lm.executor import Ask
-from judgec.raters.bulk import judge_items
 from judgec.records.judgment import UNSCORED, Judgments, expected
 from judgec.records.label import FloatArray, IntArray, Item
 from judgec.records.scale import Scale
@@ -37,37 +33,6 @@ def mirrored(item: Item) -> Item:
     return replace(item, inputs={SIDES.get(name, name): text for name, text in item.inputs.items()})
 
 
-def verdicts(
-    module: dspy.Module,
-    items: Sequence[Item],
-    *,
-    ask: Ask,
-    scale: Scale,
-    aspects: tuple[str, ...],
-    one_order: bool = False,
-    asked_again: Counter[str] | None = None,
-) -> Judgments:
-    """Raw verdicts of any judge: ``bulk.judge_items``, and for a pairwise judge each item in both orders.
-
-    Of both orders, the probabilities are the mean. The grade is the one that both stated; two different ones are
-    a flip, recorded in ``flipped``, and the grade is a tie. A pair without a readable reply in either order is
-    unscored.
-
-    Args:
-        module: From ``registry.judge_module``.
-        items: In the order of the result.
-        ask: Sends the requests.
-        scale: The judge's scale.
-        aspects: The judge's aspects.
-        one_order: Ask only the order in which the items are; flips stay unknown.
-        asked_again: As in ``bulk.judge_items``.
-    """
-    both = is_pairwise(module) and not one_order
-    asked = [*items, *map(mirrored, items)] if both else items
-    found = judge_items(module, asked, ask=ask, scale=scale, aspects=aspects, asked_again=asked_again)
-    return joined(found, scale) if both else found
-
-
 def both_orders(piece: Piece) -> Piece:
     """A piece with every pair again, mirrored, behind them all."""
     return Piece(
@@ -78,7 +43,7 @@ def both_orders(piece: Piece) -> Piece:
 
 
 def joined(found: Judgments, scale: Scale) -> Judgments:
-    """Raw verdicts on pairs and, behind them all, on their mirror images, as ``verdicts`` says."""
+    """Raw verdicts on pairs and, behind them all, on their mirror images, as ``prompt.verdicts`` says."""
     n = len(found.item_ids) // 2
     return _joined(found.subset(range(n)), mirror(found.subset(range(n, 2 * n)), scale), scale)
 

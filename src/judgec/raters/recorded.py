@@ -6,9 +6,8 @@ and two orders that disagree are a flip and a tie, as when a model is asked.
 """
 
 import json
-import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -22,10 +21,11 @@ from judgec.labels.experts import experts_of
 from judgec.labels.rows.ranges import MARK, Range, other_range, with_range
 from judgec.labels.stream.pieces import Piece
 from judgec.raters.cascade import Cascade
-from judgec.raters.decision import half_way, stated_grades
+from judgec.raters.decision import stated_grades
 from judgec.raters.pairwise import TIE
 from judgec.raters.panel import Panel, joint_grade
 from judgec.raters.programs import Program
+from judgec.raters.rater import Count, Rating
 from judgec.raters.replies import OFF_SCALE
 from judgec.raters.replies.values import read_value
 from judgec.raters.verdicts import (
@@ -297,32 +297,28 @@ class RecordedVerdicts:
         return _only(self, names)
 
 
-class RecordedInterview:
-    """A recorded judge in place of a prompt that is put to a stream of items.
+class RecordedRater:
+    """A recorded judge, whose verdicts are looked up; a pair's are of both orders already.
 
     Args:
         recorded: The verdicts.
         judge: Whose.
-        pairs: The pieces hold every pair twice, the second time mirrored; verdicts are of both orders already.
-        on_verdict: Told of progress.
+        count: Told of progress.
+
+    Raises:
+        UserError: There is no such judge.
     """
 
-    def __init__(
-        self, recorded: RecordedVerdicts, judge: str, *, pairs: bool, on_verdict: Callable[[int, int], None]
-    ) -> None:
+    def __init__(self, recorded: RecordedVerdicts, judge: str, count: Count) -> None:
         recorded.require(judge)
-        self.half_way = 0
-        self.stop = threading.Event()
-        self._recorded, self._judge, self._pairs, self._on_verdict = recorded, judge, pairs, on_verdict
+        self._recorded, self._judge, self._count = recorded, judge, count
 
-    def hold(self, pieces: Iterable[Piece]) -> Iterator[tuple[Piece, list[Judgments]]]:
-        """Each piece with the judge's raw verdicts, in order."""
-        for piece in pieces:
-            said = self._recorded.judgments(self._judge, piece.item_ids[: len(piece.item_ids) // (1 + self._pairs)])
-            if self._judge not in self._recorded.panels:  # a mean of two verdicts lies between them; nobody said so
-                self.half_way += half_way(said, self._recorded.about.scale)
-            self._on_verdict(len(said.item_ids), int((~said.scored).sum()))
-            yield piece, [said]
+    def rate(self, piece: Piece) -> Rating:
+        """As ``Rater.rate``."""
+        yield from ()
+        said = self._recorded.judgments(self._judge, piece.item_ids)
+        self._count.add(len(said.item_ids), int((~said.scored).sum()))
+        return said
 
 
 def read_recorded(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -405,7 +405,7 @@ def _verdicts(
             if not items:
                 continue
             jury = open_jury([asked.program], len(items), asking, session, count)
-            for judgments in jury.judge(partial(pieces_of, items)):
+            for judgments in jury.judge(pieces_of(items)):
                 final = certain(judgments)
                 accept = np.where(final.accept == UNSCORED, np.nan, final.accept).astype(np.float64)
                 score = np.where(final.scored[:, None], final.score, np.nan)

@@ -13,14 +13,16 @@ import pandas as pd
 from judgec.errors import InputError, UserError
 from judgec.labels.rows.conversations import holding, with_turns
 from judgec.labels.rows.items import collect_items
+from judgec.lm.router import routed
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Account, Budget
 from judgec.lm.watch import Watch
 from judgec.raters import programs
-from judgec.raters.judge import CompiledJudge
+from judgec.raters.judge import Binding, CompiledJudge
 from judgec.raters.judge import load_judge as load_compiled
 from judgec.raters.programs import Program
+from judgec.raters.rate import rate_all
 from judgec.raters.recorded import OnWhat, RecordedVerdicts, judge_of, read_recorded
 from judgec.records.card import ProgramCard
 from judgec.records.conversation import usual_turn
@@ -31,7 +33,7 @@ from judgec.table import seal
 from judgec.table.rows.columns import renamed, require_columns
 from judgec.table.table import Table
 from judgec.verbs.frames import IN_MEMORY, Source, as_frame, as_table, named_table
-from judgec.verbs.live import live_interview, live_specs
+from judgec.verbs.live import live_leaf, live_specs
 from judgec.verbs.options.shared import Spending
 from judgec.verbs.recorded import NAMES, recorded_for
 from judgec.verbs.spending import session_for
@@ -264,9 +266,9 @@ class Judge:
         items = self._items(table)
         if self.live:
             with self._session(None, account, watch) as session:
-                asked = live_interview(self.compiled, self.live, lambda spec: session.executor(spec).run)
-                (only, *_) = self.live
-                return self.compiled.judge_by(items, lambda name, some: asked.said(name or only, some))
+                ask = routed({name: session.executor(spec).run for name, spec in self.live.items()})
+                leaf = live_leaf(self.compiled, {name: name for name in self.live})
+                return rate_all(self.compiled.bound(Binding(leaf)), items, ask)
         if self.spec.recorded is not None and self.compiled.asks_lm:
             return self.compiled.calibrate(items, self._looked_up(table, items))
         if not self.compiled.asks_lm:

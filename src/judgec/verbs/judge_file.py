@@ -22,12 +22,10 @@ from judgec.lm.journal.journal import Journal
 from judgec.lm.outlast import NOT_ASKED, Outlasted
 from judgec.lm.usage import Account, Spent
 from judgec.lm.watch import Watch
+from judgec.raters.asking import SERVICE_ERROR
 from judgec.raters.decision import HALF_WAY
 from judgec.raters.judge import disagreements
 from judgec.raters.programs import Program
-from judgec.raters.stream.asking import SERVICE_ERROR
-from judgec.raters.stream.interview import Interview
-from judgec.raters.stream.jury import Jury
 from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.records.conversation import usual_turn
 from judgec.records.judgment import UNSCORED, Judgments
@@ -37,7 +35,7 @@ from judgec.records.tasks.registry import TASKS
 from judgec.report.numbers import percent
 from judgec.table.shards.place import as_shown, is_remote
 from judgec.verbs.frames import frame_part
-from judgec.verbs.jury import RAY, VerdictCount, abstaining, asked_at, open_jury, open_session
+from judgec.verbs.jury import RAY, OpenJury, VerdictCount, abstaining, asked_at, open_jury, open_session
 from judgec.verbs.options.judge import JudgeFileOptions
 from judgec.verbs.spending import account_for
 from judgec.verbs.validity import missing_inputs, validity_notes
@@ -256,7 +254,7 @@ def judged_by(
             judged_file(options.out, items, names, cards[0].scale, judge=judges, inputs=options.inputs)
         )
         try:
-            for judgments in jury.judge(items.pieces):
+            for judgments in jury.judge(items.pieces()):
                 final = certain(judgments)
                 out.add(final)
                 tally.add(final)
@@ -265,19 +263,18 @@ def judged_by(
             kept = f"at least {count.done} of {count.total} verdicts are in the journal"
             stopped.add_note(f"{kept}; the same command goes on from there.")
             raise
-    half_way = sum(juror.interview.half_way for juror in jury.jurors if juror.interview is not None)
     notes = [*items.notes, *cut, *_known(items), *_asking_nothing(jury), *_unfrozen(jury)]
     notes += validity_notes(cards, items.inputs)
     if tally.escalated is not None:
         notes.append(f"cascade: the dear judge was needed on {tally.escalated:,} of {tally.items:,} items")
-    notes += [f"{half_way} verdicts of {HALF_WAY}"] if half_way else []
+    notes += [f"{count.half_way} verdicts of {HALF_WAY}"] if count.half_way else []
     report = _counts(options, cards, items, tally, session.spent) | {
-        "between_grades": half_way,
-        "evidence_alone": all(juror.interview is None for juror in jury.jurors),
+        "between_grades": count.half_way,
+        "evidence_alone": not any(juror.judge.asks_lm for juror in jury.jury.jurors),
         "columns": names.to_json(),
         "missing_inputs": missing_inputs(cards, items.inputs),
         "notes": notes,
-        "agreement": jury.agreement(),
+        "agreement": jury.jury.agreement(),
     }
     in_folds = len(loaded) == 1 and "folds" in loaded[0].split
     lost = None if outlasted is None else outlasted.lost
@@ -478,9 +475,9 @@ def _counts(
     }
 
 
-def _asking_nothing(jury: Jury) -> list[str]:
+def _asking_nothing(jury: OpenJury) -> list[str]:
     """Which judges ask no language model."""
-    names = [juror.name for juror in jury.jurors if juror.interview is None]
+    names = [juror.name for juror in jury.jury.jurors if not juror.judge.asks_lm]
     return [f"{', '.join(names)}: {EVIDENCE_ALONE}; no language model was asked"] if names else []
 
 
@@ -498,12 +495,10 @@ def _raters(program: Program) -> tuple[str, ...]:
     return tuple(map(str, names or ()))
 
 
-def _unfrozen(jury: Jury) -> list[str]:
+def _unfrozen(jury: OpenJury) -> list[str]:
     """Which prompts could not be frozen."""
-    asked = ((juror.name, juror.interview) for juror in jury.jurors)
-    prompts = {name: interview.form(0)[0] for name, interview in asked if isinstance(interview, Interview)}
     return [
         f"{name}: DSPy renders each prompt anew, which takes longer ({prompt.departure})."
-        for name, prompt in prompts.items()
+        for name, prompt in jury.prompts
         if prompt.departure is not None
     ]

@@ -1,34 +1,36 @@
 """Opens the judges of a bulk run: each with its model; journal, caps and meter are theirs together."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from judgec.errors import UserError
+from judgec.labels.stream.pieces import Piece
 from judgec.lm.door import door_of
 from judgec.lm.executor import Ask, Executor, OnDone, Progress
 from judgec.lm.hosts import own_endpoint
 from judgec.lm.journal.journal import Journal
 from judgec.lm.outlast import Outlasted
+from judgec.lm.router import routed
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
-from judgec.lm.switchboard import Switchboard
 from judgec.lm.usage import Account
 from judgec.lm.watch import Watch
-from judgec.raters.judge import CompiledJudge, load_judge
-from judgec.raters.live import LiveInterview
+from judgec.raters.ahead import Processes, count_of
+from judgec.raters.features import KeptFeatures
+from judgec.raters.judge import Binding, CompiledJudge, load_judge
+from judgec.raters.known import KnownAnswers
 from judgec.raters.programs import Program
-from judgec.raters.recorded import RecordedInterview, judge_of
-from judgec.raters.stream.ahead import Processes, count_of
-from judgec.raters.stream.interview import AHEAD, FAR_AHEAD
-from judgec.raters.stream.jurors import JuryInterview
-from judgec.raters.stream.jury import Juror, Jury
-from judgec.raters.stream.recall import Recall
+from judgec.raters.prompt import PromptRater
+from judgec.raters.rate import AHEAD, FAR_AHEAD, rated
+from judgec.raters.rater import BothOrders, Count, Rater
+from judgec.raters.recorded import RecordedRater, RecordedVerdicts, judge_of
+from judgec.raters.vote import Juror, Jury
 from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.records.judgment import Judgments
 from judgec.table.tables import TableSource
-from judgec.verbs.live import live_interview, live_specs
+from judgec.verbs.live import live_leaf, live_specs
 from judgec.verbs.options.judge import Asking
 from judgec.verbs.recorded import recorded_for
 from judgec.verbs.spending import account_for, session_for
@@ -39,28 +41,28 @@ SHOWN_SECONDS = 0.1  # between two steps of the progress bar
 SAMPLING_TEMPERATURE = 0.7  # of several samples, where the judge's own is 0: they would all be the same
 
 
-@dataclass
-class VerdictCount:
+class VerdictCount(Count):
     """Counts the verdicts of a run and tells how far it is.
 
     Args:
         session: Its meter is shown beside the count.
         on_done: Told now and then.
+
+    Attributes:
+        total: How many verdicts there will be.
     """
 
-    session: Session
-    on_done: OnDone
-    done: int = field(default=0, init=False)
-    total: int = field(default=0, init=False)
-    unscored: int = field(default=0, init=False)
-    _shown: float = field(default=0.0, init=False)
+    def __init__(self, session: Session, on_done: OnDone) -> None:
+        super().__init__()
+        self.total = 0
+        self._session, self._on_done = session, on_done
+        self._shown = 0.0
 
     def add(self, done: int, unscored: int) -> None:
-        """Verdicts that have come."""
-        self.done += done
-        self.unscored += unscored
+        """As ``Count.add``."""
+        super().add(done, unscored)
         if time.monotonic() - self._shown > SHOWN_SECONDS:
-            self.on_done(Progress(self.done, self.total, self.unscored, self.session.spent))
+            self._on_done(Progress(self.done, self.total, self.unscored, self._session.spent))
             self._shown = time.monotonic()
 
 
@@ -116,7 +118,7 @@ def open_jury(
     *,
     workers: int | None = 1,
     outlasted: Outlasted | None = None,
-) -> Jury:
+) -> "OpenJury":
     """The judges, ready to judge.
 
     Args:
@@ -142,12 +144,35 @@ def open_jury(
     alone = [judge.evidence for judge in judges if judge.evidence is not None and not judge.asks_lm]
     count_processes = count_of(workers, items, asks_lm=len(alone) < len(judges))
     processes = session.opened.enter_context(Processes(count_processes, alone)) if count_processes else None
-    door = _Door(items, asking, session, count, file, columns, processes, outlasted)
-    return Jury(list(map(door.juror, loaded, judges)))
+    opening = _Opening(items, asking, session, count, file, columns, processes, outlasted)
+    jurors = tuple(map(opening.juror, loaded, judges))
+    return OpenJury(Jury(jurors), opening.ways, tuple(opening.prompts), FAR_AHEAD if asking.batch else AHEAD)
 
 
 @dataclass(frozen=True, slots=True)
-class _Door:
+class OpenJury:
+    """The judges of a run, with the ways to their models.
+
+    Args:
+        jury: All of them as one rater.
+        ways: To each model, by what requests call it.
+        prompts: Those of them that are prompts to a model, with the judge's name.
+        ahead: Pieces that may wait for a slow call in the first of them.
+    """
+
+    jury: Jury
+    ways: Mapping[str, Ask]
+    prompts: tuple[tuple[str, PromptRater], ...]
+    ahead: int
+
+    def judge(self, pieces: Iterable[Piece]) -> Iterator[Judgments]:
+        """The joint judgments on items, piece by piece."""
+        for _, judged in rated(self.jury, pieces, routed(self.ways), ahead=self.ahead):
+            yield judged
+
+
+@dataclass(frozen=True, slots=True)
+class _Opening:
     """What the judges of a run share while they are opened, one after the other."""
 
     items: int
@@ -158,76 +183,65 @@ class _Door:
     columns: Mapping[str, str] | None
     processes: Processes | None
     outlasted: Outlasted | None
-    reached: list[Executor] = field(default_factory=list)
+    prompts: list[tuple[str, PromptRater]] = field(default_factory=list)
+    _reached: list[Executor] = field(default_factory=list)
 
     @property
-    def ahead(self) -> int:
-        """How many pieces may wait for a slow call."""
-        return FAR_AHEAD if self.asking.batch else AHEAD
-
-    def reach(self, spec: LMSpec) -> Executor:
-        """What makes the calls to a model; the first time it is looked whether it answers."""
-        executor = self.session.executor(spec)
-        if executor not in self.reached:
-            executor.preflight()
-            self.reached.append(executor)
-        return executor
-
-    def ask(self, ask: Ask) -> Ask:
-        """The way to a model: one that outlasts its service where the run does."""
-        return ask if self.outlasted is None else self.outlasted.asking(ask)
+    def ways(self) -> dict[str, Ask]:
+        """To each model, by its number; one that outlasts its service where the run does."""
+        ways: dict[str, Ask] = {str(number): executor.run for number, executor in enumerate(self._reached)}
+        return ways if self.outlasted is None else {to: self.outlasted.asking(ask) for to, ask in ways.items()}
 
     def juror(self, program: Program, judge: CompiledJudge) -> Juror:
-        """One judge, with whoever gives its verdicts."""
-        name = f"{program.card.name}@{program.card.version}"
+        """One judge, bound to whoever gives its verdicts."""
+        card, asking, orders = program.card, self.asking, 1 + judge.pairs
+        name = f"{card.name}@{card.version}"
+        leaves: Sequence[Callable[[str], Rater]]
         if not judge.asks_lm:
-            return Juror(name, judge, None, Recall(self.session.journal, None, name, self.processes))
-        if self.asking.live:
-            return Juror(name, judge, self._live(program.card, judge), self._features(name))
-        spec = spec_for(program.card, self.asking)
-        if judge.jurors:
-            return Juror(name, judge, self._jurors(judge, spec), self._features(name))
-        if spec.recorded is not None:
-            return Juror(name, judge, self._recorded(program.card, judge, spec), self._features(name))
-        self.count.total += self.items * self.asking.samples * (1 + judge.pairs)
-        executor = self.reach(spec)
-        recall = Recall(self.session.journal, door_of(executor.lm), name)
-        asked = judge.interview(
-            self.ask(executor.run),
+            leaves, orders = [partial(self._recorded, card, None)], 0
+        elif asking.live:
+            specs = live_specs(card, judge, asking.lm, asking.api_base, asking.temperature)
+            leaves = [live_leaf(judge, {member: self._reach(spec)[0] for member, spec in specs.items()}, self.count)]
+        elif (spec := spec_for(card, asking)).recorded is not None and not judge.jurors:
+            recorded = recorded_for(card, spec, self.file, self.columns, judge.joint)
+            leaves, orders = [partial(self._recorded, card, recorded)], 1
+        else:
+            leaves = [partial(self._prompt, name, judge, spec, sample) for sample in range(asking.samples)]
+        members = 1 if judge.joint is None else len(judge.joint.members)
+        self.count.total += self.items * members * orders * len(leaves)
+        features = KeptFeatures(self.session.journal, name, self.processes)
+        return Juror(name, judge, [judge.bound(Binding(leaf, features, self.count, orders)) for leaf in leaves])
+
+    def _reach(self, spec: LMSpec) -> tuple[str, Executor]:
+        """What makes the calls to a model, and its number; the first time it is looked whether it answers."""
+        executor = self.session.executor(spec)
+        if executor not in self._reached:
+            executor.preflight()
+            self._reached.append(executor)
+        return str(self._reached.index(executor)), executor
+
+    def _prompt(self, name: str, judge: CompiledJudge, spec: LMSpec, sample: int, member: str) -> Rater:
+        juror = member in judge.jurors
+        to, executor = self._reach(spec.members[member] if juror else spec)
+        rater = PromptRater(
+            judge.jurors[member] if juror else judge.module,
+            scale=judge.scale,
+            aspects=judge.aspects,
+            to=to,
+            sample=sample,
             samples=self.asking.samples,
             structured=self.asking.structured,
-            recall=recall,
-            ahead=self.ahead,
-            on_verdict=self.count.add,
+            anew=True,
+            known=KnownAnswers(self.session.journal, door_of(executor.lm), member if juror else name),
+            count=self.count,
         )
-        return Juror(name, judge, asked, recall)
+        if not sample:
+            self.prompts.append((name, rater))
+        return BothOrders(rater, judge.scale) if judge.pairs else rater
 
-    def _features(self, name: str) -> Recall:
-        """Where features alone are looked up: the verdicts come from several models, or from none."""
-        return Recall(self.session.journal, None, name)
-
-    def _live(self, card: ProgramCard, judge: CompiledJudge) -> LiveInterview:
-        asking = self.asking
-        specs = live_specs(card, judge, asking.lm, asking.api_base, asking.temperature)
-        self.count.total += self.items * len(specs) * (1 + judge.pairs)
-        return live_interview(judge, specs, lambda spec: self.ask(self.reach(spec).run), self.count.add)
-
-    def _jurors(self, judge: CompiledJudge, spec: LMSpec) -> JuryInterview:
-        self.count.total += self.items * len(judge.jurors) * (1 + judge.pairs)
-        board = Switchboard({name: self.reach(spec.members[name]) for name in judge.jurors})
-        return judge.jury(
-            self.ask(board.run),
-            lambda juror: Recall(self.session.journal, door_of(board.members[juror].lm), juror),
-            structured=self.asking.structured,
-            ahead=self.ahead,
-            on_verdict=self.count.add,
-        )
-
-    def _recorded(self, card: ProgramCard, judge: CompiledJudge, spec: LMSpec) -> RecordedInterview:
-        self.count.total += self.items
-        recorded = recorded_for(card, spec, self.file, self.columns, judge.joint)
-        pairs = judge.pairs
-        return RecordedInterview(recorded, judge_of(card), pairs=pairs, on_verdict=self.count.add)
+    def _recorded(self, card: ProgramCard, recorded: RecordedVerdicts | None, member: str) -> Rater:
+        assert recorded is not None  # a judge of evidence alone has no member
+        return RecordedRater(recorded, member or judge_of(card), self.count)
 
 
 def spec_for(card: ProgramCard, asking: Asking) -> LMSpec:

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 
 from judgec.errors import UserError
-from judgec.lm.executor import Ask
 from judgec.lm.spec import LMSpec
 from judgec.raters.judge import CompiledJudge
-from judgec.raters.live import LiveInterview, LivePrompt, check_prompt
+from judgec.raters.live import LivePrompt, LiveRater, check_prompt
+from judgec.raters.rater import BothOrders, Count, Rater
 from judgec.raters.recorded import RECORDED_KIND, judge_of
 from judgec.records.card import ProgramCard
 
@@ -79,26 +79,19 @@ def _for_one(prompts: Mapping[str, LivePrompt], model: str) -> str:
     return f", for example {model}=openai/{model}" if len(prompts) > 1 and model else ""
 
 
-def live_interview(
-    judge: CompiledJudge,
-    specs: Mapping[str, LMSpec],
-    ask: Callable[[LMSpec], Ask],
-    on_verdict: Callable[[int, int], None] = lambda _done, _unscored: None,
-) -> LiveInterview:
-    """The prompts, ready to be put to items.
+def live_leaf(judge: CompiledJudge, to: Mapping[str, str], count: Count | None = None) -> Callable[[str], Rater]:
+    """What gives the raw verdicts of a recorded judge that is asked, by the name of the judge.
 
     Args:
-        judge: Whose.
-        specs: From ``live_specs``.
-        ask: The way to a model.
-        on_verdict: Told of progress.
+        judge: The compiled judge that it is a member of.
+        to: What requests call the model of each, by the recorded judge's name.
+        count: Told of progress.
     """
-    return LiveInterview(
-        {member: judge.prompts[member] for member in specs},
-        {member: ask(spec) for member, spec in specs.items()},
-        judge.panel,
-        scale=judge.scale,
-        aspects=judge.aspects,
-        pairs=judge.pairs,
-        on_verdict=on_verdict,
-    )
+    only = next(iter(to))
+
+    def leaf(name: str) -> Rater:
+        member = name or only
+        rater = LiveRater(judge.prompts[member], to=to[member], count=count, scale=judge.scale, aspects=judge.aspects)
+        return BothOrders(rater, judge.scale) if judge.pairs else rater
+
+    return leaf

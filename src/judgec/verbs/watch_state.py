@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 import numpy as np
 
@@ -189,7 +188,7 @@ class WatchedJudge:
         count = VerdictCount(self.session, self.watch.progress)
         jury = open_jury([self.program], len(items), self.options, self.session, count)
         certain = abstaining([self.program.card], self.options.abstain_below)
-        return [certain(found) for found in jury.judge(partial(pieces_of, items))]
+        return [certain(found) for found in jury.judge(pieces_of(items))]
 
     def on_test_split(self, state: WatchState) -> list[list[float | None]]:
         """Accept, score, the experts' accept and the query of each test item; who is no annotator is kept, too.

@@ -20,8 +20,8 @@ from judgec.lm.journal.journal import Journal, JournaledReply
 from judgec.lm.logprobs import load
 from judgec.lm.prices import BYTES_PER_TOKEN, TOKENS_PER_MESSAGE
 from judgec.lm.spec import LMSpec
+from judgec.raters.prompt import PromptRater
 from judgec.raters.replies import UnreadableReplyError
-from judgec.raters.stream.interview import Interview
 from judgec.records.scale import Scale
 from tests.lm.endpoint.test_wire import wired
 from tests.lm.judging import GradeAnswer
@@ -41,7 +41,7 @@ class _Reader:
         self._plain = door.plain([{"role": "user", "content": "Grade this."}])
         self._bill = Bill(LMSpec.parse("openai/gpt-4o-mini"))
         predict = dspy.Predict(GradeAnswer)
-        self._interview = Interview(predict, ask=lambda *_, **__: iter(()), scale=SCALE, aspects=("grade",))
+        self._rater = PromptRater(predict, scale=SCALE, aspects=("grade",))
 
     def journaled(self, body: bytes) -> JournaledReply:
         if len(body) > untrusted.most_bytes(2048, 8):
@@ -70,7 +70,7 @@ class _Reader:
     def _outcome(self, kept: JournaledReply) -> str:
         said = Reply(0, kept.text, logprobs=load(kept.logprobs), finish=kept.finish)
         try:
-            verdict = self._interview.read(said, 0)
+            verdict = self._rater.read(said, 0)
         except UnreadableReplyError as error:
             return str(error).partition(":")[0]
         assert np.isfinite(verdict.probabilities).all()

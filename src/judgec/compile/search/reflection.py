@@ -1,6 +1,6 @@
 """``gepa``: instructions rewritten by a reflection model that reads where the judge and the experts part.
 
-``gepa.optimize`` drives; the adapter below judges by ``raters.bulk`` and scores by the exact shares of the objective.
+``gepa.optimize`` drives; the adapter below judges by ``raters.prompt`` and scores by the exact shares of the objective.
 GEPA accepts a rewrite by the sum of the shares on a minibatch of train, ranks it by their mean on dev and keeps whoever
 is best on some item: all three are then the corpus statistic.
 

@@ -11,7 +11,8 @@ from judgec.compile.search.candidates import Candidate
 from judgec.compile.search.race import Raced, RaceStanding, most_judgments, race, slices
 from judgec.lm.executor import Ask
 from judgec.lm.watch import Watch
-from judgec.raters.pairwise import is_pairwise, verdicts
+from judgec.raters.pairwise import is_pairwise
+from judgec.raters.prompt import verdicts
 from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.ratings import GradePairs, pair

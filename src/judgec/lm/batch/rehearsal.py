@@ -36,14 +36,12 @@ def rehearsed(work: Callable[[Ask], T], ask: Ask, door_of: Callable[[str], Door]
         found = work(rehearsal)
         if not rehearsal.missing:
             return found
-        for to in sorted({request.to for request in rehearsal.missing.values()}):
-            asked = {digest: request for digest, request in rehearsal.missing.items() if request.to == to}
-            digests = list(asked)
-            requests = [replace(request, key=number) for number, request in enumerate(asked.values())]
-            for reply in ask(requests, total=len(requests)):
-                counted.add(digests[int(reply.key)])
-                if reply.text is None:
-                    failed[digests[int(reply.key)]] = reply
+        digests = list(rehearsal.missing)
+        requests = [replace(request, key=number) for number, request in enumerate(rehearsal.missing.values())]
+        for reply in ask(requests, total=len(requests)):
+            counted.add(digests[int(reply.key)])
+            if reply.text is None:
+                failed[digests[int(reply.key)]] = reply
 
 
 class _Rehearsal:
@@ -56,10 +54,10 @@ class _Rehearsal:
     def __call__(self, requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:  # noqa: ARG002 - of the protocol
         source = iter(requests)
         while chunk := list(islice(source, CHUNK)):
-            yield from self._answers(chunk)
+            for to in {request.to: None for request in chunk}:
+                yield from self._answers(self._door_of(to), [request for request in chunk if request.to == to])
 
-    def _answers(self, chunk: list[Request]) -> Iterator[Reply]:
-        door = self._door_of(chunk[0].to)
+    def _answers(self, door: Door, chunk: list[Request]) -> Iterator[Reply]:
         digests = [door.digest(one.messages, one.rollout, one.schema) for one in chunk]
         known = door.calls.journaled_many(digests)
         for request, digest in zip(chunk, digests, strict=True):

@@ -15,8 +15,8 @@ from judgec.lm.executor import Ask, Reply, Request
 from judgec.lm.frozen import FrozenPrompt, freeze
 from judgec.rag.agents.answer import Answer, citations
 from judgec.rag.agents.rag import RAG, AgentResult, Call, Steps
+from judgec.raters.asking import ask_rows, text_of
 from judgec.raters.replies import UnreadableReplyError, read_fields
-from judgec.raters.stream.asking import ask_rows, text_of
 
 CHECKED = 4  # prompts that are compared with DSPy's adapter's
 

@@ -6,9 +6,9 @@ import dspy
 
 from judgec.lm.executor import Ask, Reply, Request
 from judgec.lm.frozen import freeze
+from judgec.raters.asking import ask_rows, text_of
+from judgec.raters.prompt import CHECKED
 from judgec.raters.replies import UnreadableReplyError, read_fields
-from judgec.raters.stream.asking import ask_rows, text_of
-from judgec.raters.stream.interview import CHECKED
 
 Fields = Mapping[str, str]
 AGAIN = 1_000_003  # far from any seed: the second asking of one seed is no other seed's first

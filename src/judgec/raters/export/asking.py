@@ -7,15 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from judgec.labels.stream.pieces import Piece
 from judgec.lm.embedded.engine import _write  # the engine's reply with its probabilities, before DSPy's types
 from judgec.lm.embedded.prompt import read_prompt
 from judgec.lm.logprobs import Span, _spread
+from judgec.raters.columns import Columns
 from judgec.raters.fencing import fence
+from judgec.raters.rater import Rating
 from judgec.raters.replies.fields import read_form
 from judgec.raters.replies.said import UnreadableReplyError
-from judgec.raters.stream.columns import Columns
 from judgec.records.claim import NUGGETS
-from judgec.records.judgment import Judgments
 from judgec.records.label import FloatArray, Item
 from judgec.records.scale import Scale
 
@@ -97,26 +98,36 @@ def check_kind(module: PromptModule) -> str:
     return module.checks
 
 
-def asking(ask: Ask, _: str) -> Ask:
-    """The way to a juror's model; an exported judge has one."""
-    return ask
+@dataclass(frozen=True)
+class AskedPrompt:
+    """A prompt as a rater; one without a readable reply in two attempts leaves an item unscored, with the reason.
 
+    Args:
+        module: The prompt.
+        ask: Sends the turns.
+        scale: The grades.
+        aspects: What is graded.
+    """
 
-def judge_items(
-    module: PromptModule, items: Sequence[Item], *, ask: Ask, scale: Scale, aspects: tuple[str, ...], **_: object
-) -> Judgments:
-    """Raw verdicts on items; one without a readable reply in two attempts is unscored, with the reason."""
-    columns = Columns.empty(len(items), len(aspects), len(scale.grades))
-    for row, item in enumerate(items):
-        for attempt in range(2):
-            try:
-                text, given = module.reply(module.messages(item, attempt), ask, scale)
-                verdict = read_form(text, module.outputs, scale, given, texts=item.everything)
-            except UnreadableReplyError as fault:
-                columns.faults[row] = str(fault)
-                if fault.final:
-                    break
-                continue
-            columns.put(row, verdict)
-            break
-    return columns.judgments(scale, aspects, tuple(item.item_id for item in items))
+    module: PromptModule
+    ask: Ask
+    scale: Scale
+    aspects: tuple[str, ...]
+
+    def rate(self, piece: Piece) -> Rating:
+        """As ``Rater.rate``."""
+        yield from ()
+        columns = Columns.empty(len(piece.item_ids), len(self.aspects), len(self.scale.grades))
+        for row, item in enumerate(piece.read()):
+            for attempt in range(2):
+                try:
+                    text, given = self.module.reply(self.module.messages(item, attempt), self.ask, self.scale)
+                    verdict = read_form(text, self.module.outputs, self.scale, given, texts=item.everything)
+                except UnreadableReplyError as fault:
+                    columns.faults[row] = str(fault)
+                    if fault.final:
+                        break
+                    continue
+                columns.put(row, verdict)
+                break
+        return columns.judgments(self.scale, self.aspects, piece.item_ids)

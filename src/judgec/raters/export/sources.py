@@ -28,15 +28,13 @@ STAND_INS: Mapping[Place, Place] = {
     ("scipy.special", "ndtr"): (f"{HERE}.normal", "ndtr"),
     ("dspy", ""): (f"{HERE}.asking", "PromptModule"),
     ("snowballstemmer", ""): ("snowball", "stemmer"),
-    ("judgec.raters.bulk", "judge_items"): (f"{HERE}.asking", "judge_items"),
     ("judgec.raters.signatures", "check_kind"): (f"{HERE}.asking", "check_kind"),
     ("judgec.raters.pairwise", "is_pairwise"): (f"{HERE}.asking", "is_pairwise"),
     ("judgec.lm.executor", "Ask"): (f"{HERE}.asking", "Ask"),
-    ("judgec.lm.switchboard", "asking"): (f"{HERE}.asking", "asking"),
     ("judgec.raters.live", "LivePrompt"): (f"{HERE}.asking", "NoPrompt"),
 }
 DROPPED = {  # methods that only judgec itself needs
-    ("judgec.raters.judge", "CompiledJudge"): {"interview", "jury", "stream", "_stream_cascade", "calibration"},
+    ("judgec.raters.judge", "CompiledJudge"): {"judge", "calibrate", "calibration"},
     ("judgec.evidence.model", "EvidenceModel"): {"fit", "_with_themes"},
 }
 REPLACED: Mapping[Place, str] = {
@@ -45,7 +43,6 @@ REPLACED: Mapping[Place, str] = {
 WORDS = {  # what the text says of third parties
     "dspy.Module": "PromptModule",
     "snowballstemmer.stemmer(": "stemmer(",
-    "  # type: ignore[arg-type]  # in judgec requests are sent": "",
 }
 ABOUT_STEMMERS = '''"""Makes stems; part of snowballstemmer, whose other files are unchanged. Licence: COPYING."""
 

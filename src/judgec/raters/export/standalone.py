@@ -8,10 +8,12 @@ from typing import Any
 
 from judgec.evidence.model import EvidenceModel
 from judgec.labels.rows.conversations import judged_row
+from judgec.labels.stream.pieces import Piece
 from judgec.raters.calibrator import Calibrator
 from judgec.raters.cascade import Cascade
-from judgec.raters.export.asking import Complete, PromptModule
-from judgec.raters.judge import CompiledJudge
+from judgec.raters.export.asking import AskedPrompt, Complete, PromptModule
+from judgec.raters.judge import Binding, CompiledJudge
+from judgec.raters.rater import BothOrders, Rater
 from judgec.records.conversation import DIALOGUE, usual_turn
 from judgec.records.label import Item, Text
 from judgec.records.scale import Scale
@@ -64,8 +66,19 @@ class StandaloneJudge:
         item = judged_row(dict(item), usual_turn(self.state["prompt"]["inputs"]))
         if is_missing(item.get("query")):
             raise ValueError("grade: no query; every item needs one. Fill it in.")
-        judgments = self.judge.judge([self._item(item)], complete)  # type: ignore[arg-type]  # in judgec requests are sent
-        return next(iter(judgments.rows(self.judge.scale)))
+        asked = self._item(item)
+        rating = self._bound(complete).rate(Piece((asked.item_id,), (b"",), lambda: [asked]))
+        while True:  # whoever is asked here answers at once
+            try:
+                next(rating)
+            except StopIteration as done:
+                return next(iter(done.value.rows(self.judge.scale)))
+
+    def _bound(self, complete: Complete | None) -> Rater:
+        judge = self.judge
+        alone = AskedPrompt(judge.module, complete, judge.scale, judge.aspects)
+        leaf: Rater = BothOrders(alone, judge.scale) if judge.pairs else alone
+        return judge.bound(Binding(lambda _: leaf))
 
     def _item(self, item: Mapping[str, object]) -> Item:
         inputs: dict[str, Text] = {}

@@ -10,7 +10,8 @@ import numpy as np
 
 from judgec.lm.executor import Ask, Reply, Request
 from judgec.raters.judge import CompiledJudge
-from judgec.raters.pairwise import TIE, verdicts
+from judgec.raters.pairwise import TIE
+from judgec.raters.prompt import verdicts
 from judgec.raters.signatures import CONFIDENCE, REASONS
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import Experts, FloatArray, IntArray, Item

@@ -19,15 +19,14 @@ from typing import IO, Self
 
 import numpy as np
 
-from judgec.evidence.model import EvidenceModel
-from judgec.records.label import FloatArray, Item
+from judgec.evidence.model import EvidenceModel, Observed
+from judgec.records.label import Item
 
 LEAST_ITEMS = 4_000  # fewer are done before other processes have started
 PIECES_A_PROCESS = 3  # that may wait for the slowest
 NUMBER = 8  # bytes of a length
-Observed = tuple[FloatArray, list[bytes]]
 
-_CODE = "from judgec.raters.stream.ahead import serve; serve()"
+_CODE = "from judgec.raters.ahead import serve; serve()"
 
 
 class Processes:

@@ -15,11 +15,14 @@ from judgec.lm.journal.facts import Facts
 from judgec.lm.journal.journal import Journal
 from judgec.lm.spec import EMBEDDED, LMSpec
 from judgec.lm.usage import Budget, Usage
-from judgec.raters.judge import CompiledJudge
+from judgec.raters.features import KeptFeatures
+from judgec.raters.judge import Binding, CompiledJudge
+from judgec.raters.known import KnownAnswers
+from judgec.raters.prompt import PromptRater
+from judgec.raters.rate import rated
+from judgec.raters.rater import Rating, together
 from judgec.raters.registry import judge_module
 from judgec.raters.signatures import demonstration
-from judgec.raters.stream.interview import Interview
-from judgec.raters.stream.recall import Recall
 from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import Item
 from judgec.records.scale import Scale
@@ -33,6 +36,19 @@ FIELDS = ("query", "answer")
 
 def items(count: int) -> tuple[Item, ...]:
     return tuple(Item(str(n), "q", {"query": "How far?", "answer": f"{n} km\nor so"}) for n in range(count))
+
+
+class SideBySide:
+    """Raters at once, whose judgments are kept apart."""
+
+    def __init__(self, raters: list[PromptRater], said: list[list[Judgments]]) -> None:
+        self.raters, self.said = raters, said
+
+    def rate(self, piece: Piece) -> Rating:
+        found = yield from together([rater.rate(piece) for rater in self.raters])
+        for own, one in zip(self.said, found, strict=True):
+            own.append(one)
+        return found[0]
 
 
 class Bench:
@@ -51,17 +67,22 @@ class Bench:
         self.usage = Usage()
         with Journal(self.path) as journal:
             lm = open_lm(self.spec, journal=journal, budget=Budget(), usage=self.usage, embedded_engine=self.engine)
-            interview = Interview(
-                self.module,
-                ask=Executor(lm).run,
-                scale=self.scale,
-                aspects=ASPECTS,
-                samples=samples,
-                anew=True,
-                recall=Recall(journal, door_of(lm), "judge"),
-            )
-            said = [samples for _, samples in interview.hold(pieces_of(asked))]
-        return [concatenate([one[sample] for one in said]) for sample in range(samples)]
+            raters = [
+                PromptRater(
+                    self.module,
+                    scale=self.scale,
+                    aspects=ASPECTS,
+                    sample=sample,
+                    samples=samples,
+                    anew=True,
+                    known=KnownAnswers(journal, door_of(lm), "judge"),
+                )
+                for sample in range(samples)
+            ]
+            ask, pieces = Executor(lm).run, list(pieces_of(asked))
+            said: list[list[Judgments]] = [[] for _ in raters]
+            list(rated(SideBySide(raters, said), pieces, ask))
+        return [concatenate(own) for own in said]
 
     @property
     def asked(self) -> int:
@@ -155,7 +176,7 @@ def test_another_release_misses_the_verdict_but_finds_the_reply(
 ) -> None:
     bench, asked = Bench(tmp_path / "j.db"), items(5)
     (first,) = bench.judge(asked)
-    monkeypatch.setattr("judgec.raters.stream.recall.__version__", "99")
+    monkeypatch.setattr("judgec.raters.known.__version__", "99")
     (second,) = bench.judge(asked)
     assert bench.asked == 5
     assert bench.usage.spent.journaled == 5
@@ -212,19 +233,18 @@ def test_features_are_computed_once_and_come_back_exactly(tmp_path: Path) -> Non
     asked = items(20)
     evidence = EvidenceModel.fit(asked)
     with Journal(tmp_path / "j.db") as journal:
-        recall = Recall(journal, None, "judge")
         (piece,) = pieces_of(asked)
-        first = recall.features(evidence, piece, range(20))
+        first = KeptFeatures(journal, "judge").begin(evidence, piece, range(20))()[0]
 
     def refuse() -> tuple[Item, ...]:
         raise AssertionError("the items are not needed")
 
     with Journal(tmp_path / "j.db") as journal:
-        recall = Recall(journal, None, "judge")
-        again = recall.features(evidence, Piece(piece.item_ids, piece.digests, refuse), [7, 3])
+        known = Piece(piece.item_ids, piece.digests, refuse)
+        again = KeptFeatures(journal, "judge").begin(evidence, known, [7, 3])()[0]
         other = replace(evidence, mean_length=evidence.mean_length + 1)
         with pytest.raises(AssertionError, match="not needed"):
-            Recall(journal, None, "judge").features(other, Piece(piece.item_ids, piece.digests, refuse), [7])
+            KeptFeatures(journal, "judge").begin(other, known, [7])
     assert np.array_equal(first, evidence.transform(asked))
     assert np.array_equal(again, first[[7, 3]])
 
@@ -237,14 +257,14 @@ def test_parts_are_kept_with_the_features_and_features_without_parts_are_compute
     with Journal(tmp_path / "j.db") as journal:  # as a release that knew no parts left it
         old = Facts(journal, "features", bytes.fromhex(evidence.digest), "judge")
         old.put_many([(digest, row.tobytes()) for digest, row in zip(piece.digests, features + 1.0, strict=True)])
-        first = Recall(journal, None, "judge").observed(evidence, piece, range(20))
+        first = KeptFeatures(journal, "judge").begin(evidence, piece, range(20))()
 
     def refuse() -> tuple[Item, ...]:
         raise AssertionError("the items are not needed")
 
     with Journal(tmp_path / "j.db") as journal:
         known = Piece(piece.item_ids, piece.digests, refuse)
-        again = Recall(journal, None, "judge").observed(evidence, known, range(20))
+        again = KeptFeatures(journal, "judge").begin(evidence, known, range(20))()
     for found in (first, again):
         assert np.array_equal(found[0], features)
         assert found[1] == parts
@@ -256,9 +276,11 @@ def test_stream_of_a_judge_equals_judging_the_list(tmp_path: Path) -> None:
     judge = CompiledJudge(bench.module, SCALE, ASPECTS, None, {"grade": passing(0.7)})
     with Journal(tmp_path / "j.db") as journal:
         lm = open_lm(bench.spec, journal=journal, budget=Budget(), usage=Usage(), embedded_engine=bench.engine)
-        recall = Recall(journal, door_of(lm), "judge")
-        interview = judge.interview(Executor(lm).run, recall=recall)
-        streamed = concatenate([one for (one,) in judge.stream(pieces_of(asked), interview, recall)])
+        prompt = PromptRater(
+            judge.module, scale=SCALE, aspects=ASPECTS, anew=True, known=KnownAnswers(journal, door_of(lm), "judge")
+        )
+        rater = judge.bound(Binding(lambda _: prompt, KeptFeatures(journal, "judge")))
+        streamed = concatenate([one for _, one in rated(rater, pieces_of(asked), Executor(lm).run)])
         listed = judge.judge(asked, Executor(lm).run)
     assert same(streamed, listed)
     assert streamed.accept.tolist() == listed.accept.tolist()
@@ -282,7 +304,7 @@ def test_slow_first_call_does_not_hold_up_more_than_a_few_pieces() -> None:
             yield Reply(held.pop().key, reply(5))  # type: ignore[attr-defined]  # a request
 
     module = judge_module("grade", SCALE, ASPECTS, FIELDS)
-    interview = Interview(module, ask=ask, scale=SCALE, aspects=ASPECTS)  # type: ignore[arg-type]  # a stand-in
+    rater = PromptRater(module, scale=SCALE, aspects=ASPECTS)
     taken = 0
 
     def pieces() -> Iterator[Piece]:
@@ -291,6 +313,6 @@ def test_slow_first_call_does_not_hold_up_more_than_a_few_pieces() -> None:
             taken += 1
             yield piece
 
-    first = next(interview.hold(pieces()))
+    _, first = next(rated(rater, pieces(), ask))  # type: ignore[arg-type]  # a stand-in
     assert taken <= 17
-    assert first[1][0].grade[0, 0] == 4
+    assert first.grade[0, 0] == 4

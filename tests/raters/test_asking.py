@@ -7,8 +7,8 @@ import pytest
 from dspy import lm15
 
 from judgec.lm.executor import Reply, Request, failed_reply
+from judgec.raters.asking import ask_rows, text_of
 from judgec.raters.replies import UnreadableReplyError
-from judgec.raters.stream.asking import ask_rows, text_of
 from tests.lm.endpoint.test_wire import completion, wired
 
 CALL = {"id": "1", "type": "function", "function": {"name": "x", "arguments": "{}"}}

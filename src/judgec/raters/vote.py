@@ -11,19 +11,18 @@ to the joint one; of classes, pairs and several aspects that of the first who ga
 Source: Stone (1961), The opinion pool, Annals of Mathematical Statistics 32(4).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from itertools import islice
 
 import numpy as np
 
 from judgec.errors import InputError, UserError
 from judgec.labels.stream.pieces import Piece
 from judgec.raters.ballots import Ballots
-from judgec.raters.judge import EVEN_ODDS, AnyInterview, CompiledJudge, acceptability
+from judgec.raters.judge import EVEN_ODDS, CompiledJudge, acceptability
 from judgec.raters.panel import joint_grade, weighted_mean
-from judgec.raters.stream.recall import Recall
-from judgec.raters.stream.side_by_side import SideBySide
+from judgec.raters.rater import Rater, Rating, together
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import FloatArray, IntArray
 
@@ -35,19 +34,17 @@ class Juror:
     Args:
         name: ``NAME@VERSION``.
         judge: The judge.
-        interview: Its prompt with its model, or None when it asks none.
-        recall: Where what is known is looked up.
+        raters: The same, bound: once for each of its replies to an item.
     """
 
     name: str
     judge: CompiledJudge
-    interview: AnyInterview | None
-    recall: Recall
+    raters: Sequence[Rater]
 
 
 @dataclass
 class Jury:
-    """Judges of one task and scale.
+    """Judges of one task and scale as one rater.
 
     Args:
         jurors: At least one.
@@ -63,42 +60,22 @@ class Jury:
         require_alike([(juror.name, juror.judge) for juror in self.jurors], "--jury")
         self._ballots = Ballots(self.jurors[0].judge.scale)
 
-    def judge(self, pieces: Callable[[], Iterator[Piece]]) -> Iterator[Judgments]:
-        """Judge items piece by piece; jurors work side by side, each in a thread of its own.
-
-        Args:
-            pieces: The items, from the beginning each time it is called.
-        """
-        if len(self.jurors) == 1:
-            (juror,) = self.jurors
-            for samples in juror.judge.stream(pieces(), juror.interview, juror.recall):
-                yield self._combined([samples])
-            return
-
-        def run(juror: Juror) -> Iterator[list[Judgments]]:
-            return juror.judge.stream(pieces(), juror.interview, juror.recall)
-
-        stops = [juror.interview.stop for juror in self.jurors if juror.interview is not None]
-        with SideBySide([partial(run, juror) for juror in self.jurors], stops) as together:
-            for said in together:
-                yield self._combined(said)
-
-    def agreement(self) -> dict[str, object] | None:
-        """How far the jurors agreed on the items judged so far, or None when there was only one reply an item."""
-        return self._ballots.agreement(self._voters())
-
-    def _voters(self) -> list[str]:
-        """Jurors where there are several, else the replies of the only one."""
-        if len(self.jurors) > 1:
-            return [juror.name for juror in self.jurors]
-        return [f"{self.jurors[0].name} #{number + 1}" for number in range(self._ballots.count)]
-
-    def _combined(self, said: Sequence[Sequence[Judgments]]) -> Judgments:
-        panel = [pool(samples, [juror.judge] * len(samples)) for samples, juror in zip(said, self.jurors, strict=True)]
-        ballots = said[0] if len(panel) == 1 else panel
+    def rate(self, piece: Piece) -> Rating:
+        """As ``Rater.rate``: the joint judgments."""
+        said = yield from together([rater.rate(piece) for juror in self.jurors for rater in juror.raters])
+        replies = iter(said)
+        by_juror = [list(islice(replies, len(juror.raters))) for juror in self.jurors]
+        panel = [pool(own, [juror.judge] * len(own)) for own, juror in zip(by_juror, self.jurors, strict=True)]
+        ballots = said if len(panel) == 1 else panel
         if len(ballots) > 1:
             self._ballots.add(ballots)
         return pool(panel, [juror.judge for juror in self.jurors])
+
+    def agreement(self) -> dict[str, object] | None:
+        """How far the jurors agreed on the items judged so far, or None when there was only one reply an item."""
+        if len(self.jurors) > 1:
+            return self._ballots.agreement([juror.name for juror in self.jurors])
+        return self._ballots.agreement([f"{self.jurors[0].name} #{n + 1}" for n in range(self._ballots.count)])
 
 
 def require_alike(jurors: Sequence[tuple[str, CompiledJudge]], option: str) -> None:

@@ -12,9 +12,13 @@ from judgec.lm.executor import Executor
 from judgec.lm.journal.journal import Journal
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
-from judgec.raters.judge import CompiledJudge
+from judgec.raters.features import KeptFeatures
+from judgec.raters.judge import Binding, CompiledJudge
+from judgec.raters.known import KnownAnswers
 from judgec.raters.pairwise import both_orders, mirrored
-from judgec.raters.stream.recall import Recall
+from judgec.raters.prompt import PromptRater
+from judgec.raters.rate import rated
+from judgec.raters.rater import BothOrders
 from judgec.records.judgment import Judgments, concatenate
 from judgec.records.tasks.preference import PREFERENCE_SCALE as SCALE
 from tests.raters.engine import ScriptedEngine
@@ -25,9 +29,10 @@ def streamed(path: Path, judge: CompiledJudge, llm: ScriptedEngine) -> tuple[Jud
     usage = Usage()
     with Journal(path) as journal:
         lm = open_lm(LMSpec(model="embedded"), journal=journal, budget=Budget(), usage=usage, embedded_engine=llm)
-        recall = Recall(journal, door_of(lm), "judge")
-        interview = judge.interview(Executor(lm).run, recall=recall)
-        return concatenate([one for (one,) in judge.stream(pieces_of(ITEMS), interview, recall)]), usage
+        known = KnownAnswers(journal, door_of(lm), "judge")
+        prompt = PromptRater(judge.module, scale=SCALE, aspects=judge.aspects, anew=True, known=known)
+        rater = judge.bound(Binding(lambda _: BothOrders(prompt, SCALE), KeptFeatures(journal, "judge")))
+        return concatenate([one for _, one in rated(rater, pieces_of(ITEMS), Executor(lm).run)]), usage
 
 
 def of_both() -> CompiledJudge:

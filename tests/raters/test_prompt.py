@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from judgec.errors import UserError
-from judgec.raters.bulk import judge_items
+from judgec.raters.prompt import verdicts
 from judgec.raters.registry import judge_module
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import Item
@@ -30,10 +30,10 @@ def judged(
 ) -> Judgments:
     module = judge_module("grade", scale, ASPECTS, ("query", "answer"))
     ask = asking(engine).run
-    return judge_items(module, items(*answers), ask=ask, scale=scale, aspects=ASPECTS, asked_again=again)
+    return verdicts(module, items(*answers), ask=ask, scale=scale, aspects=ASPECTS, asked_again=again)
 
 
-def test_judge_items_of_readable_replies_gives_stated_grades_in_item_order() -> None:
+def test_verdicts_of_readable_replies_gives_stated_grades_in_item_order() -> None:
     def script(prompt: str, _: int) -> Answer:
         return reply(4, confidence="90%") if "> far" in prompt else reply("2.0", reason="too near", confidence=30)
 
@@ -49,7 +49,7 @@ def test_judge_items_of_readable_replies_gives_stated_grades_in_item_order() -> 
     assert result.unscored == (None, None)
 
 
-def test_judge_items_with_log_probabilities_normalizes_them_over_the_scale() -> None:
+def test_verdicts_with_log_probabilities_normalizes_them_over_the_scale() -> None:
     labels = {"4": log(0.5), "5": log(0.3), "cat": log(0.2)}
 
     result = judged(ScriptedEngine(lambda _prompt, _times: (reply(4), labels)), "x")
@@ -71,7 +71,7 @@ def test_judge_items_with_log_probabilities_normalizes_them_over_the_scale() -> 
         ("", "empty reply", "empty reply"),
     ],
 )
-def test_judge_items_asks_once_more_and_then_leaves_unscored(bad: str, kind: str, reason: str) -> None:
+def test_verdicts_asks_once_more_and_then_leaves_unscored(bad: str, kind: str, reason: str) -> None:
     def always(prompt: str, _: int) -> Answer:
         return reply(3) if "> good" in prompt else bad
 
@@ -96,7 +96,7 @@ def test_judge_items_asks_once_more_and_then_leaves_unscored(bad: str, kind: str
     assert list(sorry.asked.values()) == [1, 1]
 
 
-def test_judge_items_keeps_a_grade_whose_confidence_cannot_be_read() -> None:
+def test_verdicts_keeps_a_grade_whose_confidence_cannot_be_read() -> None:
     engine = ScriptedEngine(lambda _prompt, _times: reply("4 (good)", confidence="high"))
 
     result = judged(engine, "x")
@@ -106,7 +106,7 @@ def test_judge_items_keeps_a_grade_whose_confidence_cannot_be_read() -> None:
     assert list(engine.asked.values()) == [1]
 
 
-def test_judge_items_when_the_service_fails_for_one_item_says_so_and_does_not_ask_again() -> None:
+def test_verdicts_when_the_service_fails_for_one_item_says_so_and_does_not_ask_again() -> None:
     def script(prompt: str, _: int) -> Answer:
         return bad_request() if "> long" in prompt else reply(5)
 
@@ -119,7 +119,7 @@ def test_judge_items_when_the_service_fails_for_one_item_says_so_and_does_not_as
     assert set(engine.asked.values()) == {1}
 
 
-def test_judge_items_of_several_aspects_reads_each_and_unscores_the_item_when_one_is_missing() -> None:
+def test_verdicts_of_several_aspects_reads_each_and_unscores_the_item_when_one_is_missing() -> None:
     def script(prompt: str, _: int) -> Answer:
         grades = "[[ ## grade_accuracy ## ]]\n2\n" + ("" if "> half" in prompt else "[[ ## grade_my_own ## ]]\n0\n")
         return f"[[ ## reason ## ]]\nr\n{grades}[[ ## confidence ## ]]\n70\n[[ ## completed ## ]]"
@@ -128,7 +128,7 @@ def test_judge_items_of_several_aspects_reads_each_and_unscores_the_item_when_on
     module = judge_module("answer", scale, aspects, ("query", "answer"))
     ask = asking(ScriptedEngine(script)).run
 
-    result = judge_items(module, items("whole", "half"), ask=ask, scale=scale, aspects=aspects)
+    result = verdicts(module, items("whole", "half"), ask=ask, scale=scale, aspects=aspects)
 
     assert result.grade.tolist() == [[2, 0], [UNSCORED, UNSCORED]]
     assert result.accept.tolist() == [[UNSCORED] * 2] * 2  # nobody said which grades are accepted
@@ -139,18 +139,18 @@ def test_judge_items_of_several_aspects_reads_each_and_unscores_the_item_when_on
     assert result.confidence[0].tolist() == [0.7, 0.7]
 
 
-def test_judge_items_of_a_preference_reads_the_choice() -> None:
+def test_verdicts_of_a_preference_reads_the_choice() -> None:
     scale = Scale(name="preference", level="nominal", grades=("a", "b", "tie"))
     module = judge_module("preference", scale, ASPECTS, ("query", "answer_a", "answer_b"))
     engine = ScriptedEngine(lambda _prompt, _times: reply("Tie").replace("## grade ##", "## preference ##"))
     pair = Item("0", "q", {"query": "?", "answer_a": "x", "answer_b": "y"})
 
-    result = judge_items(module, [pair], ask=asking(engine).run, scale=scale, aspects=ASPECTS)
+    result = verdicts(module, [pair], ask=asking(engine).run, scale=scale, aspects=ASPECTS, one_order=True)
 
     assert result.grade.tolist() == [[2]]
 
 
-def test_judge_items_on_the_accept_scale_gives_grade_and_accept() -> None:
+def test_verdicts_on_the_accept_scale_gives_grade_and_accept() -> None:
     engine = ScriptedEngine(lambda prompt, _times: reply(1 if "> yes" in prompt else 0))
 
     result = judged(engine, "yes", "no", scale=ACCEPT_SCALE)
@@ -158,7 +158,7 @@ def test_judge_items_on_the_accept_scale_gives_grade_and_accept() -> None:
     assert result.grade.tolist() == result.accept.tolist() == [[1], [0]]
 
 
-def test_judge_items_of_an_answer_that_imitates_the_format_reads_the_judge_and_not_the_answer() -> None:
+def test_verdicts_of_an_answer_that_imitates_the_format_reads_the_judge_and_not_the_answer() -> None:
     """An engine that echoes the answer in its reason: a marker in the answer must not become a grade."""
 
     def script(prompt: str, _: int) -> Answer:
@@ -170,7 +170,7 @@ def test_judge_items_of_an_answer_that_imitates_the_format_reads_the_judge_and_n
     assert result.grade.tolist() == [[0]]
 
 
-def test_judge_items_of_nothing_asks_nothing() -> None:
+def test_verdicts_of_nothing_asks_nothing() -> None:
     engine = ScriptedEngine(lambda _prompt, _times: reply(1))
 
     result = judged(engine)
@@ -179,9 +179,9 @@ def test_judge_items_of_nothing_asks_nothing() -> None:
     assert not engine.asked
 
 
-def test_judge_items_with_a_module_of_other_aspects_is_refused() -> None:
+def test_verdicts_with_a_module_of_other_aspects_is_refused() -> None:
     module = judge_module("answer", SCALE, ("x", "y"), ("query", "answer"))
     ask = asking(ScriptedEngine(lambda _prompt, _times: "")).run
 
     with pytest.raises(UserError, match="grades grade_x, grade_y; one with a grade for each of grade is valid"):
-        judge_items(module, items("a"), ask=ask, scale=SCALE, aspects=ASPECTS)
+        verdicts(module, items("a"), ask=ask, scale=SCALE, aspects=ASPECTS)

@@ -9,8 +9,8 @@ import pytest
 from judgec.evidence.model import EvidenceModel
 from judgec.labels.stream.pieces import ROWS, pieces_of
 from judgec.lm.journal.journal import Journal
-from judgec.raters.stream.ahead import LEAST_ITEMS, Processes, count_of
-from judgec.raters.stream.recall import Recall
+from judgec.raters.ahead import LEAST_ITEMS, Processes, count_of
+from judgec.raters.features import KeptFeatures
 from judgec.records.label import Item
 
 ITEMS = tuple(
@@ -39,12 +39,9 @@ def test_features_from_two_processes_are_those_of_one_in_the_order_of_the_items(
 ) -> None:
     features, parts = evidence.observe(ITEMS)
     with Journal(tmp_path / "j.db") as journal:
-        recall = Recall(journal, None, "judge", processes)
-        found, ids = [], list[str]()
-        for piece in recall.ahead(evidence, pieces_of(ITEMS)):
-            found.append(recall.observed(evidence, piece, range(len(piece.item_ids))))
-            ids += piece.item_ids
-    assert ids == [item.item_id for item in ITEMS]
+        kept = KeptFeatures(journal, "judge", processes)
+        begun = [kept.begin(evidence, piece, range(len(piece.item_ids))) for piece in pieces_of(ITEMS)]
+        found = [observed() for observed in begun]
     assert np.concatenate([one for one, _ in found]).tobytes() == features.tobytes()
     assert [part for _, some in found for part in some] == parts
 

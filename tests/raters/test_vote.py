@@ -1,7 +1,7 @@
 """Several verdicts as one: hand-worked pools, jurors that are missing, agreement, threads."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,14 +11,19 @@ from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
 from judgec.errors import InputError, ServiceError, UserError
 from judgec.labels.stream.pieces import ROWS, Piece, pieces_of
 from judgec.lm.door import door_of, open_lm
-from judgec.lm.executor import Executor
+from judgec.lm.executor import Ask, Executor
 from judgec.lm.journal.journal import Journal
+from judgec.lm.router import routed
 from judgec.lm.spec import EMBEDDED, LMSpec
 from judgec.lm.usage import Budget, Usage
-from judgec.raters.judge import CompiledJudge
+from judgec.raters.features import KeptFeatures
+from judgec.raters.judge import Binding, CompiledJudge
+from judgec.raters.known import KnownAnswers
+from judgec.raters.prompt import PromptRater
+from judgec.raters.rate import rated
+from judgec.raters.rater import Rater
 from judgec.raters.registry import judge_module
-from judgec.raters.stream.jury import Juror, Jury, pool
-from judgec.raters.stream.recall import Recall
+from judgec.raters.vote import Juror, Jury, pool
 from judgec.records.judgment import UNSCORED, Judgments, concatenate
 from judgec.records.label import Item
 from judgec.records.scale import Scale
@@ -128,22 +133,47 @@ def items(count: int) -> tuple[Item, ...]:
     return tuple(Item(str(n), "q", {"query": "How far?", "answer": f"{n} km"}) for n in range(count))
 
 
-def juror(
-    journal: Journal, name: str, script: Callable[[str, int], Answer], *, samples: int = 1, scale: Scale = SCALE
-) -> Juror:
-    engine = ScriptedEngine(script)
-    engine.identity = name
-    lm = open_lm(LMSpec(model=EMBEDDED), journal=journal, budget=Budget(), usage=Usage(), embedded_engine=engine)
-    recall, judge = Recall(journal, door_of(lm), name), judge_with(scale=scale)
-    return Juror(name, judge, judge.interview(Executor(lm).run, samples=samples, recall=recall), recall)
+@dataclass
+class Bench:
+    """Jurors with their models."""
+
+    journal: Journal
+    ways: dict[str, Ask] = field(default_factory=dict)
+
+    def juror(
+        self, name: str, script: Callable[[str, int], Answer], *, samples: int = 1, scale: Scale = SCALE
+    ) -> Juror:
+        engine = ScriptedEngine(script)
+        engine.identity = name
+        spec = LMSpec(model=EMBEDDED)
+        lm = open_lm(spec, journal=self.journal, budget=Budget(), usage=Usage(), embedded_engine=engine)
+        self.ways[name] = Executor(lm).run
+        judge, known = judge_with(scale=scale), KnownAnswers(self.journal, door_of(lm), name)
+
+        def bound(sample: int) -> Rater:
+            prompt = PromptRater(
+                judge.module,
+                scale=scale,
+                aspects=judge.aspects,
+                to=name,
+                sample=sample,
+                samples=samples,
+                anew=True,
+                known=known,
+            )
+            return judge.bound(Binding(lambda _: prompt, KeptFeatures(self.journal, name)))
+
+        return Juror(name, judge, [bound(sample) for sample in range(samples)])
+
+    def running(self, jury: Jury, pieces: Iterable[Piece]) -> Iterator[tuple[Piece, Judgments]]:
+        return rated(jury, pieces, routed({juror.name: self.ways[juror.name] for juror in jury.jurors}))
+
+    def judged(self, jury: Jury, asked: tuple[Item, ...]) -> Judgments:
+        return concatenate([one for _, one in self.running(jury, pieces_of(asked))])
 
 
 def number(prompt: str) -> int:
     return int(prompt.partition("[[ ## answer ## ]]\n> ")[2].split(" km")[0])
-
-
-def judged(jury: Jury, asked: tuple[Item, ...]) -> Judgments:
-    return concatenate(list(jury.judge(lambda: pieces_of(asked))))
 
 
 def test_jury_of_three_agrees_with_pooling_each_by_hand_and_reports_their_agreement(tmp_path: Path) -> None:
@@ -154,10 +184,11 @@ def test_jury_of_three_agrees_with_pooling_each_by_hand_and_reports_their_agreem
         lambda prompt, _: bad_request() if number(prompt) % 10 == 0 else reply(1 + number(prompt) % 2),
     ]
     with Journal(tmp_path / "j.db") as journal:
-        jurors = [juror(journal, f"j{n}", script) for n, script in enumerate(scripts)]
-        alone = [judged(Jury([one]), asked) for one in jurors]
+        bench = Bench(journal)
+        jurors = [bench.juror(f"j{n}", script) for n, script in enumerate(scripts)]
+        alone = [bench.judged(Jury([one]), asked) for one in jurors]
         jury = Jury(jurors)
-        joint = judged(jury, asked)
+        joint = bench.judged(jury, asked)
     by_hand = pool(alone, [one.judge for one in jurors])
     assert joint.item_ids == tuple(item.item_id for item in asked)
     assert joint.probabilities == pytest.approx(by_hand.probabilities, nan_ok=True)
@@ -188,8 +219,9 @@ def test_jury_of_one_with_samples_pools_them_and_reports_how_they_agree(tmp_path
         return reply((1, 3, 3)[times])
 
     with Journal(tmp_path / "j.db") as journal:
-        jury = Jury([juror(journal, "j", script, samples=3)])
-        joint = judged(jury, items(4))
+        bench = Bench(journal)
+        jury = Jury([bench.juror("j", script, samples=3)])
+        joint = bench.judged(jury, items(4))
     assert joint.probabilities[:, 0] == pytest.approx(np.array([[1 / 3, 0, 2 / 3]] * 4))
     report = jury.agreement()
     assert report is not None
@@ -201,15 +233,16 @@ def test_jury_of_one_with_samples_pools_them_and_reports_how_they_agree(tmp_path
 
 def test_jury_of_one_with_one_reply_has_no_agreement_to_report(tmp_path: Path) -> None:
     with Journal(tmp_path / "j.db") as journal:
-        jury = Jury([juror(journal, "j", lambda _prompt, _times: reply(2))])
-        judged(jury, items(2))
+        bench = Bench(journal)
+        jury = Jury([bench.juror("j", lambda _prompt, _times: reply(2))])
+        bench.judged(jury, items(2))
     assert jury.agreement() is None
 
 
 def test_jury_of_different_scales_is_refused(tmp_path: Path) -> None:
     with Journal(tmp_path / "j.db") as journal:
-        one = juror(journal, "a@1", lambda _prompt, _times: reply(1))
-        two = juror(journal, "b@2", lambda _prompt, _times: reply(1), scale=Scale(grades=(1, 2, 3, 4)))
+        one = Bench(journal).juror("a@1", lambda _prompt, _times: reply(1))
+        two = Bench(journal).juror("b@2", lambda _prompt, _times: reply(1), scale=Scale(grades=(1, 2, 3, 4)))
         with pytest.raises(UserError, match="a@1 and b@2"):
             Jury([one, two])
 
@@ -229,9 +262,10 @@ def test_jury_when_one_juror_cannot_be_reached_stops_the_others(tmp_path: Path) 
         return DownError("nobody answers")
 
     with Journal(tmp_path / "j.db") as journal:
-        jury = Jury([juror(journal, "a", works), juror(journal, "b", down)])
+        bench = Bench(journal)
+        jury = Jury([bench.juror("a", works), bench.juror("b", down)])
         with pytest.raises(ServiceError, match="nobody answers"):
-            judged(jury, items(40 * ROWS))
+            bench.judged(jury, items(40 * ROWS))
     assert calls < 30 * ROWS
 
 
@@ -245,8 +279,9 @@ def test_jury_left_early_stops_its_jurors(tmp_path: Path) -> None:
             yield Piece(piece.item_ids, tuple(map(str.encode, piece.item_ids)), piece.read)
 
     with Journal(tmp_path / "j.db") as journal:
-        jury = Jury([juror(journal, name, lambda _prompt, _times: reply(1)) for name in "ab"])
-        running = jury.judge(pieces)
+        bench = Bench(journal)
+        jury = Jury([bench.juror(name, lambda _prompt, _times: reply(1)) for name in "ab"])
+        running = bench.running(jury, pieces())
         next(running)
         running.close()  # type: ignore[attr-defined]  # it is a generator
     assert taken < 30

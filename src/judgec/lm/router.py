@@ -1,0 +1,132 @@
+"""Several models behind one way to ask: each request says whose model it is put to, and they work side by side."""
+
+import queue
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Self
+
+from judgec.lm.executor import Ask, Reply, Request
+
+JOIN_SECONDS = 0.05  # between two looks whether a model's calls in flight have landed
+
+
+class StoppedError(Exception):
+    """Nobody wants more replies."""
+
+
+def routed(ways: Mapping[str, Ask]) -> Ask:
+    """One way to ask several models.
+
+    Each model is asked in a thread of its own. Leaving the replies early stops all of them after their calls in flight;
+    so does the error of one.
+
+    Args:
+        ways: To each model, by what requests call it (``Request.to``).
+    """
+    if len(ways) == 1:
+        return next(iter(ways.values()))
+
+    def ask(requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:  # noqa: ARG001 - of all models
+        source, pending = iter(requests), 0
+        with _Models(ways) as models:
+            while True:
+                for request in source:  # what has nothing to give now may have something when replies were read
+                    models.put(request)
+                    pending += 1
+                if not pending:
+                    return
+                models.go()
+                yield models.get()
+                pending -= 1
+
+    return ask
+
+
+class _Models:
+    """The threads of the models; leaving ends them."""
+
+    def __init__(self, ways: Mapping[str, Ask]) -> None:
+        self._replies: queue.SimpleQueue[Reply | BaseException] = queue.SimpleQueue()
+        self._feeds = {to: _Feed() for to in ways}
+        self._threads = [
+            threading.Thread(target=self._run, args=(way, self._feeds[to]), daemon=True) for to, way in ways.items()
+        ]
+
+    def put(self, request: Request) -> None:
+        """A request that its model is asked after the next ``go``."""
+        self._feeds[request.to].held.append(request)
+
+    def go(self) -> None:
+        """Let the models have what was put."""
+        for feed in self._feeds.values():
+            feed.release()
+
+    def get(self) -> Reply:
+        """The next reply; raises what a model raised."""
+        reply = self._replies.get()
+        if isinstance(reply, BaseException):
+            raise reply
+        return reply
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for feed in self._feeds.values():
+            feed.stop()
+        for thread in self._threads:
+            while thread.is_alive():
+                thread.join(JOIN_SECONDS)
+
+    def _run(self, way: Ask, feed: "_Feed") -> None:
+        try:
+            while feed.wait():
+                for reply in way(feed):
+                    self._replies.put(reply)
+        except StoppedError:
+            pass
+        except BaseException as error:  # noqa: BLE001 - raised by whoever reads
+            self._replies.put(error)
+
+
+class _Feed:
+    """The requests to one model: an iterator that has nothing to give at times, and something again later."""
+
+    def __init__(self) -> None:
+        self.held: list[Request] = []  # put and not released yet
+        self._due: deque[Request] = deque()
+        self._stopped = False
+        self._changed = threading.Condition()
+
+    def release(self) -> None:
+        if self.held:
+            with self._changed:
+                self._due.extend(self.held)
+                self._changed.notify()
+            self.held.clear()
+
+    def stop(self) -> None:
+        with self._changed:
+            self._stopped = True
+            self._changed.notify()
+
+    def wait(self) -> bool:
+        """Until there is something to ask; False when nothing will come any more."""
+        with self._changed:
+            while not self._due and not self._stopped:
+                self._changed.wait()
+            return not self._stopped
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Request:
+        with self._changed:
+            if self._stopped:
+                raise StoppedError
+            if not self._due:
+                raise StopIteration
+            return self._due.popleft()

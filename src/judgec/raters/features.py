@@ -1,0 +1,99 @@
+"""Where the features of items come from: computed, here or in other processes, or looked up in the journal."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from typing import Protocol
+
+import numpy as np
+
+from judgec.evidence.model import EvidenceModel, Observed
+from judgec.evidence.reasons.parts import VERSION as PARTS_VERSION
+from judgec.labels.stream.pieces import Piece
+from judgec.lm.journal.facts import Facts
+from judgec.lm.journal.journal import Journal
+from judgec.raters.ahead import Processes
+from judgec.raters.pairwise import both_orders, mirrored
+
+FLOAT_BYTES = 8
+
+
+class FeatureSource(Protocol):
+    """Where the features of items come from."""
+
+    def begin(
+        self, evidence: EvidenceModel, piece: Piece, rows: Sequence[int], *, turned: bool
+    ) -> Callable[[], Observed]:
+        """Features and parts of items of a piece, or of their mirror images; they may be computed meanwhile."""
+
+
+class NewFeatures:
+    """Computes features when they are needed."""
+
+    def begin(
+        self, evidence: EvidenceModel, piece: Piece, rows: Sequence[int], *, turned: bool
+    ) -> Callable[[], Observed]:
+        """As ``FeatureSource.begin``; of mirror images without parts, which nobody reads."""
+
+        def observe() -> Observed:
+            items = piece.read()
+            if turned:
+                return evidence.transform([mirrored(items[row]) for row in rows]), []
+            return evidence.observe([items[row] for row in rows])
+
+        return observe
+
+
+class KeptFeatures:
+    """Looks features up in the journal; those that are not known are computed and kept.
+
+    Args:
+        journal: Where they are.
+        name: Of the judge, for people.
+        processes: Where features are computed besides this process, or None.
+    """
+
+    def __init__(self, journal: Journal, name: str, processes: Processes | None = None) -> None:
+        self._journal, self._name, self._processes = journal, name, processes
+        self._facts: Facts | None = None
+
+    def begin(
+        self, evidence: EvidenceModel, piece: Piece, rows: Sequence[int], *, turned: bool = False
+    ) -> Callable[[], Observed]:
+        """As ``FeatureSource.begin``.
+
+        A fact is an item's features, then its parts. It is kept under the version of both, so that features of a
+        release that knew no parts are not mistaken for it.
+
+        Args:
+            evidence: One and the same in every call.
+            piece: The items.
+            rows: Which of them, in the order of the result.
+            turned: Of their mirror images.
+        """
+        if self._facts is None:
+            digest = hashlib.sha256(f"{evidence.digest} parts {PARTS_VERSION}".encode()).digest()
+            self._facts = Facts(self._journal, "features", digest, f"{self._name}, {len(evidence.names)} features")
+        if turned:
+            piece, rows = both_orders(piece), [row + len(piece.item_ids) for row in rows]
+        facts, wanted = self._facts, [piece.digests[row] for row in rows]
+        known = facts.get_many(wanted)
+        missing = {digest: row for row, digest in zip(rows, wanted, strict=True) if digest not in known}
+        made: Observed | Future[Observed] | None = None
+        if missing:
+            items = piece.read()
+            asked = [items[row] for row in missing.values()]
+            made = evidence.observe(asked) if self._processes is None else self._processes.observe(evidence, asked)
+
+        def observed() -> Observed:
+            if made is not None:
+                features, parts = made.result() if isinstance(made, Future) else made
+                packed = [row.tobytes() + part for row, part in zip(features, parts, strict=True)]
+                new = list(zip(missing, packed, strict=True))
+                facts.put_many(new)
+                known.update(new)
+            values, cut = [known[digest] for digest in wanted], FLOAT_BYTES * len(evidence.names)
+            numbers = np.frombuffer(b"".join([value[:cut] for value in values]), dtype=np.float64)
+            return numbers.reshape(len(values), len(evidence.names)), [value[cut:] for value in values]
+
+        return observed

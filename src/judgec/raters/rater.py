@@ -1,0 +1,167 @@
+"""Raters: whatever grades items, alone or made of others.
+
+A rater at work on a piece of items is a generator. It yields the questions that must be answered before it can go on,
+and returns its judgments; ``raters.rate`` keeps many pieces open and asks for all of them at once. So a rater that is
+made of others takes a few lines: side by side is ``together``, one after the other is ``yield from`` twice.
+"""
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import numpy as np
+
+from judgec.labels.stream.pieces import Piece
+from judgec.lm.executor import Reply, Request
+from judgec.raters.cascade import Cascade, merged
+from judgec.raters.pairwise import both_orders, joined
+from judgec.raters.panel import Panel
+from judgec.records.judgment import Judgments
+from judgec.records.scale import Scale
+
+Rating: TypeAlias = Generator[Sequence["Questions"], None, Judgments]
+"""A rater at work; what yields no questions waits until the pieces before this one are done."""
+
+
+class Rater(Protocol):
+    """Whatever grades items."""
+
+    def rate(self, piece: Piece) -> Rating:
+        """Judge the items of a piece, in order."""
+
+
+class Questions(Protocol):
+    """Questions to one model about items of a piece."""
+
+    @property
+    def numbers(self) -> Sequence[int]:
+        """Those that are not answered yet."""
+
+    def request(self, number: int, attempt: int, key: int) -> Request:
+        """What is sent, the ``attempt``-th time from 0; the reply to it has this key."""
+
+    def take(self, number: int, attempt: int, reply: Reply) -> bool:
+        """Read a reply; True when the same is to be asked once more."""
+
+
+@dataclass
+class Count:
+    """What has become of the verdicts of a run.
+
+    Attributes:
+        done: Verdicts that have come, or are not needed.
+        unscored: Those of them that came to nothing.
+        half_way: Those that lay half way between two grades, where one judge or prompt gave them.
+    """
+
+    done: int = 0
+    unscored: int = 0
+    half_way: int = 0
+
+    def add(self, done: int, unscored: int) -> None:
+        """Verdicts that have come."""
+        self.done += done
+        self.unscored += unscored
+
+
+def together(ratings: Sequence[Rating]) -> Generator[Sequence["Questions"], None, list[Judgments]]:
+    """Raters at work side by side: what all of them want to know is asked at once."""
+    said: dict[int, Judgments] = {}
+    while True:
+        wanted: list[Questions] = []
+        for number, rating in enumerate(ratings):
+            if number not in said:
+                try:
+                    wanted += next(rating)
+                except StopIteration as done:
+                    said[number] = done.value
+        if len(said) == len(ratings):
+            return [said[number] for number in range(len(ratings))]
+        yield wanted
+
+
+@dataclass(frozen=True)
+class BothOrders:
+    """A rater of pairs that sees each in both orders; two different verdicts are a flip, and a tie.
+
+    Args:
+        of: Rates pairs as they stand.
+        scale: The grades.
+    """
+
+    of: Rater
+    scale: Scale
+
+    def rate(self, piece: Piece) -> Rating:
+        """As ``Rater.rate``."""
+        return joined((yield from self.of.rate(both_orders(piece))), self.scale)
+
+
+@dataclass(frozen=True)
+class PanelRater:
+    """Raters side by side, whose verdicts a panel makes one.
+
+    Args:
+        panel: How.
+        of: Its members, in its order.
+        scale: The grades.
+    """
+
+    panel: Panel
+    of: Sequence[Rater]
+    scale: Scale
+
+    def rate(self, piece: Piece) -> Rating:
+        """As ``Rater.rate``."""
+        said = yield from together([rater.rate(piece) for rater in self.of])
+        return self.panel.verdict(said, self.scale)
+
+
+@dataclass(frozen=True)
+class CascadeRater:
+    """A rater, and another that is asked about the items on which it saves enough.
+
+    Args:
+        cascade: Which these are.
+        first: Is asked about every item.
+        then: Is asked where it pays.
+        scale: The grades.
+        count: Told of verdicts that were not needed.
+        a_item: How many verdicts ``then`` needs for an item.
+    """
+
+    cascade: Cascade
+    first: Rater
+    then: Rater
+    scale: Scale
+    count: Count
+    a_item: int
+
+    def rate(self, piece: Piece) -> Rating:
+        """As ``Rater.rate``."""
+        first = yield from self.first.rate(piece)
+        rows = np.flatnonzero(self.cascade.escalates(first, self.scale))
+        self.count.add(self.a_item * (len(first.item_ids) - len(rows)), 0)
+        if not len(rows):
+            return merged(first, first.subset([]), rows)
+        second = yield from self.then.rate(piece.only(rows.tolist()))
+        return merged(first, second, rows)
+
+
+@dataclass(frozen=True)
+class GivenVerdicts:
+    """Verdicts that are known, in the place of a rater.
+
+    Args:
+        verdicts: On all items that it will be asked about.
+    """
+
+    verdicts: Judgments
+
+    def rate(self, piece: Piece) -> Rating:
+        """As ``Rater.rate``."""
+        yield from ()
+        if piece.item_ids == self.verdicts.item_ids:
+            return self.verdicts
+        row_of = {item_id: row for row, item_id in enumerate(self.verdicts.item_ids)}
+        return self.verdicts.subset([row_of[item_id] for item_id in piece.item_ids])
