@@ -4,7 +4,7 @@ import asyncio
 import json
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 import judgec
 from judgec.errors import BudgetError, UserError
 from judgec.raters import programs
+from judgec.records.label import Item
 from judgec.verbs.cli.app import app
 from judgec.verbs.gate import AgreementGate, check
 from tests.compile.small import write
@@ -287,6 +288,77 @@ def test_recorded_candidates_are_looked_up(home: Path) -> None:
     assert found.saved.card.cost.lm_calls == 0
 
 
+def _often_right(number: int, grade: int, off: int) -> int:
+    """Another grade on every third item, as chance has it."""
+    return 1 + (grade + number // 3) % 5 if number % 3 == off else grade
+
+
+def test_what_was_recorded_what_is_asked_and_evidence_are_pooled_and_judge_new_items(home: Path) -> None:
+    """A pool of two recorded judges and a function, of which two are right wherever one is wrong."""
+    whole = pd.DataFrame(rows(400))
+    numbers = [int(answer.split()[-2]) for answer in whole["answer"]]
+    write(home / "labels.jsonl", rows(400))
+    grades = list(zip(numbers, whole["grade"], strict=True))
+    said = pd.concat(
+        whole.assign(judge=name, grade=[_often_right(n, grade, off) for n, grade in grades])
+        for off, name in enumerate(("old", "older"))
+    )
+    said[["item_id", "judge", "grade"]].to_csv(home / "old.csv", index=False)
+
+    def mine(answer: str) -> int:
+        return _often_right(int(answer.split()[-2]), "vwxyz".index(answer[-1]) + 1, 2)
+
+    found = compiled(
+        home, "recorded:" + str(home / "old.csv"), judgec.Function("mine", mine), judgec.Evidence(), combine="pool"
+    )
+    assert {row["judge"] for row in found.report["candidates"]} >= {"old", "older", "mine"}
+    joint = found.judge.compiled.joint
+    assert joint is not None
+    assert set(joint.members) == {"old", "older", "mine"}
+    leaves = {node["name"]: node["kind"] for node in _leaves(found.report["tree"])}
+    assert leaves["old"] == "recorded"
+    assert leaves["mine"] == "function"
+    assert json.loads(found.saved.card.lm["members"])["old"] == {"model": f"recorded:{home / 'old.csv'}"}
+
+    new = pd.DataFrame(unlabelled(30)).assign(item_id=[f"new {n}" for n in range(30)])
+    their = said[["item_id", "judge", "grade"]].groupby("judge").head(30)
+    their = their.assign(item_id=[*new["item_id"]] * 2)
+    judge = judgec.load_judge(found.name, home=home, functions={"mine": mine}, verdicts=their)
+    listed = judge(new)
+    assert listed["grade"].notna().all()
+    their.to_csv(home / "their.csv", index=False)
+    new.to_csv(home / "new.csv", index=False)
+    judgec.judge_file(
+        home / "new.csv",
+        judge=found.name,
+        home=home,
+        out=home / "out.jsonl",
+        functions={"mine": mine},
+        lm=f"recorded:{home / 'their.csv'}",
+    )
+    streamed = [json.loads(line)["score"] for line in (home / "out.jsonl").read_text().splitlines()]
+    assert streamed == listed["score"].tolist()
+    with pytest.raises(UserError, match="old: its verdicts were recorded"):
+        found.judge.compiled.judge([Item("0", "q", {"query": "?", "answer": "a 1 v"})], ask=lambda *_, **__: iter(()))
+
+
+def _leaves(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    if "of" not in node:
+        yield node
+    for each in node.get("of", ()):
+        yield from _leaves(each)
+
+
+def test_a_recorded_judge_that_is_best_among_what_is_asked_ships_alone_as_a_recorded_one(home: Path) -> None:
+    table = pd.DataFrame(rows(160))[["item_id", "grade"]]
+    found = compiled(home, judgec.Recorded("gpt", table), judgec.Function("mine", lambda answer: 3))
+    assert (found.report["prompt"], found.saved.card.settings["kind"]) == ("gpt", "recorded")
+    assert "members" not in found.saved.card.lm
+    new = pd.DataFrame(unlabelled(10)).assign(item_id=table["item_id"].head(10))
+    again = judgec.load_judge(found.name, home=home, verdicts=table.assign(judge="gpt"))
+    assert again(new)["grade"].notna().all()
+
+
 def test_one_model_is_searched_as_with_lm(home: Path) -> None:
     with FakeOpenAI(unsure) as server:
         one = compiled(home, "openai/gpt-4o-mini", name="a", api_base=server.base_url)
@@ -306,13 +378,13 @@ def test_calls_of_functions_count_for_the_budget(home: Path) -> None:
         (("nope",), {}, r"--candidate nope: .*a model \(provider/name\), recorded:FILE"),
         (("python:nowhere:f",), {}, r"--candidate python:nowhere:f: No module named 'nowhere'"),
         (("a=openai/x", "a=openai/y"), {}, r"--candidate: a twice"),
-        (("openai/x", "recorded:y.csv"), {}, r"recorded verdicts beside what is asked"),
+        (("openai/x", "recorded:y.csv"), {}, r"y.csv: no such file"),
         (("recorded:x.csv", "recorded:y.csv"), {}, r"more than one source"),
         (("g=recorded:x.csv",), {}, r"have names of their own"),
         (("openai/x", "openai/y"), {"combine": "both"}, r"--combine both: best, pool"),
         (("openai/x",), {"combine": "pool"}, r"--combine pool: one candidate"),
         (("openai/x", "openai/y"), {"combine": "pool", "panel": 2}, r"--combine pool and --panel"),
-        (("openai/x", "openai/y"), {"combine": "cascade:openai/x,z"}, r"z: no juror"),
+        (("openai/x", "openai/y"), {"combine": "cascade:openai/x,z"}, r"z: no candidate"),
         (("openai/x", "openai/y"), {"optimizer": "gepa"}, r"--candidate and --optimizer"),
         (("openai/x", "openai/y"), {"jury": ("one", "two")}, r"--candidate and --jury"),
         ((), {"combine": "pool"}, r"--combine pool: combines candidates; none is named"),

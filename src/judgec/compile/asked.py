@@ -83,7 +83,8 @@ def plan_candidates(settings: CompileSettings, labels: LabelSet) -> CallPlan:
     Raises:
         UserError: It does not fit the caps.
     """
-    models = len([one for one in settings.lm.members.values() if not one.in_process])
+    asked = [settings.lm.members[one.name] for one in settings.asked]
+    models = len([one for one in asked if not one.in_process])
     stages, calls, usd = [Stage("preflight", CostEstimate(models, 0, 0.0))], 0, 0.0
     for one in settings.asked:
         price = whole(asked_once(one.module, labels.items, settings.lm.members[one.name]), settings)
@@ -121,7 +122,9 @@ def _learned_nothing(program: Program) -> bool:
 
 
 def ask_candidates(labels: LabelSet, settings: CompileSettings, ask: Ask, watch: Watch) -> RecordedVerdicts:
-    """What each candidate says of the labelled items; of queries that its demonstrations show it is not asked.
+    """What each candidate says of the labelled items, beside what was recorded of others.
+
+    Of queries that its demonstrations show a candidate is not asked.
 
     Args:
         labels: Of the items.
@@ -149,7 +152,8 @@ def ask_candidates(labels: LabelSet, settings: CompileSettings, ask: Ask, watch:
             _check_values(one.name, found, labels, model.extra.get("range"))
         price = asked_once(one.module, items, model).usd
         said[one.name] = found, None if price is None or not items else price / len(items)
-    return _recorded(labels, settings, said)
+    asked = _recorded(labels, settings, said)
+    return asked if settings.recorded is None else settings.recorded.beside(asked)
 
 
 def _check_values(name: str, said: Judgments, labels: LabelSet, within: object) -> None:
@@ -267,4 +271,4 @@ def seated(judge: CompiledJudge, settings: CompileSettings, name: str) -> Compil
     """
     needed = judge.joint.members if judge.joint else (name,)
     modules = {one.name: one.module for one in settings.asked}
-    return replace(judge, jurors={one: modules[one] for one in needed} if judge.asks_lm else {})
+    return replace(judge, jurors={one: modules[one] for one in needed if one in modules} if judge.asks_lm else {})

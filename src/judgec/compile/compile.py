@@ -191,7 +191,7 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
     module = _module(labels, settings)
     optimizer, plan = _planned(parts, module, settings)
     watch.stage("plan", f"{plan.whole.shown()}; {settings.lm.asked_at}")
-    if settings.recorded is None:
+    if settings.recorded is None or settings.asked:
         session.preflight(reflects=plan.whole.reflects)
         settings = replace(settings, lm=session.settled(settings.lm))  # for the card: as it is asked
     if settings.asked:
@@ -242,9 +242,9 @@ def _measured(
     held_back = _abstention(whole, last, judged["compiled"], how, settings)
     if settings.asked:
         judge = seated(judge, settings, chosen.name)
-    elif settings.recorded is not None:
+    if settings.recorded is not None:
         judge = with_prompts(judge, settings.recorded, chosen.name)
-    earlier = _earlier(dataset, settings, card_settings(chosen, settings, held_back), judge)
+    earlier = _earlier(dataset, settings, card_settings(chosen, settings, held_back, judge), judge)
     standing = promotion_test.standing() if earlier is None else Standing(earlier.looks, earlier.parent)
     return Compiled(
         dataset=dataset,
@@ -334,12 +334,14 @@ def plan_judge(labels: LabelSet, settings: CompileSettings) -> tuple[Dataset, Ca
     return parts.pooled, _planned(parts, module, settings)[1].whole
 
 
-def card_settings(chosen: Candidate, settings: CompileSettings, abstention: Abstention) -> dict[str, Setting]:
+def card_settings(
+    chosen: Candidate, settings: CompileSettings, abstention: Abstention, judge: CompiledJudge
+) -> dict[str, Setting]:
     """How the judge was made, for its card."""
     found: dict[str, Setting] = {"prompt": chosen.name, **chosen.settings}
     if settings.recorded is not None:
         found |= ranges_for_card(settings.recorded)
-    if settings.asked:
+    if settings.asked and (judge.jurors or not judge.asks_lm):
         found["kind"] = JURY_KIND
     if settings.consensus != "median":
         found["consensus"] = settings.consensus

@@ -164,7 +164,7 @@ def _card(compiled: Compiled, settings: CompileSettings, cost: Cost, created: st
         engine=EVIDENCE_ALONE if not compiled.judge.asks_lm else ENGINE_NOTE if settings.lm.embedded else "",
         evidence_alone=not compiled.judge.asks_lm,
         optimizer=settings.optimizer,
-        settings=card_settings(compiled.chosen, settings, compiled.abstention),
+        settings=card_settings(compiled.chosen, settings, compiled.abstention, compiled.judge),
         objective=settings.objective,
         seed=settings.seed,
         versions={"python": platform.python_version(), "judgec": __version__}

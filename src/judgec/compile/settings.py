@@ -99,7 +99,7 @@ class CompileSettings:
         consensus: Of annotators who differ, on what the judge learns from.
         log_traces: Whether MLflow gets the test items on which judge and experts differ as traces, with their texts.
         source: How the labels were read, for the report: what ``read_labels`` was given.
-        recorded: Verdicts of judges that are looked up in place of a model that is asked, or None.
+        recorded: Verdicts of judges that are looked up, in place of a model or beside those that are asked, or None.
         baseline: The recorded judge to compare with; None for the one with the median objective.
         panel: Look for a panel of ``all`` recorded judges, or of at most so many; None for a single one.
         cascade: The cheap and the dear recorded judge of a cascade, or None.
@@ -143,10 +143,13 @@ class CompileSettings:
     functions: Mapping[str, object] = field(default_factory=dict, repr=False)
 
     def asked_by(self, judge: CompiledJudge) -> LMSpec:
-        """The model that a compiled judge asks: of a jury those of its own jurors."""
-        if not judge.jurors:
+        """The model that a compiled judge asks: of several candidates those that it is made of."""
+        if not self.asked or not judge.asks_lm:
             return self.lm
-        return LMSpec.jury({name: self.lm.members[name] for name in judge.jurors}, api_base=self.lm.api_base)
+        if not judge.jurors:  # its verdicts were recorded, all in one place
+            return next(one for one in self.lm.members.values() if one.recorded is not None)
+        members = judge.joint.members if judge.joint else tuple(judge.jurors)
+        return LMSpec.jury({name: self.lm.members[name] for name in members}, api_base=self.lm.api_base)
 
 
 def reflection_spec(judge: LMSpec, model: str | None) -> tuple[LMSpec | None, str]:

@@ -88,7 +88,7 @@ class Session:
         self._executors: dict[str, Executor] = {}
         self._batched: dict[str, BatchExecutor] = {}
         self._spec = spec
-        for one in () if spec is None or spec.recorded is not None else spec.members.values() or (spec,):
+        for one in () if spec is None else _models(spec):
             self.executor(one, whole=True)
         self.reflection = None if reflection is None else self._open(reflection)
         self._on_done = on_done
@@ -150,7 +150,8 @@ class Session:
     def _way(self, spec: LMSpec, *, whole: bool) -> Ask:
         """To a model, or to the models of a jury."""
         if spec.members:
-            return routed({name: self._way(one, whole=whole) for name, one in spec.members.items()})
+            asked = {name: one for name, one in spec.members.items() if one.recorded is None}
+            return routed({name: self._way(one, whole=whole) for name, one in asked.items()})
         return partial(self.executor(spec, whole=whole).run, on_done=self._on_done)
 
     def executor(self, spec: LMSpec, *, whole: bool = False) -> Executor:
@@ -267,7 +268,7 @@ class Session:
         Raises:
             ServiceError: When a model cannot be reached, with what to do.
         """
-        for spec in self.spec.members.values() or (self.spec,):
+        for spec in _models(self.spec):
             self.executor(spec).preflight()
             if self._batch == "passes":
                 self.executor(spec, whole=True).preflight()
@@ -315,6 +316,11 @@ class Session:
         for executor in self._batched.values():
             executor.client.close()
         self.journal.close()
+
+
+def _models(spec: LMSpec) -> list[LMSpec]:
+    """The models that are asked."""
+    return [one for one in spec.members.values() or (spec,) if one.recorded is None]
 
 
 def _key(spec: LMSpec) -> str:

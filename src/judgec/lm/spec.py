@@ -205,15 +205,24 @@ class LMSpec(BaseModel):
         """
         recorded = str(card.get("model", ""))
         if recorded.startswith(JURY):
-            if model is not None:
+            members = json.loads(str(card["members"]))
+            looked_up = {name for name, one in members.items() if str(one.get("model")).startswith(RECORDED)}
+            if model is not None and not (looked_up and model.startswith(RECORDED)):
+                also = f", or recorded:FILE with verdicts of {', '.join(sorted(looked_up))}" if looked_up else ""
                 raise UserError(
                     f"--lm {model}: the judge is a jury, {recorded.removeprefix(JURY)}, each with its own model; they "
-                    "are valid. Leave --lm out."
+                    f"are valid{also}. Leave --lm out."
                 )
             return cls.jury(
                 {
-                    name: LMSpec.from_card(one, api_base=api_base, asks=asks, environ=environ)
-                    for name, one in json.loads(str(card["members"])).items()
+                    name: LMSpec.from_card(
+                        one,
+                        model=model if name in looked_up else None,
+                        api_base=api_base,
+                        asks=asks,
+                        environ=environ,
+                    )
+                    for name, one in members.items()
                 },
                 api_base=api_base,
             )

@@ -4,13 +4,13 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NoReturn, TypeVar
+from typing import TypeVar
 
 import dspy
 import numpy as np
 from pydantic import BaseModel, ValidationError
 
-from judgec.errors import ArtifactError
+from judgec.errors import ArtifactError, UserError
 from judgec.evidence.model import EvidenceModel, Observed
 from judgec.labels.stream.pieces import Piece
 from judgec.lm.executor import Ask
@@ -57,6 +57,13 @@ class Binding:
     features: FeatureSource = field(default_factory=NewFeatures)
     count: Count = field(default_factory=Count)
     a_item: int = 1
+
+
+def _no_member(name: str) -> Rater:
+    raise UserError(
+        f"{name}: its verdicts were recorded; judge FILE and load_judge look them up, nothing else does. Compile a "
+        "judge without it."
+    )
 
 
 @dataclass(frozen=True)
@@ -150,16 +157,29 @@ class CompiledJudge:
             )
         return Calibrated(self, to.leaf(member or next(iter(self.jurors or self.prompts), "")), to)
 
-    def judge(self, items: Sequence[Item], ask: Ask, *, one_order: bool = False) -> Judgments:
+    def judge(
+        self,
+        items: Sequence[Item],
+        ask: Ask,
+        *,
+        one_order: bool = False,
+        recorded: Callable[[str], Rater] = _no_member,
+    ) -> Judgments:
         """Judge items; one that the LM gave no verdict on stays unscored, whatever the evidence says.
 
         Args:
             items: Any number.
             ask: Sends requests to the LM; not called when ``asks_lm`` is False.
             one_order: Of a judge that compares two answers: ask one order only; one made of others asks both.
+            recorded: Gives the verdicts of members that were recorded, by their names.
+
+        Raises:
+            UserError: Nobody gives these.
         """
 
         def leaf(name: str) -> Rater:
+            if self.jurors and name not in self.jurors:
+                return recorded(name)
             module, to = (self.jurors[name], name) if name in self.jurors else (self.module, "")
             alone = PromptRater(module, scale=self.scale, aspects=self.aspects, to=to)
             return BothOrders(alone, self.scale) if self.pairs and not (one_order and not self.jurors) else alone
@@ -173,11 +193,11 @@ class CompiledJudge:
             items: What was judged, in the order of ``raw``.
             raw: From ``prompt.verdicts`` with this judge's module, or of what it is made of together.
         """
-        rater: Rater = Calibrated(self, None if raw is None else GivenVerdicts(raw), Binding(_nobody))
+        rater: Rater = Calibrated(self, None if raw is None else GivenVerdicts(raw), Binding(_no_member))
         if self.cascade is not None and raw is not None:
             cheap, first = self.cascade.cheap, replace(raw.first or raw, item_ids=raw.item_ids)
             rater = self.bound(Binding(lambda name: GivenVerdicts(first if name == cheap else raw)))
-        return rate_all(rater, items, _nobody)
+        return rate_all(rater, items)
 
     @cached_property
     def _reasons(self) -> Reasons:
@@ -327,10 +347,6 @@ class Calibrated:
             return self.to.features.begin(judge.evidence, piece, rows.tolist(), turned=turned)()
 
         return judge.judgments(piece, raw, observe)
-
-
-def _nobody(*_: object, **__: object) -> NoReturn:
-    raise AssertionError("everything is known, so that nobody is asked")
 
 
 def load_judge(program: Program) -> CompiledJudge:

@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Self
+from typing import NamedTuple, NoReturn, Self
 
 from judgec.labels.stream.pieces import Piece
 from judgec.lm.executor import Ask, Reply, Request
@@ -36,7 +36,12 @@ def rated(rater: Rater, pieces: Iterable[Piece], ask: Ask, *, ahead: int = AHEAD
         yield from agenda.ready()
 
 
-def rate_all(rater: Rater, items: Sequence[Item], ask: Ask) -> Judgments:
+def nobody(requests: Iterable[Request], *, total: int | None = None) -> NoReturn:
+    """The way to ask where everything is known."""
+    raise AssertionError(f"nobody to ask: {next(iter(requests))}, of {total}")
+
+
+def rate_all(rater: Rater, items: Sequence[Item], ask: Ask = nobody) -> Judgments:
     """The judgments on items that are held already, as one piece."""
     piece = Piece(tuple(item.item_id for item in items), (b"",) * len(items), lambda: items)
     ((_, judged),) = rated(rater, [piece], ask)

@@ -7,7 +7,7 @@ and two orders that disagree are a flip and a tie, as when a model is asked.
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -20,6 +20,7 @@ from judgec.errors import InputError, UserError
 from judgec.labels.experts import experts_of
 from judgec.labels.rows.ranges import MARK, Range, other_range, with_range
 from judgec.labels.stream.pieces import Piece
+from judgec.lm.spec import RECORDED
 from judgec.raters.cascade import Cascade
 from judgec.raters.decision import stated_grades
 from judgec.raters.pairwise import TIE
@@ -292,6 +293,35 @@ class RecordedVerdicts:
         """The same with a panel or cascade that answers under this name; without one, as it is."""
         return self if panel is None else replace(self, panels={**self.panels, name: panel})
 
+    def beside(self, others: "RecordedVerdicts") -> "RecordedVerdicts":
+        """These verdicts and others on the same task, whose judges have other names; what these are about stays."""
+        both, ids = (self, others), tuple(dict.fromkeys((*self.item_ids, *others.item_ids)))
+        names, code = sorted((*self.judges, *others.judges)), {item_id: n for n, item_id in enumerate(ids)}
+        replies = list(dict.fromkeys((*self.replies, *others.replies)))
+        place = {text: n for n, text in enumerate(replies)}
+
+        def moved(what: str, kept: Callable[[RecordedVerdicts], Iterable[str]], to: Mapping[str, int]) -> IntArray:
+            places = [np.array([*map(to.__getitem__, kept(one)), NO_CELL]) for one in both]
+            return np.concatenate([place[getattr(one, what)] for place, one in zip(places, both, strict=True)])
+
+        rows = {
+            "judge": moved("judge", lambda one: one.judges, {name: n for n, name in enumerate(names)}),
+            "item": moved("item", lambda one: one.item_ids, code),
+            "reply": moved("reply", lambda one: one.replies, place),
+        } | {
+            name: np.concatenate([getattr(one, name) for one in both])
+            for name in ("probabilities", "grade", "fault", "flipped", "paired", "cost", "calls")
+        }
+        order = np.lexsort((rows["item"], rows["judge"]))
+        return replace(
+            self,
+            judges={name: (self.judges.get(name) or others.judges[name]) for name in names},
+            item_ids=ids,
+            replies=replies,
+            notes=(*self.notes, *others.notes),
+            **{name: values[order] for name, values in rows.items()},
+        )
+
     def of(self, names: Sequence[str]) -> "RecordedVerdicts":
         """The verdicts of these judges alone."""
         return _only(self, names)
@@ -304,21 +334,25 @@ class RecordedRater:
         recorded: The verdicts.
         judge: Whose.
         count: Told of progress.
+        called: What the verdicts call an item, where that is not its ``item_id``.
 
     Raises:
         UserError: There is no such judge.
     """
 
-    def __init__(self, recorded: RecordedVerdicts, judge: str, count: Count) -> None:
+    def __init__(
+        self, recorded: RecordedVerdicts, judge: str, count: Count, called: Mapping[str, str] | None = None
+    ) -> None:
         recorded.require(judge)
-        self._recorded, self._judge, self._count = recorded, judge, count
+        self._recorded, self._judge, self._count, self._called = recorded, judge, count, called
 
     def rate(self, piece: Piece) -> Rating:
         """As ``Rater.rate``."""
         yield from ()
-        said = self._recorded.judgments(self._judge, piece.item_ids)
-        self._count.add(len(said.item_ids), int((~said.scored).sum()))
-        return said
+        named = piece.item_ids if self._called is None else [self._called[item_id] for item_id in piece.item_ids]
+        said = self._recorded.judgments(self._judge, named)
+        self._count.add(len(named), int((~said.scored).sum()))
+        return replace(said, item_ids=piece.item_ids)
 
 
 def read_recorded(
@@ -891,10 +925,11 @@ def _described(columns: VerdictColumns, names: Sequence[str]) -> dict[str, About
 
 
 def recorded_judges(*programs: Program) -> tuple[str, ...]:
-    """The recorded judges that compiled ones were made of; none of a judge that asks a model."""
+    """The recorded judges that compiled ones were made of; none of a judge that asks models alone."""
     found: dict[str, None] = {}
     for one in programs:
-        settings = one.card.settings
+        settings, members = one.card.settings, json.loads(str(one.card.lm.get("members", "{}")))
+        found |= {name: None for name, lm in members.items() if str(lm.get("model")).startswith(RECORDED)}
         if settings.get("kind") == RECORDED_KIND:
             panel, cascade = (one.calibration.get(key) or {} for key in ("panel", "cascade"))
             names = (settings.get("judge"), *panel.get("members", ()), cascade.get("cheap"), cascade.get("dear"))

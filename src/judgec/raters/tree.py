@@ -73,7 +73,7 @@ def _leaf(judge: CompiledJudge, card: ProgramCard, name: str) -> RaterNode:
         asked = str(json.loads(str(card.lm.get("members", "{}"))).get(name, {}).get("model", ""))
         provider, _, rest = asked.partition("/")
         return RaterNode("function", name, rest) if provider == FUNCTION else RaterNode("prompt", name, asked)
-    if card.settings.get("kind") == RECORDED_KIND:
+    if judge.jurors or card.settings.get("kind") == RECORDED_KIND:
         name = name or judge_of(card)
         known = judge.prompts.get(name)
         return RaterNode("recorded", name, str(known.model or "") if known is not None else "")

@@ -4,9 +4,10 @@
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 from judgec.compile.asked import check_juror, juror_name, of_judge, of_task
@@ -74,10 +75,12 @@ class Candidates:
     Args:
         options: With what they come to: ``lm``, ``verdicts``, ``panel``, ``cascade``.
         beside: Those that are asked side by side, by name; none where one prompt is searched for.
+        recorded: The options that name recorded verdicts beside them; None where none are.
     """
 
     options: CompileJudgeOptions
     beside: Mapping[str, _Side] = field(default_factory=dict)
+    recorded: CompileJudgeOptions | None = None
 
     @property
     def functions(self) -> dict[str, object]:
@@ -86,12 +89,22 @@ class Candidates:
             name: one for name, one in self.beside.items() if isinstance(one, Function)
         }
 
-    def models(self) -> LMSpec:
-        """What is asked."""
+    def models(self, recorded: Mapping[str, LMSpec] = MappingProxyType({})) -> LMSpec:
+        """What is asked, and where the verdicts of the others are.
+
+        Args:
+            recorded: Where those of each recorded judge are, by its name.
+
+        Raises:
+            UserError: A recorded judge has the name of one that is asked.
+        """
         base = self.options.api_base
         if not self.beside:
             return LMSpec.parse(self.options.lm, api_base=base)
-        return LMSpec.jury({name: _model(one, base) for name, one in self.beside.items()}, api_base=base)
+        if twice := sorted(self.beside.keys() & recorded.keys()):
+            raise UserError(f"--candidate: {twice[0]} twice; each needs a name of its own. Say NAME=SPEC.")
+        asked = {name: _model(one, base) for name, one in self.beside.items()}
+        return LMSpec.jury({**asked, **recorded}, api_base=base)
 
     def asked(self, labels: LabelSet) -> tuple[AskedCandidate, ...]:
         """They for these labels.
@@ -108,21 +121,26 @@ class Candidates:
                 found.append(of_task(name, labels, one.instructions if isinstance(one, Prompt) else None))
         return tuple(found)
 
-    def named(self, name: str) -> str:
+    def named(self, name: str, recorded: Collection[str] = ()) -> str:
         """A candidate by its name, or a compiled judge by its name without a version.
+
+        Args:
+            name: As it is typed.
+            recorded: Names of recorded judges beside them.
 
         Raises:
             UserError: There is none.
         """
+        if name in recorded:
+            return name
         found = [
             one
             for one, side in self.beside.items()
             if name == one or (isinstance(side, Program) and name == side.card.name)
         ]
         if self.beside and len(found) != 1:
-            raise UserError(
-                f"{name}: {'no' if not found else 'more than one'} juror; one of {', '.join(self.beside)} is valid."
-            )
+            few = "no" if not found else "more than one"
+            raise UserError(f"{name}: {few} candidate; one of {', '.join((*self.beside, *recorded))} is valid.")
         return found[0] if found else name
 
 
@@ -149,19 +167,14 @@ def candidates_of(options: CompileJudgeOptions) -> Candidates:
     options = replace(_combined(options, given), candidates=(), combine=None)
     recorded = [one for one in given if isinstance(one, (Recorded, _RecordedFile))]
     sides = [one for one in given if not isinstance(one, (Recorded, _RecordedFile, Evidence))]
-    if recorded and sides:
-        raise UserError(
-            "--candidate: recorded verdicts beside what is asked; candidates of one kind are valid, and evidence with "
-            "either. Record what the others say with judgec judge --out, or leave one kind out."
-        )
-    if recorded:
+    if recorded and not sides:
         return Candidates(_with_recorded(options, recorded))
     if not sides:
         return Candidates(replace(options, lm=EMBEDDED))
-    if len(sides) == 1 and isinstance(sides[0], Prompt) and sides[0].instructions is None:
+    if len(sides) == 1 and isinstance(sides[0], Prompt) and sides[0].instructions is None and not recorded:
         return Candidates(replace(options, lm=sides[0].model))
     _check_beside(options, "--candidate")
-    return Candidates(options, _by_name(sides))
+    return Candidates(options, _by_name(sides), _with_recorded(options, recorded) if recorded else None)
 
 
 @dataclass(frozen=True, slots=True)

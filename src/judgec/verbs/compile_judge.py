@@ -97,10 +97,13 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
     options, spec = candidates.options, candidates.models()
     reflection, no_reflection = reflection_spec(spec, options.reflection_lm)
     watch.stage("labels", path)
-    labels, recorded = _labels_and_verdicts(options, asked=bool(candidates.beside))
+    alone = candidates.recorded is None
+    labels, recorded = _labels_and_verdicts(candidates.recorded or options, asked=bool(candidates.beside) and alone)
     verdicts = None if recorded is None else recorded.judges
+    others = () if verdicts is None else tuple(verdicts.judges)
     if recorded is not None:
-        spec = LMSpec.parse(recorded.model)
+        where = LMSpec.parse(recorded.model)
+        spec = where if alone else candidates.models(dict.fromkeys(others, where))
     if options.batch:
         require_batches(spec)
     asked = candidates.asked(labels.label_set)
@@ -141,7 +144,7 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
         retarget=None
         if start is None
         else Retarget(start, _margin(options), None if recorded is None else recorded.every),
-        baseline=None if options.baseline is None else candidates.named(options.baseline),
+        baseline=None if options.baseline is None else candidates.named(options.baseline, others),
         panel=panel_of(options),
         cascade=cascade_of(options, spec, verdicts, candidates),
         asked=asked,

@@ -23,7 +23,8 @@ from judgec.raters.judge import Binding, CompiledJudge
 from judgec.raters.judge import load_judge as load_compiled
 from judgec.raters.programs import Program
 from judgec.raters.rate import rate_all
-from judgec.raters.recorded import OnWhat, RecordedVerdicts, judge_of, read_recorded
+from judgec.raters.rater import Count, Rater
+from judgec.raters.recorded import OnWhat, RecordedRater, RecordedVerdicts, judge_of, read_recorded, recorded_judges
 from judgec.records.card import ProgramCard
 from judgec.records.conversation import usual_turn
 from judgec.records.judgment import Judgments
@@ -269,25 +270,35 @@ class Judge:
                 ask = routed({name: session.executor(spec).run for name, spec in self.live.items()})
                 leaf = live_leaf(self.compiled, {name: name for name in self.live})
                 return rate_all(self.compiled.bound(Binding(leaf)), items, ask)
-        if self.spec.recorded is not None and self.compiled.asks_lm:
-            return self.compiled.calibrate(items, self._looked_up(table, items))
         if not self.compiled.asks_lm:
             return self.compiled.calibrate(items, None)  # no journal is opened for what asks nobody
+        recorded = self._recorded(table, items)
+        if self.spec.recorded is not None:
+            return rate_all(self.compiled.bound(Binding(recorded)), items)
         with self._session(self.spec, account, watch) as session:
-            return self.compiled.judge(items, session.finish)
+            return self.compiled.judge(items, session.finish, recorded=recorded)
 
     def _session(self, spec: LMSpec | None, account: Account, watch: Watch) -> Session:
         options = Spending(functions=self.functions)
         return session_for(options, spec, self.home, watch, account=account, environ=self.workspace.environ)
 
-    def _looked_up(self, table: Table, items: Sequence[Item]) -> Judgments:
-        """The recorded verdicts on the rows, by their item_id."""
-        named = collect_items(table, as_task(self.card.task))
-        judge, panel = judge_of(self.card), self.compiled.joint
-        given = None if self.verdicts is None else self.verdicts.with_panel(judge, panel)
-        found = given or recorded_for(self.card, self.spec, table, panel=panel)
-        said = found.judgments(judge, [named.items[i].item_id for i in named.item_of])
-        return replace(said, item_ids=tuple(item.item_id for item in items))
+    def _recorded(self, table: Table, items: Sequence[Item]) -> Callable[[str], Rater]:
+        """What gives the recorded verdicts on the rows, by their item_id."""
+        looked_up: dict[str, RecordedVerdicts] = {}
+        called: dict[str, str] = {}
+
+        def leaf(member: str) -> Rater:
+            spec = self.spec.members.get(member, self.spec)
+            if not called:
+                named = collect_items(table, as_task(self.card.task))
+                own = (named.items[n].item_id for n in named.item_of)
+                called.update(zip((item.item_id for item in items), own, strict=True))
+            verdicts = self.verdicts or looked_up.get(spec.model)
+            if verdicts is None:
+                verdicts = looked_up[spec.model] = recorded_for(self.card, self.compiled, spec, table)
+            return RecordedRater(verdicts, member or judge_of(self.card), Count(), called)
+
+        return leaf
 
     def _items(self, table: Table) -> Sequence[Item]:
         """One item a row, whatever its item_id: rows that are alike are asked once, by the journal."""
@@ -407,7 +418,8 @@ def _ready(
     spec = LMSpec.from_card(program.card.lm, model=lm, api_base=api_base, asks=compiled.asks_lm)
     recorded = None
     if verdicts is not None:
-        judge_of(program.card)
+        if not recorded_judges(program):
+            judge_of(program.card)  # says why there are none
         recorded = read_recorded(named_table(verdicts, NAMES), OnWhat.of_card(program.card))
     return Judge(program.card, compiled, spec, workspace, budget, max_cost, recorded)
 

@@ -198,15 +198,15 @@ class _Opening:
         name = f"{card.name}@{card.version}"
         leaves: Sequence[Callable[[str], Rater]]
         if not judge.asks_lm:
-            leaves, orders = [partial(self._recorded, card, None)], 0
+            leaves, orders = [_no_member], 0
         elif asking.live:
             specs = live_specs(card, judge, asking.lm, asking.api_base, asking.temperature)
             leaves = [live_leaf(judge, {member: self._reach(spec)[0] for member, spec in specs.items()}, self.count)]
-        elif (spec := spec_for(card, asking)).recorded is not None and not judge.jurors:
-            recorded = recorded_for(card, spec, self.file, self.columns, judge.joint)
-            leaves, orders = [partial(self._recorded, card, recorded)], 1
         else:
-            leaves = [partial(self._prompt, name, judge, spec, sample) for sample in range(asking.samples)]
+            spec, looked_up = spec_for(card, asking), dict[str, RecordedVerdicts]()
+            leaves = [partial(self._leaf, program, judge, spec, looked_up, sample) for sample in range(asking.samples)]
+            if spec.recorded is not None:
+                orders = 1
         members = 1 if judge.joint is None else len(judge.joint.members)
         self.count.total += self.items * members * orders * len(leaves)
         features = KeptFeatures(self.session.journal, name, self.processes)
@@ -220,9 +220,24 @@ class _Opening:
             self._reached.append(executor)
         return str(self._reached.index(executor)), executor
 
-    def _prompt(self, name: str, judge: CompiledJudge, spec: LMSpec, sample: int, member: str) -> Rater:
-        juror = member in judge.jurors
-        to, executor = self._reach(spec.members[member] if juror else spec)
+    def _leaf(
+        self,
+        program: Program,
+        judge: CompiledJudge,
+        spec: LMSpec,
+        looked_up: dict[str, RecordedVerdicts],
+        sample: int,
+        member: str,
+    ) -> Rater:
+        """A member that is asked, or whose verdicts were recorded; these are read once."""
+        card, juror = program.card, member in judge.jurors
+        model = spec.members.get(member, spec)
+        name = f"{card.name}@{card.version}"
+        if not juror and model.recorded is not None:
+            if model.model not in looked_up:
+                looked_up[model.model] = recorded_for(card, judge, model, self.file, self.columns)
+            return RecordedRater(looked_up[model.model], member or judge_of(card), self.count)
+        to, executor = self._reach(model)
         rater = PromptRater(
             judge.jurors[member] if juror else judge.module,
             scale=judge.scale,
@@ -239,9 +254,9 @@ class _Opening:
             self.prompts.append((name, rater))
         return BothOrders(rater, judge.scale) if judge.pairs else rater
 
-    def _recorded(self, card: ProgramCard, recorded: RecordedVerdicts | None, member: str) -> Rater:
-        assert recorded is not None  # a judge of evidence alone has no member
-        return RecordedRater(recorded, member or judge_of(card), self.count)
+
+def _no_member(name: str) -> Rater:
+    raise AssertionError(f"{name}: a judge of evidence alone has no member")
 
 
 def spec_for(card: ProgramCard, asking: Asking) -> LMSpec:

@@ -9,8 +9,8 @@ from judgec.labels.proposal import UserChoices, usual_heads
 from judgec.labels.rows.ranges import with_range
 from judgec.labels.rows.raters import columns_of
 from judgec.lm.spec import RECORDED, LMSpec
-from judgec.raters.cascade import EVIDENCE, Cascade
-from judgec.raters.panel import Panel
+from judgec.raters.cascade import EVIDENCE
+from judgec.raters.judge import CompiledJudge
 from judgec.raters.recorded import OnWhat, RecordedVerdicts, check_against, judge_of, read_recorded
 from judgec.raters.verdicts import from_columns
 from judgec.records.card import ProgramCard
@@ -175,7 +175,8 @@ def cascade_of(
             raise UserError(f"{said} and {option}: one of them is valid. Drop the other.")
     cheap, dear = options.cascade
     if candidates.beside:
-        cheap, dear = (name if name == EVIDENCE else candidates.named(name) for name in (cheap, dear))
+        others = () if recorded is None else recorded.judges
+        cheap, dear = (name if name == EVIDENCE else candidates.named(name, others) for name in (cheap, dear))
         if cheap == dear:
             raise UserError(f"{said}: {cheap} twice; two different jurors are valid. Name both.")
     elif recorded is not None:
@@ -193,35 +194,36 @@ def cascade_of(
 
 def recorded_for(
     card: ProgramCard,
+    judge: CompiledJudge,
     spec: LMSpec,
     items: TableSource = "",
     columns: Mapping[str, str] | None = None,
-    panel: Panel | Cascade | None = None,
 ) -> RecordedVerdicts:
     """The verdicts that a compiled judge reads.
 
     Args:
         card: Of the judge.
+        judge: As loaded.
         spec: Where they are.
         items: What is judged, for verdicts that are columns of it.
         columns: judgec's names of these columns by theirs.
-        panel: Of the judge, where it is one, or a cascade.
 
     Raises:
         UserError: The judge was compiled from verdicts in memory, or for a model that is asked.
         InputError: As ``raters.recorded.read_recorded``.
     """
-    judge, about, file = judge_of(card), OnWhat.of_card(card), spec.recorded
+    about, file = OnWhat.of_card(card), spec.recorded
+    members = judge.joint.members if judge.joint is not None else (judge_of(card),)
+    names = [name for name in members if name not in judge.jurors]
     if file == IN_MEMORY or file is None or (file == COLUMNS and not items):
         raise UserError(
-            f"{card.name}@{card.version}: compiled from verdicts that are in no file of their own; verdicts of {judge} "
-            "in a file are valid. Name it with --lm recorded:FILE."
+            f"{card.name}@{card.version}: compiled from verdicts that are in no file of their own; verdicts of "
+            f"{listed(names)} in a file are valid. Name it with --lm recorded:FILE."
         )
     if file == COLUMNS:
         table = renamed(opened(items), columns or {})
-        names = [judge] if panel is None else list(panel.members)
-        return read_recorded(from_columns(table, names, card.task, card.aspects), about).with_panel(judge, panel)
-    return read_recorded(file, about).with_panel(judge, panel)
+        return read_recorded(from_columns(table, names, card.task, card.aspects), about)
+    return read_recorded(file, about)
 
 
 def _frame(given: Sequence[object]) -> object:

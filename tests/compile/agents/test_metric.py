@@ -25,7 +25,7 @@ def said(query_id: str, text: str | None, error: str | None = None) -> Answer:
 class Stub(CompiledJudge):
     """Grades 4.0 and leaves the second item unscored."""
 
-    def judge(self, items, ask, *, one_order=False):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201 - as in the parent
+    def judge(self, items, ask, **_):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN003, ANN201 - as in the parent
         n = len(items)
         return Judgments(
             item_ids=tuple(item.item_id for item in items),
