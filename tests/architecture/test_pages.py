@@ -15,8 +15,7 @@ NOT_HTML = {  # a closing tag in a string, and why it may stand there
     "raters/fencing.py": "names the marks that no text of users may contain",
     "raters/replies/said.py": "names the tags that end reasoning and a turn, to take them off",
     "raters/replies/statements.py": "names the tags that a grade stands in",
-    "rag/probes/report/junit.py": "XML, every text through report/xml.py",
-    "report/gates.py": "XML, every text through report/xml.py",
+    "report/junit.py": "XML, every text through report/xml.py",
     "labels/review/page.py": "puts its own page.html, page.css and page.js together",
     "table/xlsx.py": "names the tag that XlsxWriter would take a text for",
 }

@@ -3,7 +3,8 @@
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from judgec.report.gates import Gate, junit, markdown
+from judgec.report.gates import Gate, gate_cases, markdown
+from judgec.report.junit import junit
 from judgec.report.screen import TextTable
 
 GATES = [
@@ -14,7 +15,7 @@ GATES = [
 
 
 def test_junit_has_a_case_for_each_demand_and_what_is_not_shown_fails_too() -> None:
-    root = ET.fromstring(junit("audit", GATES))  # noqa: S314  # our own
+    root = ET.fromstring(junit("judgec audit", gate_cases("audit", GATES)))  # noqa: S314  # our own
     assert (root.tag, root.attrib["tests"], root.attrib["failures"]) == ("testsuites", "3", "2")
     (suite,) = root
     assert suite.attrib["name"] == "judgec audit"

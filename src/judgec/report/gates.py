@@ -1,12 +1,12 @@
-"""Gates for build servers: a JUnit file, and Markdown for the summary of a job."""
+"""Gates for build servers: test cases, and Markdown for the summary of a job."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from judgec.report.junit import TestCase
 from judgec.report.screen import TextTable
-from judgec.report.xml import attribute, content
 from judgec.stats.intervals.gate import GateVerdict
 
 _MARKS = {"passed": "✅", "failed": "❌", "not shown": "⚠️"}
@@ -30,19 +30,15 @@ class Gate:
     sentence: str
 
 
-def junit(verb: str, gates: Sequence[Gate]) -> str:
-    """A suite named after the command with a test case for each demand; one that is not shown is a failure, too."""
-    shut = [gate for gate in gates if gate.verdict != "passed"]
-    counts = f"tests='{len(gates)}' failures='{len(shut)}' errors='0'"
-    name = attribute(f"judgec {verb}")
-    parts = [
-        f"<?xml version='1.0' encoding='UTF-8'?>\n<testsuites name={name} {counts}>\n<testsuite name={name} {counts}>"
+def gate_cases(verb: str, gates: Sequence[Gate]) -> list[TestCase]:
+    """A test case for each demand, in a suite named after the command; one that is not shown is a failure, too."""
+    about = f"judgec {verb}", f"judgec.{verb}"
+    return [
+        TestCase(*about, gate.name)
+        if gate.verdict == "passed"
+        else TestCase(*about, gate.name, "failure", f"gate {gate.verdict}", gate.sentence, gate.sentence)
+        for gate in gates
     ]
-    for gate in gates:
-        failure = f"<failure type={attribute(f'gate {gate.verdict}')} message={attribute(gate.sentence[:200])}>"
-        body = "" if gate.verdict == "passed" else f"{failure}{content(gate.sentence)}</failure>"
-        parts.append(f"<testcase classname={attribute(f'judgec.{verb}')} name={attribute(gate.name)}>{body}</testcase>")
-    return "\n".join([*parts, "</testsuite>", "</testsuites>", ""])
 
 
 def markdown(verb: str, gates: Sequence[Gate], tables: Sequence[TextTable], report: Path | None) -> str:

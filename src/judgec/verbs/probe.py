@@ -24,9 +24,8 @@ from judgec.rag.probes.flakiness import Flakiness
 from judgec.rag.probes.folder import answered, write_probe
 from judgec.rag.probes.gate import Limit, breaches, outcome, parse_limits
 from judgec.rag.probes.judging.panel import ReplyJudge, ReplyPanel
-from judgec.rag.probes.report.junit import junit
 from judgec.rag.probes.report.page import page
-from judgec.rag.probes.report.run import run_of
+from judgec.rag.probes.report.run import case_of, run_of
 from judgec.rag.probes.report.summary import Summary, summarize
 from judgec.rag.probes.runner import Running
 from judgec.rag.probes.systems import Agent, ProbedSystem, Repeated, open_system
@@ -41,6 +40,7 @@ from judgec.rag.queries.scenarios.prompted import PromptedWriter, unread
 from judgec.rag.queries.scenarios.reading import files_in, questions_of, read_scenario, read_scenarios
 from judgec.records.scenario.outcome import Probed, SystemReply
 from judgec.records.scenario.schema import REJECTION, Metric, Question, Scenario, metric_of
+from judgec.report.junit import junit
 from judgec.report.jury import jury_sentence
 from judgec.stats.intervals.gate import GateVerdict
 from judgec.table import seal
@@ -467,7 +467,7 @@ def _write(
     title = f"{options.out.name}: {len(summary.systems)} systems, {len(summary.scenarios)} scenarios"
     files: dict[str, str] = {
         PAGE: page(summary, scenarios, probed, title=title, created=created),
-        "junit.xml": junit(probed),
+        "junit.xml": junit("judgec probe", list(map(case_of, probed))),
         "results.jsonl": _lines(one.model_dump_json(exclude_defaults=True) for one in probed),
     }
     if repeats:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from judgec.errors import GateError, UserError
 from judgec.labels.splits import write_whole
-from judgec.report.gates import Gate, junit, markdown
+from judgec.report.gates import Gate, gate_cases, markdown
+from judgec.report.junit import junit
 from judgec.report.screen import TextTable
 from judgec.stats.intervals.gate import announced, worst
 from judgec.verbs.cli.output import say
@@ -54,7 +55,7 @@ def end_gated(
         GateError: When one has not passed; the files are there.
     """
     if junit_file is not None:
-        write_whole(junit_file, junit(verb, gates))
+        write_whole(junit_file, junit(f"judgec {verb}", gate_cases(verb, gates)))
     if summary := os.environ.get(SUMMARY):
         with Path(summary).open("a", encoding="utf-8") as file:
             file.write(markdown(verb, gates, tables, report))

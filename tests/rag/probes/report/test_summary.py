@@ -10,9 +10,8 @@ from judgec.errors import UserError
 from judgec.rag.probes.diagnosis import diagnose
 from judgec.rag.probes.gate import breaches, outcome, parse_limits
 from judgec.rag.probes.render import matrix_rows, rate_rows, scenario_rows
-from judgec.rag.probes.report.junit import junit
 from judgec.rag.probes.report.page import page
-from judgec.rag.probes.report.run import run_of
+from judgec.rag.probes.report.run import case_of, run_of
 from judgec.rag.probes.report.summary import summarize
 from judgec.rag.queries.scenarios import SHIPPED
 from judgec.rag.queries.scenarios.reading import read_scenario
@@ -20,6 +19,7 @@ from judgec.rag.queries.terms import TermIndex
 from judgec.rag.retrieval.passages import Passage
 from judgec.records.scenario.outcome import Outcome, Probed, ReplyVerdict, SystemReply, Where
 from judgec.records.scenario.schema import Question
+from judgec.report.junit import junit
 from tests.report.page.html import Page
 
 SCENARIOS = {name: read_scenario(SHIPPED / f"{name}.yaml") for name in ("S1", "S4", "S6")}
@@ -204,7 +204,8 @@ def test_gate_that_makes_no_sense_is_refused(text: str) -> None:
 
 
 def test_junit_counts_failures_and_errors_apart() -> None:
-    text = junit([*PROBED, one(11, "fail", query="bell \x07 & <tag>")])
+    probed = [*PROBED, one(11, "fail", query="bell \x07 & <tag>")]
+    text = junit("judgec probe", list(map(case_of, probed)))
     root = ET.fromstring(text)  # noqa: S314 - our own
     assert (root.get("tests"), root.get("failures"), root.get("errors")) == ("21", "4", "2")
     suites = root.findall("testsuite")

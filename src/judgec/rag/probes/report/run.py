@@ -1,13 +1,16 @@
-"""A probe as an MLflow run."""
+"""A probe as an MLflow run, and as test cases for a build server."""
 
 from collections import Counter
 from pathlib import Path
+from typing import Literal
 
 from judgec.connect.tracking.metrics import all_or_headline
 from judgec.connect.tracking.runs import ProbeRun
 from judgec.rag.probes.report.summary import Cell, Summary, cell_columns
 from judgec.rag.probes.report.totals import Total
 from judgec.records.estimate import Estimate
+from judgec.records.scenario.outcome import Probed
+from judgec.report.junit import TestCase
 
 HEADLINE = ("failure_rate", "failure_rate.low", "failure_rate.high", "n", "errors", "unscored", "verdict_changes")
 SYSTEMS = 4  # whose failure rate the run shows; the scenarios that fail most fill the rest of the 15 metrics
@@ -83,3 +86,21 @@ def run_of(summary: Summary, *, folder: Path, started: float, ended: float) -> P
         ended=ended,
         description="\n\n".join(summary.notes),
     )
+
+
+def case_of(one: Probed) -> TestCase:
+    """A question put to a system; errors and unscored replies are errors, not failures."""
+    verdict, question = one.verdict, one.question
+    suite = f"{verdict.scenario} x {verdict.system} x {verdict.data_set}"
+    about = f"{verdict.scenario}.{verdict.system}", f"{verdict.query_id}: {question.query}"
+    if verdict.outcome == "pass":
+        return TestCase(suite, *about, seconds=one.reply.seconds)
+    lines = [
+        f"question: {question.query}",
+        f"reference: {question.reference or '(a refusal)'}",
+        f"answer: {one.reply.answer if one.reply.answer is not None else '(none)'}",
+        f"reason: {verdict.reason}",
+        *([f"component: {verdict.component} ({verdict.why})"] if verdict.component else []),
+    ]
+    fault: Literal["failure", "error"] = "failure" if verdict.outcome == "fail" else "error"
+    return TestCase(suite, *about, fault, "", verdict.reason, "\n".join(lines), one.reply.seconds)
