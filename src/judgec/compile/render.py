@@ -11,17 +11,18 @@ from judgec.report.numbers import dollars, number, objective_name, percent, show
 from judgec.report.screen import TextTable
 
 
-def outcome_tables(compiled: Compiled, *, abstaining: bool) -> list[TextTable]:
-    """Tables of what somebody asked for: the panel, the coverage when it abstains, the learning curve."""
-    tables = _costs_tables(compiled) + ([] if compiled.panel is None else [_panel_table(compiled.panel)])
+def outcome_tables(compiled: Compiled, *, abstaining: bool, costs: bool) -> list[TextTable]:
+    """Tables of what somebody asked for: the panel, the coverage when it abstains, the learning curve; and costs."""
+    tables = _costs_tables(compiled) if costs else []
+    tables += [] if compiled.panel is None else [_panel_table(compiled.panel)]
     tables += [_coverage_table(compiled.abstention)] if abstaining else []
     return tables + ([] if compiled.curve is None else [_curve_table(compiled.curve)])
 
 
-def outcome_notes(compiled: Compiled) -> Iterator[str]:
-    """How each aspect is calibrated, what is promised, what more labels would bring."""
+def outcome_notes(compiled: Compiled, *, calibration: bool) -> Iterator[str]:
+    """How each aspect is calibrated, where that is wanted, what is promised, what more labels would bring."""
     errors = calibration_errors(compiled.dataset, compiled.verification.judgments["compiled"])
-    for aspect, fitted in compiled.judge.calibrators.items():
+    for aspect, fitted in compiled.judge.calibrators.items() if calibration else ():
         chosen = next((choice for choice in fitted.choices if choice.chosen), None)
         loss = (
             ""

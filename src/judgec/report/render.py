@@ -26,6 +26,18 @@ def comparison_table(title: str, judges: Mapping[str, Agreement], headline: str)
     return TextTable(title, ("", *heads), named, legend=words.judges(judges))
 
 
+def beside_table(title: str, judges: Mapping[str, Agreement], names: Sequence[str]) -> TextTable:
+    """One row a judge, few statistics, each with its interval.
+
+    Args:
+        title: Above it.
+        judges: By what a row is called.
+        names: Of the statistics.
+    """
+    heads, rows = TableColumns([statistic(name) for name in names]).screen(list(judges.values()))
+    return TextTable(title, ("", *heads), [(judge, *row) for judge, row in zip(judges, rows, strict=True)])
+
+
 def agreement_table(title: str, judges: Mapping[str, Agreement]) -> TextTable:
     """One column a judge, one row a statistic."""
     rows = _turned([*map(statistic, statistics(judges)), *FACTS], list(judges.values()))

@@ -44,7 +44,7 @@ def test_a_panel_of_columns_compiles_and_judges_items_with_the_same_columns(tmp_
     )
     assert "Panel: " in done.stdout
     assert "judges in place of" in done.stderr
-    assert "compiled single" in done.stdout
+    assert "what you get" in done.stdout
     new = [{key: value for key, value in row.items() if key != "grade"} for row in wide(labels(8, 5), seed=7)]
     truth = [int(str(row["grade"])) for row in labels(8, 5)]
     new[0]["b"] = None  # b was not asked: the others speak

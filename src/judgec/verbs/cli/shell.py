@@ -30,6 +30,10 @@ def _shared_option(alias: object, flag: str) -> object:
 HomeOption = Annotated[Path, _shared_option(Home, "--home")]
 TrackingOption = Annotated[str | None, _shared_option(TrackingUri, "--tracking-uri")]
 ApiBaseOption = Annotated[str | None, _shared_option(ApiBase, "--api-base")]
+VerboseOption = Annotated[
+    bool,
+    typer.Option("--verbose", "-v", help="Print every table, legend and note too.", rich_help_panel="Output"),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.", rich_help_panel="Output")]
 JunitOption = Annotated[
     Path | None,

@@ -1,6 +1,6 @@
 """``judgec compile-judge``."""
 
-from judgec.verbs.cli.shell import DryRunOption, JsonOption, JunitOption, RequireOption, command_of
+from judgec.verbs.cli.shell import DryRunOption, JsonOption, JunitOption, RequireOption, VerboseOption, command_of
 from judgec.verbs.options.compile_judge import CompileJudgeOptions
 
 
@@ -12,6 +12,7 @@ def compile_judge(
     junit: JunitOption = None,
     json: JsonOption = False,
     dry_run: DryRunOption = False,
+    verbose: VerboseOption = False,
 ) -> None:
     """Compile a judge from expert labels and measure it on labels it has never seen."""
     from judgec.report.gates import Gate
@@ -38,7 +39,7 @@ def compile_judge(
     if json:
         print_json(found.report)
     else:
-        show_compiled(found, options)
+        show_compiled(found, options, verbose=verbose)
     if require_promotion:
         sentence = f"{found.name}: {'promoted' if found.promoted else 'not promoted'}; {found.reason}"
         end_gated(

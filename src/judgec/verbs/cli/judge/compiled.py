@@ -3,27 +3,32 @@
 from dataclasses import replace
 from pathlib import Path
 
-from judgec.compile.dataset import Dataset
+from judgec.compile.dataset import Dataset, joined, ratings_of
 from judgec.compile.modes import found_modes
 from judgec.compile.render import outcome_notes, outcome_tables
 from judgec.compile.replacement import replacement
 from judgec.compile.search.plan import CallPlan
 from judgec.compile.settings import CompileSettings
+from judgec.compile.verify import BEST_ALONE, COMPILED_SINGLE
 from judgec.labels.project import find_project
 from judgec.raters import programs
+from judgec.raters.recorded import RECORDED_KIND
 from judgec.records.agreement import Agreement
 from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.report.modes_table import mode_table
 from judgec.report.numbers import dollars, objective_name, show, statistic_name
-from judgec.report.render import agreement_table, comparison_table, notes, systems_sentence
+from judgec.report.render import agreement_table, beside_table, comparison_table, notes, systems_sentence
 from judgec.report.replacement_table import ASPECTS, ASPECTS_TITLE, outcome_sentences
 from judgec.report.screen import TextTable, print_tables
 from judgec.report.words import LOOK
+from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import statistics_of
 from judgec.verbs.candidates import functions_to_type
 from judgec.verbs.cli.output import command, print_table, say
 from judgec.verbs.compilation import Compilation
 from judgec.verbs.options.compile_judge import CompileJudgeOptions
+
+SHOWN_STATISTICS = 2  # of the short table: what was maximised, and accept or exact agreement
 
 
 def show_plan(settings: CompileSettings, plan: CallPlan) -> None:
@@ -87,17 +92,129 @@ def judge_and_out(card: ProgramCard, home: Path = Path()) -> tuple[str, ...]:
     return "--judge", card.name if card.promoted else f"{card.name}@latest", "--out", "judged.jsonl"
 
 
-def show_compiled(found: Compilation, options: CompileJudgeOptions, items: str = "FILE") -> None:
-    """Print tables, verdict and the next command.
+ROWS = {
+    "uncompiled": "{uncompiled} as it was",
+    BEST_ALONE: "{alone} as it was, the best alone",
+    "compiled_prompt": "{prompt} alone",
+    COMPILED_SINGLE: "the best single judge, compiled",
+    "evidence_only": "evidence alone",
+    "compiled": "{name}: what you get",
+    "ceiling": "experts among themselves",
+}
+"""What the rows of the short table are called; others keep their names."""
+LEFT_OUT = ("majority", "compiled_loo", "longest")  # of the short table, but where one is better than what ships
+
+
+def short_table(found: Compilation) -> TextTable:
+    """What somebody had, what he gets, and the experts; rows that say the same twice stand once."""
+    card, compiled = found.saved.card, found.saved.compiled
+    agreements = {name: one for name, one in compiled.verification.agreements.items() if one.n}
+    headline = statistics_of(card.objective)[0]
+    names = list(dict.fromkeys((headline, "accept_agreement", "exact")))[:SHOWN_STATISTICS]
+    best = agreements["compiled"].estimates[headline].value or 0.0
+
+    def shown(name: str) -> bool:
+        value = agreements[name].estimates[headline].value
+        return name not in LEFT_OUT or (value is not None and value > best and name != "compiled_loo")
+
+    choice, recorded = compiled.choice, compiled.chosen.settings.get("kind") == RECORDED_KIND
+    before = None if choice is None or not recorded else choice.uncompiled
+    alone = None if choice is None else choice.alone
+    called = {
+        "name": f"{card.name}@{card.version}",
+        "uncompiled": "the prompt" if before is None else before.name,
+        "alone": "" if alone is None else alone.name,
+        "prompt": compiled.chosen.name if recorded else "the compiled prompt",
+    }
+    rows: dict[str, Agreement] = {}
+    for name in [*(one for one in ROWS if one in agreements), *(one for one in agreements if one not in ROWS)]:
+        alike = [one.estimates for one in rows.values()]
+        own = name in {"compiled", "ceiling"} or agreements[name].estimates not in alike
+        if shown(name) and own:
+            rows[ROWS.get(name, name.replace("_", " ")).format(**called)] = agreements[name]
+    tested = f"{len(compiled.dataset.test)} test items of {compiled.dataset.test.n_queries} queries"
+    return beside_table(f"On {tested}, with 95 % intervals", rows, names)
+
+
+def as_it_is(found: Compilation) -> str | None:
+    """How far a recorded judge agrees with the experts on all items, before anything is made of it."""
+    compiled, settings = found.saved.compiled, found.saved.compiled.promotion_test.settings
+    if settings.recorded is None or compiled.choice is None:
+        return None
+    before = compiled.choice.alone or compiled.choice.uncompiled
+    if before is None or before.name not in settings.recorded.judges:
+        return None
+    dataset = compiled.dataset
+    whole = joined(dataset.train, dataset.dev, dataset.test)
+    place = {item.item_id: row for row, item in enumerate(whole.items)}
+    whole = whole.rows(sorted(place.values()))
+    raw = settings.recorded.judgments(before.name, [item.item_id for item in whole.items])
+    how = Resampling(resamples=settings.resamples, seed=settings.seed)
+    agreed = measure(ratings_of(dataset, whole, raw), how)
+    names = dict.fromkeys((statistics_of(settings.objective)[0], "accept_agreement"))
+    numbers = [f"{statistic_name(name)} {show(agreed.estimates[name])}" for name in names if name in agreed.estimates]
+    return f"{before.name} as it is, on all {agreed.n} labelled items: {', '.join(numbers)} with your experts."
+
+
+def show_compiled(
+    found: Compilation, options: CompileJudgeOptions, items: str = "FILE", *, verbose: bool = False
+) -> None:
+    """Print what came of it: a verdict, a table, what to do next; or everything.
 
     Args:
         found: What was compiled.
         options: Of the compile.
         items: What the next command judges; ``FILE`` stands for items yet to come.
+        verbose: Print every table, legend and note, as the page has them.
     """
     saved = found.saved
-    card, compiled, agreements = saved.card, saved.compiled, saved.compiled.verification.agreements
-    measured = statistics_of(card.objective)
+    card, compiled = saved.card, saved.compiled
+    replaces = replacement(compiled.dataset, compiled.verification.judgments)
+    modes = found_modes(compiled)
+    shipped = f"{card.name}@{card.version}{f' ({EVIDENCE_ALONE})' if card.evidence_alone else ''}"
+    outcome = "promoted to champion" if card.promoted else "saved as challenger"
+    verdict = [str(saved.report["verdict"]), f"{shipped} {outcome}: {card.reason}"]
+    enough = compiled.detectable_difference.sentence
+    more = compiled.interval_width(card.objective).sentence
+    asked = outcome_tables(compiled, abstaining=compiled.abstention.below is not None, costs=verbose)
+    if verbose:
+        _show_in_full(found)
+    else:
+        say(*filter(None, [as_it_is(found)]), *verdict, "")
+        print_tables(short_table(found))
+    print_tables(*asked)
+    if replaces is not None and replaces.aspects:
+        print_table(ASPECTS_TITLE, *ASPECTS.screen(list(replaces.aspects.items())))
+    if modes is not None:
+        print_tables(mode_table(modes))
+    every = [
+        *(f"note: {note}" for note in (*compiled.notes, *(() if modes is None else modes.notes))),
+        *(f"note: {note}" for note in dict.fromkeys(notes({"compiled": compiled.verification.agreements["compiled"]}))),
+    ]
+    reading = {f"note: {note}" for note in compiled.dataset.labels.notes}
+    seen = every if verbose else [note for note in every if note not in reading]
+    hidden = len(every) - len(seen)
+    systems = [] if compiled.systems is None else [systems_sentence(compiled.systems)]
+    endpoint = () if options.api_base is None else ("--api-base", options.api_base)
+    called = functions_to_type(card, options)
+    say(
+        *(_gains(found) + verdict if verbose else []),
+        *(() if replaces is None or replaces.omega is None else outcome_sentences(replaces)),
+        *filter(None, [enough, more]),
+        *systems,
+        *(outcome_notes(compiled, calibration=verbose)),
+        *seen,
+        f"report: {programs.page_path(options.home, card)}",
+        f"{card.cost.lm_calls} LM calls, {dollars(card.cost.usd)}, {card.cost.seconds:.0f} s"
+        + (f"; {hidden} notes on how the labels were read, and every statistic: -v, or the report" if hidden else ""),
+        "",
+        f"Next: {command('judge', items, *judge_and_out(card, options.home), *endpoint, *called, home=options.home)}",
+        f"      {command('ui', home=options.home)}",
+    )
+
+
+def _show_in_full(found: Compilation) -> None:
+    agreements = found.saved.compiled.verification.agreements
     both: dict[str, Agreement] = {
         name: agreements[name]
         for name in ("compiled", "compiled_loo", "ceiling")
@@ -105,32 +222,11 @@ def show_compiled(found: Compilation, options: CompileJudgeOptions, items: str =
     }
     full = agreement_table("in full, with 95 % intervals", both)
     print_tables(judges_table(found), replace(full, legend={**full.legend, "look": LOOK}))
-    print_tables(*outcome_tables(compiled, abstaining=compiled.abstention.below is not None))
-    verdict = "promoted to champion" if card.promoted else "saved as challenger"
-    endpoint = () if options.api_base is None else ("--api-base", options.api_base)
-    called = functions_to_type(card, options)
-    replaces = replacement(compiled.dataset, compiled.verification.judgments)
-    if replaces is not None and replaces.aspects:
-        print_table(ASPECTS_TITLE, *ASPECTS.screen(list(replaces.aspects.items())))
-    if (modes := found_modes(compiled)) is not None:
-        print_tables(mode_table(modes))
-    say(
-        *[
-            f"prompt gain ({statistic_name(name)}, both calibrated): {show(compiled.prompt_gain[name])}"
-            for name in measured
-        ],
-        str(saved.report["verdict"]),
-        *(() if replaces is None or replaces.omega is None else outcome_sentences(replaces)),
-        f"{card.name}@{card.version}{f' ({EVIDENCE_ALONE})' if card.evidence_alone else ''} {verdict}: {card.reason}",
-        compiled.detectable_difference.sentence,
-        *filter(None, [compiled.interval_width(card.objective).sentence]),
-        *([] if compiled.systems is None else [systems_sentence(compiled.systems)]),
-        f"report: {programs.page_path(options.home, card)}",
-        f"{card.cost.lm_calls} LM calls, {dollars(card.cost.usd)}, {card.cost.seconds:.0f} s",
-        *outcome_notes(compiled),
-        *[f"note: {note}" for note in (*compiled.notes, *(() if modes is None else modes.notes))],
-        *[f"note: {note}" for note in dict.fromkeys(notes({"compiled": agreements["compiled"]}))],
-        "",
-        f"Next: {command('judge', items, *judge_and_out(card, options.home), *endpoint, *called, home=options.home)}",
-        f"      {command('ui', home=options.home)}",
-    )
+
+
+def _gains(found: Compilation) -> list[str]:
+    gains = found.saved.compiled.prompt_gain
+    return [
+        f"prompt gain ({statistic_name(name)}, both calibrated): {show(gains[name])}"
+        for name in statistics_of(found.saved.card.objective)
+    ]
