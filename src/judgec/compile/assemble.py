@@ -185,6 +185,7 @@ def fitted(bench: Bench, candidate: Candidate, part: Part, raw: Judgments | None
             own_accept=bench.own_accept,
             stated=None if raw is None else raw.grade[known, j],
             shares=None if shares is None else shares[known],
+            joint="panel" in candidate.settings,
         )
         calibrators[aspect], found = fit_out_of_fold(
             data,

@@ -37,6 +37,7 @@ class Data:
         evidence: Features, shape (n, n_features), or None.
         target: The experts' positions, shape (n,).
         alone: The features where no LM is asked, if they differ: evidence may count what the LM said of claims.
+        joint: The verdicts are those of a panel: on ordered grades they decide by cut points on their value.
         cluster: The query of each row, shape (n,).
         scale: The grades.
         accept: The experts' accept, 1 / 0, -1 where unknown, shape (n,).
@@ -56,6 +57,7 @@ class Data:
     stated: IntArray | None = None
     shares: FloatArray | None = None
     alone: FloatArray | None = None
+    joint: bool = False
 
     def read_by(self, source: Source) -> FloatArray | None:
         """The features that a source reads."""
@@ -164,12 +166,12 @@ class Chosen:
 def choose(data: Data, fit: Fit, objective: Objective, seed: int, *, lm_incumbent: bool = True) -> Chosen:
     """Choose source, family and decision rule together, by the objective, on out-of-fold grades.
 
-    With a language model the raw verdict is the incumbent. Without one it is evidence alone with its likeliest grade.
-    A challenger replaces it when its paired gain is more than one standard error (jackknife over queries) above 0,
-    neither kappa nor QWK falls by ``MAY_FALL``, and its probabilities are no worse: a family with a higher ranked
-    probability score (Brier score on a nominal scale) than the incumbent's may win on grades by luck and ruin the
-    score. Of several the one with the largest gain ships; equal ones, and the family of the incumbent, go by that
-    score.
+    With a language model the raw verdict is the incumbent, of a panel cut points on its value. Without one it is
+    evidence alone with its likeliest grade. A challenger replaces it when its paired gain is more than one standard
+    error (jackknife over queries) above 0, neither kappa nor QWK falls by ``MAY_FALL``, and its probabilities are no
+    worse: a family with a higher ranked probability score (Brier score on a nominal scale) than the incumbent's may
+    win on grades by luck and ruin the score. Of several the one with the largest gain ships; equal ones, and the
+    family of the incumbent, go by that score.
 
     Every fold's calibrators were fitted on the other folds, and cut points for it on the other folds' predictions.
 
@@ -197,7 +199,10 @@ def choose(data: Data, fit: Fit, objective: Objective, seed: int, *, lm_incumben
     best_lm = _best(losses, "lm")
     if data.verdicts is not None and best_lm is not None:
         options += _verdict_rules(data, data.verdicts, predicted[best_lm], best_lm, fold, objective, seed)
-    wanted: RuleName = "raw" if base[0] == "lm" else "likeliest"
+    by_cuts = by_lm and data.joint and not data.nominal
+    if by_cuts:
+        options = [one for one in options if one.key[0] != "lm" or (one.rule, one.goal) == ("map", objective)]
+    wanted: RuleName = "likeliest" if base[0] != "lm" else "map" if by_cuts else "raw"
     first = next(i for i, one in enumerate(options) if (one.key, one.rule) == (base, wanted))
     rows = _table(options, first, losses, objective, data)
     at = _winner(rows, first)
@@ -278,7 +283,7 @@ def _incumbent_key(losses: dict[Key, FloatArray], data: Data, *, lm_incumbent: b
         return best
     if best is None:
         return shares
-    gain, error = _clustered_mean(losses[shares] - losses[best], data.cluster)
+    gain, error = clustered_mean(losses[shares] - losses[best], data.cluster)
     return best if gain > error or shares[0] != "evidence" else shares
 
 
@@ -489,7 +494,7 @@ def _distance(grade: IntArray, data: Data) -> FloatArray:
     return np.asarray(apart > 0 if data.nominal else apart, dtype=np.float64)
 
 
-def _clustered_mean(values: FloatArray, cluster: IntArray) -> tuple[float, float]:
+def clustered_mean(values: FloatArray, cluster: IntArray) -> tuple[float, float]:
     """Mean of ``values`` and its standard error when rows of one query hang together."""
     _, code = np.unique(cluster, return_inverse=True)
     mean = float(values.mean())

@@ -1,7 +1,8 @@
 """Makes a panel of recorded judges, and lets it replace the best of them where it is better out of fold.
 
 Everything is compared on train and dev, each item by weights, stacks, calibrators and cut points that were fitted
-without its query. The incumbent is the best single judge, calibrated: a panel has to gain one standard error on it.
+without its query, and by a single judge that was chosen without it: the best of many on the rows that chose it looks
+better than it is.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,28 +17,27 @@ from judgec.compile.calibrate_choice import Data, decided_by_cuts, folds_by_quer
 from judgec.compile.choose import ChosenPanel, ChosenPrompt, ScoredCandidate
 from judgec.compile.compared import difference, gain
 from judgec.compile.dataset import Part, ratings_of
-from judgec.compile.recorded import UNKNOWN_PROMPT, scored_candidate
+from judgec.compile.panel_loss import loss_out_of_fold, loss_spared
+from judgec.compile.recorded import UNKNOWN_PROMPT, best_single, scored_candidate
 from judgec.compile.search.candidates import Candidate
 from judgec.compile.settings import CompileSettings
 from judgec.lm.watch import Watch
 from judgec.raters.calibrator import Calibrator, above_cuts
 from judgec.raters.judge import CompiledJudge
-from judgec.raters.panel import Panel, PanelKind, column_names, member_columns, speakers
+from judgec.raters.panel import Panel, PanelKind, column_names, member_columns, speakers, together
 from judgec.raters.programs import dump_module, load_module
 from judgec.raters.recorded import RECORDED_KIND, RecordedVerdicts, shortly
 from judgec.records.estimate import Estimate
-from judgec.records.judgment import Judgments, concatenate
+from judgec.records.judgment import Judgments
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.ratings import GradePairs
 from judgec.report.numbers import objective_name
 from judgec.stats.agreement.objective import Objective
 from judgec.stats.intervals.paired_gain import PairedGain
 
-KINDS: tuple[PanelKind, ...] = (
-    "mean",
-    "weighted",
-    "stack",
-)  # simplest first: within one standard error of the best it ships
+KINDS: tuple[PanelKind, ...] = ("mean", "weighted", "stack")
+PARTITIONS = 3  # of the queries into folds: what is said out of fold is the mean over them
+NEAR = 0.5  # standard errors: of two whose losses are nearer than this the one with fewer calls ships
 RIDGE = 0.1  # of the weights, in shares of a member's mean sum of squares
 NO_WEIGHT = 1e-3  # of the largest: a member below it drops out
 ALL = "all"
@@ -71,12 +71,18 @@ class Member:
 
 @dataclass(frozen=True)
 class _Tried:
-    """A panel, its verdicts and grades out of fold, and its gain on the incumbent."""
+    """A judge, what it says out of fold beside the experts, and its loss of each item and aspect."""
+
+    rated: GradePairs
+    loss: FloatArray
+
+
+@dataclass(frozen=True)
+class _TriedPanel(_Tried):
+    """A panel, and its verdicts out of fold."""
 
     panel: Panel
     raw: Judgments
-    rated: GradePairs
-    gain: PairedGain
 
 
 @dataclass(frozen=True)
@@ -97,6 +103,15 @@ class _Table:
     def rated(self, judge: CompiledJudge, raw: Judgments) -> GradePairs:
         """What a judge fitted on these verdicts says out of fold, beside the experts."""
         return rated_out_of_fold(self.bench, judge, self.part, raw)
+
+    @property
+    def target(self) -> IntArray:
+        """The experts' positions, shape (n_items, n_aspects), -1 where unlabelled."""
+        return self.bench.target(self.part)
+
+    def spared(self, one: _Tried, other: _Tried) -> PairedGain:
+        """By how much the loss of ``one`` is lower on the items of both."""
+        return loss_spared(one.loss, other.loss, self.part.experts.cluster)
 
     def gain(self, one: GradePairs, other: GradePairs) -> PairedGain:
         """By how much ``one`` is better on the items of both; of none it is 0, and not clear."""
@@ -120,60 +135,83 @@ def choose_panel(
     most = "" if settings.panel == ALL else f"at most {settings.panel} "
     watch.stage("panel", f"{most}of {len(table.said)} judges, by {objective_name(objective.name)}")
     members = list(table.said) if settings.panel == ALL else _selected(table, incumbent.name, int(settings.panel or 0))
-    found = _each_kind(table, members, incumbent)
-    said = table.said[incumbent.name]
-    single = fitted(bench, incumbent, table.part, said)
-    scored = (*choice.scored, *(_scored(table, one, incumbent, settings) for one in found))
-    better = [one for one in found if one.gain.clear]
+    single = fitted(bench, incumbent, table.part, table.said[incumbent.name])
+    fold = folds_by_query(table.part.experts.cluster, bench.seed)
+    if len(members) < 2 or fold is None:
+        return _alone(choice, single, f"no judge gains one standard error beside {incumbent.name}, which ships alone")
+    tried = [_tried(table, members, kind, fold) for kind in KINDS]
+    choice = replace(choice, scored=(*choice.scored, *(_scored(table, one, incumbent, settings) for one in tried)))
+    nested = _nested(table, choice, fold)
+    better = [one for one in tried if _replaces(table, one, nested)]
+    best = _best(table, better or tried)
+    gain, spared = table.gain(best.rated, nested.rated), table.spared(best, nested)
+    said = f"{_with_error(gain)} out of fold, and spares a loss of {_with_error(spared)}"
+    candidate = _candidate(best.panel, incumbent)
     if not better:
-        note = f"no judge gains one standard error beside {incumbent.name}, which ships alone"
-        if found:
-            best = max(found, key=lambda one: one.gain.value)
-            note = (
-                f"the best of {len(members)} members, {best.panel.kind}, gains {best.gain.value:+.3f} on "
-                f"{incumbent.name} out of fold, {_unclear(best.gain)}: the single judge ships"
-            )
-        return _alone(replace(choice, scored=scored), single, note)
-    best = max(better, key=lambda one: one.gain.value)
-    ships = next(one for one in better if one is best or _within(table, best.rated, one.rated))
-    candidate = _candidate(ships.panel, incumbent)
-    judge = replace(fitted(bench, candidate, table.part, ships.raw), panel=ships.panel)
-    gain = ships.gain
+        note = f"{candidate.name} gains {said}, on the best single judge: {incumbent.name} ships"
+        return _alone(choice, single, note)
+    judge = replace(fitted(bench, candidate, table.part, best.raw), panel=best.panel)
     if bench.evidence is not None:
-        gain = table.gain(table.rated(judge, ships.raw), table.rated(single, said))
-        if not gain.clear:
+        beside = table.gain(table.rated(judge, best.raw), table.rated(single, table.said[incumbent.name]))
+        if not _apart(beside):
             note = (
-                f"{candidate.name} gains {ships.gain.value:+.3f} on {incumbent.name} out of fold, but with evidence "
-                f"beside both {gain.value:+.3f}, {_unclear(gain)}: the single judge ships"
+                f"{candidate.name} gains {said}, on the best single judge, but with evidence beside both "
+                f"{_with_error(beside)}: {incumbent.name} ships"
             )
-            return _alone(replace(choice, scored=scored), single, note)
-    note = (
-        f"panel: {candidate.name} in place of {incumbent.name}, out of fold {gain.value:+.3f} with a standard error of "
-        f"{gain.error:.3f}; {_spoke(table, ships.panel)}"
-    )
+            return _alone(choice, single, note)
+    note = f"panel: {candidate.name} in place of {incumbent.name}: {said}; {_spoke(table, best.panel)}"
     return replace(
         choice,
         chosen=candidate,
         fitted=judge,
-        panel=ChosenPanel(ships.panel, incumbent, single),
-        scored=scored,
+        panel=ChosenPanel(best.panel, incumbent, single),
         notes=(*choice.notes, note),
     )
 
 
-def _each_kind(table: _Table, members: Sequence[str], incumbent: Candidate) -> list[_Tried]:
-    """Each kind of panel of these members beside the best single judge, on verdicts alone; none of one member."""
-    if len(members) < 2:
-        return []
-    alone = replace(table.bench, evidence=None)
-    said = table.said[incumbent.name]
-    start = table.rated(fitted(alone, incumbent, table.part, said), said)
-    found = []
-    for kind in KINDS:
-        panel, raw = _crossed(table, members, kind)
-        rated = table.rated(fitted(alone, incumbent, table.part, raw), raw)
-        found.append(_Tried(panel, raw, rated, table.gain(rated, start)))
-    return found
+def _tried(table: _Table, members: Sequence[str], kind: PanelKind, fold: IntArray) -> _TriedPanel:
+    """A kind of panel of these members, on verdicts alone."""
+    panel, raw = _crossed(table, members, kind)
+    by_fold = [raw] * (int(fold.max()) + 1)
+    loss = loss_out_of_fold(by_fold, table.target, fold, table.bench.scale, joint=True)
+    return _TriedPanel(_by_cuts(table, raw), loss, panel, raw)
+
+
+def _best(table: _Table, tried: Sequence[_TriedPanel]) -> _TriedPanel:
+    """The panel with the lowest loss, or one with fewer members that is hardly worse."""
+    best = min(tried, key=lambda one: float(np.nanmean(one.loss)))
+    near = [one for one in tried if not _apart(table.spared(best, one))]
+    return min([best, *near], key=lambda one: (len(one.panel.members), float(np.nanmean(one.loss))))
+
+
+def _nested(table: _Table, choice: ChosenPrompt, fold: IntArray) -> _Tried:
+    """The best single judge as it is worth: each fold is judged by the one that is best on the other folds."""
+    assert choice.uncompiled is not None  # of recorded judges
+    bench, part = table.bench, table.part
+    calibrated = {one.candidate.name: one.rated for one in choice.scored if one.rated is not None and not one.members}
+    raw = {name: ratings_of(bench.dataset, part, table.said[name]) for name in calibrated}
+    names, rated = [], None
+    for number in range(int(fold.max()) + 1):
+        held = np.isin(calibrated[choice.chosen.name].cluster, part.experts.cluster[fold == number])
+        as_is, compiled = ({name: one.where(~held) for name, one in of.items()} for of in (raw, calibrated))
+        names.append(best_single(as_is, compiled, choice.uncompiled.name, table.objective))
+        one = calibrated[names[-1]]
+        rated = one if rated is None else rated.with_rows(held, one)
+    assert rated is not None  # a fold at least
+    said = [table.said[name] for name in names]
+    return _Tried(rated, loss_out_of_fold(said, table.target, fold, bench.scale, joint=False))
+
+
+def _replaces(table: _Table, panel: _TriedPanel, single: _Tried) -> bool:
+    """Whether a panel ships: it spares loss and is not clearly worse by the objective, or is clearly better by that."""
+    gain = table.gain(panel.rated, single.rated)
+    as_good = gain.error is not None and gain.value >= -gain.error
+    return gain.clear or (as_good and _apart(table.spared(panel, single)))
+
+
+def _apart(gain: PairedGain) -> bool:
+    """Whether a gain is more than half a standard error above 0."""
+    return gain.error is not None and gain.value > max(NEAR * gain.error, 0.0)
 
 
 def _alone(choice: ChosenPrompt, single: CompiledJudge, note: str) -> ChosenPrompt:
@@ -182,10 +220,8 @@ def _alone(choice: ChosenPrompt, single: CompiledJudge, note: str) -> ChosenProm
     return replace(choice, fitted=single, panel=panel, notes=(*choice.notes, f"panel: {note}"))
 
 
-def _unclear(gain: PairedGain) -> str:
-    """Why a gain is not enough."""
-    known = "undefined" if gain.error is None else f"{gain.error:.3f}"
-    return f"not more than one standard error ({known})"
+def _with_error(gain: PairedGain) -> str:
+    return f"{gain.value:+.4f} (standard error {'undefined' if gain.error is None else f'{gain.error:.4f}'})"
 
 
 def members_of(bench: Bench, choice: ChosenPrompt, settings: CompileSettings, objective: Objective) -> list[Member]:
@@ -203,12 +239,12 @@ def members_of(bench: Bench, choice: ChosenPrompt, settings: CompileSettings, ob
     costs = {name: table.recorded.cost_of(name, ids) for name in choice.panel.members}
     if panel is None:
         return [Member(name, None, Estimate(value=None, note=ONLY), costs[name]) for name in choice.panel.members]
-    whole = _by_cuts(table, panel.members, panel.kind)
+    whole = _worth(table, panel.members, panel.kind)
     members = []
     for i, name in enumerate(panel.members):
         others = [one for one in panel.members if one != name]
         adds = (
-            difference(whole, _by_cuts(table, others, panel.kind), objective, settings)
+            difference(whole, _worth(table, others, panel.kind), objective, settings)
             if others
             else Estimate(value=None, note=ONLY)
         )
@@ -229,7 +265,7 @@ def _selected(table: _Table, first: str, most: int) -> list[str]:
     Where nobody joins alone, the best newcomer and another one may join together: of two who accept or reject neither
     can outvote the other, of three two can.
     """
-    members, now = [first], _by_cuts(table, [first], "mean")
+    members, now = [first], _worth(table, [first], "mean")
     while len(members) < most:
         found, also = _newcomer(table, members, now), []
         if found is not None and not found.joins and len(members) + 2 <= most:
@@ -252,7 +288,7 @@ class _Newcomer:
 
 def _newcomer(table: _Table, members: Sequence[str], now: GradePairs) -> _Newcomer | None:
     """The cheapest within one standard error of the best who gains one, else the best; None where all are in."""
-    tried = {name: _by_cuts(table, [*members, name], "mean") for name in table.said if name not in members}
+    tried = {name: _worth(table, [*members, name], "mean") for name in table.said if name not in members}
     if not tried:
         return None
     gains = {name: table.gain(rated, now) for name, rated in tried.items()}
@@ -281,22 +317,25 @@ def _costs(table: _Table, names: Sequence[str]) -> dict[str, float]:
     return costs if len(costs) == len(names) else dict.fromkeys(names, 1.0)
 
 
-def _crossed(table: _Table, members: Sequence[str], kind: PanelKind) -> tuple[Panel, Judgments]:
-    """The panel fitted on everything, and its verdicts, each by one that was fitted without the item's query."""
+def _crossed(
+    table: _Table, members: Sequence[str], kind: PanelKind, partitions: int = PARTITIONS
+) -> tuple[Panel, Judgments]:
+    """The panel fitted on everything, and its verdicts: the mean of those fitted without the item's query."""
     panel = _fitted(table, members, kind, np.arange(len(table.part)))
-    said = [table.said[name] for name in panel.members]
-    scale = table.bench.scale
-    fold = None if kind == "mean" else folds_by_query(table.part.experts.cluster, table.bench.seed)
-    if fold is None:
-        return panel, panel.verdict(said, scale)
-    pieces, order = [], []
-    for number in range(int(fold.max()) + 1):
-        held = np.flatnonzero(fold == number)
-        without = _fitted(table, members, kind, np.flatnonzero(fold != number))
-        pieces.append(without.verdict([table.said[name].subset(held.tolist()) for name in without.members], scale))
-        order.append(held)
-    back = np.argsort(np.concatenate(order))
-    return panel, concatenate(pieces).subset(back.tolist())
+    everyone = [table.said[name] for name in members]
+    if kind == "mean":
+        return panel, panel.verdict(everyone, table.bench.scale)
+    spread = np.zeros((*table.target.shape, len(table.bench.scale.grades)))
+    for number in range(partitions):
+        fold = folds_by_query(table.part.experts.cluster, table.bench.seed + number)
+        if fold is None:
+            spread += panel.spread([table.said[name] for name in panel.members]) / partitions
+            continue
+        for held in (np.flatnonzero(fold == one) for one in range(int(fold.max()) + 1)):
+            without = _fitted(table, members, kind, np.setdiff1d(np.arange(len(fold)), held))
+            said = [table.said[name].subset(held.tolist()) for name in without.members]
+            spread[held] += without.spread(said) / partitions
+    return panel, together(everyone, spread, table.bench.scale)
 
 
 def _fitted(table: _Table, members: Sequence[str], kind: PanelKind, rows: IntArray) -> Panel:
@@ -370,10 +409,14 @@ def fit_weights(
     return np.full(members, 1.0 / members) if weights.sum() <= 0 else np.asarray(weights / weights.sum())
 
 
-def _by_cuts(table: _Table, members: Sequence[str], kind: PanelKind) -> GradePairs:
+def _worth(table: _Table, members: Sequence[str], kind: PanelKind) -> GradePairs:
+    """A panel's grades out of fold, of one partition, where many panels are compared."""
+    return _by_cuts(table, _crossed(table, members, kind, 1)[1])
+
+
+def _by_cuts(table: _Table, raw: Judgments) -> GradePairs:
     """A panel's grades out of fold by cut points on its expected score alone."""
     bench, part = table.bench, table.part
-    _, raw = _crossed(table, members, kind)
     grade, accept, target = raw.grade.copy(), raw.accept.copy(), bench.target(part)
     for j in range(len(bench.aspects)):
         known = np.flatnonzero((target[:, j] >= 0) & raw.scored)
@@ -404,7 +447,7 @@ def _candidate(panel: Panel, incumbent: Candidate) -> Candidate:
     return Candidate(name, module, settings={"kind": RECORDED_KIND, "judge": name, "panel": panel.kind})
 
 
-def _scored(table: _Table, tried: _Tried, incumbent: Candidate, settings: CompileSettings) -> ScoredCandidate:
+def _scored(table: _Table, tried: _TriedPanel, incumbent: Candidate, settings: CompileSettings) -> ScoredCandidate:
     """A panel beside the judges that were compared, as it is: with the grade that its members state together."""
     candidate = _candidate(tried.panel, incumbent)
     recorded = table.recorded.with_panel(candidate.name, tried.panel)

@@ -6,7 +6,7 @@ The judge that is best as it is stays, unless another one is clearly better then
 Evidence is left out of this and joins the winner. Two judges are compared on the items that both were asked about.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import dspy
@@ -92,7 +92,12 @@ def choose_recorded(
     tried = sorted(gains, key=lambda name: -gains[name])[:MOST_FITTED]
     if left := len(gains) - len(tried):
         notes.append(f"{left} judges that are worth least as they are were not calibrated")
-    chosen, calibrated = _best_calibrated(bench, module, part, rated, tried, alone, objective)
+    without = replace(bench, evidence=None)
+    calibrated = {}
+    for name in tried:
+        raw = rated[name].raw
+        calibrated[name] = rated_out_of_fold(bench, fitted(without, Candidate(name, module), part, raw), part, raw)
+    chosen = _best_calibrated(calibrated, alone, objective)
     if chosen != alone:
         notes.append(f"{alone} is best as it is; {chosen} is worth more once both are calibrated")
     if chosen != baseline:
@@ -180,37 +185,36 @@ def _gains(
     return gains, apart
 
 
-def _best_calibrated(
-    bench: Bench,
-    module: dspy.Module,
-    part: Part,
-    rated: Mapping[str, Rated],
-    names: Sequence[str],
-    incumbent: str,
-    objective: Objective,
-) -> tuple[str, dict[str, GradePairs]]:
+def _best_calibrated(rated: Mapping[str, GradePairs], incumbent: str, objective: Objective) -> str:
     """The judge that ships: the one that is best as it is, or whoever is worth clearly more once all are calibrated.
 
     Clearly is a paired out-of-fold gain of more than one standard error (jackknife over queries) on the items of both;
     of several the largest gain wins. It is the rule by which a decision rule replaces the raw verdict.
-    All of them, calibrated, come with it.
     """
-    names = [name for name in names if name != incumbent]
-    alone = replace(bench, evidence=None)
-
-    def compiled(name: str) -> GradePairs:
-        raw = rated[name].raw
-        return rated_out_of_fold(bench, fitted(alone, Candidate(name, module), part, raw), part, raw)
-
-    found, best = {incumbent: compiled(incumbent)}, (0.0, incumbent)
-    for name in names:
-        found[name] = compiled(name)
-        if in_common(found[name], found[incumbent]) < LEAST:
+    best = (0.0, incumbent)
+    for name, own in rated.items():
+        if name == incumbent or in_common(own, rated[incumbent]) < LEAST:
             continue
-        better = gain(found[name], found[incumbent], objective)
+        better = gain(own, rated[incumbent], objective)
         if better.clear and better.value > best[0]:
             best = better.value, name
-    return best[1], found
+    return best[1]
+
+
+def best_single(
+    raw: Mapping[str, GradePairs], calibrated: Mapping[str, GradePairs], baseline: str, objective: Objective
+) -> str:
+    """The judge that ``choose_recorded`` takes where these are all the items.
+
+    Args:
+        raw: Each judge as it is.
+        calibrated: Of the same judges, once they are calibrated.
+        baseline: Whom they are compared with; who ships where too few items are left to compare.
+        objective: Decides.
+    """
+    gains, _ = _gains(raw, baseline, objective)
+    alone = max(gains, key=lambda name: gains[name], default=baseline)
+    return _best_calibrated(calibrated, alone, objective)
 
 
 def scored_candidate(

@@ -59,44 +59,56 @@ class Panel(FiniteRecord):
     def verdict(self, said: Sequence[Judgments], scale: Scale) -> Judgments:
         """The members' verdicts on the same items as one.
 
-        The stated grade is the median of the joint distribution, of classes the likeliest. The reason is that of the
-        first member who stated it. A flipped pair is half a vote for each side.
-
         Args:
             said: One a member, in the order of ``members``.
             scale: The grades.
         """
-        first = said[0]
+        return together(said, self.spread(said), scale)
+
+    def spread(self, said: Sequence[Judgments]) -> FloatArray:
+        """The joint distribution, shape (n_items, n_aspects, n_grades); NaN where no member gave a verdict."""
         has = np.array([one.scored for one in said])
         given = np.array([one.probabilities for one in said])
-        scored = np.logical_or.reduce(has)
-        spread = np.full(first.probabilities.shape, np.nan)
-        if scored.any():
-            spread[scored] = self._spread(given[:, scored], has[:, scored], first.aspects)
-        grade = np.full(first.grade.shape, UNSCORED, dtype=np.int64)
-        grade[scored] = joint_grade(spread[scored], scale)
-        asked = np.logical_or.reduce([one.asked for one in said])
-        known = (grade != UNSCORED) & (scale.accept_index is not None)
-        return Judgments(
-            item_ids=first.item_ids,
-            aspects=first.aspects,
-            probabilities=spread,
-            grade=grade,
-            score=spread @ np.array(scale.values),
-            accept=np.where(known, grade >= (scale.accept_index or 0), UNSCORED).astype(np.int64),
-            confidence=np.full(grade.shape, np.nan),
-            rationale=_reasons(said, grade),
-            unscored=tuple(
-                None if one else ALL_FAILED if was else NOT_ASKED for one, was in zip(scored, asked, strict=True)
-            ),
-        )
-
-    def _spread(self, given: FloatArray, has: np.ndarray, aspects: Sequence[str]) -> FloatArray:
-        """Joint probabilities of items that one member judged, shape (n_items, n_aspects, n_grades)."""
-        if self.kind == "stack":
+        heard = np.logical_or.reduce(has)
+        spread = np.full(given.shape[1:], np.nan)
+        given, has = given[:, heard], has[:, heard]
+        if self.kind != "stack":
+            spread[heard] = weighted_mean(given, has, np.array(self.weights or (1.0,) * len(self.members)))
+        elif heard.any():
             columns = member_columns(given, has)
-            return np.stack([self.stacks[a].apply(None, columns[:, j]) for j, a in enumerate(aspects)], axis=1)
-        return weighted_mean(given, has, np.array(self.weights or (1.0,) * len(self.members)))
+            stacks = [self.stacks[aspect] for aspect in said[0].aspects]
+            spread[heard] = np.stack([one.apply(None, columns[:, j]) for j, one in enumerate(stacks)], axis=1)
+        return spread
+
+
+def together(said: Sequence[Judgments], spread: FloatArray, scale: Scale) -> Judgments:
+    """Several judges' verdicts on the same items as one, given their joint distribution.
+
+    The stated grade is the median of the joint distribution, of classes the likeliest. The reason is that of the
+    first member who stated it. A flipped pair is half a vote for each side.
+
+    Args:
+        said: One a member.
+        spread: The joint distribution, shape (n_items, n_aspects, n_grades); NaN where there is none.
+        scale: The grades.
+    """
+    first = said[0]
+    scored = np.asarray(~np.isnan(spread).any(axis=(1, 2)))
+    grade = np.full(first.grade.shape, UNSCORED, dtype=np.int64)
+    grade[scored] = joint_grade(spread[scored], scale)
+    why = [ALL_FAILED if any(asked) else NOT_ASKED for asked in zip(*(one.asked for one in said), strict=True)]
+    known = (grade != UNSCORED) & (scale.accept_index is not None)
+    return Judgments(
+        item_ids=first.item_ids,
+        aspects=first.aspects,
+        probabilities=spread,
+        grade=grade,
+        score=spread @ np.array(scale.values),
+        accept=np.where(known, grade >= (scale.accept_index or 0), UNSCORED).astype(np.int64),
+        confidence=np.full(grade.shape, np.nan),
+        rationale=_reasons(said, grade),
+        unscored=tuple(None if one else reason for one, reason in zip(scored.tolist(), why, strict=True)),
+    )
 
 
 def weighted_mean(given: FloatArray, has: np.ndarray, weights: FloatArray) -> FloatArray:

@@ -1,7 +1,7 @@
 """The grades of two graders side by side: what every agreement statistic is computed from."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -72,6 +72,17 @@ class GradePairs:
             self.values,
             self.n_clusters,
             self.people,
+        )
+
+    def with_rows(self, rows: np.ndarray[tuple[int], np.dtype[np.bool_]], other: Self) -> Self:
+        """These rows of another judge of the same items, the rest as they are."""
+        return replace(
+            self,
+            expert=np.where(rows, other.expert, self.expert),
+            judge=np.where(rows, other.judge, self.judge),
+            score=np.where(rows, other.score, self.score),
+            expert_accept=np.where(rows, other.expert_accept, self.expert_accept),
+            judge_accept=np.where(rows, other.judge_accept, self.judge_accept),
         )
 
     def where(self, mask: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Self:

@@ -1,0 +1,70 @@
+"""Out-of-fold losses of panels and single judges: squared error of the expected grade, of classes the log loss."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from judgec.compile.calibrate_choice import clustered_mean
+from judgec.records.judgment import Judgments
+from judgec.records.label import FloatArray, IntArray
+from judgec.records.scale import Scale
+from judgec.stats.intervals.paired_gain import PairedGain
+
+SMOOTHING = 0.5  # rows' worth of each class (Krichevsky-Trofimov): no probability is 0
+RIDGE = 1.0  # rows' worth of the mean, so that a grade that was stated once predicts little
+CONSTANT = 1e-12  # a score that spreads no more predicts nothing
+
+
+def loss_out_of_fold(
+    said: Sequence[Judgments], target: IntArray, fold: IntArray, scale: Scale, *, joint: bool
+) -> FloatArray:
+    """The loss of each label, by a linear map from verdict to label that was fitted on the other folds.
+
+    Ordered grades are predicted as positions on a scale from 0 to 1, classes as probabilities, smoothed. A single
+    judge's map reads its distribution, which for single verdicts is the mean label of each stated grade. A panel's has
+    one slope: its verdict is a score already.
+
+    Args:
+        said: Whose verdicts are judged in each fold, raw, on the same items.
+        target: The experts' positions, shape (n_items, n_aspects), -1 where unlabelled.
+        fold: Of each item, shape (n_items,).
+        scale: The grades.
+        joint: The verdicts are a panel's.
+
+    Returns:
+        Shape (n_items, n_aspects); NaN where there is no label or no verdict.
+    """
+    nominal, values = scale.level == "nominal", np.array(scale.values)
+    ideal = np.eye(len(values)) if nominal else ((values - values[0]) / (values[-1] - values[0]))[:, None]
+    loss = np.full(target.shape, np.nan)
+    for number, one in enumerate(said):
+        columns = one.probabilities @ ideal if joint else one.probabilities
+        for j in range(target.shape[1]):
+            known = one.scored & (target[:, j] >= 0)
+            learned, held = known & (fold != number), known & (fold == number)
+            if not learned.any() or not held.any():
+                continue
+            truth, x = ideal[target[learned, j]], columns[learned, j]
+            deviation, wanted = x - x.mean(axis=0), truth - truth.mean(axis=0)
+            if joint:
+                slope = np.eye(ideal.shape[1]) * (deviation * wanted).sum() / max((deviation**2).sum(), CONSTANT)
+            else:
+                slope = np.linalg.solve(deviation.T @ deviation + RIDGE * np.eye(x.shape[1]), deviation.T @ wanted)
+            found = truth.mean(axis=0) + (columns[held, j] - x.mean(axis=0)) @ slope
+            if nominal:
+                found = np.clip(found, 0.0, None)
+                n, k = len(x), len(values)
+                found = (n * found / found.sum(axis=1, keepdims=True) + SMOOTHING) / (n + k * SMOOTHING)
+                loss[held, j] = -np.log((found * ideal[target[held, j]]).sum(axis=1))
+            else:
+                loss[held, j] = ((found - ideal[target[held, j]]) ** 2).sum(axis=1)
+    return loss
+
+
+def loss_spared(one: FloatArray, other: FloatArray, cluster: IntArray) -> PairedGain:
+    """By how much the loss of ``one`` is lower where both are known, clustered by query; none is 0, and not clear."""
+    less = other - one
+    row, aspect = np.nonzero(~np.isnan(less))
+    if len(np.unique(cluster[row])) < 2:
+        return PairedGain(0.0, None)
+    return PairedGain(*clustered_mean(less[row, aspect], cluster[row]))

@@ -1,0 +1,59 @@
+"""Losses by which panels and single judges are compared, with a pencil."""
+
+import numpy as np
+import pytest
+
+from judgec.compile.panel_loss import loss_out_of_fold, loss_spared
+from judgec.records.judgment import Judgments
+from judgec.records.scale import Scale
+
+FOLD = np.array([0, 0, 1, 1])
+STATED, TARGET = [0, 1, 0, 1], np.array([[0], [1], [0], [0]])
+
+
+def said(stated: list[int], k: int = 2) -> Judgments:
+    n, spread = len(stated), np.eye(k)[stated][:, None]
+    position = np.array(stated)[:, None]
+    return Judgments(
+        item_ids=tuple(map(str, range(n))),
+        aspects=("grade",),
+        probabilities=spread,
+        grade=position,
+        score=position.astype(float),
+        accept=position,
+        confidence=np.full((n, 1), np.nan),
+        rationale=("",) * n,
+        unscored=(None,) * n,
+    )
+
+
+def test_a_single_judge_is_read_by_the_mean_label_of_each_stated_grade() -> None:
+    """(0 + .5) / 2 = .25 for who said 0, (1 + .5) / 2 = .75 for who said 1; the other fold has the label 0 alone."""
+    loss = loss_out_of_fold([said(STATED)] * 2, TARGET, FOLD, Scale(grades=(0, 1)), joint=False)
+    assert loss.ravel() == pytest.approx([0.0, 1.0, 0.25**2, 0.75**2])
+
+
+def test_a_panel_is_read_by_one_slope() -> None:
+    loss = loss_out_of_fold([said(STATED)] * 2, TARGET, FOLD, Scale(grades=(0, 1)), joint=True)
+    assert loss.ravel() == pytest.approx([0.0, 1.0, 0.0, 1.0])
+
+
+def test_classes_never_have_probability_0() -> None:
+    """Two rows were learned from: 0 becomes (2 * 0 + .5) / (2 + 1), and 1 becomes 2.5 / 3."""
+    scale = Scale(grades=("x", "y"), level="nominal")
+    loss = loss_out_of_fold([said(STATED)] * 2, TARGET, FOLD, scale, joint=True)
+    assert loss.ravel() == pytest.approx(-np.log([2.5 / 3, 0.5 / 3, 2.5 / 3, 0.5 / 3]))
+
+
+def test_each_fold_is_judged_by_its_own_judge() -> None:
+    """The second judge, who speaks of the second fold, says the contrary, and its map is turned round."""
+    one, other = said(STATED), said([1 - grade for grade in STATED])
+    both = loss_out_of_fold([one, other], TARGET, FOLD, Scale(grades=(0, 1)), joint=False)
+    assert both.ravel() == pytest.approx([0.0, 1.0, 0.25**2, 0.75**2])
+
+
+def test_what_is_spared_is_the_mean_over_what_both_have() -> None:
+    one, other = np.array([[0.1], [0.2], [np.nan], [0.0]]), np.array([[0.3], [0.4], [9.0], [np.nan]])
+    spared = loss_spared(one, other, np.array([0, 1, 2, 3]))
+    assert (spared.value, spared.error) == pytest.approx((0.2, 0.0))
+    assert loss_spared(one[:1], other[:1], np.array([0])).error is None
