@@ -207,11 +207,11 @@ def _before(found: Compiled, settings: CompileSettings) -> bool:
 
 def row(name: str, found: Sequence[Promoted]) -> tuple[str, ...]:
     """A row of the table: how many compiles, and how many were promoted by either rule."""
-    cells = [_share(sum(getattr(one, which) for one in found), len(found)) for which in ("now", "before")]
+    cells = [share(sum(getattr(one, which) for one in found), len(found)) for which in ("now", "before")]
     return (name, str(len(found)), *cells)
 
 
-def _share(count: int, of: int) -> str:
+def share(count: int, of: int) -> str:
     low, high = stats.binomtest(count, of).proportion_ci(method="exact")
     return f"{count} ({100 * count / of:.1f} % [{100 * low:.1f}, {100 * high:.1f}])"
 
