@@ -76,6 +76,11 @@ class _Tried:
     rated: GradePairs
     loss: FloatArray
 
+    @property
+    def mean_loss(self) -> float:
+        """Over the labels that there is a verdict for; 0 where there is none."""
+        return float(np.nansum(self.loss) / max(1, np.isfinite(self.loss).sum()))
+
 
 @dataclass(frozen=True)
 class _TriedPanel(_Tried):
@@ -179,9 +184,9 @@ def _tried(table: _Table, members: Sequence[str], kind: PanelKind, fold: IntArra
 
 def _best(table: _Table, tried: Sequence[_TriedPanel]) -> _TriedPanel:
     """The panel with the lowest loss, or one with fewer members that is hardly worse."""
-    best = min(tried, key=lambda one: float(np.nanmean(one.loss)))
+    best = min(tried, key=lambda one: one.mean_loss)
     near = [one for one in tried if not _apart(table.spared(best, one))]
-    return min([best, *near], key=lambda one: (len(one.panel.members), float(np.nanmean(one.loss))))
+    return min([best, *near], key=lambda one: (len(one.panel.members), one.mean_loss))
 
 
 def _nested(table: _Table, choice: ChosenPrompt, fold: IntArray) -> _Tried:
