@@ -156,7 +156,7 @@ def choose_panel(
         note = f"{candidate.name} gains {said}, on the best single judge: {incumbent.name} ships"
         return _alone(choice, single, note)
     judge = replace(fitted(bench, candidate, table.part, best.raw), panel=best.panel)
-    if bench.evidence is not None:
+    if any(one.source != "lm" for one in single.calibrators.values()):  # evidence may make others superfluous
         beside = table.gain(table.rated(judge, best.raw), table.rated(single, table.said[incumbent.name]))
         if not _apart(beside):
             note = (
