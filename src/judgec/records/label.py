@@ -23,6 +23,9 @@ REASON_NAMES = (  # what people and other tools call a reason, in plain letters,
     *("razon", "motivo", "explicacion", "justificacion", "comentario", "comentarios", "observacion", "observaciones"),
     *("motivazione", "spiegazione", "giustificazione", "commento", "commenti", "osservazioni", "justificativa"),
     *("explicacao", "observacoes", "toelichting", "uitleg", "reden", "motivering", "opmerking", "opmerkingen"),
+    *("uwagi", "uwaga", "komentarz", "komentarze", "kommentarer", "anmarkning", "poznamka"),
+    *("комментарии", "примечание", "причина", "коментар", "备注", "评论", "理由", "评语", "コメント", "備考"),
+    *("비고", "이유", "의견"),
 )
 UNLABELLED = -1  # in integer arrays of grades and accepts
 

@@ -1,14 +1,35 @@
 """Grades in words: which is better, by what the words say."""
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 from judgec.records.scale import Grade
 from judgec.records.tasks.registry import plain
 from judgec.table.rows.cells import is_accept_word
 
 ACCEPTED = 0.6  # from here on a word means good enough
+NEGATIONS = frozenset(
+    [
+        "not",
+        "no",
+        "without",
+        "nicht",
+        "kein",
+        "keine",
+        "ohne",
+        "pas",
+        "sans",
+        "non",
+        "senza",
+        "sin",
+        "nao",
+        "sem",
+        "niet",
+        "nie",
+    ]
+)
 LADDER: dict[str, float] = {
-    word: rank
+    plain(word) or word: rank
     for rank, words in {
         0.0: """
             terrible horrible awful strongly_disagree very_bad very_poor sehr_schlecht ungenuegend unusable
@@ -19,7 +40,7 @@ LADDER: dict[str, float] = {
             dislike disliked negative schlecht falsch nein nicht_relevant mangelhaft incomplete inaccurate
             hallucinated unfaithful none not_supported completely_irrelevant not_at_all 👎 ❌ ✗ not_helpful
             unfaithful_answer low niedrig
-            non nao nie nee nej nei ei ne nem hayir hay_r tidak нет ні όχι לא لا 否 不 不是 错 错误 いいえ 不正解
+            non nao nie nee nej nei ei ne nem hayir hayır tidak нет ні όχι לא لا 否 不 不是 错 错误 いいえ 不正解
             아니오 아니요
         """,
         0.3: """
@@ -83,6 +104,16 @@ def accepted_from(grades: int) -> int:
 def rank_of(word: str) -> float | None:
     """How good a word is, from 0 to 1; None where it is not known."""
     return LADDER.get(plain(word) or word.strip().casefold())
+
+
+def rank_of_phrase(text: str) -> float | None:
+    """How good a sentence says that something is, by its words that are known; None where it denies one of them."""
+    if (known := rank_of(text)) is not None:
+        return known
+    said = plain(text).split("_")
+    pairs = [rank for pair in pairwise(said) if (rank := LADDER.get("_".join(pair))) is not None]
+    ranks = pairs or [rank for word in said if (rank := LADDER.get(word)) is not None]
+    return sum(ranks) / len(ranks) if ranks and (pairs or not NEGATIONS & {*said}) else None
 
 
 def is_graded(grade: Grade) -> bool:

@@ -1,6 +1,7 @@
 """Rows as they stand in a file, whatever its format."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 Row = dict[str, object]
 
@@ -31,6 +32,7 @@ class Table:
         by_line: True when ``lines`` are lines of text.
         notes: What reading assumed or mended, one sentence each.
         wide: How several answers a row were made rows, where they were.
+        legends: What values mean, by sheet of the same workbook and value.
     """
 
     path: str
@@ -40,6 +42,7 @@ class Table:
     by_line: bool = True
     notes: tuple[str, ...] = ()
     wide: Wide | None = None
+    legends: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def where(self, index: int) -> str:
         """The place of row ``index`` as messages name it: ``labels.csv:7``, or ``labels.parquet:row 7``."""

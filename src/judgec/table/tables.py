@@ -8,6 +8,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -18,11 +19,11 @@ from judgec.records.conversation import TURNS
 from judgec.records.tasks.registry import called
 from judgec.table.arrow import HUB_PREFIX, MOST_BYTES, read_arrow_file, read_data_set, read_hub, read_parquet
 from judgec.table.formulas import is_own, unguarded
-from judgec.table.rows.cells import as_number, is_missing
+from judgec.table.rows.cells import as_number
 from judgec.table.rows.columns import listed
-from judgec.table.rows.heads import is_computed
 from judgec.table.rows.instructions import with_instructions
 from judgec.table.rows.nested import with_nested, with_raters
+from judgec.table.rows.surplus import header_row, without_surplus
 from judgec.table.table import Row, Table
 from judgec.table.traces.items import read_traces
 from judgec.table.traces.spans import HELD, holds_spans
@@ -36,10 +37,12 @@ _HIGH = re.compile(rb"[\xdf-\xff]")  # small letters with marks of cp1252
 _MAC = re.compile(
     rb"[A-Za-z][\x80\x85\x86\x8a\x8e\x8f\x9a\x9f]|[\x80\x85\x86\x8a\x8e\x8f\x9a\x9f][a-z]"
 )  # a-umlaut, e acute
+_SEPARATOR = re.compile(r"[\s\ufeff]*\"?(?i:sep)=([,;\t|])\"?[,;\t| ]*\n")  # as Excel takes it, and writes it anew
 _UNUSED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")  # no character of cp1252
-MOST_TOTALS = 3  # last rows of a table that sum up the others
-LONGEST_TOTAL = 30  # characters of what such a row is called
-CLOSE = 0.0051  # a mean is written with two digits
+LEGEND_CELLS = 2  # of a row: a grade and what it means
+LONGEST_VALUE = 30  # characters of a grade in a legend
+NOTED = 2  # columns of a table below which a line of one cell is no row, but a note
+FIRST_ROWS = 50  # of delimited text, which tell its delimiter below a title
 MOST_KEYS = 8  # of a JSON object, in a message
 # Tools by the keys at the top of their exports that are one object, and of each of their rows; ``--import other`` reads
 # Inspect's and deepeval's.
@@ -114,7 +117,7 @@ def read_table(
 def as_read(table: Table, having: Collection[str] = (), missing: Sequence[str] = ()) -> Table:
     """A table as ``read_table`` gives it, of rows as they stand in a file; parameters and errors as there."""
     said, words = said_beside(table.path)
-    rows = with_raters(with_nested(with_instructions(_unwrapped(_without_totals(table)), having)))
+    rows = with_raters(with_nested(with_instructions(_unwrapped(without_surplus(table)), having)))
     return as_long(without(rows, (*missing, *words)), said, having)
 
 
@@ -132,48 +135,6 @@ def _unwrapped(table: Table) -> Table:
     beside = [one for one in table.columns if one != name]
     note = f"Each row is what {name!r} holds{f'; {listed(beside)} beside it are not read' if beside else ''}."
     return replace(table, columns=tuple(inner), rows=rows, notes=(*table.notes, note))
-
-
-def _without_totals(table: Table) -> Table:
-    """The table without last rows that sum up the others, as sheets have them: ``Total``, ``Average``, or bare sums."""
-    last = len(table.rows)
-    while last > MOST_TOTALS and last > len(table.rows) - MOST_TOTALS and _is_total(table.rows[:last]):
-        last -= 1
-    if last == len(table.rows):
-        return table
-    below = " and below" if len(table.rows) - last > 1 else ""
-    note = f"{table.where(last)}{below}: sums up the other rows (a total, a mean), and is left out."
-    return replace(table, rows=table.rows[:last], lines=table.lines[:last], notes=(*table.notes, note))
-
-
-def _is_total(rows: Sequence[Row]) -> bool:
-    """Whether the last of these rows holds nothing but numbers and a word such as ``Total``, where others have texts.
-
-    Without the word its numbers have to be the sums or means of those above it.
-    """
-    *others, last = rows
-    cells = {name: cell for name, cell in last.items() if not is_missing(cell)}
-    numbers = {name: number for name, cell in cells.items() if (number := _written(cell)) is not None}
-    words = [cell for name, cell in cells.items() if name not in numbers]
-    lacking = [name for name in last if name not in cells and not is_missing(others[0].get(name))]
-    if not numbers or not lacking or len(words) > 1 or any(not isinstance(word, str) for word in words):
-        return False
-    if words:
-        return len(str(words[0])) <= LONGEST_TOTAL and is_computed(str(words[0]))
-    if all(_written(others[0].get(name)) is not None for name in lacking):
-        return False  # a row that nobody finished
-    for name, number in numbers.items():
-        above = [one for row in others if (one := _written(row.get(name))) is not None]
-        total, mean = sum(above), sum(above) / max(len(above), 1)
-        if not above or min(abs(number - total), abs(number - mean)) > CLOSE:
-            return False
-    return True
-
-
-def _written(cell: object) -> float | None:
-    """A number, also as 20% or 1,0."""
-    text = cell.strip().removesuffix("%").replace(",", ".") if isinstance(cell, str) else cell
-    return as_number(text)
 
 
 def without(table: Table, words: Sequence[str]) -> Table:
@@ -258,7 +219,8 @@ def read_sheet(path: str, having: Collection[str] = ()) -> Table:
         raise InputError([f"{file}:row 1: the workbook is empty; a header and rows are needed. Export it again."])
     headed = [(sheet, *_header(sheet)) for sheet in sheets]
     fits = [one for one in headed if having and set(having) <= set(one[2])]
-    fits += [one for one in headed if any(map(called, one[2])) and len(one[0].rows) > 1]
+    known = [one for one in headed if any(map(called, one[2])) and len(one[0].rows) > 1]
+    fits += sorted(known, key=lambda one: -sum(map(called, one[2])))  # of several with as many the first
     sheet, first, header = next(iter(fits or [one for one in headed if len(one[0].rows) > 1] or headed))
     numbers = tuple(number for number in sheet.rows if number > first)  # of the sheet, as people see them
     faults = list(_repeated(path, first, header))
@@ -281,18 +243,26 @@ def read_sheet(path: str, having: Collection[str] = ()) -> Table:
             * bool(sheet.errors)
         ),
     ]
-    return Table(path, tuple(name for name in header if name), tuple(rows), numbers, by_line=False, notes=tuple(notes))
+    legends = {one.name: said for one in sheets if one is not sheet and (said := _legend(one))}
+    columns = tuple(name for name in header if name)
+    return Table(path, columns, tuple(rows), numbers, by_line=False, notes=tuple(notes), legends=legends)
+
+
+def _legend(sheet: Sheet) -> dict[str, str]:
+    """What a sheet of two columns says of values: each value and a text; empty where it is no such sheet."""
+    rows = [[text for cell in row if (text := cell.strip())] for row in sheet.rows.values()]
+    pairs = [(row[0], row[1]) for row in rows if len(row) == LEGEND_CELLS]
+    found = {value: said for value, said in pairs if len(value) <= LONGEST_VALUE and as_number(said) is None}
+    return found if 2 * len(pairs) > len(rows) and len(found) == len(pairs) > 1 else {}
 
 
 def _header(sheet: Sheet) -> tuple[int, list[str]]:
     """The row of the header and the names in it.
 
-    Titles above it, a single cell each, are passed over. Where a heading spans several columns (merged cells), the row
+    Titles above it are passed over. Where a heading spans several columns (merged cells), the row
     below names them; a name that several headings share is led by its heading: ``Anna relevance``.
     """
-    widths = {number: sum(bool(cell.strip()) for cell in row) for number, row in sheet.rows.items()}
-    most = max(widths.values(), default=0)
-    first = next((number for number, width in widths.items() if width > 1 or most == 1), 1)
+    first = header_row(sheet.rows, sheet.wide)
     header = [cell.strip() for cell in sheet.rows.get(first, [])]
     below = next((number for number in sheet.rows if number > first), None)
     spans = [span for span in sheet.wide.get(first, ()) if span[0] < len(header) and header[span[0]]]
@@ -405,8 +375,9 @@ def _undecodable(path: str, data: bytes) -> Iterator[str]:
 
 
 def _read_delimited(path: str, text: str, usual: str) -> Table:
-    head = next(line for line in text.splitlines() if line.strip())
-    delimiter = max(usual + DELIMITERS, key=lambda mark: len(next(csv.reader([head], delimiter=mark))))
+    said = _SEPARATOR.match(text)
+    text = text if said is None else text[said.end() - 1 :]  # the line stays, so that rows keep their numbers
+    delimiter = _delimiter(text, usual) if said is None else said[1]
     table, faults = _delimited(path, text, delimiter, csv.QUOTE_MINIMAL)
     if faults and delimiter == "\t":
         # Many tools write TSV without any quoting, so that a quote is an ordinary character.
@@ -416,6 +387,25 @@ def _read_delimited(path: str, text: str, usual: str) -> Table:
     if faults:
         raise InputError([*_stray_returns(path, text), *faults])
     return table
+
+
+def _delimiter(text: str, usual: str) -> str:
+    """The mark that parts the first line into the most cells; below a title the one that parts the most rows alike."""
+    head = next(line for line in text.splitlines() if line.strip())
+    first = max(usual + DELIMITERS, key=lambda mark: len(next(csv.reader([head], delimiter=mark))))
+
+    def alike(mark: str) -> tuple[int, int, int]:
+        """Rows of one number of cells, and whether the first one is among them."""
+        rows = islice(csv.reader(io.StringIO(text, newline=""), delimiter=mark, skipinitialspace=True), FIRST_ROWS)
+        with suppress(csv.Error):
+            widths = [len(row) for row in rows if row]
+            ((width, count),) = Counter(widths).most_common(1)
+            return int(width > 1 and widths[0] == width), count * (width > 1), width
+        return 0, 0, 0
+
+    csv.field_size_limit(sys.maxsize)  # the default of 128 KiB is shorter than a retrieved document
+    found = alike(first)
+    return first if found[0] else max(first + usual + DELIMITERS, key=lambda mark: alike(mark)[1:])
 
 
 def _stray_returns(path: str, text: str) -> list[str]:
@@ -429,7 +419,6 @@ def _stray_returns(path: str, text: str) -> list[str]:
 
 
 def _delimited(path: str, text: str, delimiter: str, quoting: Literal[0, 3]) -> tuple[Table, list[str]]:
-    csv.field_size_limit(sys.maxsize)  # the default of 128 KiB is shorter than a retrieved document
     reader = csv.reader(
         io.StringIO(text, newline=""),
         delimiter=delimiter,
@@ -437,11 +426,9 @@ def _delimited(path: str, text: str, delimiter: str, quoting: Literal[0, 3]) -> 
         strict=True,
         skipinitialspace=True,
     )
-    header: list[str] = []
-    rows: list[Row] = []
-    lines: list[int] = []
+    cells_at: dict[int, list[str]] = {}
     faults: list[str] = []
-    blank, own = 0, False
+    blank = 0
     while True:
         line = reader.line_num + 1
         try:
@@ -455,25 +442,40 @@ def _delimited(path: str, text: str, delimiter: str, quoting: Literal[0, 3]) -> 
             break  # the reader has lost its place
         if cells is None:
             break
-        if not any(cell.strip() for cell in cells):
+        if any(cell.strip() for cell in cells):
+            cells_at[line] = cells
+        else:
             blank += bool(cells)
-        elif not header:
-            header = [cell.strip() for cell in cells]
-            own = is_own(header)
-            faults += _repeated(path, line, header)
-        elif len(cells) < len(header) or any(cell.strip() for cell in cells[len(header) :]):
+    first = header_row(cells_at)
+    header = [cell.strip() for cell in cells_at.get(first, ())]
+    own = is_own(header)
+    faults = [*_repeated(path, first, header), *faults]
+    rows: list[Row] = []
+    lines: list[int] = []
+    last = max((line for line, cells in cells_at.items() if len(cells) > 1), default=0)
+    below = [line for line in cells_at if line > max(first, last) and len(header) > NOTED]
+    for line, cells in cells_at.items():
+        if line <= first:
+            continue
+        own_cells = [*cells, *[""] * (len(header) - 1)] if line in below else cells  # a note, which is no row
+        if len(own_cells) < len(header) or any(cell.strip() for cell in own_cells[len(header) :]):
             faults.append(
                 f"{path}:{line}: {len(cells)} cells; the header names {len(header)} columns. "
                 f"Quote cells that contain {delimiter!r}, or complete the row."
             )
         else:
-            cells = [unguarded(cell) for cell in cells] if own else cells
-            rows.append({name: cell for name, cell in zip(header, cells, strict=False) if name})
+            texts = map(unguarded, own_cells) if own else own_cells
+            rows.append({name: cell for name, cell in zip(header, texts, strict=False) if name})
             lines.append(line)
     if not rows and not faults:
         faults.append(f"{path}:1: a header without rows; rows are needed. Add them.")
-    notes = (f"{blank} rows without any value were skipped.",) if blank else ()
-    return Table(path, tuple(name for name in header if name), tuple(rows), tuple(lines), notes=notes), faults
+    notes = [f"{blank} rows without any value were skipped."] if blank else []
+    notes += (
+        [f"The header is in line {first}; what stands above it is not read."]
+        if first > min(cells_at, default=first)
+        else []
+    )
+    return Table(path, tuple(name for name in header if name), tuple(rows), tuple(lines), notes=tuple(notes)), faults
 
 
 def _repeated(path: str, line: int, header: Sequence[str]) -> list[str]:

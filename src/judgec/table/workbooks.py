@@ -94,9 +94,11 @@ def read_sheets(path: str, named: str | None = None) -> list[Sheet]:
 def _sheet(sheet: "CalamineSheet", errors: int) -> Sheet:
     cells = sheet.to_python(skip_empty_area=False)
     wide: dict[int, list[tuple[int, int]]] = {}
-    for (top, left), (_, right) in sheet.merged_cell_ranges or []:
+    for (top, left), (bottom, right) in sheet.merged_cell_ranges or []:
         if right > left:
             wide.setdefault(top + 1, []).append((left, right))
+        for row in cells[top + 1 : bottom + 1] if right == left else ():  # said of each of these rows
+            row[left] = cells[top][left]
     rows = {number: [_text(cell) for cell in row] for number, row in enumerate(cells, 1)}
     return Sheet(sheet.name, {number: row for number, row in rows.items() if any(map(str.strip, row))}, wide, errors)
 

@@ -20,7 +20,19 @@ ALSO_CALLED: Mapping[str, tuple[str, ...]] = {  # what people and other tools ca
     "query": (
         *("question", "prompt", "input", "user_input", "instruction", "q", "user_query", "user_question"),
         *("search_query", "user_message", "question_text", "query_text", "topic", "frage", "anfrage", "nutzerfrage"),
-        *("suchanfrage", "fragestellung", "pregunta", "domanda"),
+        *(
+            "suchanfrage",
+            "fragestellung",
+            "pregunta",
+            "domanda",
+            "kundenfrage",
+            "pergunta",
+            "vraag",
+            "pytanie",
+            "fraga",
+        ),
+        *("sp\u00f8rgsmal", "sp\u00f8rsmal", "kysymys", "otazka", "soru", "requete", "вопрос", "запрос", "питання"),
+        *("问题", "提问", "問題", "質問", "질문"),
     ),
     "answer": (
         *("response", "output", "prediction", "completion", "generated_answer", "text", "model_answer"),
@@ -35,6 +47,8 @@ ALSO_CALLED: Mapping[str, tuple[str, ...]] = {  # what people and other tools ca
         ),
         *("llm_output", "generated_text", "generated_response", "generation", "answer_text", "reply", "candidate"),
         *("hypothesis", "summary", "predicted_answer", "rag_answer", "antwort", "reponse", "respuesta", "risposta"),
+        *("resposta", "antwoord", "odpowiedz", "svar", "vastaus", "odpoved", "cevap", "yanit", "ответ", "відповідь"),
+        *("回答", "答复", "回复", "答え", "답변", "응답"),
     ),
     "reference": (
         *("ground_truth", "groundtruth", "reference_answer", "gold", "gold_answer", "golden_answer", "expected"),
@@ -48,6 +62,9 @@ ALSO_CALLED: Mapping[str, tuple[str, ...]] = {  # what people and other tools ca
             "desired_answer",
             "ideal_reply",
         ),
+        *("respuesta_esperada", "respuesta_correcta", "reponse_attendue", "reponse_correcte", "risposta_attesa"),
+        *("risposta_corretta", "resposta_esperada", "verwacht_antwoord", "modelantwoord", "oczekiwana_odpowiedz"),
+        *("эталон", "эталонныи_ответ", "参考答案", "标准答案", "模範解答", "모범답안"),
     ),
     "contexts": (
         *("context", "retrieved_contexts", "retrieval_context", "retrieved_context", "documents", "passages", "chunks"),
@@ -72,6 +89,30 @@ ALSO_CALLED: Mapping[str, tuple[str, ...]] = {  # what people and other tools ca
         *("is_correct", "is_good", "good", "acceptable", "approved", "passed", "is_relevant", "judgement", "judgment"),
         *("evaluation", "human_evaluation", "human_feedback", "urteil", "gold_label", "qrel", "expert_score", "result"),
         *("overall", "overall_rating", "overall_score", "q_overall"),
+        *(
+            "calificacion",
+            "puntuacion",
+            "valoracion",
+            "voto",
+            "valutazione",
+            "punteggio",
+            "avaliacao",
+            "pontuacao",
+            "nota",
+        ),
+        *(
+            "beoordeling",
+            "cijfer",
+            "ocena",
+            "betyg",
+            "bedomning",
+            "karakter",
+            "arvosana",
+            "hodnoceni",
+            "puan",
+            "wertung",
+        ),
+        *("оценка", "балл", "оцінка", "评分", "得分", "分数", "評価", "評点", "평가", "점수"),
     ),
     "annotator": (
         *("rater", "annotator_id", "annotator_name", "rater_id", "reviewer", "reviewer_id", "evaluator", "grader"),
@@ -81,10 +122,15 @@ ALSO_CALLED: Mapping[str, tuple[str, ...]] = {  # what people and other tools ca
         *("scored_by", "labelled_by", "verified_by"),
         *("assessed_by", "marked_by", "tested_by", "bewertet_von", "geprueft_von"),
         *("benotet_von", "getestet_von", "annotiert_von", "note_par", "evalue_par", "verifie_par", "evaluado_por"),
+        *("bewerterin", "prueferin", "evaluateur", "evaluador", "valutatore", "avaliador", "beoordelaar", "oceniajacy"),
+        *("эксперт", "оценщик", "评估员", "标注员", "评分人", "評価者", "평가자"),
     ),
     "item_id": ("id", "row_id", "sample_id", "example_id", "uid", "uuid", "record_id", "item"),
     "query_id": ("question_id", "prompt_id", "topic_id", "qid", "frage_id", "query_number"),
-    "agent": ("model", "system", "model_name", "system_name", "bot", "system_id", "model_id", "generator", "modell"),
+    "agent": (
+        *("model", "system", "model_name", "system_name", "bot", "system_id", "model_id", "generator", "modell"),
+        *("modele", "modelo", "modello", "модель", "模型", "モテル", "모델"),
+    ),
     "rationale": REASON_NAMES[1:],
     "group": ("category", "domain", "segment", "kategorie", "bereich", "department", "language", "subset"),
 }
@@ -186,7 +232,8 @@ def plain(name: str) -> str:
     text = unicodedata.normalize("NFC", _CAMEL.sub("_", name.strip()).casefold()).translate(_UMLAUTS)
     if not text.isascii():
         text = "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
-    return re.sub(r"[^a-z0-9]+", "_", text).strip("_")
+        text = unicodedata.normalize("NFC", text).casefold()
+    return re.sub(r"[\W_]+", "_", text).strip("_")
 
 
 def called(name: str) -> bool:

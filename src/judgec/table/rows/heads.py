@@ -61,6 +61,8 @@ RATINGS = _set(  # what is given: of no weight for who it was
     annotation answer assessment bewertung calificacion check checker checks eval evaluacion evaluation grade grades
     grading jugement label labels nota note noten notes opinion output punkte puntuacion quality rated rating
     ratings reply response result review score scores stars sterne urteil valeur verdict verdicts vote votes wert
+    avaliacao beoordeling betyg cijfer evaluacion notas ocena points pontuacao punkt punktzahl puntos valoracion
+    valutazione punteggio voto votos wertung балл баллы оценка оцінка 分数 得分 評価 评分 점수 평가
     """
 )
 PEOPLE = _set(
@@ -75,12 +77,20 @@ COMPUTED = _set(  # of what the people gave
     """
     aggregate aggregated aggregiert average averaged avg consenso consensus durchschnitt durchschnittlich konsens
     majoritaire majority mayoria mean median mediana mediane mehrheit mehrheitlich mittel mittelwert moyenne
-    promedio schnitt
+    promedio schnitt gemiddelde medie gennemsnit medelvaerde medelvarde gjennomsnitt srednia prumer keskiarvo ortalama
+    среднее средний 平均 平均値 平均值 均值 평균
     """
 )
 COMPUTED_ALONE = _set(  # the same, where no name stands beside it
     """
     combined endgueltig final finale gesamt media mode modus overall sum summe total
+    """
+)
+SUMMARIES = _set(  # of rows below a table, beside these
+    """
+    abweichung anzahl count deviation deviazione ecart gesamtsumme insgesamt itog lacznie max maximum min minimum n
+    nombre numero razem sd soma somma stabw standardabweichung std stddev stdev subtotal suma sum summa toplam totaal
+    totale totales totali totals varianz variance zwischensumme итог итого всего сумма 合計 合计 总计 總計 小计 합계
     """
 )
 ADJUDICATED = _set(  # what people settled on
@@ -121,14 +131,14 @@ THINGS = _set(  # the same where the head says no more: Team, Top k; and not Sou
 _BESIDE = _set("at calls count de des du is ist la le max min of per pro the used")  # between words of things
 COUNTERS = _set(
     """
-    id ids idx index no nr num number numero nummer row zeile
+    id ids idx index lfd laufende no nr nro num numer number numero nummer row zeile номер 序号 番号 编号 번호
     """
 )
 VERSIONS = _set(  # of what answered
     """
     agent assistant assistent ausfuehrung bot build chatbot config configuration durchlauf engine fassung
-    konfiguration lauf model modele modell modelo release run setup sistema system systeme variant variante version
-    versions
+    konfiguration lauf model modele modell modello modelo release run setup sistema system systeme variant variante
+    versao versie version versione versions wersja версия модель 模型 版本 모델 버전
     """
 )
 ASPECTS = _set(  # what is graded
@@ -308,9 +318,8 @@ def _spelled(name: str) -> set[str]:
         if joint := _JOINT.fullmatch(plain(piece.casefold())):
             found.add(joint[1] or joint[2])
             continue
-        readings = [
-            {plain(part.casefold()) for part in parts} for parts in ([piece], *(c.findall(piece) for c in _CAMELS))
-        ]
+        split = ([piece], *filter(None, (camel.findall(piece) for camel in _CAMELS)))
+        readings = [{plain(part.casefold()) for part in parts} for parts in split]
         found |= max(readings, key=lambda parts: (len(parts & known) / max(len(parts), 1), -len(parts)))
     return found - {""}
 
@@ -328,6 +337,14 @@ def is_computed(name: str) -> bool:
     if re.match(r"[Øø⌀∅](?![^\W\d_])", name.strip()):
         return True
     return bool(own & COMPUTED) or (bool(own & COMPUTED_ALONE) and _spelled(name) <= COMPUTED_ALONE | RATINGS)
+
+
+def is_summary(name: str) -> bool:
+    """True for what a row below a table is called that sums it up: ``Zwischensumme``, ``Std. deviation``."""
+    told = _spelled(name)
+    return bool(told & (SUMMARIES | COMPUTED_ALONE)) and told <= SUMMARIES | COMPUTED | COMPUTED_ALONE | RATINGS | {
+        "standard"
+    }
 
 
 def is_metric(name: str) -> bool:
@@ -360,6 +377,11 @@ def _is_thing(name: str) -> bool:
     told = _spelled(name) - _BESIDE
     rater = bool(told & ROLES) and re.search(r"\d|\b[A-Z]\b", name) is not None
     return bool(told) and told <= THINGS | COUNTERS and not rater
+
+
+def is_counter(name: str) -> bool:
+    """True for a head that counts or numbers the rows, and says no more: ``Nr.``, ``Lfd. Nr.``, ``#``."""
+    return name.strip() == "#" or set(plain(name).split("_")) <= COUNTERS | {"item", "sample", "example"}
 
 
 def is_version(name: str) -> bool:
