@@ -184,12 +184,27 @@ def test_words_that_are_no_accept_in_every_row_are_all_named(tmp_path: Path) -> 
     assert len(error.value.faults) == 2
 
 
-def test_duplicate_annotation_is_refused_with_both_lines(tmp_path: Path) -> None:
-    rows = "query,answer,annotator,grade\nq,a,x,1\nq,a,y,2\nq,a,x,1\nr,a,,1\nr,a,,1\n"
-    faults = faults_of(text(tmp_path, rows))
-    assert faults[0].startswith("t.csv:4: annotator x labels item ")
-    assert "first at t.csv:2" in faults[0]
-    assert "annotator expert" in faults[1]
+def test_items_graded_again_are_refused_where_that_is_said_or_nobody_knows_by_whom(tmp_path: Path) -> None:
+    path = text(tmp_path, "query,answer,annotator,grade\nq,a,x,1\nq,a,y,2\nq,a,x,1\nr,a,,1\nr,a,,1\n")
+    (fault,) = faults_of(path)
+    assert "annotator expert labels item " in fault
+    assert fault.endswith("or add --repeats median where one person graded all.")
+    with pytest.raises(InputError) as error:
+        read_label_file(path, repeats="error")
+    assert "t.csv:4: annotator x labels item " in error.value.faults[0]
+    assert "t.csv:2" in error.value.faults[0]
+    assert len(error.value.faults) == 2
+    assert len(read_label_file(path, repeats="median").labels.labels) == 3
+
+
+def test_median_of_what_one_person_gave_an_item_is_the_label_by_item_and_agent(tmp_path: Path) -> None:
+    given = {("q", "m"): [1, 3, 2], ("q", "n"): [3, 1], ("r", "m"): [2, 2, 1, 1], ("s", "m"): [1]}
+    rows = [f"{query},a,{agent},x,{grade}" for (query, agent), own in given.items() for grade in own]
+    file = read_label_file(text(tmp_path, "\n".join(["query,answer,agent,annotator,grade", *rows])))
+    assert len(file.labels.items) == 4
+    assert grades_of(file.labels) == [2, 3, 2, 1]  # of two middle grades the earlier
+    assert [(one.annotator, one.n, one.same) for one in file.repeats] == [("x", 6, 1)]
+    assert has_note(file.labels, "x gave the same grade again 1 of 6 times")
 
 
 def test_faults_of_every_kind_are_collected_in_line_order(tmp_path: Path) -> None:

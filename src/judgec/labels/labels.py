@@ -12,7 +12,7 @@ from judgec.labels.proposal import SIDES, UserChoices, read_by_heads, usual_head
 from judgec.labels.rows.conversations import holding, require_labelled_turns, with_turns
 from judgec.labels.rows.grades import RawLabels, one_class, position_of, raw_labels, settle_scale
 from judgec.labels.rows.items import Collected, collect_items, digest, item_digest
-from judgec.labels.rows.label_cells import with_label_cells
+from judgec.labels.rows.label_cells import with_label_cells, without_strays
 from judgec.labels.rows.means import Rounding
 from judgec.labels.rows.modes import with_modes
 from judgec.labels.rows.question_sets import TASK as QUESTION_SET
@@ -28,6 +28,7 @@ from judgec.labels.rows.raters import (
     without_labels_of,
 )
 from judgec.labels.rows.reasons import with_reasons
+from judgec.labels.rows.repeats import ERROR, MEDIAN, Repeats, SelfAgreement, once
 from judgec.records.conversation import EACH, TurnChoice
 from judgec.records.label import Item, Label, LabelSet, Task
 from judgec.records.scale import ACCEPT_SCALE, Scale
@@ -67,6 +68,7 @@ class LabelFile:
         not_text: Input cells that were not text and became text.
         unlabelled: Items that nobody labelled; they stay in the set.
         scale_inferred: True when no datasheet gave the scale.
+        repeats: Of those who graded an item again, how often they gave the same.
     """
 
     labels: LabelSet
@@ -75,6 +77,7 @@ class LabelFile:
     not_text: int
     unlabelled: int
     scale_inferred: bool
+    repeats: tuple[SelfAgreement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +136,7 @@ def read_label_file(
     missing: Sequence[str] = (),
     judges: Collection[str] = (),
     winner_words: Mapping[str, str] | None = None,
+    repeats: Repeats = None,
 ) -> LabelFile:
     """Read a label file of any format, with its datasheet.
 
@@ -149,6 +153,8 @@ def read_label_file(
         judges: As ``label_file``.
         winner_words: Sides by words for the winner, beside those of ``records.tasks.winners``; go before the
             datasheet's.
+        repeats: What becomes of an item that one annotator graded several times: ``median`` of these, or ``error``;
+            None: the median of those whose names are known, who may else be several.
 
     Raises:
         InputError: All faults of the file: missing columns, grades off the scale, duplicates, no labels,
@@ -167,6 +173,7 @@ def read_label_file(
         rounding=rounding,
         judges=judges,
         winner_words=winner_words,
+        repeats=repeats,
     )
 
 
@@ -183,6 +190,7 @@ def label_file(
     rounding: Rounding = None,
     judges: Collection[str] = (),
     winner_words: Mapping[str, str] | None = None,
+    repeats: Repeats = None,
 ) -> LabelFile:
     """Make a label set of a table, wherever its rows come from; parameters and errors as ``read_label_file``.
 
@@ -193,7 +201,7 @@ def label_file(
     def read(columns: Mapping[str, str], people: Sequence[str], declared: Datasheet, rows: Table) -> LabelFile:
         table, known = _shaped(rows, declared, task, columns, people, (turn, usual), judges)
         notes = (*table.notes, *_not_read(table, known, judges))
-        return _label_file(rows, declared, replace(table, notes=notes), known, accept_at, rounding)
+        return _label_file(rows, declared, replace(table, notes=notes), known, accept_at, rounding, repeats)
 
     rename = dict(rename or {})
     sheet = replace(sheet, winner_words={**sheet.winner_words, **winners.winner_words(winner_words or {})})
@@ -215,6 +223,7 @@ def _label_file(
     known: Task,
     accept_at: str | None,
     rounding: Rounding,
+    repeats: Repeats,
 ) -> LabelFile:
     """A label set of a table that has judgec's columns."""
     require_columns(table, known, labelled=True)
@@ -230,9 +239,10 @@ def _label_file(
     scale = scale if accept_only else sheet.told(scale)
     if unused := sorted({name for name in sheet.aspects if name.casefold() not in map(str.casefold, aspects)}):
         assumed.append(f"{sheet.path} describes {', '.join(unused)}; the labels have {', '.join(aspects)}.")
-    labels, faults = _labels(table, collected, raw, scale, sheet, accept_only=accept_only)
+    given, faults = _labels(table, collected, raw, scale, sheet, repeats, accept_only=accept_only)
     if earlier or faults:
         raise InputError(_in_line_order([*earlier, *faults]))
+    labels, again = once(given, ordered=scale.level != "nominal")
     _require_two_classes(table, labels, scale)
     unlabelled = len(collected.items) - len({label.item_id for label in labels})
     counts = _counts(collected, raw, unlabelled, aspects, labels)
@@ -247,14 +257,23 @@ def _label_file(
             digest=_digest(collected.items, labels, scale),
             source=sheet.source,
             instructions=sheet.instructions,
-            notes=(*table.notes, *raw.notes, *assumed, *counts),
+            notes=(*table.notes, *raw.notes, *assumed, *counts, *_again(again)),
         ),
         rows=len(file.rows),
         empty_answers=collected.empty,
         not_text=collected.not_text,
         unlabelled=unlabelled,
         scale_inferred=sheet.scale is None and not accept_only and not TASKS[known].settled,
+        repeats=again,
     )
+
+
+def _again(repeats: Sequence[SelfAgreement]) -> list[str]:
+    """The note on items that somebody graded again."""
+    said = "; ".join(one.note() for one in repeats[:MOST_NAMED])
+    more = f"; {len(repeats) - MOST_NAMED} more did so" if len(repeats) > MOST_NAMED else ""
+    what = "Of an item that one annotator graded again the median counts (--repeats error refuses it)"
+    return [f"{what}: {said}{more}."] if repeats else []
 
 
 def _shaped(
@@ -281,8 +300,9 @@ def _shaped(
     people = people_of(table, annotators, judges)
     table = without_labels_of(table, people.others)
     labels = _label_columns(table, known, people.annotators)
+    table = without_strays(table, labels, sheet.scale, sheet.winner_words)
     table = with_label_cells(table, labels, sheet.scale, sheet.winner_words)
-    table = unpivot(table, people.annotators, task=known, has_scale=sheet.scale is not None)
+    table = unpivot(table, people.annotators, task=known, scale=sheet.scale)
     table = with_verdicts(table) if generated else table
     notes = [*table.notes, *people.notes, *sheet.notes]
     if known is None:
@@ -377,9 +397,16 @@ def read_item_file(
 
 
 def _labels(
-    table: Table, collected: Collected, raw: RawLabels, scale: Scale, sheet: Datasheet, *, accept_only: bool
+    table: Table,
+    collected: Collected,
+    raw: RawLabels,
+    scale: Scale,
+    sheet: Datasheet,
+    repeats: Repeats,
+    *,
+    accept_only: bool,
 ) -> tuple[tuple[Label, ...], list[tuple[int, str]]]:
-    """Labels in file order, and the faults: grades off the scale, annotators who label an item twice."""
+    """Labels in file order, and the faults: grades off the scale, items graded again by nobody knows whom."""
     labels: list[Label] = []
     faults: list[tuple[int, str]] = []
     first_row: dict[tuple[str, str], int] = {}
@@ -406,9 +433,10 @@ def _labels(
         annotator = row.get("annotator")
         name = DEFAULT_ANNOTATOR if is_missing(annotator) else as_id(annotator)
         first = first_row.setdefault((item_id, name), index)
-        if first != index:
+        if first != index and (repeats == ERROR or (repeats != MEDIAN and is_missing(annotator))):
             seen = f"annotator {name} labels item {item_id} again, first at {table.where(first)}"
-            advice = "Delete one, or tell the annotators apart in a column 'annotator'."
+            advice = "Delete one, or tell the annotators apart in a column 'annotator'"
+            advice += "." if repeats else ", or add --repeats median where one person graded all."
             faults.append((index, f"{where}: {seen}; one label an item and annotator is valid. {advice}"))
         if accept_only and label.accept is not None:
             grades = {"grade": ACCEPT_SCALE.position(int(label.accept))}

@@ -28,7 +28,7 @@ from judgec.table.workbooks import is_workbook, split_sheet
 NAME = "judgec.toml"
 KEYS = (
     *("labels", "task", "name", "lm", "budget", "max_cost", "annotators", "judges"),
-    *("missing", "round", "wide", "columns", "winner_words", "scale", "aspects"),
+    *("missing", "round", "repeats", "wide", "columns", "winner_words", "scale", "aspects"),
 )
 REDIRECTS = {  # keys that would say where requests, keys and runs go, or what code runs; with the way that is left
     **dict.fromkeys(("api_base", "base_url", "endpoint", "url", "host", "proxy", "ray_address"), "--api-base URL"),
@@ -57,6 +57,7 @@ class Project:
         columns: judgec's names by those of the file.
         scale: The grades, worst first.
         round: ``nearest``: grades that are means of raters become the nearest grade.
+        repeats: ``median`` or ``error``: what becomes of an item that one person graded again.
         judges: Columns of a judge's grades or scores, and judges in the column of annotators: no annotators.
         missing: Words that say nothing, in any cell.
         wide: How several answers a row become rows; False: they never do.
@@ -74,6 +75,7 @@ class Project:
     columns: Mapping[str, str] = field(default_factory=dict)
     scale: Scale | None = None
     round: str | None = None
+    repeats: str | None = None
     judges: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     wide: Wide | bool | None = None
@@ -262,6 +264,10 @@ def _rounding(value: object) -> str | None:
     return None if value == NEAREST else f"{NEAREST} is valid. Correct it."
 
 
+def _repeats(value: object) -> str | None:
+    return None if value in {"median", "error"} else "median or error is valid. Correct it."
+
+
 def _wide(value: object) -> str | None:
     try:
         as_wide(value)
@@ -292,6 +298,7 @@ _CHECKS: Mapping[str, Callable[[object], str | None]] = {
     "max_cost": _dollars,
     "annotators": _list,
     "round": _rounding,
+    "repeats": _repeats,
     "judges": _list,
     "missing": _list,
     "wide": _wide,
@@ -310,7 +317,19 @@ def write_project(project: Project, notes: Mapping[str, str]) -> str:
     lines = [
         "# How judgec reads these labels; every command takes it from here. Written by judgec init: edit it freely."
     ]
-    for key in ("labels", "task", "name", "lm", "budget", "max_cost", "annotators", "judges", "missing", "round"):
+    for key in (
+        "labels",
+        "task",
+        "name",
+        "lm",
+        "budget",
+        "max_cost",
+        "annotators",
+        "judges",
+        "missing",
+        "round",
+        "repeats",
+    ):
         value = getattr(project, key)
         if value is None or value == ():
             continue

@@ -41,6 +41,14 @@ class PairAgreement(TypedDict):
     exact: float | None
 
 
+class GradedAgain(TypedDict):
+    """Of ``n`` gradings of items that an annotator had graded before, how many were the ``same``."""
+
+    annotator: str
+    n: int
+    same: int
+
+
 class AgainstOthers(TypedDict):
     """An annotator against the consensus of the others, on the ``n`` labels that others gave, too; None where
     undefined. ``adjudicator``: asked only where others differed, so left out of the ceiling. ``leniency`` is the mean
@@ -98,7 +106,8 @@ class LabelReport(TypedDict):
     ``not_text`` cells; ``tied`` consensus labels that a seeded pick decided; ``groups``, ``agents`` and
     ``split`` count items. ``ceiling`` is each annotator against the consensus of the others, the mean of
     ``against_others``, weighted by ``n`` and without the ``adjudicators``, over all items (a compile reports that of
-    its test items); empty without two annotators an item. ``modes`` is there for failure modes alone.
+    its test items); empty without two annotators an item. ``modes`` is there for failure modes alone,
+    ``repeats`` where somebody graded an item again.
     """
 
     items: int
@@ -130,6 +139,7 @@ class LabelReport(TypedDict):
     test_queries: int
     notes: list[str]
     modes: NotRequired[ModeCounts]
+    repeats: NotRequired[list[GradedAgain]]
 
 
 def label_report(file: LabelFile, family: str, seed: int = 0, *, memory: Memory = FRESH) -> LabelReport:
@@ -189,7 +199,11 @@ def label_report(file: LabelFile, family: str, seed: int = 0, *, memory: Memory 
         "test_queries": test_queries,
         "notes": notes,
     }
-    return report if modes is None else {**report, "modes": modes}
+    if modes is not None:
+        report["modes"] = modes
+    if file.repeats:
+        report["repeats"] = [{"annotator": one.annotator, "n": one.n, "same": one.same} for one in file.repeats]
+    return report
 
 
 def _against_others(

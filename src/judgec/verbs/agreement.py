@@ -283,6 +283,7 @@ def _of_column(options: AgreementOptions, table: Table, source: str, column: str
         low_is_good=options.reversed,
         round_to_nearest=options.round is not None,
         winner_words=winner_words(options.winner_words),
+        repeats=options.repeats,
     )
     graded = graded_of(table, how, partial(_said_out_of_fold, options.home))
     found = measure(graded.ratings, nominal=graded.nominal, no_grades=graded.no_grades)

@@ -28,6 +28,7 @@ def check_labels(options: LabelsOptions) -> tuple[LabelFile, "LabelReport"]:
         scale=options.scale,
         turn=options.turn,
         rounding=options.round,
+        repeats=options.repeats,
         missing=options.missing,
         judges=options.measured,
         winner_words=options.winner_words,

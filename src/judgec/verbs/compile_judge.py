@@ -239,6 +239,7 @@ def _labels(options: CompileJudgeOptions, judges: tuple[str, ...]) -> Labels:
         scale=options.scale,
         turn=options.turn,
         round=options.round,
+        repeats=options.repeats,
         winner_words=options.winner_words,
         missing=options.missing,
         assessment=options.assessment,

@@ -112,7 +112,16 @@ def evaluate(options: EvaluateOptions, watch: Watch) -> Tournament:
     graded = None
     if labels is not None:
         people = options.annotators
-        graded = read_graded(labels, sheet, entries, sources.rename, judges, annotators=people, rounding=options.round)
+        graded = read_graded(
+            labels,
+            sheet,
+            entries,
+            sources.rename,
+            judges,
+            annotators=people,
+            rounding=options.round,
+            repeats=options.repeats,
+        )
     watch.stage(
         "entries", f"{len(entries.agents)} agents, {len(entries.queries)} queries, {len(entries.answers)} answers"
     )

@@ -54,6 +54,7 @@ class LabelSetup:
         found = {"task": project.task, "columns": dict(project.columns), "annotators": project.annotators}
         scale = None if project.scale is None else project.scale.model_dump(mode="json", exclude_defaults=True)
         rounding = {} if project.round is None else {"round": project.round}
+        rounding |= {} if project.repeats is None else {"repeats": project.repeats}
         words = {"winner_words": dict(project.winner_words)} if project.winner_words else {}
         return found | {"scale": scale} | rounding | words
 
@@ -76,6 +77,17 @@ class LabelSetup:
         """
         if self.proposal.unsure:
             raise UserError(f"{self.project.label_path}: not sure: {' '.join(self.proposal.unsure)}")
+
+    def unasked(self) -> "LabelSetup":
+        """The setup without what nobody was asked about: meanings of grades, taken from another sheet."""
+        scale = self.project.scale
+        if scale is None or "meanings" not in self.proposal.why:
+            return self
+        bare = replace(self.project, scale=scale.model_copy(update={"meanings": ()}))
+        note = (
+            f"Meanings {self.proposal.why['meanings']} are not written unasked; judgec init without --yes takes them."
+        )
+        return replace(self, project=bare, notes=(*self.notes, note))
 
     def text(self) -> str:
         """The ``judgec.toml``."""
@@ -127,6 +139,7 @@ def init(options: InitOptions, watch: Watch) -> LabelSetup:
     """
     found = proposed(options, watch)
     found.require_sure()
+    found = found.unasked()
     found.write()
     return found
 
@@ -158,6 +171,7 @@ def proposed(options: InitOptions, watch: Watch) -> LabelSetup:
         max_cost=options.max_cost,
         annotators=proposal.annotators,
         round=options.round,
+        repeats=options.repeats,
         judges=proposal.judges,
         columns=proposal.columns,
         scale=proposal.scale,
@@ -173,6 +187,7 @@ def proposed(options: InitOptions, watch: Watch) -> LabelSetup:
         rename=proposal.columns,
         annotators=proposal.annotators,
         rounding=options.round,
+        repeats=options.repeats,
         winner_words=options.winner_words,
     ).labels
     return LabelSetup(project, proposal, read, _examples(table), tuple(read.notes))

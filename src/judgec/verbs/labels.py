@@ -9,6 +9,7 @@ from judgec.connect.tracking.store import tracking_store
 from judgec.errors import UserError
 from judgec.labels.labels import label_file
 from judgec.labels.rows.means import Rounding
+from judgec.labels.rows.repeats import Repeats
 from judgec.records.conversation import TurnChoice
 from judgec.records.label import LabelSet
 from judgec.table.datasheet import Datasheet, as_scale
@@ -51,6 +52,7 @@ def read_labels(
     round: Rounding = None,  # noqa: A002  # the option's name
     winner_words: Mapping[str, str] | None = None,
     missing: Sequence[str] = (),
+    repeats: Repeats = None,
     assessment: str | None = None,
     judges: Sequence[str] = (),
     home: str | Path = ".",
@@ -70,6 +72,8 @@ def read_labels(
         round: ``nearest``: grades that are means of raters, such as 2.33, become the nearest grade.
         winner_words: What words for the winner of a pair mean, for example ``{"1": "a", "2": "b", "0": "tie"}``.
         missing: Words that say nothing, in any cell, beside an empty one.
+        repeats: Of an item that one person graded again the ``median``, or an ``error``; by default the median where a
+            name tells who.
         assessment: The human feedback to read from ``mlflow:EXPERIMENT``.
         judges: Columns, or annotators, that are judges to be measured against the labels: none of them is an annotator.
         home: Folder of mlruns/, for ``mlflow:EXPERIMENT``.
@@ -91,7 +95,7 @@ def read_labels(
     if is_path(source):
         who, about = tuple(annotators), dict(columns or {})
         sides = dict(winner_words or {})
-        how = (task, about, who, least, assessment, scale, turn, round, tuple(judges), sides, tuple(missing))
+        how = (task, about, who, least, assessment, scale, turn, round, tuple(judges), sides, tuple(missing), repeats)
         named = LabelSource(str(source), *how)
         store = tracking_store(Path(home), tracking_uri, os.environ)
         return Labels(read_source(named, store, os.environ), named.to_json())
@@ -108,6 +112,7 @@ def read_labels(
         accept_at=least,
         turn=turn,
         rounding=round,
+        repeats=repeats,
         judges=judges,
         winner_words=winner_words,
     )

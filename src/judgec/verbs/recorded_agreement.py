@@ -121,6 +121,7 @@ def _labels_and_verdicts(options: AgreementOptions, judges: Sequence[str]) -> tu
         scale=options.scale,
         turn=options.turn,
         round=options.round,
+        repeats=options.repeats,
         judges=judges,
         winner_words=options.winner_words,
         missing=options.missing,

@@ -12,6 +12,7 @@ from judgec.connect.tracking.traces import MLFLOW_PREFIX, read_feedback, save_tr
 from judgec.errors import InputError, UserError
 from judgec.labels.labels import label_file
 from judgec.labels.rows.means import Rounding
+from judgec.labels.rows.repeats import Repeats
 from judgec.raters.programs import Program
 from judgec.raters.recorded import recorded_judges
 from judgec.records.card import ProgramCard
@@ -44,6 +45,7 @@ class LabelSource:
         judges: Who is measured against them, and so no annotator.
         winner_words: As ``--winner-words``.
         missing: As ``--missing``.
+        repeats: As ``--repeats``.
     """
 
     path: str
@@ -58,13 +60,14 @@ class LabelSource:
     judges: tuple[str, ...] = ()
     winner_words: Mapping[str, str] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
+    repeats: Repeats = None
 
     def to_json(self) -> dict[str, object]:
         """For the report; ``judges`` and ``missing`` where there are some."""
         known = asdict(self)
         judges, missing = known.pop("judges"), known.pop("missing")
         return {
-            **{name: value for name, value in known.items() if name != "round" or value is not None},
+            **{name: value for name, value in known.items() if name not in {"round", "repeats"} or value is not None},
             **({"judges": list(judges)} if judges else {}),
             **({"missing": list(missing)} if missing else {}),
             "rename": dict(self.rename),
@@ -101,6 +104,7 @@ def source_of(path: str, columns: LabelColumns, task: str | None) -> LabelSource
         judges=tuple(columns.measured),
         winner_words=dict(columns.winner_words),
         missing=tuple(columns.missing),
+        repeats=columns.repeats,
     )
 
 
@@ -152,6 +156,7 @@ def read_source(
             accept_at=source.accept_at,
             turn=source.turn,
             rounding=source.round,
+            repeats=source.repeats,
             winner_words=source.winner_words,
             usual=None if card is None else usual_turn(card.fields),
             judges=judges,
@@ -174,6 +179,7 @@ def read_source(
             annotators=source.annotators,
             accept_at=source.accept_at,
             rounding=source.round,
+            repeats=source.repeats,
             judges=judges,
             winner_words=source.winner_words,
         ).labels
@@ -242,6 +248,7 @@ def labels_for(
             accept_at=columns.accept_at,
             turn=columns.turn,
             rounding=columns.round,
+            repeats=columns.repeats,
             winner_words=columns.winner_words,
             usual=usual_turn(card.fields),
             judges=(*judges, *columns.judges),

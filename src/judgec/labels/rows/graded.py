@@ -10,7 +10,7 @@ from judgec.errors import InputError, UserError
 from judgec.labels.experts import consensus_of
 from judgec.labels.rows.grades import position_of
 from judgec.labels.rows.items import collect_items
-from judgec.labels.rows.label_cells import with_label_cells
+from judgec.labels.rows.label_cells import with_label_cells, without_strays
 from judgec.labels.rows.means import looks_like_means, nearest_grades
 from judgec.labels.rows.panel import (
     ANNOTATOR,
@@ -24,6 +24,7 @@ from judgec.labels.rows.panel import (
 )
 from judgec.labels.rows.ranges import MARK, Range, other_range, usual_range, with_range
 from judgec.labels.rows.raters import annotator_column, is_measured, people_of, with_gradings
+from judgec.labels.rows.repeats import Repeats
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import UNLABELLED, FloatArray, IntArray
 from judgec.records.ratings import GradePairs, people_mean
@@ -119,6 +120,7 @@ class Reading:
         low_is_good: A low number of the judge is a good one.
         round_to_nearest: Experts' means of raters become the nearest grade.
         winner_words: What words for the winner of a pair mean, as ``records.tasks.winners.winner_words`` makes it.
+        repeats: What becomes of an item that one person graded again.
     """
 
     experts: Sequence[str]
@@ -133,6 +135,7 @@ class Reading:
     low_is_good: bool = False
     round_to_nearest: bool = False
     winner_words: Mapping[str, str] = field(default_factory=dict)
+    repeats: Repeats = None
 
 
 def graded_of(table: Table, how: Reading, in_place: InPlace | None = None) -> Graded:
@@ -160,9 +163,11 @@ def graded_of(table: Table, how: Reading, in_place: InPlace | None = None) -> Gr
             meet accepts without a threshold.
     """
     name, said = with_range(how.judge) if how.judge not in table.columns else (how.judge, None)
-    table = with_gradings(table, (*how.experts, *how.annotators), {name, how.score or name, how.cluster or name})
+    people, others = (*how.experts, *how.annotators), {name, how.score or name, how.cluster or name}
+    table = with_gradings(table, people, others, how.scale)
     table, how = _of_people(*_named(table, replace(how, judge=name)))
     labels = [*how.experts, how.judge, *([how.score] if how.score else []), *how.annotators]
+    table = without_strays(table, [*how.experts, *how.annotators], how.scale, how.winner_words)
     table = with_label_cells(table, labels, how.scale, how.winner_words)
     notes = [*table.notes]
     table, learned, out_of_fold = not_learned(table, how.judge, notes, every=how.every, in_place=in_place)
@@ -172,7 +177,9 @@ def graded_of(table: Table, how: Reading, in_place: InPlace | None = None) -> Gr
     alike = None
     if ANNOTATOR in table.columns and not several:
         judged = [name for name in (how.judge, how.score) if name is not None]
-        alike = one_row_an_item(replace(table, notes=()), first, judged, [how.cluster] if how.cluster else ())
+        taken = [how.cluster] if how.cluster else []
+        bare = replace(table, notes=())
+        alike = one_row_an_item(bare, first, judged, taken, scale=how.scale, repeats=how.repeats)
     if alike is None:
         how = _clustered(table, how, notes)
         found = _graded(table, how, said, notes)
@@ -423,6 +430,8 @@ class _Ladder:
 
     def of(self, cell: Cell) -> float | None:
         """The value of a cell of the experts', None where it has none."""
+        if isinstance(cell, float) and self.words:
+            return self.words.get(f"{cell:g}", cell)  # where 1 is the best grade
         if isinstance(cell, str):
             return self.words.get(_plain(cell))
         if cell is None or self.cut is None or not self.accepts:
@@ -480,8 +489,6 @@ def _said(scale: Scale, words: set[str], numbers: set[float], accept_at: str | N
     if scale.level == "nominal" or any(one is None or position_of(one, scale) is None for one in grades):
         return None
     values = np.array(scale.values)
-    if not words and any(isinstance(grade, str) for grade in scale.grades):
-        return None
     places = {_plain(str(grade)): value for grade, value in zip(scale.grades, scale.values, strict=True)}
     known = None if scale.accept_index is None else scale.values[scale.accept_index]
     if not any(isinstance(grade, str) for grade in scale.grades):

@@ -49,6 +49,9 @@ AMOUNTS = frozenset(  # words of scales that begin with none
         *("little", "much", "a_little", "a_lot", "limited", "substantial", "weak", "somewhat"),
     ]
 )
+STRAY = 0.2  # texts for each number of a column, up to which they are no grades of their own
+MOST_STRAYS = 10  # of them in a note
+LONGEST_STRAY = 40  # characters of one in a note
 SIGNS = frozenset({"+", "++", "+++", "-", "--", "---", "0", "o", "+/-", "±"})
 _PERCENT = re.compile(r"([-+]?\d+(?:[.,]\d+)?)\s*%")
 _COMMA = re.compile(r"[-+]?\d+(?:,\d+)?")
@@ -106,6 +109,55 @@ def label_cells(
     written = [cell for cell in cells if isinstance(cell, str) and cell.strip() in numbers]
     example = next((one.strip() for one in written if "%" in one or "," in one), "")
     return LabelCells(read, counts, len(written), (example, numbers.get(example, 0.0)))
+
+
+def strays(cells: Sequence[object], said: Collection[str] = ()) -> frozenset[str]:
+    """Texts that stand among the numbers of a column of grades, few and no grades themselves: ``see comment``.
+
+    Args:
+        cells: All of the column.
+        said: Words of which it is known what they mean.
+    """
+    counts = Counter(text.strip() for cell in cells if isinstance(text := cell, str) and as_grade(text) is not None)
+    told = {word.casefold() for word in said}
+    words = {word for word in counts if not _is_known(word) and word.casefold() not in NOTHING | MARKS | told}
+    found = sum(counts[word] for word in words)
+    others = sum(not is_missing(cell) for cell in cells) - found
+    numbers = any(_is_numeral(word) for word in counts) or any(type(cell) in {int, float} for cell in cells)
+    if not words or not numbers or found > STRAY * others or any(map(winner_of, words)):
+        return frozenset()
+    return frozenset(words) if all(map(_is_numeral, counts.keys() - words)) else frozenset()
+
+
+def _is_numeral(word: str) -> bool:
+    """A number, however written, or a mark of nothing."""
+    nothing = word.casefold() in NOTHING | MARKS
+    return nothing or bool(_PERCENT.fullmatch(word) or _COMMA.fullmatch(word)) or not isinstance(as_grade(word), str)
+
+
+def without_strays(
+    table: Table, columns: Iterable[str], scale: Scale | None = None, said: Collection[str] = ()
+) -> Table:
+    """The table with nothing in cells of these columns that hold a text among numbers; each is noted."""
+    on_scale = () if scale is None else map(str, scale.grades)
+    told = {*said, *on_scale}
+    found = {name: own for name in columns if (own := strays([row.get(name) for row in table.rows], told))}
+    if not found:
+        return table
+    notes, rows = list(table.notes), [dict(row) for row in table.rows]
+    for name, own in found.items():
+        at = [i for i, row in enumerate(rows) if isinstance(text := row.get(name), str) and text.strip() in own]
+        each = [f"{table.where(i)} {_cut(str(rows[i][name]))}" for i in at[:MOST_STRAYS]]
+        each += [f"{len(at) - MOST_STRAYS} more"] * (len(at) > MOST_STRAYS)
+        notes.append(f"Column {name}: text among grades is missing in {len(at)} cells: {'; '.join(each)}.")
+        for i in at:
+            rows[i][name] = None
+    return replace(table, rows=tuple(rows), notes=tuple(notes))
+
+
+def _cut(text: str) -> str:
+    one = " ".join(text.split())
+    return repr(one if len(one) <= LONGEST_STRAY else one[: LONGEST_STRAY - 1] + "\u2026")
 
 
 def _marks(

@@ -5,10 +5,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from judgec.errors import UserError
+from judgec.errors import InputError, UserError
 from judgec.labels.rows.conversations import TURN
+from judgec.labels.rows.repeats import ERROR, Repeats, median_of, places_of
 from judgec.records.label import UNLABELLED, IntArray
 from judgec.records.ratings import GradePairs
+from judgec.records.scale import Scale
 from judgec.records.tasks.registry import TASKS, also_called, plain
 from judgec.table.rows.cells import as_id, is_missing
 from judgec.table.rows.columns import listed, renamed
@@ -141,7 +143,13 @@ def judges_beside(table: Table, column: str, judges: Collection[str], label: str
 
 
 def one_row_an_item(
-    table: Table, label: str, judged: Collection[str], taken: Collection[str] = ()
+    table: Table,
+    label: str,
+    judged: Collection[str],
+    taken: Collection[str] = (),
+    *,
+    scale: Scale | None = None,
+    repeats: Repeats = None,
 ) -> tuple[Table, tuple[str, ...]] | None:
     """The table with a row an item and a column of labels a person, and these columns; None where it cannot be told.
 
@@ -153,6 +161,11 @@ def one_row_an_item(
         label: The column of the labels.
         judged: Columns of the judge, which say one thing of an item.
         taken: Further columns that tell no item.
+        scale: Of the labels, where somebody has said it.
+        repeats: What becomes of an item that somebody graded again; None: the median of those who are named.
+
+    Raises:
+        InputError: Somebody graded an item again, and that is to be an error.
     """
     graded = [at for at, row in enumerate(table.rows) if not is_missing(row.get(label))]
     keys = _item_keys(with_inputs(table, {ANNOTATOR, label, *judged, *taken}), graded)
@@ -163,13 +176,25 @@ def one_row_an_item(
     own = {name: name if name not in table.columns else f"{name} of {label}" for name in people}
     items: dict[object, int] = {}
     labels: dict[int, dict[str, object]] = {}
+    again: dict[tuple[int, str], list[object]] = {}
     for at, key in zip(graded, keys, strict=True):
         first = items.setdefault(key, at)
         row, before = table.rows[at], table.rows[first]
         said = labels.setdefault(first, {})
-        if own[names[at]] in said or any(row.get(name) != before.get(name) for name in judged):
+        if any(row.get(name) != before.get(name) for name in judged):
             return None  # an item that its columns do not tell from another one
-        said[own[names[at]]] = row.get(label)
+        if own[names[at]] in said:
+            if repeats == ERROR:
+                seen = f"{table.where(at)}: annotator {names[at]} grades an item again, first at {table.where(first)}"
+                raise InputError([f"{seen}; one grade an item and annotator is valid. Delete one, or drop --repeats."])
+            if repeats is None and is_missing(row.get(ANNOTATOR)):
+                return None  # several people, perhaps
+            again.setdefault((first, own[names[at]]), [said[own[names[at]]]]).append(row.get(label))
+        said.setdefault(own[names[at]], row.get(label))
+    places = places_of((cell for cells in again.values() for cell in cells), scale)
+    for (first, who), cells in again.items():
+        by = {str(cell): cell for cell in cells}
+        labels[first][who] = by[median_of(list(map(str, cells)), places)]
     if len(items) == len(graded):
         return None
     if all(len(set(map(str, said.values()))) == 1 for said in labels.values()):

@@ -3,12 +3,13 @@
 import re
 import shlex
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from judgec.errors import InputError, UserError
+from judgec.labels.rows.repeats import median_of, places_of
 from judgec.records.label import Task
-from judgec.records.scale import Grade
+from judgec.records.scale import Grade, Scale
 from judgec.records.tasks.registry import TASKS, USUAL, also_called, plain, told_by
 from judgec.records.tasks.spec import ASPECT_PREFIX, PREFIXES
 from judgec.table.rows.cells import as_accept, as_grade, as_id, is_accept_word, is_missing
@@ -143,7 +144,14 @@ def fields() -> frozenset[str]:
     return frozenset({"rationale", *(name for spec in TASKS.values() if not spec.by_aspect for name in spec.labels)})
 
 
-def unpivot(table: Table, annotators: Sequence[str], *, task: Task | None = None, has_scale: bool = False) -> Table:
+def unpivot(
+    table: Table,
+    annotators: Sequence[str],
+    *,
+    task: Task | None = None,
+    has_scale: bool = False,
+    scale: Scale | None = None,
+) -> Table:
     """One row per item and annotator, from one column per annotator.
 
     The column ``alice`` holds Alice's label: a grade; accept or reject when all raters' columns hold only
@@ -159,7 +167,7 @@ def unpivot(table: Table, annotators: Sequence[str], *, task: Task | None = None
     if not annotators:
         return table
     annotators = rejoined(annotators, table.columns)
-    table = with_gradings(table, annotators)
+    table = with_gradings(table, annotators, scale=scale)
     columns = {name: columns_of(name, table.columns) for name in annotators}
     if "annotator" in table.columns and not any(columns.values()):
         said = {_rater(row) for row in table.rows}
@@ -181,7 +189,7 @@ def unpivot(table: Table, annotators: Sequence[str], *, task: Task | None = None
         )
     if faults:
         raise InputError(faults)
-    label, note = _label_column(table, annotators, task, has_scale=has_scale)
+    label, note = _label_column(table, annotators, task, has_scale=has_scale or scale is not None)
     known, prefix = fields(), (TASKS[task].prefix if task else "") or ASPECT_PREFIX
     theirs = {
         name: {column: label if field == "" else _field(field, label, known, prefix) for column, field in own.items()}
@@ -266,8 +274,11 @@ def _apart(names: Iterable[str], among: Iterable[str]) -> list[tuple[str, str]]:
     ]
 
 
-def with_gradings(table: Table, names: Sequence[str], others: Collection[str] = ()) -> Table:
-    """The table with one column of each of these people whose gradings of an item stand in several: the first counts.
+def with_gradings(
+    table: Table, names: Sequence[str], others: Collection[str] = (), scale: Scale | None = None
+) -> Table:
+    """The table with one column of each of these people whose gradings of an item stand in several: the median counts,
+    of two the first.
 
     A note says so, and how often the second one is the same; another one which of these columns are named as people of
     their own, as somebody may want it.
@@ -276,6 +287,7 @@ def with_gradings(table: Table, names: Sequence[str], others: Collection[str] = 
         table: With judgec's names of columns.
         names: The annotators.
         others: Further columns that are named.
+        scale: Of the grades, where somebody has said it.
     """
     notes = [
         f"{note}, as they are named; --annotators {name} names the person."
@@ -293,15 +305,23 @@ def with_gradings(table: Table, names: Sequence[str], others: Collection[str] = 
         twice = [[str(as_grade(value)).casefold() for value in values[:2]] for values in cells[name] if values[1:]]
         same = sum(first == second for first, second in twice)
         said.append(f"{listed(own)} (the same again in {same} of {len(twice)} items)")
-    notes.append(f"Repeated gradings are one person's, of which the first counts: {'; '.join(said)}.")
+    notes.append(
+        f"Repeated gradings are one person's, of which the median counts, of two the first: {'; '.join(said)}."
+    )
+    places = places_of((value for own in cells.values() for values in own for value in values), scale)
     gone = {column for own in repeated.values() for column in own} - {*names, *others}
     kept = [column for column in table.columns if column not in gone and column not in repeated]
     rows = [
         {column: row[column] for column in kept if column in row}
-        | {name: values[at][0] for name, values in cells.items() if values[at]}
+        | {name: _median_cell(values[at], places) for name, values in cells.items() if values[at]}
         for at, row in enumerate(table.rows)
     ]
     return replace(table, columns=(*kept, *repeated), rows=tuple(rows), notes=(*table.notes, *notes))
+
+
+def _median_cell(cells: Sequence[object], places: Mapping[str, float]) -> object:
+    by = {str(cell): cell for cell in cells}
+    return by[median_of(list(map(str, cells)), places)]
 
 
 def _field(field: str, label: str, known: Collection[str], prefix: str) -> str:

@@ -10,6 +10,7 @@ from judgec.labels.experts import experts_of
 from judgec.labels.labels import label_file
 from judgec.labels.rows.means import Rounding
 from judgec.labels.rows.raters import left_out
+from judgec.labels.rows.repeats import Repeats
 from judgec.records.label import Label
 from judgec.records.ratings import people_mean
 from judgec.records.scale import Scale
@@ -44,6 +45,7 @@ def read_graded(
     *,
     annotators: Sequence[str] = (),
     rounding: Rounding = None,
+    repeats: Repeats = None,
 ) -> GradedAgents:
     """The experts' grades of the agents that play, on the queries that they answered.
 
@@ -56,6 +58,7 @@ def read_graded(
         judges: Who judges, and so is no annotator.
         annotators: As ``label_file``.
         rounding: Likewise.
+        repeats: Likewise.
 
     Raises:
         InputError: Faulty labels, all faults together.
@@ -65,7 +68,9 @@ def read_graded(
     whole, others = _with_texts(table, entries, own)
     if table.rows and not whole.rows:
         raise _no_such_agent(table, entries)
-    labels = label_file(whole, sheet, rename=own, judges=judges, annotators=annotators, rounding=rounding).labels
+    labels = label_file(
+        whole, sheet, rename=own, judges=judges, annotators=annotators, rounding=rounding, repeats=repeats
+    ).labels
     experts = experts_of(labels)
     by = experts.accept_by if labels.accept_only else experts.grade_by
     means = people_mean(by, np.array(labels.scale.values))

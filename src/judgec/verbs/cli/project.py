@@ -12,7 +12,7 @@ from judgec.verbs.cli.output import say
 from judgec.verbs.options.option import Declared, declared
 
 OF_A_FILE = (  # keys that say how a file is read
-    *("task", "annotators", "judges", "columns", "winner_words", "scale", "accept_at", "round"),
+    *("task", "annotators", "judges", "columns", "winner_words", "scale", "accept_at", "round", "repeats"),
 )
 OF_A_JUDGE = ("name", "lm", "budget", "max_cost")
 

@@ -14,6 +14,7 @@ from judgec.verbs.options.shared import (
     LabelScale,
     Missing,
     Orders,
+    Repeats,
     Rounding,
     Shared,
     Turn,
@@ -74,6 +75,7 @@ class AgreementOptions:
     ] = None
     reversed: Annotated[bool, Option("Low numbers of the judge are good ones.")] = False
     round: Rounding = None
+    repeats: Repeats = None
     columns: Columns = field(default_factory=dict)
     scale: LabelScale = None
     all: Annotated[bool, Option("Keep rows that the judge has learned from (learned is true there).")] = False

@@ -18,6 +18,7 @@ from judgec.verbs.options.shared import (
     Missing,
     Places,
     QueriesTable,
+    Repeats,
     Rounding,
     Seed,
     Unproven,
@@ -108,6 +109,7 @@ class EvaluateOptions(BatchSpending, Places, AgentRun):
     measured: Measured = ()
     scale: LabelScale = None
     round: Rounding = None
+    repeats: Repeats = None
     pool: Annotated[
         tuple[str, ...],
         Option("Also test pools of agents: rag=rag-*,fusion=rag-fusion-*.", metavar="NAME=PATTERN,...", commas=True),

@@ -11,6 +11,7 @@ from judgec.verbs.options.shared import (
     Columns,
     MaxCost,
     Missing,
+    Repeats,
     Rounding,
     Task,
     UnusedPlaces,
@@ -42,6 +43,7 @@ class InitOptions(UnusedPlaces):
     ] = ()
     accept_at: AcceptAt = None
     round: Rounding = None
+    repeats: Repeats = None
     name: Annotated[str | None, Option("Name of the judge; default: from the file.", panel="Output")] = None
     lm: Annotated[
         str, Option("The model that the judge will ask: embedded, openai/gpt-4o-mini, ...", panel="Model")

@@ -81,6 +81,13 @@ Rounding = Annotated[
     Literal["nearest"] | None,
     Option("Grades that are means of raters, such as 2.33: the nearest grade stands for each.", project="round"),
 ]
+Repeats = Annotated[
+    Literal["median", "error"] | None,
+    Option(
+        "An item that one person graded again: its median grade, or an error; default: median where a name tells who.",
+        project="repeats",
+    ),
+]
 AcceptAt = Annotated[str | None, Option("The lowest grade that counts as accepted.", metavar="GRADE", panel="What")]
 Task = Annotated[
     str | None, Option(f"{', '.join(sorted(BUILT_IN))}; default: by columns.", panel="What", project="task")
@@ -183,6 +190,7 @@ class LabelColumns:
     round: Rounding = None
     winner_words: WinnerWords = field(default_factory=dict)
     missing: Missing = ()
+    repeats: Repeats = None
 
 
 @dataclass(frozen=True, kw_only=True)

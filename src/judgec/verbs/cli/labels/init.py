@@ -30,6 +30,7 @@ def init(
     from judgec.verbs.init import proposed
 
     found = proposed(options, Silent())
+    found = found.unasked() if yes else found
     if not json:
         show_proposed(found)
     if yes:

@@ -20,7 +20,7 @@ def show_proposed(found: LabelSetup) -> None:
         *([f"annotators: {why['annotators']}; --annotators A,B,... names others"] if "annotators" in why else []),
         f"{len(labels.items)} items of {queries} queries, graded by {_some(graders)}",
         *_scale(found),
-        *([why["labels"]] if "labels" in why else []),
+        *[why[key] for key in ("labels", "constant") if key in why],
         *[f"{name} looks like a judge's: {_measured(found, name)}" for name in proposal.judges],
         *([f"not read: {', '.join(proposal.unused)}"] if proposal.unused else []),
         f"judge: {project.name}, asks {project.lm}",

@@ -19,6 +19,7 @@ def as_typed(options: LabelsOptions) -> list[str]:
         ("--annotators", ",".join(annotators) or None),
         ("--accept-at", options.accept_at),
         ("--round", None if told is not None and told.round == options.round else options.round),
+        ("--repeats", None if told is not None and told.repeats == options.repeats else options.repeats),
         ("--missing", ",".join(word for word in options.missing if told is None or word not in told.missing) or None),
         ("--winner-words", ",".join(f"{word}={side}" for word, side in words.items()) or None),
     )
