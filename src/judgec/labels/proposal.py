@@ -5,11 +5,12 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 
 from judgec.errors import InputError, UserError
 from judgec.labels.rows.conversations import columns_with, holding, with_turns
-from judgec.labels.rows.grades import one_class
-from judgec.labels.rows.label_cells import label_cells, spellings
+from judgec.labels.rows.grades import one_class, position_of
+from judgec.labels.rows.label_cells import label_cells, spellings, strays
 from judgec.labels.rows.modes import with_modes
 from judgec.labels.rows.panel import judges_among
 from judgec.labels.rows.ragelo import is_ragelo, joined
@@ -22,7 +23,7 @@ from judgec.records.tasks.registry import TASKS, also_called, as_task, called, p
 from judgec.records.tasks.spec import PAIR, PREFIXES
 from judgec.records.tasks.winners import winner_of
 from judgec.table.datasheet import Datasheet, as_scale
-from judgec.table.ladders import accepted_from, in_order, is_graded, rank_of
+from judgec.table.ladders import accepted_from, in_order, is_graded, rank_of, rank_of_phrase
 from judgec.table.rows.cells import DASHES, as_accept, as_grade, as_id, as_number, as_text, is_accept_word, is_missing
 from judgec.table.rows.columns import aspect_columns, infer_task, label_columns, listed, missing_columns, renamed
 from judgec.table.rows.heads import (
@@ -33,6 +34,7 @@ from judgec.table.rows.heads import (
     gradings_among,
     is_adjudicated,
     is_computed,
+    is_counter,
     is_metric,
     is_nobodys,
     is_version,
@@ -45,7 +47,9 @@ from judgec.table.table import Table
 SIDES = ("query_id", "item_id", "agent", "group", "rationale", "annotator")  # columns that are no input and no label
 RATERS = re.compile(
     r"(annotator|rater|reviewer|expert|experte|expertin|evaluator|judge|grader|labeler|labeller|worker|assessor|coder|"
-    r"human|bewerter|bewertung|gutachter|person|user|score|rating|grade|label|vote|note|annotation)s?"
+    r"human|bewerter|bewertung|gutachter|person|user|score|rating|grade|label|vote|note|annotation|"
+    r"calificacion|puntuacion|valoracion|voto|valutazione|punteggio|avaliacao|nota|beoordeling|cijfer|ocena|betyg|"
+    r"wertung|punkte|urteil|evaluation|jugement|verdict|points|оценка|балл|оцінка|评分|評価|평가)s?"
 )
 NUMBERED = re.compile(  # heads that say by themselves that each is a person
     r"(annotator|rater|reviewer|expert|grader|labell?er|worker|assessor|coder|human|person)_?\d{1,2}"
@@ -59,9 +63,17 @@ ANSWERED = re.compile(
     r"(?:answer|response|output|text|reply|completion))"
 )
 LIKE: Mapping[str, frozenset[str]] = {  # words in the names of columns
-    "query": frozenset({"question", "query", "prompt", "frage", "anfrage"}),
+    "query": frozenset(
+        [
+            *("question", "query", "prompt", "frage", "anfrage", "pregunta", "domanda", "pergunta", "vraag", "pytanie"),
+            *("fraga", "kundenfrage", "вопрос"),
+        ]
+    ),
     "answer": frozenset(
-        {"answer", "response", "reply", "output", "antwort", "completion", "reponse", "respuesta", "risposta"}
+        [
+            *("answer", "response", "reply", "output", "antwort", "completion", "reponse", "respuesta", "risposta"),
+            *("resposta", "antwoord", "odpowiedz", "svar", "ответ"),
+        ]
     ),
     "reference": frozenset(
         [
@@ -104,6 +116,27 @@ REMARKS = frozenset(  # words of a head whose texts are no grades, however few t
 )
 WHOLE = 0.9  # share of the graded rows in which what people settled on stands, where it is not about disputes alone
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
+SEVERAL = 2  # people
+FEW_ROWS = 8  # of a table in which a column may hold one grade by chance
+DATED = re.compile(  # days, and times of days; 1/5 may be a grade
+    r"(\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{4}|\d{1,2}[./]\d{1,2}[./]\d{2}|\d{1,2}:\d\d)"
+    r"([T, ]+\d{1,2}:\d\d.*|:\d\d.*)?|\d{1,2}\.? [^\W\d]{3,9}\.? \d{4}.*"
+)
+MAYBE_RATERS = (  # heads of who filled in a form, or of who asked
+    *(
+        "email_address",
+        "e_mail_adresse",
+        "email",
+        "e_mail",
+        "mail",
+        "username",
+        "user_name",
+        "user",
+        "name",
+        "your_name",
+    ),
+    *("nutzer", "benutzer", "benutzername", "ihr_name", "nombre", "nom", "nome", "naam"),
+)
 CODED = 3  # the highest number that a side or a tie is written as
 GERMAN = frozenset({"frage", "anfrage", "antwort", "musterantwort", "referenzantwort", "nutzerfrage", "fragestellung"})
 BEST_IS_ONE = frozenset({"schulnote", "schulnoten", "zensur", "zensuren", "rang", "rank", "ranking", "platz"})
@@ -426,9 +459,15 @@ class _Look:
         texts = [as_text(value) for value in self.values(column)]
         return sum(map(len, texts)) / len(texts) if texts else 0.0
 
+    def marks(self, column: str) -> list[object]:
+        """The cells that hold something, without texts among numbers."""
+        values = self.values(column)
+        stray = strays(values)
+        return [value for value in values if as_text(value).strip() not in stray] if stray else values
+
     def grades(self, *columns: str) -> Counter[Grade]:
         """Their values as grades; dashes are blanks where there is no plus, Ja and ja one word."""
-        values = [value for column in columns for value in label_cells(self.values(column)).cells]
+        values = [value for column in columns for value in label_cells(self.marks(column)).cells]
         found = Counter(grade for value in values if (grade := _number(value)) is not None)
         usual = spellings(Counter({word: count for word, count in found.items() if isinstance(word, str)}))
         found = Counter(usual.get(str(grade), grade) for grade in found.elements()) if usual else found
@@ -459,7 +498,8 @@ class _Look:
         """False for numbers, and for words that are known to be grades: ``Paris`` and ``London`` are answers."""
         grades = self.grades(column)
         words = all(isinstance(grade, str) and is_graded(grade) for grade in grades)
-        return not self.looks_graded(column) or not (words or any(not isinstance(grade, str) for grade in grades))
+        numbers = any(not isinstance(grade, str) for grade in grades)
+        return not self.looks_graded(column) or bool(strays(self.values(column))) or not (words or numbers)
 
     def find_inputs(self, task: str | None) -> None:
         """Question, answer or answers, document; by their names, then by what is left."""
@@ -583,11 +623,14 @@ class _Look:
         if plain(rated) in JUDGE_HEADS and self.has("annotator") == rated:
             self.rated_in = rated
         self.take("query_id", lambda name: queries is not None and self._tells(queries, name))
-        inputs = [name for name in self.table.columns if self.ours(name) in spec.inputs]
-        self.take("item_id", lambda name: self._names_items(name, inputs))
         if not spec.pairs:
             self.take("agent", self._tells_agents)
             self._take_version()
+        inputs = [name for name in self.table.columns if self.ours(name) in {*spec.inputs, "agent"}]
+        self.take("item_id", lambda name: self._names_items(name, inputs))
+        if self.has("item_id") is None:
+            numbered = (name for name in self.free() if is_counter(name) and self._names_items(name, inputs))
+            self.columns |= dict.fromkeys([*numbered][:1], "item_id")
         self.take("group", lambda name: len(set(map(as_id, self.values(name)))) in GROUPS)
 
     def find_reasons(self) -> list[str]:
@@ -603,13 +646,25 @@ class _Look:
     def _take_raters(self) -> None:
         """Who graded; a head such as ``expert`` over the only grades of people is the label itself."""
         free = self.free()
-        raters = None if self.has("annotator") else annotator_column(self.table, free)
+        raters = None if self.has("annotator") else annotator_column(self.table, free) or self._filled_in_by(free)
         if raters is None:
             return
         others = [name for name in free if name != raters and self.looks_graded(name) and not self._is_no_grade(name)]
         labelled = any(self.ours(name) in _label_names() or name.startswith(PREFIXES) for name in self.table.columns)
         if labelled or not self.looks_graded(raters) or set(others) - set(self.machines()):
             self.columns[raters] = "annotator"
+
+    def _filled_in_by(self, free: Sequence[str]) -> str | None:
+        """The column of who filled in a form: several of them graded one answer. A customer's name is none."""
+        inputs = [name for name in self.table.columns if self.ours(name) in TASKS[self.task].inputs]
+        for name in (name for wanted in MAYBE_RATERS for name in free if plain(name) == wanted):
+            seen: dict[str, set[str]] = {}
+            for row in self.table.rows:
+                if not is_missing(row.get(name)):
+                    seen.setdefault("\0".join(as_text(row.get(one)) for one in inputs), set()).add(as_id(row[name]))
+            if 2 * sum(len(own) > 1 for own in seen.values()) > len(seen):
+                return name
+        return None
 
     def _tells_agents(self, name: str) -> bool:
         """Fewer values than rows, and not a column of grades like others: ``Model`` beside ``Human``."""
@@ -844,8 +899,19 @@ class _Look:
         return (
             TOOK.fullmatch(plain(column)) is not None
             or is_nobodys(self.person(column, maybe=True))
-            or (self.holds_versions(column) and not known)
+            or (not known and (self.holds_versions(column) or self._is_constant(column)))
+            or self._is_dated(column)
         )
+
+    def _is_constant(self, column: str) -> bool:
+        """One number in every row of many; a word may be what somebody always says."""
+        grades = self.grades(column)
+        return len(grades) == 1 and grades.total() >= FEW_ROWS and not isinstance(next(iter(grades)), str)
+
+    def _is_dated(self, column: str) -> bool:
+        """Days or times."""
+        values = self.values(column)
+        return bool(values) and all(isinstance(v, date) or DATED.fullmatch(as_text(v).strip()) for v in values)
 
     def shares(self, one: str, other: str) -> bool:
         """True where two columns may be on one small scale: numbers of one range, or words of one order."""
@@ -880,6 +946,7 @@ class _Look:
             and not TOOK.fullmatch(plain(name))
             and not is_nobodys(self.person(name, maybe=True))
             and (pairs or not self.holds_versions(name))
+            and not self._is_dated(name)
         ]
         if pairs:  # grades of each answer may stand beside the winners
             graded = [name for name in graded if self._names_winners(name)] or (
@@ -887,6 +954,10 @@ class _Look:
             )
         machines = self.machines()
         family = self._family([name for name in graded if name not in machines], pairs=pairs)
+        constant = [name for name in graded if self._is_constant(name) and name not in family]  # Wave: 2
+        if constant and len(graded) - len(constant) >= SEVERAL:
+            graded = [name for name in graded if name not in constant]
+            self.why["constant"] = f"{listed(constant)}: one number in every row, which nobody gave as a grade"
         people = [name for name in graded if name in family or (name not in machines and plain(name) not in known)]
         made = [name for name in people if name not in family and (is_computed(name) or self._is_mean(name, people))]
         settled = [name for name in people if is_adjudicated(name)]
@@ -995,6 +1066,8 @@ class _Look:
     def direction(self, scale: Scale | None) -> list[str]:
         """Say so where 1 may be the best grade: a German Note, a place; a French note of 5 is the best."""
         numbers = [grade for grade in (() if scale is None else scale.grades) if not isinstance(grade, str)]
+        if scale is not None and "meanings" in self.why and _falls(scale.meanings) is not None:
+            return []
         heads = {word for name in self.labels for word in words(name)}
         german = bool({plain(name) for name in self.table.columns} & GERMAN) and not machines_among(self.labels)
         note = bool(heads & {"note", "noten"}) and (numbers[-1:] == [6] or (german and numbers[-1:] in ([4], [5])))
@@ -1064,20 +1137,58 @@ def _scale(look: _Look, sheet: Datasheet, said: UserChoices) -> tuple[Scale | No
         return None, ""
     if said.grades:
         own = [grade for word in said.grades if (grade := as_grade(word)) is not None]
+        numbers = [one for one in own if not isinstance(one, str)]
+        if own == numbers == sorted(numbers, reverse=True):  # 1 is the best: a scale as words
+            own = list(map(str, own))
         return _threshold(as_scale({"name": _named(look), "grades": own}), said), "as given"
     wide = bool(look.annotators) and all(as_accept(grade) is not None for grade in used)
     if spec.takes_accept and (all(map(is_accept_word, used)) or (wide and spec.reads_bits_as_accept)):
         return None, ""
     seen = ", ".join(f"{grade} ({count})" for grade, count in sorted(used.items(), key=lambda one: str(one[0])))
     grades, position = _ordered(look, used)
+    sheet_name, legend = _legend(look, grades)
+    numbers = [grade for grade in map(as_grade, legend) if grade is not None and not isinstance(grade, str)]
+    if len(numbers) == len(legend) > 1:
+        grades = tuple(sorted(numbers))
+        position = accepted_from(len(grades))
     if len(grades) == 1:
         raise InputError([one_class(look.table, grades[0], used.total())])
     if spec.name == "relevance" and not any(isinstance(grade, str) for grade in grades):
         position = len(grades) // 2
     at = ONE_TO_FIVE_ACCEPT if grades == ONE_TO_FIVE else grades[position]
     scale = Scale(name=_named(look), grades=grades, accept_at=_beside_accept(look, grades) or at)
-    meanings = spec.meanings_of(scale)
-    return _threshold(scale.model_copy(update={"meanings": meanings}), said), f"seen: {seen}"
+    if not legend:
+        scale = scale.model_copy(update={"meanings": spec.meanings_of(scale)})
+        return _threshold(scale, said), f"seen: {seen}"
+    look.why["meanings"] = f"as sheet {sheet_name!r} has them"
+    meant = {str(as_grade(value)).casefold(): text for value, text in legend.items()}
+    meanings = tuple(meant[str(grade).casefold()] for grade in grades)
+    if _falls(meanings):  # 1 is the best
+        at = grades[len(grades) - 1 - position]
+        best_last = tuple(map(str, reversed(grades)))
+        scale = Scale(name=scale.name, grades=best_last, meanings=meanings[::-1], accept_at=str(at))
+    else:
+        scale = scale.model_copy(update={"meanings": meanings})
+    return _threshold(scale, said), f"seen: {seen}; {look.why['meanings']}"
+
+
+def _legend(look: _Look, grades: Sequence[Grade]) -> tuple[str, dict[str, str]]:
+    """The sheet that says what the grades mean, and what it says of each grade; empty where none says it of all."""
+    used = {str(grade).casefold() for grade in grades}
+    numbers = not any(isinstance(grade, str) for grade in grades)
+    seen = {str(grade).casefold() for grade in look.grades(*look.labels)}
+    for sheet, said in look.table.legends.items():
+        known = {value: text for value, text in said.items() if isinstance(as_grade(value), str) is not numbers}
+        keys = {str(as_grade(value)).casefold() for value in known}
+        if (seen if numbers else used) <= keys:
+            return sheet, known if numbers else {v: t for v, t in known.items() if v.casefold() in used}
+    return "", {}
+
+
+def _falls(meanings: Sequence[str]) -> bool | None:
+    """True where the first of the meanings is better than the last; None where they do not tell."""
+    first, last = rank_of_phrase(meanings[0]), rank_of_phrase(meanings[-1])
+    return None if first is None or last is None or first == last else first > last
 
 
 def _ordered(look: _Look, used: Counter[Grade]) -> tuple[tuple[Grade, ...], int]:
@@ -1116,9 +1227,9 @@ def _threshold(scale: Scale, said: UserChoices) -> Scale:
     at = None if said.accept_at is None else as_grade(said.accept_at)
     if at is None:
         return scale
-    if at not in scale.grades:
+    if (position := position_of(at, scale)) is None:
         raise UserError(f"--accept-at {at}: not a grade; the grades are {listed(scale.grades)}. Give one of them.")
-    return scale.model_copy(update={"accept_at": at})
+    return scale.model_copy(update={"accept_at": scale.grades[position]})
 
 
 def _named(look: _Look) -> str:

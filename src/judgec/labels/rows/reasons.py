@@ -117,11 +117,12 @@ def _is_graded(values: Iterable[object]) -> bool:
 
 
 def _are_texts(table: Table, name: str) -> bool:
-    """Whether a column holds texts: thumbs up and down are called feedback, too."""
-    return not _tokens(name) & _NO_TEXT or any(
-        isinstance(value := row.get(name), str) and as_grade(value) is not None and " " in value.strip()
-        for row in table.rows
-    )
+    """Whether a column holds texts: thumbs up and down are called feedback, too, and a remark stands in few rows."""
+    said = [value for row in table.rows if not is_missing(value := row.get(name))]
+    few = 2 * len(said) < len(table.rows) and all(isinstance(as_grade(value), str) for value in said)
+    if not _tokens(name) & _NO_TEXT or (few and not _tokens(name) & {"feedback"}):
+        return True
+    return any(isinstance(value, str) and as_grade(value) is not None and " " in value.strip() for value in said)
 
 
 def reason_columns(
