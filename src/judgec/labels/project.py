@@ -334,7 +334,7 @@ def write_project(project: Project, notes: Mapping[str, str]) -> str:
         if value is None or value == ():
             continue
         if note := notes.get(key):
-            lines.append(f"# {note}")
+            lines.append(f"# {' '.join(note.split())}")
         lines.append(f"{key} = {_toml(value)}")
     if project.wide is False:
         lines.append("wide = false")

@@ -1024,7 +1024,7 @@ class _Look:
         """Columns that are numbered or lettered alike, or have one word for those who grade before a name."""
         stems: dict[str, list[str]] = {}
         for name in graded:
-            who = self.person(name).strip()
+            who = " ".join(self.person(name).split())
             found = re.fullmatch(r"(.*?)(?:[ _.\-(#]+|(?<=[a-z])(?![a-z])|(?=\d))(\d+|[A-Za-z])\)?", who)
             head = re.fullmatch(r"([A-Za-zäöüÄÖÜ]+)[ _.\-:(]+(.+?)\)?", who)
             stem = plain(found[1]) if found else ""
@@ -1185,6 +1185,16 @@ def _legend(look: _Look, grades: Sequence[Grade]) -> tuple[str, dict[str, str]]:
     return "", {}
 
 
+def _by_legend(look: _Look, used: Collection[Grade]) -> tuple[tuple[Grade, ...], int] | None:
+    """Words in the order of what another sheet says that they mean; None where that is not known."""
+    sheet, legend = _legend(look, [*used])
+    ranks = {word: rank for word, said in legend.items() if (rank := rank_of_phrase(said)) is not None}
+    if not sheet or len(set(ranks.values())) < len(used):
+        return None
+    ordered = sorted(used, key=lambda word: {w.casefold(): rank for w, rank in ranks.items()}[str(word).casefold()])
+    return tuple(ordered), accepted_from(len(ordered))
+
+
 def _falls(meanings: Sequence[str]) -> bool | None:
     """True where the first of the meanings is better than the last; None where they do not tell."""
     first, last = rank_of_phrase(meanings[0]), rank_of_phrase(meanings[-1])
@@ -1199,7 +1209,7 @@ def _ordered(look: _Look, used: Counter[Grade]) -> tuple[tuple[Grade, ...], int]
             first = min(whole[0], 1) if whole[-1] in {5, 10, 7, 3, 4} and whole[0] > 0 else whole[0]
             numbers = list(range(first, whole[-1] + 1))
         return tuple(numbers), accepted_from(len(numbers))
-    found = None if numbers else in_order(used)
+    found = None if numbers else in_order(used) or _by_legend(look, used)
     if found is None:
         raise UserError(
             f"{look.table.path}: the grades in {listed(look.labels)} are {listed(sorted(map(str, used)))}, whose order "

@@ -25,7 +25,21 @@ REASON_NAMES = (  # what people and other tools call a reason, in plain letters,
     *("explicacao", "observacoes", "toelichting", "uitleg", "reden", "motivering", "opmerking", "opmerkingen"),
     *("uwagi", "uwaga", "komentarz", "komentarze", "kommentarer", "anmarkning", "poznamka"),
     *("комментарии", "примечание", "причина", "коментар", "备注", "评论", "理由", "评语", "コメント", "備考"),
-    *("비고", "이유", "의견"),
+    *(
+        "비고",
+        "이유",
+        "의견",
+        "warum",
+        "wieso",
+        "weshalb",
+        "pourquoi",
+        "perche",
+        "por_que",
+        "porque",
+        "waarom",
+        "dlaczego",
+    ),
+    *("varfor", "почему", "为什么"),
 )
 UNLABELLED = -1  # in integer arrays of grades and accepts
 

@@ -22,8 +22,9 @@ from judgec.table.formulas import is_own, unguarded
 from judgec.table.rows.cells import as_number
 from judgec.table.rows.columns import listed
 from judgec.table.rows.instructions import with_instructions
+from judgec.table.rows.merged import filled_down
 from judgec.table.rows.nested import with_nested, with_raters
-from judgec.table.rows.surplus import header_row, without_surplus
+from judgec.table.rows.surplus import header_row, without_notes, without_totals
 from judgec.table.table import Row, Table
 from judgec.table.traces.items import read_traces
 from judgec.table.traces.spans import HELD, holds_spans
@@ -117,7 +118,7 @@ def read_table(
 def as_read(table: Table, having: Collection[str] = (), missing: Sequence[str] = ()) -> Table:
     """A table as ``read_table`` gives it, of rows as they stand in a file; parameters and errors as there."""
     said, words = said_beside(table.path)
-    rows = with_raters(with_nested(with_instructions(_unwrapped(without_surplus(table)), having)))
+    rows = with_raters(with_nested(with_instructions(_unwrapped(without_totals(table)), having)))
     return as_long(without(rows, (*missing, *words)), said, having)
 
 
@@ -160,7 +161,7 @@ def as_it_stands(path: str, having: Collection[str] = (), head: int | None = Non
     if path.startswith(HUB_PREFIX):
         return _binary(path, read_hub(path))
     if is_workbook(path):
-        return read_sheet(path, having)
+        return filled_down(without_notes(read_sheet(path, having)))
     file = Path(path)
     if file.is_dir():
         labels = _labels_in(file)
@@ -175,7 +176,7 @@ def as_it_stands(path: str, having: Collection[str] = (), head: int | None = Non
     if kind in {".csv", ".tsv", ".tab"}:
         usual = "," if kind == ".csv" else "\t"
         text, note = _text_of(path) if head is None else (_begin_of(path, head), "")
-        return _noted(_read_delimited(path, text, usual), note)
+        return _noted(filled_down(without_notes(_read_delimited(path, text, usual))), note)
     if kind in {".jsonl", ".ndjson", ".json"}:
         text, note = _text_of(path)
         begin = text.lstrip()[:1]

@@ -17,6 +17,7 @@ from judgec.labels.rows.panel import (
     ITEM,
     QUERIES,
     AnnotatorPanel,
+    one_grading_each,
     one_row_an_item,
     one_row_each,
     panel_of,
@@ -178,8 +179,10 @@ def graded_of(table: Table, how: Reading, in_place: InPlace | None = None) -> Gr
     if ANNOTATOR in table.columns and not several:
         judged = [name for name in (how.judge, how.score) if name is not None]
         taken = [how.cluster] if how.cluster else []
-        bare = replace(table, notes=())
-        alike = one_row_an_item(bare, first, judged, taken, scale=how.scale, repeats=how.repeats)
+        once = one_grading_each(table, first, judged, taken, scale=how.scale, repeats=how.repeats)
+        notes += once.notes[len(table.notes) :]
+        table = once
+        alike = one_row_an_item(replace(table, notes=()), first, judged, taken)
     if alike is None:
         how = _clustered(table, how, notes)
         found = _graded(table, how, said, notes)

@@ -7,7 +7,7 @@ import numpy as np
 
 from judgec.errors import InputError, UserError
 from judgec.labels.rows.conversations import TURN
-from judgec.labels.rows.repeats import ERROR, Repeats, median_of, places_of
+from judgec.labels.rows.repeats import ERROR, Repeats, SelfAgreement, median_of, places_of
 from judgec.records.label import UNLABELLED, IntArray
 from judgec.records.ratings import GradePairs
 from judgec.records.scale import Scale
@@ -142,7 +142,7 @@ def judges_beside(table: Table, column: str, judges: Collection[str], label: str
     return renamed(found, {column: ANNOTATOR}) if column != ANNOTATOR else found
 
 
-def one_row_an_item(
+def one_grading_each(
     table: Table,
     label: str,
     judged: Collection[str],
@@ -150,6 +150,52 @@ def one_row_an_item(
     *,
     scale: Scale | None = None,
     repeats: Repeats = None,
+) -> Table:
+    """The table without rows in which somebody grades an item again: the first has the median of what they gave.
+
+    Args:
+        table: With a column ``annotator``.
+        label: The column of the labels.
+        judged: Columns of the judge; where they say several things of an item, all rows stay.
+        taken: As ``one_row_an_item``.
+        scale: Of the labels, where somebody has said it.
+        repeats: What becomes of such items; None: the median of those who are named, who else may be several.
+
+    Raises:
+        InputError: There are some, and they are to be an error.
+    """
+    graded = [at for at, row in enumerate(table.rows) if not is_missing(row.get(label))]
+    keys = _item_keys(with_inputs(table, {ANNOTATOR, label, *judged, *taken}), graded)
+    by: dict[tuple[object, str], list[int]] = {}
+    for at, key in zip(graded, keys or (), strict=keys is not None):
+        if repeats is not None or not is_missing(table.rows[at].get(ANNOTATOR)):
+            by.setdefault((key, _rater(table.rows[at])), []).append(at)
+    again = {who: own for who, own in by.items() if len(own) > 1}
+    said = [{str(table.rows[at].get(name)) for at in own} for own in again.values() for name in judged]
+    if not again or any(len(different) > 1 for different in said):
+        return table
+    if repeats == ERROR:
+        (_, who), own = next(iter(again.items()))
+        seen = f"{table.where(own[1])}: annotator {who} grades an item again, first at {table.where(own[0])}"
+        raise InputError([f"{seen}; one grade an item and annotator is valid. Delete one, or drop --repeats error."])
+    places = places_of((table.rows[at].get(label) for own in again.values() for at in own), scale)
+    rows = [*table.rows]
+    found: dict[str, SelfAgreement] = {}
+    for (_, who), own in again.items():
+        cells = {str(cell): cell for at in own if (cell := table.rows[at].get(label)) is not None}
+        first, *others = (str(table.rows[at].get(label)) for at in own)
+        rows[own[0]] = {**rows[own[0]], label: cells[median_of([first, *others], places)]}
+        before = found.get(who, SelfAgreement(who, 0, 0))
+        found[who] = SelfAgreement(who, before.n + len(others), before.same + others.count(first))
+    gone = {at for own in again.values() for at in own[1:]}
+    note = f"{label}: of an item that one annotator graded again the median counts: "
+    note += "; ".join(found[who].note() for who in sorted(found))
+    kept = _only(replace(table, rows=tuple(rows)), [at for at in range(len(rows)) if at not in gone])
+    return replace(kept, notes=(*table.notes, note))
+
+
+def one_row_an_item(
+    table: Table, label: str, judged: Collection[str], taken: Collection[str] = ()
 ) -> tuple[Table, tuple[str, ...]] | None:
     """The table with a row an item and a column of labels a person, and these columns; None where it cannot be told.
 
@@ -161,11 +207,6 @@ def one_row_an_item(
         label: The column of the labels.
         judged: Columns of the judge, which say one thing of an item.
         taken: Further columns that tell no item.
-        scale: Of the labels, where somebody has said it.
-        repeats: What becomes of an item that somebody graded again; None: the median of those who are named.
-
-    Raises:
-        InputError: Somebody graded an item again, and that is to be an error.
     """
     graded = [at for at, row in enumerate(table.rows) if not is_missing(row.get(label))]
     keys = _item_keys(with_inputs(table, {ANNOTATOR, label, *judged, *taken}), graded)
@@ -176,25 +217,13 @@ def one_row_an_item(
     own = {name: name if name not in table.columns else f"{name} of {label}" for name in people}
     items: dict[object, int] = {}
     labels: dict[int, dict[str, object]] = {}
-    again: dict[tuple[int, str], list[object]] = {}
     for at, key in zip(graded, keys, strict=True):
         first = items.setdefault(key, at)
         row, before = table.rows[at], table.rows[first]
         said = labels.setdefault(first, {})
-        if any(row.get(name) != before.get(name) for name in judged):
+        if own[names[at]] in said or any(row.get(name) != before.get(name) for name in judged):
             return None  # an item that its columns do not tell from another one
-        if own[names[at]] in said:
-            if repeats == ERROR:
-                seen = f"{table.where(at)}: annotator {names[at]} grades an item again, first at {table.where(first)}"
-                raise InputError([f"{seen}; one grade an item and annotator is valid. Delete one, or drop --repeats."])
-            if repeats is None and is_missing(row.get(ANNOTATOR)):
-                return None  # several people, perhaps
-            again.setdefault((first, own[names[at]]), [said[own[names[at]]]]).append(row.get(label))
-        said.setdefault(own[names[at]], row.get(label))
-    places = places_of((cell for cells in again.values() for cell in cells), scale)
-    for (first, who), cells in again.items():
-        by = {str(cell): cell for cell in cells}
-        labels[first][who] = by[median_of(list(map(str, cells)), places)]
+        said[own[names[at]]] = row.get(label)
     if len(items) == len(graded):
         return None
     if all(len(set(map(str, said.values()))) == 1 for said in labels.values()):

@@ -88,9 +88,10 @@ COMPUTED_ALONE = _set(  # the same, where no name stands beside it
 )
 SUMMARIES = _set(  # of rows below a table, beside these
     """
-    abweichung anzahl count deviation deviazione ecart gesamtsumme insgesamt itog lacznie max maximum min minimum n
-    nombre numero razem sd soma somma stabw standardabweichung std stddev stdev subtotal suma sum summa toplam totaal
-    totale totales totali totals varianz variance zwischensumme итог итого всего сумма 合計 合计 总计 總計 小计 합계
+    abw abweichung anzahl count dev deviation deviazione ecart gesamtsumme insgesamt itog lacznie max maximum
+    min minimum n nombre numero razem sd soma somma stabw standardabweichung std stddev stdev subtotal suma sum
+    summa toplam totaal totale totales totali totals varianz variance zwischensumme итог итого всего сумма 合計 合计
+    总计 總計 小计 합계
     """
 )
 ADJUDICATED = _set(  # what people settled on
@@ -381,7 +382,7 @@ def _is_thing(name: str) -> bool:
 
 def is_counter(name: str) -> bool:
     """True for a head that counts or numbers the rows, and says no more: ``Nr.``, ``Lfd. Nr.``, ``#``."""
-    return name.strip() == "#" or set(plain(name).split("_")) <= COUNTERS | {"item", "sample", "example"}
+    return name.strip() == "#" or set(plain(name).split("_")) <= COUNTERS | {"item", "sample", "example", "n"}
 
 
 def is_version(name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from statistics import median_low
 
 from judgec.records.tasks.registry import called
@@ -9,7 +10,7 @@ from judgec.table.rows.cells import as_number, is_missing
 from judgec.table.rows.heads import is_computed, is_summary
 from judgec.table.table import Row, Table
 
-LOOKED_THROUGH = 100  # rows below the header that tell how many cells a row has
+LOOKED_THROUGH = 100  # first rows of a file, which tell how many cells a row has
 MOST_TOTALS = 6  # last rows of a table that sum up the others: sum, mean, median, deviation, least, most
 LONGEST_TOTAL = 30  # characters of what such a row is called
 CLOSE = 0.0051  # a mean is written with two digits
@@ -24,9 +25,10 @@ def header_row(rows: Mapping[int, Sequence[str]], headings: Collection[int] = ()
         rows: The cells of each row that has any, by its number.
         headings: Rows with a cell that was merged over several columns, which may name few columns.
     """
-    widths = {number: sum(bool(cell.strip()) for cell in row) for number, row in rows.items()}
+    first_rows = islice(rows.items(), LOOKED_THROUGH)
+    widths = {number: sum(bool(cell.strip()) for cell in row) for number, row in first_rows}
     most = max(widths.values(), default=0)
-    typical = median_low([*widths.values()][:LOOKED_THROUGH]) if widths else 0
+    typical = median_low(widths.values()) if widths else 0
     able = [number for number, width in widths.items() if width > 1 or most == 1]
     able = [n for n in able if 2 * widths[n] > typical or (n in headings and widths[n] > 1)] or able
     first = next(iter(able), 1)
@@ -40,13 +42,6 @@ def _cells(row: Sequence[str]) -> list[str]:
     return [text for cell in row if (text := cell.strip())]
 
 
-def without_surplus(table: Table) -> Table:
-    """The table without rows that are none, each named in a note: its header once more, headings of sections and notes,
-    and last rows that sum up the others (``Total``, ``Mittelwert``, or bare sums).
-    """
-    return _without_totals(_without_notes(_without_headers(table)))
-
-
 def _left_out(table: Table, gone: Collection[int], why: str) -> Table:
     if not gone:
         return table
@@ -56,6 +51,7 @@ def _left_out(table: Table, gone: Collection[int], why: str) -> Table:
 
 
 def _without_headers(table: Table) -> Table:
+    """The table without its header once more."""
     gone = {
         at
         for at, row in enumerate(table.rows)
@@ -64,13 +60,13 @@ def _without_headers(table: Table) -> Table:
     return _left_out(table, gone, f"{len(gone)} rows repeat the header, and are left out.")
 
 
-def _without_notes(table: Table) -> Table:
-    """The table without rows of one text, where rows have more cells: below all others, or of another kind than these.
+def without_notes(table: Table) -> Table:
+    """A sheet without its header once more, and without rows of one text where rows have more cells: below all others,
+    or of another kind than these.
 
-    A question alone stays: nobody answered or graded it. So does any row of a file whose rows name their own columns.
+    A question alone stays: nobody answered or graded it.
     """
-    if any(len(row) < len(table.columns) for row in table.rows):
-        return table
+    table = _without_headers(table)
     filled = [_filled(row) for row in table.rows]
     alone = {at: own[0] for at, own in enumerate(filled) if len(own) == 1 and _is_words(own[0][1])}
     if not alone or len(alone) > FEW * len(filled) or median_low(map(len, filled)) < 3:
@@ -103,40 +99,49 @@ def _short(text: str) -> str:
     return repr(one if len(one) <= SHOWN else one[: SHOWN - 1] + "\u2026")
 
 
-def _without_totals(table: Table) -> Table:
-    last = len(table.rows)
-    while last > MOST_TOTALS and last > len(table.rows) - MOST_TOTALS and _is_total(table.rows[:last]):
+def without_totals(table: Table) -> Table:
+    """The table without rows that sum up others: ``Total``, ``Mittelwert``, or bare sums below all others."""
+    rows = table.rows
+    usual = [name for name in table.columns if 2 * sum(not is_missing(row.get(name)) for row in rows) > len(rows)]
+    gone = {at for at, row in enumerate(rows) if _sums_up_by_name(row, usual)}
+    last = len(rows) - 1
+    while last > MOST_TOTALS and last > len(rows) - 1 - MOST_TOTALS and (last in gone or _sums_up(rows[: last + 1])):
+        gone.add(last)
         last -= 1
-    gone = range(last, len(table.rows))
-    named = [str(value) for at in gone for _, value in _filled(table.rows[at]) if _written(value) is None]
-    below = f"{table.where(last)}{' and below' if len(gone) > 1 else ''}" if gone else ""
-    said = f" ({', '.join(named)})" if named else ""
-    return _left_out(table, gone, f"{below}: sums up the other rows{said}, and is left out.")
+    if not gone or len(gone) > FEW * len(rows) + 1:
+        return table
+    places = "; ".join(" ".join([table.where(at), *_words_of(rows[at])]) for at in sorted(gone))
+    return _left_out(table, gone, f"Rows that sum up others (a total, a mean) are left out: {places}.")
 
 
-def _is_total(rows: Sequence[Row]) -> bool:
-    """Whether the last of these rows holds nothing but numbers and a word such as ``Total``, where others have texts.
+def _words_of(row: Row) -> list[str]:
+    return [_short(value) for _, value in _filled(row) if isinstance(value, str) and _written(value) is None]
 
-    Without the word its numbers have to be the sums or means of those above it.
-    """
-    *others, last = rows
-    cells = {name: cell for name, cell in last.items() if not is_missing(cell)}
-    numbers = {name: number for name, cell in cells.items() if (number := _written(cell)) is not None}
-    words = [cell for name, cell in cells.items() if name not in numbers]
-    lacking = [name for name in last if name not in cells and not is_missing(others[0].get(name))]
-    if not numbers or not lacking or len(words) > 1 or any(not isinstance(word, str) for word in words):
+
+def _sums_up_by_name(row: Row, usual: Collection[str]) -> bool:
+    """Whether a row holds nothing but numbers and a word such as ``Total``, where others have texts."""
+    filled = _filled(row)
+    words = [value for _, value in filled if _written(value) is None]
+    if len(words) != 1 or len(filled) < len(words) + 1 or all(not is_missing(row.get(name)) for name in usual):
         return False
-    if words:
-        word = str(words[0]).strip().rstrip(":")
-        return len(word) <= LONGEST_TOTAL and (is_computed(word) or is_summary(word))
-    if all(_written(others[0].get(name)) is not None for name in lacking):
+    word = words[0].strip().rstrip(":") if isinstance(words[0], str) else ""
+    return 0 < len(word) <= LONGEST_TOTAL and (is_computed(word) or is_summary(word))
+
+
+def _sums_up(rows: Sequence[Row]) -> bool:
+    """Whether the last of these rows holds nothing but sums or means of those above it, where others have texts."""
+    *others, last = rows
+    numbers = {name: _written(value) for name, value in _filled(last)}
+    lacking = [name for name in last if name not in numbers and not is_missing(others[0].get(name))]
+    if not lacking or all(_written(others[0].get(name)) is not None for name in lacking):
         return False  # a row that nobody finished
     for name, number in numbers.items():
         above = [one for row in others if (one := _written(row.get(name))) is not None]
-        total, mean = sum(above), sum(above) / max(len(above), 1)
-        if not above or min(abs(number - total), abs(number - mean)) > CLOSE:
+        if number is None or not above:
             return False
-    return True
+        if min(abs(number - sum(above)), abs(number - sum(above) / len(above))) > CLOSE:
+            return False
+    return bool(numbers)
 
 
 def _written(cell: object) -> float | None:
