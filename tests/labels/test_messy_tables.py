@@ -76,3 +76,13 @@ def test_corpus_has_forty_tables_and_few_need_a_flag(tmp_path: Path) -> None:
     flags = [written(name, tmp_path)[1].flag for name in TABLES]
     assert len(flags) == 40
     assert sum(not flag for flag in flags) >= 36
+
+
+def test_meanings_of_another_sheet_are_proposed_and_not_written_unasked(tmp_path: Path) -> None:
+    path, truth = written("legend_on_another_sheet", tmp_path)
+    found = setup(path)
+    assert found.proposal.scale is not None
+    assert found.proposal.scale.meanings == truth.meanings
+    assert found.project.scale is not None
+    assert found.project.scale.meanings == ()
+    assert any("Legende" in note for note in found.notes)
