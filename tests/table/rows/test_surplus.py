@@ -24,7 +24,7 @@ def read(folder: Path, text: str) -> tuple[list[object], tuple[str, ...]]:
         ({1: ["a", "b"], 2: ["1", "2"]}, 1),
         ({1: ["Title", "", ""], 3: ["query", "answer", "grade"], 4: ["q", "a", "1"]}, 3),
         ({1: ["Author", "Mia"], 2: ["query", "answer", "grade"], 3: ["q", "a", "1"], 4: ["r", "b", "2"]}, 2),
-        ({1: ["x", "y"], 2: ["why", "m", "1"], 3: ["who", "n", "2"]}, 1),
+        ({1: ["x", "y"], 2: ["u?", "m", "1"], 3: ["v?", "n", "2"]}, 1),
         ({2: ["only"], 3: ["one"]}, 2),
     ],
 )
