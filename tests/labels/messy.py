@@ -501,7 +501,16 @@ def same_text_of_two_models() -> Made:
 @table
 def two_answers_beside_each_other() -> Made:
     own = plant(ONE_TO_FIVE, TWO, queries=14, agents=("r1", "r2"))
-    heads = ["Customer question", "Ideal reply", "Reply r1", "Reply r2", "Mia r1", "Mia r2", "Noah r1", "Noah r2"]
+    heads: list[object] = [
+        "Customer question",
+        "Ideal reply",
+        "Reply r1",
+        "Reply r2",
+        "Mia r1",
+        "Mia r2",
+        "Noah r1",
+        "Noah r2",
+    ]
     rows: list[list[object]] = [heads]
     for one, two in zip(own.answers[::2], own.answers[1::2], strict=True):
         grades = [answer.grades[who] for who in TWO for answer in (one, two)]
