@@ -1,9 +1,14 @@
+import tracemalloc
+from collections.abc import Callable
+from typing import Protocol
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
-from judgec.records.label import FloatArray
+from judgec.records.label import FloatArray, IntArray
 from judgec.stats.agreement.pair_statistic import coarse_clusters
 from judgec.stats.agreement.statistic import (
     TABLE_FORMULAS,
@@ -16,6 +21,14 @@ from judgec.stats.agreement.statistic import (
     tau_b_score,
 )
 from tests.stats.strategies import N_CLUSTERS, PROPERTY, Graded, cluster_draws, graded_items, written_out
+
+
+class SignificanceResult(Protocol):
+    statistic: float
+
+
+Build = Callable[[IntArray, FloatArray, IntArray], Statistic]
+Reference = Callable[[IntArray, FloatArray], SignificanceResult]
 
 
 def every_statistic(items: Graded, rows: FloatArray | None = None) -> dict[str, Statistic]:
@@ -112,14 +125,11 @@ def test_bland_altman_of_one_item_has_bias_and_no_limits() -> None:
 
 
 @pytest.mark.parametrize("build", [tau_b_score, spearman_score])
-def test_score_statistic_of_bad_input_raises(build: object) -> None:
-    assert callable(build)
+def test_score_statistic_of_bad_input_raises(build: Build) -> None:
     with pytest.raises(ValueError, match="1 values are NaN; leave missing scores out first"):
         build(np.array([0, 1]), np.array([0.5, np.nan]), np.array([0, 1]))
     with pytest.raises(ValueError, match="grade positions below 0"):
         build(np.array([0, -1]), np.array([0.5, 1.0]), np.array([0, 1]))
-    with pytest.raises(ValueError, match="Merge them by coarse_clusters"):
-        build(np.array([0, 1]), np.array([0.5, 1.0]), np.array([0, 1]), n_clusters=9000)
 
 
 def test_statistics_without_items_are_undefined() -> None:
@@ -128,6 +138,32 @@ def test_statistics_without_items_are_undefined() -> None:
         assert np.isnan(build(none, empty, none, n_clusters=3).point())
     assert np.isnan(mean(empty, none, n_clusters=3).point())
     assert np.isnan(table_statistic("qwk", none, none, none, n_grades=3, n_clusters=3).point())
+
+
+@pytest.mark.parametrize(("build", "reference"), [(tau_b_score, stats.kendalltau), (spearman_score, stats.spearmanr)])
+def test_score_statistic_of_many_rows_needs_no_room_for_their_pairs(build: Build, reference: Reference) -> None:
+    rng = np.random.default_rng(0)
+    expert, cluster = rng.integers(0, 5, 20_000), rng.integers(0, 1000, 20_000)
+    score = expert + rng.normal(size=20_000)
+    tracemalloc.start()
+    statistic = build(expert, score, cluster)
+    left = statistic.without_one(np.ones((1, 1000)))[0]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 40e6  # a number for each row and cluster is 160 MB
+    assert statistic.point() == pytest.approx(reference(expert, score).statistic, abs=1e-12)
+    kept = cluster != 7
+    assert left[7] == pytest.approx(reference(expert[kept], score[kept]).statistic, abs=1e-12)
+
+
+@pytest.mark.parametrize("build", [tau_b_score, spearman_score])
+def test_score_statistic_of_more_resamples_than_clusters_equals_that_of_few(build: Build) -> None:
+    rng = np.random.default_rng(0)
+    expert, cluster = rng.integers(0, 4, 90), rng.integers(0, 6, 90)
+    weights: FloatArray = rng.integers(0, 3, (9, 6)).astype(np.float64)
+    statistic = build(expert, np.round(expert + rng.normal(size=90), 1).astype(np.float64), cluster)
+    few = [statistic.without_one(weights[at : at + 3]) for at in (0, 3, 6)]
+    np.testing.assert_allclose(statistic.without_one(weights), np.concatenate(few), atol=1e-13)
 
 
 def test_coarse_clusters_of_many_keep_clusters_whole_and_few_untouched() -> None:

@@ -24,17 +24,14 @@ from judgec.stats.agreement.kappa import (
 )
 from judgec.stats.agreement.pair_statistic import (
     CORRELATION,
-    AreaStatistic,
     PairStatistic,
     RankStatistic,
-    pair_statistic,
-    rank_statistic,
+    ScoredPairs,
 )
 from judgec.stats.agreement.rank_correlation import spearman_table, tau_b_table
 from judgec.stats.agreement.tables import NumberArray, cluster_tables, count_clusters, ratio
 
 SHARE = (0.0, 1.0)
-MAX_CLUSTERS = 5000  # of score statistics: 600 MB
 ROUNDING = 1e-12  # relative error of a difference of sums that counts as none
 
 
@@ -240,25 +237,24 @@ def tau_b_score(
         n_clusters: Number of clusters; the largest code + 1 when left out.
 
     Raises:
-        ValueError: When shapes differ, a grade or score is missing, or there are over 5,000 clusters
-            (``coarse_clusters`` merges them).
+        ValueError: When shapes differ, or a grade or score is missing.
 
     Source: Kendall (1945); pairs of a drawn cluster with its own copies count as in scipy.stats.kendalltau
         on the items written out.
     """
-    return pair_statistic(expert, score, cluster, _checked_pairs(expert, score, cluster, n_clusters))
+    return PairStatistic(_pairs(expert, score, cluster, n_clusters))
 
 
 def spearman_score(
     expert: IntArray, score: FloatArray, cluster: IntArray, *, n_clusters: int | None = None
 ) -> RankStatistic:
     """Spearman's rho of a continuous score with the expert's grade; arguments as ``tau_b_score``."""
-    return rank_statistic(expert, score, cluster, _checked_pairs(expert, score, cluster, n_clusters))
+    return RankStatistic(_pairs(expert, score, cluster, n_clusters))
 
 
 def auc_score(
     expert: IntArray, score: FloatArray, cluster: IntArray, *, n_clusters: int | None = None
-) -> AreaStatistic:
+) -> PairStatistic:
     """Area under the ROC curve of a continuous score against binary labels; arguments as ``tau_b_score``.
 
     The probability that of two random items, one of each class, the better one has the higher score; a tie counts a
@@ -272,8 +268,7 @@ def auc_score(
     """
     if np.max(expert, initial=0) > 1:
         raise ValueError(f"expert: grade position {np.max(expert)}; 0 and 1 are valid, the labels must be binary.")
-    pairs = pair_statistic(expert, score, cluster, _checked_pairs(expert, score, cluster, n_clusters))
-    return AreaStatistic(pairs.products, pairs.expert_untied, pairs.items)
+    return PairStatistic(_pairs(expert, score, cluster, n_clusters), area=True)
 
 
 def mean(
@@ -338,13 +333,9 @@ def _checked(expert: NumberArray, score: FloatArray, cluster: IntArray, n_cluste
     return count_clusters(cluster, n_clusters)
 
 
-def _checked_pairs(expert: IntArray, score: FloatArray, cluster: IntArray, n_clusters: int | None) -> int:
-    """``_checked`` for statistics that keep a number for each pair of clusters."""
+def _pairs(expert: IntArray, score: FloatArray, cluster: IntArray, n_clusters: int | None) -> ScoredPairs:
+    """The pairs of items, once they are found valid."""
     size = _checked(expert, score, cluster, n_clusters)
     if np.min(expert, initial=0) < 0:
         raise ValueError("expert: grade positions below 0; leave missing grades (-1) out first.")
-    if size > MAX_CLUSTERS:
-        raise ValueError(
-            f"{size} clusters; up to {MAX_CLUSTERS} fit into memory as pairs. Merge them by coarse_clusters."
-        )
-    return size
+    return ScoredPairs.of(expert, score, cluster, size)

@@ -1,0 +1,182 @@
+"""Measures how time and memory grow with the rows: each verb at n, 2n, 4n and 8n, and the exponent.
+
+``python -m benchmarks.growth [--only VERB ...] [--largest 1.0]``, in the project's root, writes ``growth.md``; a verb
+that is not measured keeps its line. Each run is a command of its own. The exponent is the slope of log(CPU seconds
+without those of start-up) on log(rows), of the runs that took ten times the start-up, or of the largest two.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.figures import measured_on, table
+from benchmarks.many_games import write_games
+
+PAGE = Path(__file__).with_suffix(".md")
+FIGURES = Path(__file__).with_suffix(".json")
+STEPS = (1, 2, 4, 8)
+WORTH_FITTING = 10.0  # times the start-up: below it the exponent is that of imports
+TARGET = 1.15
+TINY = 200  # rows of the run that start-up is taken from
+GRADES = 5
+JUDGES = 5
+HEADER = ("verb", *(f"{step if step > 1 else ''}n: s, MB" for step in STEPS), "n", "exponent")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One verb on files of any size.
+
+    Args:
+        rows: How many n are.
+        make: Writes files of so many rows into a folder; gives the arguments of ``judgec``.
+    """
+
+    rows: int
+    make: Callable[[Path, int], Sequence[str]]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", choices=sorted(CASES), default=list(CASES))
+    parser.add_argument("--largest", type=float, default=1.0, help="a factor of n, for a first look")
+    options = parser.parse_args()
+    load = os.getloadavg()[0]
+    known = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
+    for name in options.only:
+        known[name] = measured(CASES[name], options.largest)
+        print(line(name, known[name]), flush=True)
+    FIGURES.write_text(json.dumps(known, indent=1) + "\n")
+    rows = [line(name, known[name]) for name in CASES if name in known]
+    about = (
+        "Each cell: CPU seconds (user and system) and peak memory of one command, start-up included. The exponent is "
+        f"fitted without it; {TARGET} or less is the aim. {JUDGES} judges, {GRADES} grades."
+    )
+    lines = ["# Growth with the rows", "", "Written by `python -m benchmarks.growth`.", "", about, ""]
+    PAGE.write_text("\n".join([*lines, *table(HEADER, rows), "", measured_on(load), ""]))
+
+
+def measured(case: Case, factor: float) -> dict[str, object]:
+    """Rows, CPU seconds and megabytes of each step, and of start-up."""
+    sizes = [int(case.rows * factor) * step for step in STEPS]
+    runs = [used(case, size) for size in (TINY, *sizes)]
+    return {"rows": sizes, "start_up": runs[0][0], "seconds": [s for s, _ in runs[1:]], "mb": [m for _, m in runs[1:]]}
+
+
+def used(case: Case, rows: int) -> tuple[float, float]:
+    """CPU seconds and peak megabytes of one command."""
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = case.make(Path(folder), rows)
+        with subprocess.Popen(
+            [sys.executable, "-m", "judgec", *arguments], stdout=subprocess.DEVNULL, cwd=folder
+        ) as process:
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            raise SystemExit(f"judgec {' '.join(arguments)} ended with {process.returncode}.")
+        return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def line(name: str, found: Mapping[str, object]) -> tuple[str, ...]:
+    sizes, seconds, mb = (found[key] for key in ("rows", "seconds", "mb"))
+    assert isinstance(sizes, list)
+    assert isinstance(seconds, list)
+    assert isinstance(mb, list)
+    cells = [f"{s:,.1f}, {m:,.0f}" for s, m in zip(seconds, mb, strict=True)]
+    return name, *cells, f"{sizes[0]:,}", f"{exponent(sizes, seconds, float(str(found['start_up']))):.2f}"
+
+
+def exponent(rows: Sequence[int], seconds: Sequence[float], start_up: float) -> float:
+    """The slope of log(seconds - start-up) on log(rows), of the runs above ten times the start-up."""
+    long = [(n, s) for n, s in zip(rows, seconds, strict=True) if s >= WORTH_FITTING * start_up]
+    n, s = zip(*(long if len(long) > 1 else list(zip(rows, seconds, strict=True))[-2:]), strict=True)
+    return float(np.polyfit(np.log(n), np.log(np.maximum(np.array(s) - start_up, 1e-3)), 1)[0])
+
+
+# ------------------------------------------------------------------------------------------------------- the files
+
+
+def graded(rows: int, each: int, *, scores: bool = False) -> pd.DataFrame:
+    """Rows with a person's grade and five judges', ``each`` of them a query."""
+    rng = np.random.default_rng(0)
+    people = rng.integers(1, GRADES + 1, size=rows)
+    columns: dict[str, object] = {"query_id": [f"q{number}" for number in np.arange(rows) // each], "human": people}
+    for judge in range(1, JUDGES + 1):
+        noise = rng.normal(scale=0.5 * judge, size=rows)
+        said = (people + noise) / GRADES if scores else np.clip(np.rint(people + noise), 1, GRADES).astype(int)
+        columns[f"judge_{judge}"] = said
+    return pd.DataFrame(columns)
+
+
+def agreement(each: int, *, scores: bool = False) -> Callable[[Path, int], Sequence[str]]:
+    def make(folder: Path, rows: int) -> Sequence[str]:
+        graded(rows, each, scores=scores).to_parquet(folder / "rows.parquet")
+        judges = [word for judge in range(1, JUDGES + 1) for word in ("--judge", f"judge_{judge}")]
+        return ["agreement", "rows.parquet", "--expert", "human", *judges, "--cluster", "query_id", "--json"]
+
+    return make
+
+
+def labelled(folder: Path, rows: int) -> pd.DataFrame:
+    """A file of items with grades, four a query."""
+    number = np.arange(rows)
+    items = pd.DataFrame(
+        {
+            "item_id": [f"i{n}" for n in number],
+            "query_id": [f"q{n}" for n in number // 4],
+            "query": [f"What does section {n} of the manual say about part {n % 97}?" for n in number // 4],
+            "answer": [
+                f"Section {n // 4} says that part {n % 97} is to be checked every {n % 31} days." for n in number
+            ],
+            "grade": np.random.default_rng(0).integers(1, GRADES + 1, size=rows),
+        }
+    )
+    items.to_json(folder / "labels.jsonl", orient="records", lines=True)
+    return items
+
+
+def labels(folder: Path, rows: int) -> Sequence[str]:
+    labelled(folder, rows)
+    return ["labels", "labels.jsonl", "--json"]
+
+
+def recorded(folder: Path, rows: int) -> Sequence[str]:
+    """Labels and the verdicts of three judges."""
+    items, rng = labelled(folder, rows), np.random.default_rng(1)
+    said = [
+        items[["item_id"]].assign(
+            judge=f"m{judge}",
+            grade=np.clip(np.rint(items["grade"] + rng.normal(scale=0.7 * judge, size=rows)), 1, GRADES).astype(int),
+        )
+        for judge in (1, 2, 3)
+    ]
+    pd.concat(said).to_json(folder / "verdicts.jsonl", orient="records", lines=True)
+    return ["compile-judge", "labels.jsonl", "--candidate", "recorded:verdicts.jsonl", "--name", "grown", "--json"]
+
+
+def rank(folder: Path, rows: int) -> Sequence[str]:
+    write_games(folder / "games.parquet", rows, 50)
+    return ["rank", "games.parquet", "--json"]
+
+
+CASES: Mapping[str, Case] = {
+    "agreement, 10 rows a cluster": Case(62_500, agreement(10)),
+    "agreement, a cluster a row": Case(31_250, agreement(1)),
+    "agreement of scores, 10 rows a cluster": Case(31_250, agreement(10, scores=True)),
+    "labels": Case(75_000, labels),
+    "rank": Case(125_000, rank),
+    "compile-judge, recorded": Case(2_500, recorded),
+}
+
+
+if __name__ == "__main__":
+    main()
