@@ -1,7 +1,10 @@
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from numpy.testing import assert_allclose
+from numpy.typing import NDArray
 from scipy import stats
 
 from judgec.errors import UserError
@@ -137,7 +140,7 @@ def test_games_dealt_in_hands_come_in_every_order_alike(monkeypatch: pytest.Monk
     monkeypatch.setattr("judgec.stats.rating.elo.BLOCK", 2)
     monkeypatch.setattr("judgec.stats.rating.elo.LANE_BYTES", 1)
     lanes = 24_000
-    dealt = list(_dealt(np.array([0, 0, 1, 2], dtype=np.uint16), lanes, np.random.default_rng(0)))
+    dealt = list(_dealt(np.array([0, 0, 1, 2], dtype=np.uint16), lanes, np.random.default_rng(0), 4))
     assert [hand.shape for hand in dealt] == [(lanes, 2), (lanes, 2)]
     orders, counts = np.unique(np.hstack(dealt), axis=0, return_counts=True)
     assert len(orders) == 12
@@ -153,3 +156,26 @@ def test_games_that_do_not_fit_give_the_same_ratings_as_those_that_do(monkeypatc
     assert np.abs((whole.rating - hands.rating) / error).max() < 4
     assert hands.sd == pytest.approx(whole.sd, rel=0.15)
     assert hands.rating.sum() == pytest.approx(6 * 500)
+
+
+@pytest.mark.parametrize(("strength", "dealt"), [(1.0, 2400), (40.0, 3000)])
+def test_only_the_last_of_very_many_games_are_played_where_the_first_are_forgotten(
+    monkeypatch: pytest.MonkeyPatch, strength: float, dealt: int
+) -> None:
+    games = league(np.linspace(-strength, strength, 6), 200, np.random.default_rng(3))
+    whole = elo(games, tournaments=400)
+    monkeypatch.setattr("judgec.stats.rating.elo.REMEMBERED", 400)
+    played: list[int] = []
+
+    def counted(
+        code: NDArray[np.unsignedinteger], lanes: int, rng: np.random.Generator, most: int
+    ) -> Iterator[NDArray[np.unsignedinteger]]:
+        played.append(most)
+        return _dealt(code, lanes, rng, most)
+
+    monkeypatch.setattr("judgec.stats.rating.elo._dealt", counted)
+    last = elo(games, tournaments=400, seed=1)
+    assert played == [2400, 2400, dealt]  # an agent that never loses remembers every game
+    error = np.sqrt((whole.sd**2 + last.sd**2) / 400) + 1e-9
+    assert np.abs((whole.rating - last.rating) / error).max() < 4
+    assert last.rating.sum() == pytest.approx(6 * 500)

@@ -57,14 +57,17 @@ def queries_of(items: Sequence[Item], known: Collection[str] = ()) -> Queries:
         items: All of a file.
         known: Keys from earlier files: what was an instruction there stays one.
     """
+    known_texts: dict[str, str] = {}
+    texts = [known_texts.get(said) or known_texts.setdefault(said, _plain(said)) for said in map(_query, items)]
     ids_by_text: dict[str, set[str]] = defaultdict(set)
-    for item in items:
-        ids_by_text[normalized(item)].add(item.query_id)
+    for item, text in zip(items, texts, strict=True):
+        ids_by_text[text].add(item.query_id)
     n_ids = len({item.query_id for item in items})
     instructions = {text for text, ids in ids_by_text.items() if len(ids) >= INSTRUCTED and 2 * len(ids) > n_ids}
+    pairs = [(text, item.query_id) for item, text in zip(items, texts, strict=True)]
     if known:
-        instructions |= {normalized(item) for item in items if query_key(item, instructed=True) in known}
-    keys = [query_key(item, instructed=normalized(item) in instructions) for item in items]
+        instructions |= {text for text, query_id in set(pairs) if key_of(text, query_id, instructed=True) in known}
+    key_by_pair = {pair: key_of(*pair, instructed=pair[0] in instructions) for pair in dict.fromkeys(pairs)}
     parent: dict[str, str] = {}
 
     def root(name: str) -> str:
@@ -74,20 +77,21 @@ def queries_of(items: Sequence[Item], known: Collection[str] = ()) -> Queries:
             name = parent[name]
         return name
 
-    for item, key in zip(items, keys, strict=True):
-        low, high = sorted((root(f"key {key}"), root(f"query_id {item.query_id}")))
+    for (_, query_id), key in key_by_pair.items():
+        low, high = sorted((root(f"key {key}"), root(f"query_id {query_id}")))
         parent[high] = low
-    roots = [root(f"key {key}") for key in keys]
-    number = {name: i for i, name in enumerate(sorted(set(roots)))}
-    of = tuple(number[name] for name in roots)
+    root_by_key = {key: root(f"key {key}") for key in key_by_pair.values()}
+    number = {name: i for i, name in enumerate(sorted(set(root_by_key.values())))}
     by_key: list[set[str]] = [set() for _ in number]
     by_id: list[set[str]] = [set() for _ in number]
-    for item, key, i in zip(items, keys, of, strict=True):
+    for (_, query_id), key in key_by_pair.items():
+        i = number[root_by_key[key]]
         by_key[i].add(key)
-        by_id[i].add(item.query_id)
+        by_id[i].add(query_id)
+    keys = tuple(key_by_pair[pair] for pair in pairs)
     return Queries(
-        of=of,
-        key_of=tuple(keys),
+        of=tuple(number[root_by_key[key]] for key in keys),
+        key_of=keys,
         keys=tuple(tuple(sorted(names)) for names in by_key),
         ids=tuple(tuple(sorted(names)) for names in by_id),
     )
@@ -95,4 +99,12 @@ def queries_of(items: Sequence[Item], known: Collection[str] = ()) -> Queries:
 
 def normalized(item: Item) -> str:
     """The text of an item's query, as it is told from others."""
-    return " ".join(unicodedata.normalize("NFKC", item.text("query")).casefold().split())
+    return _plain(_query(item))
+
+
+def _query(item: Item) -> str:
+    return item.text("query")
+
+
+def _plain(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

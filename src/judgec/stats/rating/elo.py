@@ -24,6 +24,10 @@ COMPAT_INITIAL = 1000.0  # RAGElo's start, before truncation pulls the mean down
 LANE_BYTES = 2**30  # shuffled games held at once: 500 tournaments of a million games, two bytes each
 MOST_LANES = 1024  # tournaments side by side; more leave the processor's cache
 MOST_KINDS = 2**16  # (who, whom, points) that are dealt out; more take longer than playing fewer tournaments at a time
+REMEMBERED = 1000  # games an agent from which on only a tournament's last ones may be played, if they forget the first
+FORGOTTEN = 1e-6  # points between tournaments that began differently; those begun alike differ by less
+SPREAD = 400.0  # points between agents where a tournament begins differently
+CHECKED = 8  # tournaments that this is tried on
 BLOCK = 512  # games transposed at a time, so that each step reads one contiguous row
 
 
@@ -62,7 +66,8 @@ def elo(
 ) -> EloRatings:
     """Mean Elo rating of each agent over shuffled tournaments; unscored games are left out.
 
-    After each game both ratings move by ``k`` times (points - expected points); their sum never changes.
+    After each game both ratings move by ``k`` times (points - expected points); their sum never changes. With
+    over a thousand games an agent, and tournaments that begin differently but end alike, only the last ones are played.
 
     Args:
         games: The games; every row is one game.
@@ -103,16 +108,25 @@ def _tournaments(games: Games, lanes: int, k: float, initial: float, seed: int |
     kinds, code = np.unique((games.a * n + games.b) * len(points) + position, return_inverse=True)
     code = code.astype(np.uint16 if len(kinds) <= 2**16 else np.uint32)
     first, second, score = kinds // len(points) // n, kinds // len(points) % n, points[kinds % len(points)]
-    ratings = np.full((n, lanes), initial)
-    rng = None if seed is None else np.random.default_rng(seed)
-    for begin in range(0, lanes, width := _lanes_at_once(code, len(kinds), lanes)):
-        part = ratings[:, begin : begin + width].copy()
-        for orders in _dealt(code, part.shape[1], rng):
-            for block in range(0, orders.shape[1], BLOCK):
-                kind = np.ascontiguousarray(orders[:, block : block + BLOCK].T)
-                _play(part, first[kind], second[kind], score[kind], k, truncate=truncate)
-        ratings[:, begin : begin + width] = part
-    return ratings
+
+    def ends(begun: FloatArray, most: int) -> FloatArray:
+        ratings, lanes = begun.copy(), begun.shape[1]
+        rng = None if seed is None else np.random.default_rng(seed)
+        for begin in range(0, lanes, width := _lanes_at_once(code, len(kinds), lanes)):
+            part = ratings[:, begin : begin + width].copy()
+            for orders in _dealt(code, part.shape[1], rng, most):
+                for block in range(0, orders.shape[1], BLOCK):
+                    kind = np.ascontiguousarray(orders[:, block : block + BLOCK].T)
+                    _play(part, first[kind], second[kind], score[kind], k, truncate=truncate)
+            ratings[:, begin : begin + width] = part
+        return ratings
+
+    most = len(code)
+    if seed is not None and not truncate and (last := REMEMBERED * n) < most and len(kinds) <= MOST_KINDS:
+        even = np.full((n, min(lanes, CHECKED)), initial)
+        apart = np.abs(ends(even, last) - ends(even + SPREAD * (np.arange(n) % 2)[:, None] - SPREAD / 2, last))
+        most = last if apart.max() < FORGOTTEN else most
+    return ends(np.full((n, lanes), initial), most)
 
 
 def _lanes_at_once(code: NDArray[np.unsignedinteger], kinds: int, lanes: int) -> int:
@@ -121,15 +135,15 @@ def _lanes_at_once(code: NDArray[np.unsignedinteger], kinds: int, lanes: int) ->
 
 
 def _dealt(
-    code: NDArray[np.unsignedinteger], lanes: int, rng: np.random.Generator | None
+    code: NDArray[np.unsignedinteger], lanes: int, rng: np.random.Generator | None, most: int
 ) -> Iterator[NDArray[np.unsignedinteger]]:
-    """The games of every lane in an order of its own, shape (lanes, games); as many at a time as may be held.
+    """The last ``most`` games of every lane in an order of its own, shape (lanes, games); so many at a time as fit.
 
     Many games are dealt like cards. How many of each kind are in a hand is multivariate hypergeometric, and the hand is
     shuffled: all orders are equally likely, as if the games were shuffled as a whole.
     """
     hand = max(BLOCK, LANE_BYTES // (lanes * code.itemsize))
-    if len(code) <= hand or rng is None:
+    if (len(code) <= hand and most == len(code)) or rng is None:
         orders = np.tile(code, (lanes, 1))
         if rng is not None:
             rng.permuted(orders, axis=1, out=orders)
@@ -137,8 +151,8 @@ def _dealt(
         return
     left = np.tile(np.bincount(code), (lanes, 1))
     kinds = np.arange(left.shape[1], dtype=code.dtype)
-    for begin in range(0, len(code), hand):
-        size = min(hand, len(code) - begin)
+    for begin in range(0, most, hand):
+        size = min(hand, most - begin)
         orders = np.empty((lanes, size), dtype=code.dtype)
         for lane in range(lanes):
             drawn = rng.multivariate_hypergeometric(left[lane], size)
