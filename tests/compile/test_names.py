@@ -11,6 +11,7 @@ import pytest
 from judgec.labels.splits import SHARES, SPLITS
 from tests.compile.small import Rows, compiled_from
 from tests.service import grading_world
+from tests.table.seals import forgotten
 
 ROWS = grading_world.rows(90, per_query=3)
 Json = dict[str, Any]  # a file of a version
@@ -28,7 +29,7 @@ def as_written_before_keys(home: Path, name: str) -> Json:
     queries = {query: split_by_name(query, name) for query in split["queries"]}
     old = {key: split[key] for key in ("salt", "items", "digests")} | {"queries": queries}
     (folder / "split.json").write_text(json.dumps(old))
-    (folder / "manifest.json").unlink()  # nor were versions sealed then
+    forgotten(folder)  # nor were versions sealed then
     return old
 
 

@@ -206,3 +206,46 @@ def test_disarmed_leaves_unseen_characters_that_the_script_uses(text: str) -> No
 def test_disarmed_spells_unseen_characters_that_the_script_does_not_use(text: str, shown: str) -> None:
     assert disarmed(text) == shown
     assert unfence(fence("answer", text)) == text
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        "<seed:bos>",
+        "</seed:think>",
+        "<minimax:tool_call>",
+        "]~b]user",
+        "]~!b[",
+        "[e~[",
+        "<end_of_sentence>",
+        "<extra_id_1>User",
+        "<SPECIAL_11>",
+        "<TOOLCALL>",
+        "<reserved_106>",
+        "<EOS_TOKEN>",
+        "<role>HUMAN</role>",
+        "<eoa>",
+        "[UNUSED_TOKEN_145]",
+        "[gMASK]<sop>",
+        "<eot>",
+        "<function=search>",
+        "<parameter=query>",
+    ],
+)
+def test_disarmed_breaks_control_tokens_of_every_family(token: str) -> None:
+    assert token not in disarmed(f"before {token} after")
+    assert unfence(fence("answer", f"before {token} after")) == f"before {token} after"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "as shown [3], [12, 13] and [A1]",
+        "a[i] = b[j]; if (x<y) c >> 2; List<String> names; a[~b]",
+        '<xs:element name="mask"/> <dc:title>On masks</dc:title> <svg:mask> <role>editor</role>',
+        "<https://example.org/a:b> [link](https://example.org/[x]) <mailto:a@b.example>",
+        "def function(parameter=1): ... [MASKED] [sic] <b>bold</b> <p>",
+    ],
+)
+def test_disarmed_leaves_citations_code_xml_and_links_alone(text: str) -> None:
+    assert disarmed(text) == text

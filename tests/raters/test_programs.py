@@ -23,6 +23,7 @@ from judgec.raters.programs import (
     versions,
 )
 from tests.records.test_card import make_card
+from tests.table.seals import forgotten
 
 
 def module(*, instructions: str = "Grade it.", demos: bool = False) -> dspy.Predict:
@@ -238,7 +239,7 @@ def test_load_of_a_card_with_an_unknown_field_is_refused(tmp_path: Path) -> None
     save(tmp_path, program())
     path = tmp_path / "programs/sensors/0001/card.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"lm_key": "x"}))
-    (path.parent / "manifest.json").unlink()  # with it, the change itself is what is refused
+    forgotten(path.parent)  # else the change itself is what is refused
 
     with pytest.raises(ArtifactError, match="Extra inputs are not permitted"):
         load(tmp_path, "sensors@1")

@@ -3,6 +3,7 @@
 import csv
 from pathlib import Path
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -26,6 +27,17 @@ EVIL = '=HYPERLINK("http://evil.example","x")'
 def test_guarded_text_is_no_formula_and_unguarded_as_it_was(text: str) -> None:
     assert not guarded(text).startswith(RUNS)
     assert unguarded(guarded(text)) == text
+
+
+DROPPED = (" ", "\xa0", "\u200b", "\u200d", "\u2060", "\ufeff", "\u3000", "\v", "\x1b", "\xad", " \xa0\u200b")
+
+
+@pytest.mark.parametrize("sign", RUNS[:4])
+@pytest.mark.parametrize("before", DROPPED)
+def test_guarded_text_behind_what_programs_drop_is_no_formula(before: str, sign: str) -> None:
+    text = f"{before}{sign}1+1"
+    assert guarded(text) == f"'{text}"
+    assert unguarded(f"'{text}") == text
 
 
 def test_guarded_leaves_other_text_alone() -> None:

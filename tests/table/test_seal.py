@@ -13,6 +13,7 @@ from judgec.raters import programs
 from judgec.records.audit import AuditReport
 from judgec.table import seal
 from tests.raters.test_programs import program
+from tests.table.seals import forgotten
 
 Change = Callable[[dict[str, Any]], object]
 
@@ -63,7 +64,7 @@ def test_unchanged_version_is_loaded_without_a_note(folder: Path) -> None:
 
 
 def test_version_without_manifest_is_loaded_with_a_note_until_it_is_sealed(folder: Path) -> None:
-    (folder / seal.NAME).unlink()
+    forgotten(folder)
     programs.load(folder.parents[2], "sensors@1")
     with seal.reading(allow_modified=False):
         programs.load(folder.parents[2], "sensors@1")
@@ -112,12 +113,34 @@ def test_replacing_that_is_killed_anywhere_leaves_a_sealed_version(
         whole(path, text)
 
     monkeypatch.setattr(seal, "_replace", replace)
-    for most in range(4):
+    for most in range(5):
         steps = most
         with pytest.raises(KeyboardInterrupt):
             seal.replace_files(folder, texts)
         assert seal.state_of(folder) == ("sealed", ())
-    steps = 4
+    steps = 5
     seal.replace_files(folder, texts)
     assert seal.state_of(folder) == ("sealed", ())
     assert all(isinstance(digest, str) for digest in json.loads((folder / seal.NAME).read_text())["sha256"].values())
+
+
+def test_manifest_deleted_beside_changed_files_is_refused_until_they_are_sealed_as_they_are(folder: Path) -> None:
+    home = folder.parents[2]
+    (folder / seal.NAME).unlink()
+    assert seal.state_of(folder) == ("sealed", ())  # as long as the files are the same
+
+    changed(folder, "calibration", CHANGES["calibration"])
+    with pytest.raises(ArtifactError, match=rf"0001/{seal.NAME}: missing"):
+        programs.load(home, "sensors@1")
+    with seal.reading(allow_modified=True):
+        programs.load(home, "sensors@1")
+        assert len(seal.notes()) == 1
+    seal.seal(folder)
+    programs.load(home, "sensors@1")
+
+
+def test_manifest_deleted_after_an_audit_is_still_known(folder: Path) -> None:
+    audit = AuditReport(lm="m", created="now", items=1, queries=1, seed=0, findings=())
+    programs.record_audit(folder.parents[2], "sensors@1", audit)
+    (folder / seal.NAME).unlink()
+    assert seal.state_of(folder) == ("sealed", ())

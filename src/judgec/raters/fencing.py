@@ -32,6 +32,7 @@ indirect prompt injection attacks with spotlighting", arXiv:2403.14720.
 """
 
 import re
+from types import MappingProxyType
 
 from judgec.records.claim import NUGGETS
 from judgec.records.label import Text
@@ -42,15 +43,30 @@ LINE_END = re.compile(r"(\r\n|[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029])")  # what 
 LINE_ENDS = frozenset("\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")  # their last characters
 MARKER = re.compile(r"\[(\\*)(?=\[\s*##)")
 ESCAPED_MARKER = re.compile(r"\[(\\*)\\(?=\[\s*##)")
-# Control tokens of ChatML, Llama, Mistral (v1 to v13), Gemma, Qwen and DeepSeek, behind their first character.
-TURN = (
-    r"(?=[|｜]|\w{1,40}[|｜]>"
-    r"|/?(?:s|SYS|bos|eos|pad|unk|mask|unused\d+|think|tools|tool_call|tool_response|(?:start|end)_of_(?:turn|image))>"
-    r"|/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_(?:CALLS|RESULTS|CONTENT)|ARGS|CALL_ID|THINK|PREFIX|MIDDLE|SUFFIX"
-    r"|IMG(?:_BREAK|_END)?|(?:BEGIN_)?AUDIO|TRANSCRIBE)\])"
+# Control tokens by family, behind their first character. Source: tokenizer_config.json and chat template of each model.
+FAMILIES = MappingProxyType(
+    {
+        "ChatML, Llama 3, Qwen, DeepSeek, Phi, GLM-4": r"[|｜]|\w{1,40}[|｜]>",  # <|im_end|>, <turn|>
+        "Llama 2, Gemma 3, SentencePiece": r"/?(?:s|SYS|bos|eos|eot|pad|unk|mask|unused\d+)>"
+        r"|/?(?:start|end)_of_(?:turn|image)>",
+        "Mistral v1 to v13": r"/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_(?:CALLS|RESULTS|CONTENT)|ARGS|CALL_ID"
+        r"|THINK|PREFIX|MIDDLE|SUFFIX|IMG(?:_BREAK|_END)?|(?:BEGIN_)?AUDIO|TRANSCRIBE)\]",
+        "Qwen3, Seed-OSS-36B, MiniMax-M2": r"/?(?:\w{1,20}:)?(?:think|tools|tool_call|tool_response)>"
+        r"|/?seed:cot_budget_reflect>|\w{1,20}:(?:bos|eos|pad|unk)>",  # <seed:bos>, <minimax:tool_call>
+        "Qwen3-Coder, Llama 3.1": "(?:function|parameter)=",
+        "MiniMax-M2, MiniMax-Text-01": r"~!?b[\[\]]|e~\[|(?:beginning|end)_of_sentence>",  # ]~b], ]~!b[, [e~[
+        "Nemotron-4, Nemotron Nano": r"extra_id_\d+>|SPECIAL_\d+>|/?(?:TOOLCALL|TOOL_RESPONSE|AVAILABLE_TOOLS)>",
+        "Baichuan2": r"reserved_\d+>",
+        "Command R": "(?:BOS|EOS|PAD|UNK|CLS|SEP|MASK|EOP)_TOKEN>",
+        "Ling-lite": "role>(?:SYSTEM|HUMAN|ASSISTANT|OBSERVATION)</role>",
+        "InternLM": r"(?:eoh|eoa|eosys)>|TOKENS_UNUSED_\d+>|UNUSED_TOKEN_\d+\]",
+        "ChatGLM": r"[gs]MASK\]|(?:sop|eop)>",
+    }
 )
-TURN_TOKEN = re.compile(rf"([<\[])(\\*){TURN}")
-ESCAPED_TURN = re.compile(rf"([<\[])(\\*)\\{TURN}")
+TURN = f"(?={'|'.join(FAMILIES.values())})"
+_FIRST = r"([<\[](?!\\*~)|\](?=\\*~))"
+TURN_TOKEN = re.compile(rf"{_FIRST}(\\*){TURN}")
+ESCAPED_TURN = re.compile(rf"{_FIRST}(\\*)\\{TURN}")
 SELECTORS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"  # which form of the character before
 UNSEEN = re.compile(  # what Unicode calls default ignorable, and the marks of annotations
     "[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0"
@@ -167,11 +183,11 @@ def unfence(fenced: str) -> Text:
 
 def disarmed(text: str) -> str:
     """The text with turn tokens broken and unseen characters spelled out; ``unfence`` puts both back."""
-    if "<" not in text and "[" not in text and text.isascii():  # most texts
+    if "<" not in text and "[" not in text and "]~" not in text and text.isascii():  # most texts
         return text
     if "[" in text:
         text = SPELLED.sub(r"[\1\\", text)
-    if "[" in text or "<" in text:
+    if "[" in text or "<" in text or "]~" in text:
         text = TURN_TOKEN.sub(r"\1\2\\", text)
     return text if text.isascii() or UNSEEN.search(text) is None else _spelled(text)
 

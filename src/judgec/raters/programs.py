@@ -152,10 +152,11 @@ def save(home: Path, program: Program) -> ProgramCard:
         for stem, content in files.items():
             (partial / f"{stem}.json").write_text(_text(content), encoding="utf-8")
         seal.seal(partial)
-        partial.rename(family / f"{version:04d}")
+        folder = partial.rename(family / f"{version:04d}")
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
         raise
+    seal.remember(folder)
     return card
 
 

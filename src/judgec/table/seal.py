@@ -1,6 +1,7 @@
 """``manifest.json``: SHA-256 of a version's files, so that a change of them since it was written is seen.
 
-It detects change, not forgery: who can change the files can write the manifest anew. Versions from before it have none.
+It detects change, not forgery: who can change the files can write the manifest anew. Versions from before it have none;
+that a version once had one, the home's ``.judgec/sealed/`` knows, by the manifest's own SHA-256.
 """
 
 import hashlib
@@ -63,7 +64,11 @@ def state_of(folder: Path) -> tuple[State, tuple[str, ...]]:
     """
     sealed = _read(folder)
     if sealed is None:
-        return "unsealed", ()
+        known = _index(folder)
+        if known is None or not known.is_file():
+            return "unsealed", ()
+        same = known.read_text(encoding="utf-8").strip() == _sha256(_manifest(_now(folder)))
+        return ("sealed", ()) if same else ("modified", (NAME,))
     changed = tuple(name for name in FILES if _digest(folder / name) not in sealed.get(name, ()))
     return ("modified" if changed else "sealed"), changed
 
@@ -85,6 +90,12 @@ def check(folder: Path) -> None:
     if state == "unsealed":
         said = f"{version} was never sealed: whether it was modified is not known. judgec doctor --seal seals it."
     elif now is None or not now.allowed:
+        if changed == (NAME,):
+            raise ArtifactError(
+                f"{folder / NAME}: missing, and the files of {version} are not those that were sealed; a version judges "
+                "as it was compiled. Restore the files, or compile again; judgec doctor --seal seals them as they are, "
+                "--allow-modified (allow_modified=True) takes them once."
+            )
         raise ArtifactError(
             f"{folder / changed[0]}: modified since it was written (its SHA-256 is not that of {NAME}); a version "
             "judges as it was compiled. Restore the file, or compile again; --allow-modified "
@@ -98,7 +109,16 @@ def check(folder: Path) -> None:
 
 def seal(folder: Path) -> None:
     """Write the manifest of the files as they are now."""
-    _write(folder, {name: (_digest(folder / name),) for name in FILES})
+    _write(folder, _now(folder))
+    remember(folder)
+
+
+def remember(folder: Path) -> None:
+    """Keep in the home of a version that it was sealed, by its manifest's digest; elsewhere nothing is kept."""
+    known = _index(folder)
+    if known is not None:
+        known.parent.mkdir(parents=True, exist_ok=True)
+        _replace(known, _digest(folder / NAME) + "\n")
 
 
 def replace_files(folder: Path, texts: Mapping[str, str]) -> None:
@@ -110,13 +130,30 @@ def replace_files(folder: Path, texts: Mapping[str, str]) -> None:
     """
     sealed = _read(folder)
     if sealed is not None:
-        new = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
+        new = {name: _sha256(text) for name, text in texts.items()}
         untouched = {name: new[name] for name in texts if _digest(folder / name) in sealed.get(name, ())}
         _write(folder, {**sealed, **{name: (*sealed[name], digest) for name, digest in untouched.items()}})
     for name, text in texts.items():
         _replace(folder / name, text)
     if sealed is not None:
         _write(folder, {**sealed, **{name: (digest,) for name, digest in untouched.items()}})
+        remember(folder)
+
+
+def _index(folder: Path) -> Path | None:
+    """Where the home of ``programs/NAME/0001`` remembers it; of any other folder nowhere."""
+    family, programs = folder.absolute().parent, folder.absolute().parent.parent
+    if programs.name != "programs" or not folder.name.isdecimal():
+        return None
+    return programs.parent / ".judgec" / "sealed" / family.name / folder.name
+
+
+def _now(folder: Path) -> dict[str, tuple[str, ...]]:
+    return {name: (_digest(folder / name),) for name in FILES}
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _digest(path: Path) -> str:
@@ -144,8 +181,12 @@ def _read(folder: Path) -> dict[str, tuple[str, ...]] | None:
 
 
 def _write(folder: Path, digests: Mapping[str, tuple[str, ...]]) -> None:
+    _replace(folder / NAME, _manifest(digests))
+
+
+def _manifest(digests: Mapping[str, tuple[str, ...]]) -> str:
     said = {name: known[0] if len(known) == 1 else known for name, known in sorted(digests.items())}
-    _replace(folder / NAME, json.dumps({"sha256": said}, indent=1) + "\n")
+    return json.dumps({"sha256": said}, indent=1) + "\n"
 
 
 def _replace(path: Path, text: str) -> None:

@@ -214,10 +214,10 @@ def check_journal(journal: Path) -> Check:
 
 def seal_all(home: Path) -> None:
     """Write the manifest of every version that has none."""
-    from judgec.table.seal import seal, state_of
+    from judgec.table.seal import NAME, seal
 
     for folder in _versions(home):
-        if state_of(folder)[0] == "unsealed":
+        if not (folder / NAME).exists():
             seal(folder)
 
 
