@@ -32,6 +32,9 @@ def test_journal_and_lock_are_for_their_owner_alone_and_shared_on_demand(tmp_pat
     folder = tmp_path / "home" / ".judgec"
     with Journal(folder / "journal.db") as journal:
         journal.select("SELECT 1")
+    (folder / "journal.db").chmod(0o644)  # of an older judgec
+    with Journal(folder / "journal.db") as journal:
+        journal.select("SELECT 1")
         assert {mode(path) for path in folder.iterdir()} == {0o600}  # the log beside it, too
     with locked_home(tmp_path / "home"):
         assert mode(folder / "programs.lock") == 0o600

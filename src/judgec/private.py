@@ -16,10 +16,13 @@ def private_folder(folder: Path) -> None:
 
 
 def private_file(path: Path) -> None:
-    """Make an empty file for its owner alone; not in a folder that others may read, nor where there is one."""
+    """Make an empty file, or one that exists, its owner's alone; not in a folder that they may read."""
     if not path.parent.stat().st_mode & OTHERS:
-        with suppress(FileExistsError):
+        try:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        except FileExistsError:
+            with suppress(PermissionError):  # another user's
+                path.chmod(path.stat().st_mode & ~OTHERS)
 
 
 def share(home: Path) -> None:

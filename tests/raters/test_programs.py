@@ -1,6 +1,7 @@
 """Versions on disk: numbers, names, aliases, and files that somebody tampered with."""
 
 import json
+import shutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -99,6 +100,16 @@ def test_load_of_what_is_not_there_names_what_is(tmp_path: Path, reference: str,
 
     with pytest.raises(UserError, match=message):
         load(tmp_path, reference)
+
+
+def test_alias_of_a_version_that_is_gone_names_it_and_where_to_set_it(tmp_path: Path) -> None:
+    for _ in range(2):
+        save(tmp_path, program("s"))
+    set_aliases(tmp_path, "s", {"champion": 2})
+    shutil.rmtree(tmp_path / "programs" / "s" / "0002")
+
+    with pytest.raises(UserError, match=r"s@champion is version 2, which is gone; .* 1\..*aliases\.json"):
+        load(tmp_path, "s")
 
 
 def test_load_where_there_is_no_judge_at_all_says_so_and_how_to_make_one(tmp_path: Path) -> None:

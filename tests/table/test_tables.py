@@ -1,4 +1,5 @@
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -160,6 +161,13 @@ def test_every_line_that_is_not_utf8_is_named(tmp_path: Path) -> None:
 def test_missing_file_is_refused_by_name(tmp_path: Path) -> None:
     (fault,) = faults_of(str(tmp_path / "none.csv"))
     assert fault.startswith("none.csv: no such file;")
+
+
+def test_pipe_is_refused_as_one_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "rows.csv")
+    (fault,) = faults_of(str(tmp_path / "rows.csv"))
+    assert "a pipe" in fault
+    assert "no such file" not in fault
 
 
 def test_folder_of_a_train_set_is_read_through_its_label_file(tmp_path: Path) -> None:

@@ -322,6 +322,11 @@ def _resolve(home: Path, name: str, wanted: str) -> int:
             f"--judge: {name} has no champion, no version was shown to be better; there are versions "
             f"{_listed(existing)}. To use the newest all the same, name {name}@{LATEST}."
         )
+    if version is not None and wanted in known:
+        raise UserError(
+            f"--judge: {name}@{wanted} is version {version}, which is gone; there are versions {_listed(existing)}. "
+            f"Name one of these, or set {wanted!r} to one in {_family(home, name) / 'aliases.json'}."
+        )
     raise UserError(
         f"--judge: there is no {name}@{wanted}; there are versions {_listed(existing)} and aliases "
         f"{_listed([*known, LATEST])}. Name one of these."

@@ -166,6 +166,10 @@ def as_it_stands(path: str, having: Collection[str] = (), head: int | None = Non
     if file.is_dir():
         labels = _labels_in(file)
         return as_it_stands(str(labels), having, head) if labels else _binary(path, read_data_set(file))
+    if file.exists() and not file.is_file():
+        raise InputError(
+            [f"{path}: a pipe, socket or device; a file is valid, it is read twice. Write it to one first."]
+        )
     if not file.is_file():
         raise InputError([f"{path}: no such file; give one of {FORMATS}. Check the path."])
     kind = file.suffix.lower()

@@ -159,8 +159,20 @@ def test_log_compile_leaves_nothing_else_in_mlruns(store: Store) -> None:
 def test_tracker_dead_process_is_a_service_error(tmp_path: Path) -> None:
     with Tracker(tracking_store(tmp_path, None, {}), os.environ) as tracker:
         tracker._process.kill()
-        with pytest.raises(ServiceError, match=r"mlflow.db: the tracking process ended \(exit -9\)"):
+        with pytest.raises(ServiceError, match=r"mlflow.db: the tracking process ended \(exit -9: "):
             tracker.wait()
+
+
+def test_tracker_that_dies_says_the_last_error_in_one_line(tmp_path: Path) -> None:
+    with Tracker(tracking_store(tmp_path, None, {}), os.environ) as tracker:
+        tracker._process.kill()
+        said = (
+            "Traceback ...\nsqlalchemy.exc.OperationalError: database is locked\n[SQL: BEGIN]\n(Background on this)\n"
+        )
+        tracker._stderr.write(said.encode())
+        with pytest.raises(ServiceError, match=r"OperationalError: database is locked\)") as caught:
+            tracker.wait()
+    assert "\n" not in str(caught.value)
 
 
 def test_tracker_closed_while_importing_leaves_nothing(tmp_path: Path) -> None:

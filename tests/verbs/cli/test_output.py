@@ -1,3 +1,7 @@
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from judgec.report.screen import visible
@@ -17,3 +21,13 @@ def test_names_from_files_cannot_steer_the_terminal(capsys: pytest.CaptureFixtur
     assert r"\x1b[31mz" in printed.out
     assert "[/x]" in printed.out
     assert r"\x1b[31mz" in printed.err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_json_that_does_not_fit_is_one_line_and_exit_2() -> None:
+    code = "from judgec.verbs.cli.output import *; exit_with_code(lambda: print_json({'n': 1}))"
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([sys.executable, "-c", code], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: standard output: No space left on device")
+    assert done.stderr.count("\n") == 1

@@ -9,6 +9,7 @@ when its stdin closes, so a killed compile leaves nothing running.
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -33,6 +34,7 @@ QUIET = {
 ERRORS: dict[str, type[JudgecError]] = {kind.__name__: kind for kind in (ArtifactError, ServiceError, UserError)}
 CLOSE_TIMEOUT = 10  # seconds the process gets to end by itself
 TAIL = 2000  # bytes of its stderr shown when it dies
+RAISED = re.compile(r"[\w.]+(?:Error|Exception)\b")  # the line of a traceback that says what happened
 RUNS: TypeAdapter[AnyRun] = TypeAdapter(Annotated[AnyRun, Field(discriminator="kind")])
 
 
@@ -154,8 +156,9 @@ class Tracker:
         code = self._process.wait()
         self._stderr.seek(0, os.SEEK_END)
         self._stderr.seek(max(0, self._stderr.tell() - TAIL))
-        said = self._stderr.read().decode("utf-8", "replace").strip()
-        return ServiceError(f"{self.store.shown}: the tracking process ended (exit {code}). Run judgec doctor.\n{said}")
+        said = self._stderr.read().decode("utf-8", "replace").strip().splitlines()
+        why = next((line for line in reversed(said) if RAISED.match(line)), said[-1] if said else "nothing was said")
+        return ServiceError(f"{self.store.shown}: the tracking process ended (exit {code}: {why}). Run judgec doctor.")
 
 
 def serve(requests: TextIO, replies: TextIO) -> None:

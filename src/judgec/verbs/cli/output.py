@@ -1,6 +1,7 @@
 """Prints for commands: one JSON object on stdout, or tables and notes for people."""
 
 import json
+import os
 import shlex
 import shutil
 import signal
@@ -26,7 +27,14 @@ def print_json(report: Mapping[str, object]) -> None:
     """
     said = seal.notes()  # of versions that were modified: on every report
     report = {**report, "versions": said} if said else report
-    sys.stdout.write(json.dumps(report, ensure_ascii=False, allow_nan=False) + "\n")
+    try:
+        sys.stdout.write(json.dumps(report, ensure_ascii=False, allow_nan=False) + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise  # whoever reads has seen enough
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python tries again as it ends
+        raise OSError(error.errno, error.strerror, "standard output") from error
 
 
 def say(*notes: str) -> None:
