@@ -1,7 +1,7 @@
 """``manifest.json``: SHA-256 of a version's files, so that a change of them since it was written is seen.
 
 It detects change, not forgery: who can change the files can write the manifest anew. Versions from before it have none;
-that a version once had one, the home's ``.judgec/sealed/`` knows, by the manifest's own SHA-256.
+that a version once had one, the home's ``.judgec/sealed-NAME-0001`` knows, by the manifest's own SHA-256.
 """
 
 import hashlib
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from judgec.errors import ArtifactError
+from judgec.private import FOLDERS, private_file, private_folder
 from judgec.table.regular import regular
 
 NAME = "manifest.json"
@@ -65,9 +66,10 @@ def state_of(folder: Path) -> tuple[State, tuple[str, ...]]:
     sealed = _read(folder)
     if sealed is None:
         known = _index(folder)
-        if known is None or not known.is_file():
+        remembered = _text(known) if known is not None else ""
+        if not remembered:
             return "unsealed", ()
-        same = known.read_text(encoding="utf-8").strip() == _sha256(_manifest(_now(folder)))
+        same = remembered == _sha256(_manifest(_now(folder)))
         return ("sealed", ()) if same else ("modified", (NAME,))
     changed = tuple(name for name in FILES if _digest(folder / name) not in sealed.get(name, ()))
     return ("modified" if changed else "sealed"), changed
@@ -117,7 +119,7 @@ def remember(folder: Path) -> None:
     """Keep in the home of a version that it was sealed, by its manifest's digest; elsewhere nothing is kept."""
     known = _index(folder)
     if known is not None:
-        known.parent.mkdir(parents=True, exist_ok=True)
+        private_folder(known.parent)
         _replace(known, _digest(folder / NAME) + "\n")
 
 
@@ -145,7 +147,15 @@ def _index(folder: Path) -> Path | None:
     family, programs = folder.absolute().parent, folder.absolute().parent.parent
     if programs.name != "programs" or not folder.name.isdecimal():
         return None
-    return programs.parent / ".judgec" / "sealed" / family.name / folder.name
+    return programs.parent / ".judgec" / f"sealed-{family.name}-{folder.name}"
+
+
+def _text(path: Path) -> str:
+    """A file's text; empty where there is none for us to read."""
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""
 
 
 def _now(folder: Path) -> dict[str, tuple[str, ...]]:
@@ -191,5 +201,7 @@ def _manifest(digests: Mapping[str, tuple[str, ...]]) -> str:
 
 def _replace(path: Path, text: str) -> None:
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    if path.parent.name == FOLDERS[0]:
+        private_file(partial)
     partial.write_text(text, encoding="utf-8")
     partial.replace(path)
