@@ -12,7 +12,10 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -75,7 +78,9 @@ def measured(case: Case, factor: float) -> dict[str, object]:
 def used(case: Case, rows: int) -> tuple[float, float]:
     """CPU seconds and peak megabytes of one command."""
     with tempfile.TemporaryDirectory() as folder:
-        arguments = case.make(Path(folder), rows)
+        # Apart, since a child's peak begins with what its parent holds.
+        with ProcessPoolExecutor(1, get_context("spawn")) as apart:
+            arguments = apart.submit(case.make, Path(folder), rows).result()
         with subprocess.Popen(
             [sys.executable, "-m", "judgec", *arguments], stdout=subprocess.DEVNULL, cwd=folder
         ) as process:
@@ -117,13 +122,11 @@ def graded(rows: int, each: int, *, scores: bool = False) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def agreement(each: int, *, scores: bool = False) -> Callable[[Path, int], Sequence[str]]:
-    def make(folder: Path, rows: int) -> Sequence[str]:
-        graded(rows, each, scores=scores).to_parquet(folder / "rows.parquet")
-        judges = [word for judge in range(1, JUDGES + 1) for word in ("--judge", f"judge_{judge}")]
-        return ["agreement", "rows.parquet", "--expert", "human", *judges, "--cluster", "query_id", "--json"]
-
-    return make
+def agreement(folder: Path, rows: int, *, each: int, scores: bool = False) -> Sequence[str]:
+    """Five judges beside a person, by cluster."""
+    graded(rows, each, scores=scores).to_parquet(folder / "rows.parquet")
+    judges = [word for judge in range(1, JUDGES + 1) for word in ("--judge", f"judge_{judge}")]
+    return ["agreement", "rows.parquet", "--expert", "human", *judges, "--cluster", "query_id", "--json"]
 
 
 def labelled(folder: Path, rows: int) -> pd.DataFrame:
@@ -169,9 +172,9 @@ def rank(folder: Path, rows: int) -> Sequence[str]:
 
 
 CASES: Mapping[str, Case] = {
-    "agreement, 10 rows a cluster": Case(62_500, agreement(10)),
-    "agreement, a cluster a row": Case(31_250, agreement(1)),
-    "agreement of scores, 10 rows a cluster": Case(31_250, agreement(10, scores=True)),
+    "agreement, 10 rows a cluster": Case(62_500, partial(agreement, each=10)),
+    "agreement, a cluster a row": Case(31_250, partial(agreement, each=1)),
+    "agreement of scores, 10 rows a cluster": Case(31_250, partial(agreement, each=10, scores=True)),
     "labels": Case(75_000, labels),
     "rank": Case(125_000, rank),
     "compile-judge, recorded": Case(2_500, recorded),
