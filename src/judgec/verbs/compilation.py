@@ -84,10 +84,12 @@ class Compilation:
 
     @cached_property
     def judge(self) -> "Judge":
-        """The version that was compiled, ready to judge; with its own model."""
+        """The version that was compiled, ready to judge; with its own models, where they were asked, and functions."""
         from judgec.verbs.judge import load_judge
 
-        return load_judge(self.name, home=self.home)
+        settings = self.saved.compiled.promotion_test.settings
+        asked, called = settings.lm.api_base, settings.functions
+        return load_judge(self.name, home=self.home, api_base=asked, functions=called)  # type: ignore[arg-type]  # as there
 
     def __repr__(self) -> str:
         return f"<Compilation {self.name}, {'promoted' if self.promoted else 'not promoted'}: {self.verdict}>"
