@@ -14,7 +14,7 @@ from typing import Literal
 
 import dspy
 
-from judgec.lm.door import Door, door_of, open_lm
+from judgec.lm.client import JournaledClient, client_of, open_lm
 from judgec.lm.executor import Executor, Request
 from judgec.lm.frozen import FrozenPrompt, freeze
 from judgec.lm.journal.journal import Journal
@@ -85,9 +85,9 @@ def engine() -> None:
     """The embedded engine on items it has not seen."""
     for demos in (0, 8, 16):
         lm = open_lm(LMSpec.parse("embedded"), journal=None, budget=Budget(), usage=Usage())
-        door, frozen = door_of(lm), freeze(judge(demos), [])
+        door, frozen = client_of(lm), freeze(judge(demos), [])
 
-        def answer(turn: int, door: Door = door, frozen: FrozenPrompt = frozen, demos: int = demos) -> None:
+        def answer(turn: int, door: JournaledClient = door, frozen: FrozenPrompt = frozen, demos: int = demos) -> None:
             for n in range(100):
                 door.calls.backend.complete(
                     door.plain(frozen.messages(item(1000 * turn + n + demos * 10_000))).request()
@@ -103,7 +103,7 @@ def journal() -> None:
         frozen = freeze(judge(8), [])
         requests = [Request(n, frozen.messages(item(n))) for n in range(2000)]
         list(Executor(lm).run(requests))
-        digests = [door_of(lm).digest(request.messages) for request in requests]
+        digests = [client_of(lm).digest(request.messages) for request in requests]
         reply = kept.get(digests[0])
         assert reply is not None
 

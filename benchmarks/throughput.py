@@ -31,7 +31,7 @@ from benchmarks import judging_world as world
 from benchmarks.figures import measured_on, table, write
 from benchmarks.journaled import evidence, first_pass, from_journal
 from benchmarks.survival import kills, storm
-from judgec.lm.door import Door, door_of, open_lm
+from judgec.lm.client import JournaledClient, client_of, open_lm
 from judgec.lm.endpoint.exchange import Plain
 from judgec.lm.endpoint.pool import PooledBackend
 from judgec.lm.executor import Executor
@@ -76,7 +76,7 @@ async def crowd(chats: Sequence[object], in_flight: int, act: Callable[[object],
     await asyncio.gather(*(worker() for _ in range(in_flight)))
 
 
-async def plain(door: Door, chats: list[Chat], in_flight: int) -> None:
+async def plain(door: JournaledClient, chats: list[Chat], in_flight: int) -> None:
     """Judgec's own client without anything around it."""
     backend = door.calls.backend
     assert isinstance(backend, PooledBackend)
@@ -235,7 +235,7 @@ def clients(options: argparse.Namespace) -> Iterator[str]:
 def _contestants(
     url: str, many: Sequence[Item], chats: list[Chat], judge: CompiledJudge, in_flight: int
 ) -> Iterator[tuple[str, int, Callable[[], object]]]:
-    door = door_of(new_lm(url, None))
+    door = client_of(new_lm(url, None))
     yield "judgec, journaled", len(many), lambda: ours(url, many, judge, in_flight)
     yield "judgec, no journal", len(many), lambda: ours(url, many, judge, in_flight, kept=False)
     yield "client in a plain loop", len(many), lambda: asyncio.run(plain(door, chats, in_flight))
@@ -280,7 +280,7 @@ def latency(options: argparse.Namespace) -> Iterator[str]:
             predict = judge.module.predictors()[0]
             frozen = freeze(predict, [])
             chats = [frozen.messages(fenced_inputs(predict, item)) for item in many]
-            door = door_of(new_lm(url, None))
+            door = client_of(new_lm(url, None))
             acts: dict[str, Callable[[], object]] = {
                 "judgec": partial(ours, url, many, judge, BUSY),
                 "aiohttp": lambda: asyncio.run(bare_aiohttp(url, chats, BUSY)),  # noqa: B023 - called here

@@ -1,4 +1,4 @@
-"""The layout holds itself: imports point one way, third parties come in by their doors."""
+"""The layout holds itself: imports point one way, third parties come in by their clients."""
 
 import ast
 import re
@@ -109,9 +109,9 @@ def test_third_parties_come_in_by_their_doors() -> None:
     faults = []
     for path in MODULES:
         for module, line in imported(path):
-            doors = DOORS.get(module.split(".")[0])
-            if doors and not any(relative(path).startswith(door) or path.name == door for door in doors):
-                faults.append(f"{relative(path)}:{line} imports {module}; its doors are {', '.join(doors)}")
+            clients = DOORS.get(module.split(".")[0])
+            if clients and not any(relative(path).startswith(client) or path.name == client for client in clients):
+                faults.append(f"{relative(path)}:{line} imports {module}; its clients are {', '.join(clients)}")
     assert not faults
 
 

@@ -11,10 +11,10 @@ import pytest
 
 from judgec.compile.compile import compile_judge
 from judgec.compile.dataset import ratings_of
+from judgec.compile.family_state import FamilyState
 from judgec.compile.report import save
 from judgec.compile.rivals import _baselines
 from judgec.compile.settings import CompileSettings
-from judgec.compile.standing import Standing
 from judgec.compile.verify import verify
 from judgec.labels.labels import read_labels
 from judgec.labels.splits import read_family
@@ -153,7 +153,7 @@ def test_its_own_prompt_alone_stands_in_its_table_and_not_in_the_way_of_its_prom
         judged["compiled"], grade=expert, probabilities=perfect, score=np.asarray(expert + 1.0, dtype=np.float64)
     )
     better = replace(contest, verification=verify(contest.dataset, judged, Resampling(resamples=100)))
-    decision = better.decide(Standing(look=1, champion=None))
+    decision = better.decide(FamilyState(look=1, champion=None))
     assert (decision.promoted, decision.rival) == (True, world.first.compiled.decision.rival)
     assert set(decision.above) == {"compiled_prompt"}
     assert "compiled prompt (1.00) agrees more" in decision.reason
@@ -178,7 +178,7 @@ def test_two_compiles_at_once_get_two_versions_two_looks_and_the_second_meets_th
         settings = CompileSettings(name="small", home=tmp_path, lm=spec, evidence=False, resamples=400)
         with Session(spec, tmp_path, environ={"OPENAI_API_KEY": "test"}) as session:
             one, two = (compile_judge(labels, settings, session, Silent()) for _ in range(2))
-            assert one.standing == two.standing == Standing(look=1, champion=None)
+            assert one.standing == two.standing == FamilyState(look=1, champion=None)
             assert two.decision.promoted
             saved = [save(each, settings, session.spent, created=CREATED, seconds=1) for each in (one, two)]
     first, second = (each.card for each in saved)
@@ -198,7 +198,7 @@ def test_a_version_whose_look_was_lost_with_its_process_counts_as_a_look(world: 
     family.write_text(json.dumps({**content, "looks": []}))
     assert contest.standing().look == 2
     settings = replace(world.first.settings, home=world.home)
-    assert replace(contest, settings=settings).standing() == Standing(look=2, champion=1)
+    assert replace(contest, settings=settings).standing() == FamilyState(look=2, champion=1)
 
 
 def test_judgments_of_a_version_come_back_from_its_report_as_they_were(world: World) -> None:

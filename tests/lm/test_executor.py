@@ -28,11 +28,11 @@ from judgec.lm.executor import (
     _Window,
 )
 from judgec.lm.journal.journal import Journal
-from judgec.lm.patience import Patience
+from judgec.lm.max_wait import MaxWait
 from judgec.lm.usage import Budget, Usage
 from tests.lm.backends import Scripted, fails
 from tests.lm.judging import REPLY, requests
-from tests.lm.test_door import make
+from tests.lm.test_client import make
 
 PLACES = pytest.mark.parametrize("local", [True, False], ids=["loop", "asyncio"])
 
@@ -394,7 +394,7 @@ def test_somebody_is_told_when_no_reply_comes(monkeypatch: pytest.MonkeyPatch) -
         if len(told) > 1:
             Mute.twice.set()
 
-    lm = make(Mute(), patience=Patience(say=say))
+    lm = make(Mute(), max_wait=MaxWait(say=say))
     assert len(list(Executor(lm, in_flight=4).run(requests(4)))) == 4
     assert told[:2] == ["no reply for 0 s, 4 calls wait (embedded)"] * 2
 

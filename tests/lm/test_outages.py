@@ -8,10 +8,10 @@ import pytest
 
 from judgec.errors import GateError, ServiceError
 from judgec.lm.backend import Retries
-from judgec.lm.door import open_lm
+from judgec.lm.client import open_lm
 from judgec.lm.executor import Executor, Reply
 from judgec.lm.journal.journal import Journal
-from judgec.lm.patience import Patience
+from judgec.lm.max_wait import MaxWait
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
 from judgec.lm.watch import Silent
@@ -38,7 +38,7 @@ def ask(server: FakeOpenAI, count: int, *, wait: float = 30, journal: Journal | 
         budget=Budget(),
         usage=Usage(),
         retries=QUICK,
-        patience=Patience(wait),
+        max_wait=MaxWait(wait),
         environ={"OPENAI_API_KEY": "k"},
     )
     return list(Executor(lm, in_flight=16).run(requests(count)))
@@ -91,7 +91,7 @@ def test_service_that_is_lost_leaves_the_file_with_what_there_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setattr("judgec.lm.door.Retries", lambda: QUICK)
+    monkeypatch.setattr("judgec.lm.client.Retries", lambda: QUICK)
     file = write_items(tmp_path / "items.jsonl", 200)
     save_judge(tmp_path)
     ill = [True]
@@ -117,7 +117,7 @@ def test_max_unscored_decides_only_where_it_is_given(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, allowed: float | None, refused: bool
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setattr("judgec.lm.door.Retries", lambda: QUICK)
+    monkeypatch.setattr("judgec.lm.client.Retries", lambda: QUICK)
     file = write_items(tmp_path / "items.jsonl", 40)
     save_judge(tmp_path)
     bad = {row["query"] for row in _items(file)[:4]}

@@ -8,7 +8,7 @@ import dspy
 from dspy import lm15
 from dspy.lm15 import Message, Request, Response, TextPart, TokenLogprob, TopLogprob, Usage
 
-from judgec.lm.door import open_lm
+from judgec.lm.client import open_lm
 from judgec.lm.executor import Executor
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget

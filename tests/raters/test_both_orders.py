@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from judgec.labels.stream.pieces import pieces_of
-from judgec.lm.door import door_of, open_lm
+from judgec.lm.client import client_of, open_lm
 from judgec.lm.executor import Executor
 from judgec.lm.journal.journal import Journal
 from judgec.lm.spec import LMSpec
@@ -29,7 +29,7 @@ def streamed(path: Path, judge: CompiledJudge, llm: ScriptedEngine) -> tuple[Jud
     usage = Usage()
     with Journal(path) as journal:
         lm = open_lm(LMSpec(model="embedded"), journal=journal, budget=Budget(), usage=usage, embedded_engine=llm)
-        known = KnownAnswers(journal, door_of(lm), "judge")
+        known = KnownAnswers(journal, client_of(lm), "judge")
         prompt = PromptRater(judge.module, scale=SCALE, aspects=judge.aspects, anew=True, known=known)
         rater = judge.bound(Binding(lambda _: BothOrders(prompt, SCALE), KeptFeatures(journal, "judge")))
         return concatenate([one for _, one in rated(rater, pieces_of(ITEMS), Executor(lm).run)]), usage

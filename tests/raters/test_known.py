@@ -9,7 +9,7 @@ import pytest
 
 from judgec.evidence.model import EvidenceModel
 from judgec.labels.stream.pieces import ROWS, Piece, pieces_of
-from judgec.lm.door import door_of, open_lm
+from judgec.lm.client import client_of, open_lm
 from judgec.lm.executor import Executor
 from judgec.lm.journal.facts import Facts
 from judgec.lm.journal.journal import Journal
@@ -75,7 +75,7 @@ class Bench:
                     sample=sample,
                     samples=samples,
                     anew=True,
-                    known=KnownAnswers(journal, door_of(lm), "judge"),
+                    known=KnownAnswers(journal, client_of(lm), "judge"),
                 )
                 for sample in range(samples)
             ]
@@ -277,7 +277,7 @@ def test_stream_of_a_judge_equals_judging_the_list(tmp_path: Path) -> None:
     with Journal(tmp_path / "j.db") as journal:
         lm = open_lm(bench.spec, journal=journal, budget=Budget(), usage=Usage(), embedded_engine=bench.engine)
         prompt = PromptRater(
-            judge.module, scale=SCALE, aspects=ASPECTS, anew=True, known=KnownAnswers(journal, door_of(lm), "judge")
+            judge.module, scale=SCALE, aspects=ASPECTS, anew=True, known=KnownAnswers(journal, client_of(lm), "judge")
         )
         rater = judge.bound(Binding(lambda _: prompt, KeptFeatures(journal, "judge")))
         streamed = concatenate([one for _, one in rated(rater, pieces_of(asked), Executor(lm).run)])

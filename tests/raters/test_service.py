@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judgec.lm.door import open_lm
+from judgec.lm.client import open_lm
 from judgec.lm.embedded.prompt import read_prompt, unquote
 from judgec.lm.executor import Executor
 from judgec.lm.frozen import freeze

@@ -10,7 +10,7 @@ from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
 
 from judgec.errors import InputError, ServiceError, UserError
 from judgec.labels.stream.pieces import ROWS, Piece, pieces_of
-from judgec.lm.door import door_of, open_lm
+from judgec.lm.client import client_of, open_lm
 from judgec.lm.executor import Ask, Executor
 from judgec.lm.journal.journal import Journal
 from judgec.lm.router import routed
@@ -148,7 +148,7 @@ class Bench:
         spec = LMSpec(model=EMBEDDED)
         lm = open_lm(spec, journal=self.journal, budget=Budget(), usage=Usage(), embedded_engine=engine)
         self.ways[name] = Executor(lm).run
-        judge, known = judge_with(scale=scale), KnownAnswers(self.journal, door_of(lm), name)
+        judge, known = judge_with(scale=scale), KnownAnswers(self.journal, client_of(lm), name)
 
         def bound(sample: int) -> Rater:
             prompt = PromptRater(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from judgec.errors import BudgetError, ServiceError
 from judgec.lm.backend import Retries
-from judgec.lm.door import open_lm, preflight
+from judgec.lm.client import open_lm, preflight
 from judgec.lm.executor import Executor, Reply
 from judgec.lm.frozen import freeze
 from judgec.lm.journal.journal import Journal

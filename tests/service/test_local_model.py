@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from judgec.labels.stream.pieces import pieces_of
-from judgec.lm.door import door_of, open_lm, preflight
+from judgec.lm.client import client_of, open_lm, preflight
 from judgec.lm.executor import Executor, Request
 from judgec.lm.journal.journal import Journal
 from judgec.lm.logprobs import label_probabilities
@@ -52,7 +52,7 @@ def judged(
     module = judge_module("grade", SCALE, ("grade",), ("query", "answer"))
     with Journal(path) as journal:
         lm = open_lm(spec, journal=journal, budget=Budget(), usage=usage or Usage(), environ={})
-        known = KnownAnswers(journal, door_of(lm), "local")
+        known = KnownAnswers(journal, client_of(lm), "local")
         rater = PromptRater(module, scale=SCALE, aspects=("grade",), structured=structured, known=known)
         ((_, said),) = rated(rater, pieces_of(ITEMS), Executor(lm, in_flight=1).run)
     return said

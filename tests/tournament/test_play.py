@@ -8,7 +8,7 @@ from scipy.stats import kendalltau
 from sklearn.metrics import cohen_kappa_score
 
 from judgec.errors import UserError
-from judgec.lm.door import open_lm
+from judgec.lm.client import open_lm
 from judgec.lm.executor import Executor
 from judgec.lm.journal.journal import Journal
 from judgec.lm.spec import LMSpec

@@ -17,6 +17,7 @@ from judgec.compile.compared import difference
 from judgec.compile.consensus import consensus_notes
 from judgec.compile.costs import judge_costs
 from judgec.compile.dataset import Dataset, Part, ratings_of
+from judgec.compile.family_state import FamilyState
 from judgec.compile.folds.parts import Parts, make_parts
 from judgec.compile.folds.plan import RoundsPlan, plan_rounds
 from judgec.compile.folds.rounds import Compiling, Round, pooled_judgments
@@ -39,7 +40,6 @@ from judgec.compile.search.candidates import UNCOMPILED, Candidate, task_module,
 from judgec.compile.search.plan import CallPlan
 from judgec.compile.search.registry import OPTIMIZERS, Optimizer, find_optimizer
 from judgec.compile.settings import MIN_TEST_QUERIES, CompileSettings
-from judgec.compile.standing import Standing
 from judgec.compile.verify import BEST_ALONE, COMPILED_SINGLE, Verification, labelled, verify
 from judgec.errors import UserError
 from judgec.labels.experts import drawn_note
@@ -107,7 +107,7 @@ class Compiled:
     decision: Decision
     notes: tuple[str, ...]
     promotion_test: PromotionTest
-    standing: Standing
+    standing: FamilyState
     abstention: Abstention
     curve: LearningCurve | None
     earlier: ProgramCard | None = None
@@ -245,7 +245,7 @@ def _measured(
     if settings.recorded is not None:
         judge = with_prompts(judge, settings.recorded, chosen.name)
     earlier = _earlier(dataset, settings, card_settings(chosen, settings, held_back, judge), judge)
-    standing = promotion_test.standing() if earlier is None else Standing(earlier.looks, earlier.parent)
+    standing = promotion_test.standing() if earlier is None else FamilyState(earlier.looks, earlier.parent)
     return Compiled(
         dataset=dataset,
         judge=judge,

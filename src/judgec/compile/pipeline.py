@@ -13,8 +13,8 @@ from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
+from judgec.compile.family_state import FamilyState, family_state
 from judgec.compile.promote import MIN_TEST_QUERIES, gain
-from judgec.compile.standing import Standing, standing_of
 from judgec.errors import BudgetError, JudgecError, UserError
 from judgec.labels.sides.draw import split_items
 from judgec.labels.sides.memory import Measured, kind_of, read_memory
@@ -142,7 +142,7 @@ class MeanVerdict:
     rival: str
     difference: Estimate
     detectable: float | None
-    standing: Standing
+    standing: FamilyState
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ def contest(
     with kind.keeping_back(split.test):
         chosen, dev = _search(kind, split, watch, notes)
     watch.stage("verify", f"{len(split.test)} test {kind.words.units}, {chosen.name}")
-    standing = standing_of(settings.home, settings.name, [items[i] for i in split.test], kind.measured)
+    standing = family_state(settings.home, settings.name, [items[i] for i in split.test], kind.measured)
     entrants, refusal = {UNCOMPILED: kind.uncompiled, COMPILED: chosen}, ""
     if standing.champion is not None:
         try:
@@ -222,7 +222,7 @@ def decide_means(
     words: KindWords,
     chosen: str,
     test: Mapping[str, Trial],
-    standing: Standing,
+    standing: FamilyState,
     how: Resampling,
     *,
     refusal: str = "",
@@ -264,7 +264,7 @@ def decide_means(
     )
 
 
-def decided_again(words: KindWords, found: Contested[C, T], standing: Standing, how: Resampling) -> Contested[C, T]:
+def decided_again(words: KindWords, found: Contested[C, T], standing: FamilyState, how: Resampling) -> Contested[C, T]:
     """The outcome as the family stands now: another version was saved since.
 
     Against a champion that it did not meet it is not promoted.

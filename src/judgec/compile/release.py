@@ -6,7 +6,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Protocol, Self, TypeVar
 
-from judgec.compile.standing import Standing
+from judgec.compile.family_state import FamilyState
 from judgec.errors import UserError
 from judgec.labels.sides.memory import kind_of
 from judgec.labels.splits import (
@@ -50,17 +50,17 @@ class Releasable(Protocol):
         """Where it is saved."""
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> FamilyState:
         """As it was when this was decided."""
 
     @property
     def earlier(self) -> ProgramCard | None:
         """The version that this very compile wrote before it was killed, or None."""
 
-    def stands(self) -> Standing:
+    def stands(self) -> FamilyState:
         """As it is on disk now."""
 
-    def decided(self, standing: Standing) -> Self:
+    def decided(self, standing: FamilyState) -> Self:
         """Decide again: another version was saved since."""
 
     def program(self, family: Family) -> Program:

@@ -9,13 +9,13 @@ from judgec import __version__
 from judgec.compile.calibration_errors import calibration_errors
 from judgec.compile.choose import ScoredCandidate
 from judgec.compile.compile import Compiled, card_settings, missing_of
+from judgec.compile.family_state import FamilyState
 from judgec.compile.judge_page import items_of, page_of, verdict_of
 from judgec.compile.modes import found_modes
 from judgec.compile.release import Place, cost_of, release
 from judgec.compile.replacement import replacement
 from judgec.compile.rivals import judgments_table
 from judgec.compile.settings import CompileSettings
-from judgec.compile.standing import Standing
 from judgec.labels.sides.draw import split_record
 from judgec.labels.sides.memory import JUDGE, measured_by
 from judgec.labels.splits import Family
@@ -63,7 +63,7 @@ class FinishedJudge:
         return Place(self.settings.home, self.settings.name, JUDGE)
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> FamilyState:
         """As it was when this was decided."""
         return self.compiled.standing
 
@@ -72,11 +72,11 @@ class FinishedJudge:
         """The version that this very compile wrote before it was killed, or None."""
         return self.compiled.earlier
 
-    def stands(self) -> Standing:
+    def stands(self) -> FamilyState:
         """As the family stands on disk."""
         return self.compiled.promotion_test.standing()
 
-    def decided(self, standing: Standing) -> "FinishedJudge":
+    def decided(self, standing: FamilyState) -> "FinishedJudge":
         """Decided again, as the family stands now."""
         decision = self.compiled.promotion_test.decide(standing)
         return replace(self, compiled=replace(self.compiled, decision=decision, standing=standing, earlier=None))

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from judgec.compile.dataset import Dataset, ratings_of
+from judgec.compile.family_state import FamilyState, family_state
 from judgec.compile.held_out import NOT_SAVED, saved_judgments
 from judgec.compile.pair_columns import LONGEST
 from judgec.compile.promote import Decision, decide
 from judgec.compile.settings import CompileSettings
-from judgec.compile.standing import Standing, standing_of
 from judgec.compile.verify import BEST_ALONE, COMPILED_SINGLE, Verification
 from judgec.errors import JudgecError, ServiceError
 from judgec.labels.labels import item_digest
@@ -65,12 +65,12 @@ class PromotionTest:
     margin: float | None = None
     unread: str = ""
 
-    def standing(self) -> Standing:
+    def standing(self) -> FamilyState:
         """The family as it stands on disk."""
         measured = measured_by(self.dataset.labels, self.settings.source)
-        return standing_of(self.settings.home, self.settings.name, self.dataset.test.items, measured)
+        return family_state(self.settings.home, self.settings.name, self.dataset.test.items, measured)
 
-    def decide(self, standing: Standing) -> Decision:
+    def decide(self, standing: FamilyState) -> Decision:
         """Compare the compiled judge with its rivals."""
         settings = self.settings
         baselines = _baselines(self.verification, evidence_alone=self.evidence_alone)

@@ -40,7 +40,7 @@ from judgec.lm.journal.journal import Journal, JournaledReply
 from judgec.lm.journal.leases import Leases
 from judgec.lm.journal.lookups import Lookups
 from judgec.lm.journal.together import Together
-from judgec.lm.patience import ImpatientError, Patience
+from judgec.lm.max_wait import MaxWait, MaxWaitError
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
 
@@ -96,7 +96,7 @@ class Calls:
         budget: The caps; several models may share one.
         usage: What was spent; several models may share one.
         retries: How failed attempts are repeated.
-        patience: How long a call waits for an endpoint that asks for time.
+        max_wait: How long a call waits for an endpoint that asks for time.
         clock: Seconds since the epoch, for the journal.
     """
 
@@ -109,7 +109,7 @@ class Calls:
         budget: Budget,
         usage: Usage,
         retries: Retries,
-        patience: Patience | None = None,
+        max_wait: MaxWait | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.backend = backend
@@ -123,10 +123,10 @@ class Calls:
         self.leases = None if journal is None or backend.local else Leases(journal, clock)
         self.budget = budget
         self._retries = retries
-        self._patience = patience or Patience()
+        self._max_wait = max_wait or MaxWait()
         self._clock = clock
         self._bill = Bill(spec)
-        self.features = Features(spec, self._patience.say)
+        self.features = Features(spec, self._max_wait.say)
         self.smallest: Callable[[], Plain] | None = None  # a question that shows whether the model answers at all
         self.health = Health()
         self._flights: dict[bytes, Future[JournaledReply] | None] = {}  # None while only one waits
@@ -212,7 +212,7 @@ class Calls:
         """Nothing has come back for a while; told whoever looks on."""
         if waiting:
             calls = "a call waits" if waiting == 1 else f"{waiting} calls wait"
-            self._patience.say(f"no reply for {seconds:.0f} s, {calls} ({self._spec.asked_at})")
+            self._max_wait.say(f"no reply for {seconds:.0f} s, {calls} ({self._spec.asked_at})")
 
     def give_back(self, digests: list[bytes]) -> None:
         """Calls that were taken and will not be made."""
@@ -386,7 +386,7 @@ class Calls:
                     on_throttled()
                 waiting = self._failed_first if first else self._failed
                 wait = yield from waiting(error, tries, attempts, digest)
-                self._patience.tell(wait, self._clock(), first_line(error))
+                self._max_wait.tell(wait, self._clock(), first_line(error))
                 tries.waited += wait
                 yield _Wait(wait)
             except BaseException:
@@ -420,7 +420,7 @@ class Calls:
         if what is Remedy.STOP or (nobody and tries.failed >= min(attempts, UNREACHABLE_ATTEMPTS)):
             raise self._stop(service_error(error, self._spec)) from error
         over = tries.failed >= attempts or tries.worked >= whole_seconds(self._spec)
-        if what is Remedy.GIVE_UP or isinstance(judged, ImpatientError) or over:
+        if what is Remedy.GIVE_UP or isinstance(judged, MaxWaitError) or over:
             raise judged
         return wait
 
@@ -443,12 +443,12 @@ class Calls:
         self.health.badly(now)
         well = tries.fail(self.health.ended, now)
         judged, wait = self._patient(error, tries)
-        over = isinstance(judged, ImpatientError) or tries.worked >= whole_seconds(self._spec)
+        over = isinstance(judged, MaxWaitError) or tries.worked >= whole_seconds(self._spec)
         if unreachable(error) and not self.health.answered and tries.failed >= min(attempts, UNREACHABLE_ATTEMPTS):
             raise self._stop(service_error(error, self._spec)) from error
         if tries.failed == 1 and self._failed_before(digest, error):
             raise judged
-        lost = self.health.ill_for(now) >= self._patience.seconds
+        lost = self.health.ill_for(now) >= self._max_wait.seconds
         if not (over or lost or tries.failed >= attempts):
             return wait
         if tries.own < attempts and not well:
@@ -465,8 +465,8 @@ class Calls:
 
     def _patient(self, error: lm15.LM15Error, tries: Tries) -> tuple[lm15.LM15Error, float]:
         """The error, or that the call would have to wait too long; and how long it should wait."""
-        wait = self._patience.fit(self._retries.wait(error, tries.failed), tries.waited, error.retry_after)
-        return self._patience.check(error, tries.waited, wait, first_line(error)), wait
+        wait = self._max_wait.fit(self._retries.wait(error, tries.failed), tries.waited, error.retry_after)
+        return self._max_wait.check(error, tries.waited, wait, first_line(error)), wait
 
     def _alive(self, since: float) -> Generator[_Ask, _Answer, bool]:
         """Whether the model answers the smallest question, asked after ``since``; all who doubt it share one."""

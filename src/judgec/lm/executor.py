@@ -20,7 +20,7 @@ from dspy import lm15
 
 from judgec.lm.backend import first_line
 from judgec.lm.calls import LEASE_POLL_SECONDS, Answered, Calls
-from judgec.lm.door import Door, door_of, preflight
+from judgec.lm.client import JournaledClient, client_of, preflight
 from judgec.lm.endpoint.exchange import Chat, Plain
 from judgec.lm.endpoint.untrusted import FILTER_CODES, FILTERED, NO_VALUE
 from judgec.lm.functions import NoValueError
@@ -121,7 +121,7 @@ class Ask(Protocol):
 
 
 class Executor:
-    """Runs calls through the door of ``lm``.
+    """Runs calls through the client of ``lm``.
 
     Args:
         lm: From ``open_lm``.
@@ -131,7 +131,7 @@ class Executor:
 
     def __init__(self, lm: dspy.LM, *, in_flight: int = IN_FLIGHT, clock: Callable[[], float] = time.monotonic) -> None:
         self.lm = lm
-        self._door = door_of(lm)
+        self._client = client_of(lm)
         self._window = _Window(in_flight, clock)
 
     def preflight(self) -> None:
@@ -161,13 +161,13 @@ class Executor:
             BudgetError: When the next call does not fit the caps; likewise.
         """
         done = unscored = 0
-        groups = self._local(requests) if self._door.calls.backend.local else self._remote(requests)
+        groups = self._local(requests) if self._client.calls.backend.local else self._remote(requests)
         try:
             for group in groups:
                 done += len(group)
                 unscored += len([reply for reply in group if reply.text is None])
                 if on_done is not None:
-                    on_done(Progress(done, total, unscored, self._door.calls.usage.spent))
+                    on_done(Progress(done, total, unscored, self._client.calls.usage.spent))
                 yield from group
         finally:
             groups.close()
@@ -180,17 +180,17 @@ class Executor:
                 yield hits
             for request, digest in misses:
                 try:
-                    answered = self._door.calls.call(self._door.plain(request.messages, request.schema), digest)
+                    answered = self._client.calls.call(self._client.plain(request.messages, request.schema), digest)
                 except lm15.LM15Error as error:
                     yield [failed_reply(request, error)]
                 else:
                     yield [reply_of(request, answered)]
 
     def _remote(self, requests: Iterable[Request]) -> Generator[list[Reply], None, None]:
-        flight = _Flight(self._door, self._window)
+        flight = _Flight(self._client, self._window)
         source = iter(requests)
         waiting: deque[tuple[Request, bytes]] = deque()
-        elsewhere = Elsewhere(self._door.calls, self._window.clock)
+        elsewhere = Elsewhere(self._client.calls, self._window.clock)
         with _seldom_collected, _loop() as run:
             try:
                 while True:
@@ -215,18 +215,18 @@ class Executor:
             finally:
                 with _at_interrupt(flight.hurry):
                     run(flight.land())
-                self._door.calls.give_back([digest for _, digest in waiting])
+                self._client.calls.give_back([digest for _, digest in waiting])
 
     def look_up(self, chunk: list[Request]) -> tuple[list[Reply], list[tuple[Request, bytes]]]:
         """The replies that the journal has, and the calls that it has none of, with their keys."""
-        digests = [self._door.digest(request.messages, request.rollout, request.schema) for request in chunk]
-        known = self._door.calls.journaled_many(digests)
+        digests = [self._client.digest(request.messages, request.rollout, request.schema) for request in chunk]
+        known = self._client.calls.journaled_many(digests)
         hits, misses = [], []
         for request, digest in zip(chunk, digests, strict=True):
             if (reply := known.get(digest)) is None:
                 misses.append((request, digest))
             else:
-                hits.append(reply_of(request, self._door.calls.charge(digest, reply)))
+                hits.append(reply_of(request, self._client.calls.charge(digest, reply)))
         return hits, misses
 
 
@@ -234,21 +234,21 @@ class Elsewhere:
     """Calls that other processes are making: their replies are looked for now and then.
 
     Args:
-        door: Of all calls of the model.
+        client: Of all calls of the model.
         clock: Monotonic seconds.
     """
 
-    def __init__(self, door: Calls, clock: Callable[[], float]) -> None:
+    def __init__(self, client: Calls, clock: Callable[[], float]) -> None:
         self.calls: list[tuple[Request, bytes]] = []
-        self._door = door
+        self._client = client
         self._clock = clock
         self._looked = float("-inf")
 
     def sort(self, misses: list[tuple[Request, bytes]], waiting: deque[tuple[Request, bytes]]) -> list[Reply]:
         """Put calls that are ours to those that wait, and keep the others; returns what has come meanwhile."""
-        ours, known = self._door.take([digest for _, digest in misses])
+        ours, known = self._client.take([digest for _, digest in misses])
         waiting.extend(one for one in misses if one[1] in ours)
-        hits = [reply_of(request, self._door.charge(one, known[one])) for request, one in misses if one in known]
+        hits = [reply_of(request, self._client.charge(one, known[one])) for request, one in misses if one in known]
         self.calls += [one for one in misses if one[1] not in ours and one[1] not in known]
         return hits
 
@@ -290,9 +290,9 @@ class _Window:
 class _Flight:
     """The calls in flight on one event loop."""
 
-    def __init__(self, door: Door, window: _Window) -> None:
+    def __init__(self, client: JournaledClient, window: _Window) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
-        self._door = door
+        self._client = client
         self._window = window
         self._finished: list[Reply] = []
         self._fatal: BaseException | None = None
@@ -340,7 +340,7 @@ class _Flight:
     def _quiet(self, since: float) -> None:
         """Say that nothing comes, again and again."""
         loop = asyncio.get_running_loop()
-        self._door.calls.quiet(loop.time() - since, len(self._tasks - self._door.calls.pausing))
+        self._client.calls.quiet(loop.time() - since, len(self._tasks - self._client.calls.pausing))
         self._silence = loop.call_later(QUIET_SECONDS, self._quiet, since)
 
     def _hand_over(self) -> None:
@@ -366,12 +366,12 @@ class _Flight:
         loop = asyncio.get_running_loop()
         until = loop.time() + GRACE_SECONDS
         while self._tasks and loop.time() < until and not self._hurried:
-            for task in self._tasks & self._door.calls.pausing:
+            for task in self._tasks & self._client.calls.pausing:
                 task.cancel()
             await asyncio.wait(self._tasks, timeout=LANDING_SECONDS)
         late = [task for task in self._tasks if task.cancel()]
         await asyncio.gather(*late, return_exceptions=True)
-        await self._door.calls.backend.aclose()
+        await self._client.calls.backend.aclose()
         return self._finished
 
     def _start(self, waiting: deque[tuple[Request, bytes]]) -> None:
@@ -392,7 +392,7 @@ class _Flight:
 
     async def _call(self, request: Request, digest: bytes) -> None:
         try:
-            answered = await self._door.acall(lambda: self._made(request, digest), self._window.throttled)
+            answered = await self._client.acall(lambda: self._made(request, digest), self._window.throttled)
         except lm15.LM15Error as error:
             self._finished.append(failed_reply(request, error))
         except Exception as error:  # noqa: BLE001 - the end of the run, raised where it is read
@@ -403,13 +403,13 @@ class _Flight:
 
     def _made(self, request: Request, digest: bytes) -> tuple[Plain, bytes]:
         """The call as it is made now, and its key: settings may have been refused since it was looked up."""
-        door = self._door
-        if door.refused:
-            now = door.digest(request.messages, request.rollout, request.schema)
+        client = self._client
+        if client.refused:
+            now = client.digest(request.messages, request.rollout, request.schema)
             if now != digest:
-                door.calls.give_back([digest])
+                client.calls.give_back([digest])
                 digest = now
-        return door.plain(request.messages, request.schema, request.item), digest
+        return client.plain(request.messages, request.schema, request.item), digest
 
 
 class _SeldomCollected:

@@ -14,13 +14,13 @@ from judgec.lm.backend import Backend, whole_seconds
 from judgec.lm.batch.client import BatchClient
 from judgec.lm.batch.executor import BatchExecutor, open_service
 from judgec.lm.batch.rehearsal import rehearsed
+from judgec.lm.client import client_of, open_lm, preflight
 from judgec.lm.cluster import ray
 from judgec.lm.cluster.ray import Cluster
-from judgec.lm.door import door_of, open_lm, preflight
 from judgec.lm.executor import IN_FLIGHT, Ask, Executor, OnDone, Reply, Request
 from judgec.lm.functions import Function, FunctionBackend
 from judgec.lm.journal.journal import Journal
-from judgec.lm.patience import Patience
+from judgec.lm.max_wait import MaxWait
 from judgec.lm.router import routed
 from judgec.lm.spec import FUNCTION, REFUSED, LMSpec
 from judgec.lm.usage import Budget, Spent, Usage
@@ -46,7 +46,7 @@ class Session:
         spread: Workers on a Ray cluster make the calls, in place of this process.
         ray_address: Of that cluster; None starts one here, which ends with the session.
         on_done: Told of progress.
-        patience: How long a call waits for an endpoint that asks for time, and who is told of it.
+        max_wait: How long a call waits for an endpoint that asks for time, and who is told of it.
         batch: Which calls go in batches, at half the price and up to a day later.
         environ: Where keys are looked up.
         functions: What is called where a model is ``function/NAME``, by name.
@@ -70,7 +70,7 @@ class Session:
         spread: bool = False,
         ray_address: str | None = None,
         on_done: OnDone | None = None,
-        patience: Patience | None = None,
+        max_wait: MaxWait | None = None,
         batch: Batched = "nothing",
         environ: Mapping[str, str] | None = None,
         functions: Mapping[str, Function] | None = None,
@@ -78,7 +78,7 @@ class Session:
         self._environ = environ
         self._functions = functions or {}
         self._batch = batch
-        self._patience = patience or Patience()
+        self._max_wait = max_wait or MaxWait()
         self._in_flight = in_flight or (ray.IN_FLIGHT if spread else IN_FLIGHT)
         self.usage = usage or Usage()
         self.journal = Journal(home / ".judgec" / "journal.db") if journal is None else journal
@@ -112,7 +112,7 @@ class Session:
         if spec.recorded is not None or spec.embedded:
             return spec
         opened = self._executors.get(_key(spec))
-        return spec if opened is None else door_of(opened.lm).spec
+        return spec if opened is None else client_of(opened.lm).spec
 
     @property
     def lm(self) -> dspy.LM:
@@ -172,9 +172,9 @@ class Session:
     def _in_batches(self, spec: LMSpec) -> BatchExecutor:
         key = _key(spec)
         if key not in self._batched:
-            service = open_service(spec, self._patience, self._environ)
+            service = open_service(spec, self._max_wait, self._environ)
             lm = self._one_by_one(spec).lm
-            client = BatchClient(spec, service, door_of(lm).calls, self._patience.say)
+            client = BatchClient(spec, service, client_of(lm).calls, self._max_wait.say)
             self._batched[key] = BatchExecutor(lm, client)
         return self._batched[key]
 
@@ -198,7 +198,7 @@ class Session:
             budget=self._caps,
             usage=self.usage,
             backend=backend,
-            patience=self._patience,
+            max_wait=self._max_wait,
             environ=self._environ,
         )
 
@@ -216,7 +216,7 @@ class Session:
             )
         function, known = self._functions[name], spec.extra.get("version")
         if known is not None and known != function.digest:
-            self._patience.say(f"{spec.model}: not the version that was measured, {known}: it may judge otherwise")
+            self._max_wait.say(f"{spec.model}: not the version that was measured, {known}: it may judge otherwise")
         backend = FunctionBackend(function, spec, whole_seconds(spec), self._in_flight)
         self.opened.callback(backend.close)
         return backend
@@ -236,7 +236,7 @@ class Session:
         """
         if self._batch == "nothing" or self.spec.recorded is not None or self.spec.embedded:
             return work(ask or self.ask_whole)
-        return rehearsed(work, ask or self.ask_whole, lambda to: door_of(self._one_by_one(self._member(to)).lm))
+        return rehearsed(work, ask or self.ask_whole, lambda to: client_of(self._one_by_one(self._member(to)).lm))
 
     def _member(self, juror: str) -> LMSpec:
         return self.spec.members[juror] if juror else self.spec

@@ -13,7 +13,7 @@ import dspy
 import numpy as np
 
 from judgec import __version__
-from judgec.lm.door import Door
+from judgec.lm.client import JournaledClient
 from judgec.lm.frozen import FrozenPrompt
 from judgec.lm.journal.facts import Facts
 from judgec.lm.journal.journal import Journal
@@ -30,12 +30,12 @@ class KnownAnswers:
 
     Args:
         journal: Where they are.
-        door: Of the model.
+        client: Of the model.
         name: Of the judge, for people.
     """
 
-    def __init__(self, journal: Journal, door: Door, name: str) -> None:
-        self._journal, self._door, self._name = journal, door, name
+    def __init__(self, journal: Journal, client: JournaledClient, name: str) -> None:
+        self._journal, self._client, self._name = journal, client, name
 
     def verdicts(
         self, predict: dspy.Predict, prompt: FrozenPrompt, scale: Scale, aspects: tuple[str, ...], rollout: int | None
@@ -45,10 +45,10 @@ class KnownAnswers:
         probes = (Item("", "", texts), Item("", "", {}))
         digest = hashlib.sha256(__version__.encode())
         for probe in probes:
-            digest.update(self._door.digest(prompt.messages(fenced_inputs(predict, probe)), rollout))
+            digest.update(self._client.digest(prompt.messages(fenced_inputs(predict, probe)), rollout))
         digest.update(repr((scale.grades, scale.values, aspects)).encode())
-        facts = Facts(self._journal, "verdicts", digest.digest(), f"{self._name}, {self._door.spec.model}")
-        return KnownVerdicts(facts, len(aspects), len(scale.grades), self._door)
+        facts = Facts(self._journal, "verdicts", digest.digest(), f"{self._name}, {self._client.spec.model}")
+        return KnownVerdicts(facts, len(aspects), len(scale.grades), self._client)
 
 
 class KnownVerdicts:
@@ -58,18 +58,18 @@ class KnownVerdicts:
     reason as text.
     """
 
-    def __init__(self, facts: Facts, n_aspects: int, n_grades: int, door: Door) -> None:
+    def __init__(self, facts: Facts, n_aspects: int, n_grades: int, client: JournaledClient) -> None:
         self._facts = facts
         self._shape = (n_aspects, n_grades)
         self._numbers = n_aspects * (n_grades + 1) + 1
-        self._door = door
+        self._client = client
 
     def find(self, digests: Sequence[bytes]) -> "VerdictRows":
         """The verdicts that are known; each counts as a call answered from the journal."""
         known = self._facts.get_many(digests)
         rows = [row for row, digest in enumerate(digests) if digest in known]
         values = [known[digests[row]] for row in rows]
-        self._door.calls.usage.journaled(len(rows))
+        self._client.calls.usage.journaled(len(rows))
         cut = FLOAT_BYTES * self._numbers
         numbers = np.frombuffer(b"".join([value[:cut] for value in values])).reshape(len(rows), self._numbers)
         return VerdictRows(rows, numbers, [str(value[cut:], "utf-8") for value in values], self._shape)

@@ -60,7 +60,14 @@ from judgec.verbs.options.evaluate import EvaluateOptions
 from judgec.verbs.options.option import carried_over
 from judgec.verbs.spending import account_for, session_for
 from judgec.verbs.tournament import Tournament
-from judgec.verbs.umpires import Umpire, Umpires, Uncompiled, named_umpires, seated, umpire_of
+from judgec.verbs.tournament_judges import (
+    TournamentJudge,
+    TournamentJudges,
+    Uncompiled,
+    named_judges,
+    seated,
+    tournament_judge,
+)
 from judgec.verbs.validity import validity_of
 from judgec.verbs.verb import verb
 
@@ -95,20 +102,20 @@ def evaluate(options: EvaluateOptions, watch: Watch) -> Tournament:
     if given is not None and options.home == Path():
         options = replace(options, home=given.home)
     _check(options)
-    named = named_umpires(options)
+    named = named_judges(options)
     account = account_for(options, given)  # of agents, relevance and games together
     sources = _sources(options, account, watch)
     preferences = _tables(options.preferences, "preferences", options.missing)
     labels = None if options.labels is None else named_table(options.labels, "labels", options.missing)
     entries = read_entries(sources, [*preferences, *([] if labels is None else [labels])])
-    umpires = seated(named, entries, options)
+    panel = seated(named, entries, options)
     if any(isinstance(one, Uncompiled) for one in named):
         options = replace(options, lm=None)  # the cards have it
     gate = parse_gate(options.gate, entries.agents) if options.gate else None
     pools = parse_pools(options.pool, entries.agents) if options.pool else {}
     sheet = Datasheet(scale=None if options.scale is None else as_scale(options.scale))
     sheet = read_datasheet(str(options.labels), options.scale) if is_path(options.labels) else sheet
-    judges = (*recorded_judges(*(one.program for one in umpires.members)), *options.measured)
+    judges = (*recorded_judges(*(one.program for one in panel.members)), *options.measured)
     graded = None
     if labels is not None:
         people = options.annotators
@@ -128,7 +135,7 @@ def evaluate(options: EvaluateOptions, watch: Watch) -> Tournament:
     out = options.out
     store = tracking_store(options.home, options.tracking_uri, os.environ)
     with Tracker(store, os.environ, seal.notes) as tracker:
-        found = _evaluated(options, umpires, entries, sources, next(iter(preferences), None), account, watch)
+        found = _evaluated(options, panel, entries, sources, next(iter(preferences), None), account, watch)
         found = replace(found, **_tested(found, pools, graded))
         if gate is not None:
             found = replace(found, notes=(*found.notes, *filter(None, (gate.warning,))), gate=held(gate, found.board))
@@ -238,15 +245,15 @@ def _plan(options: EvaluateOptions) -> GamePlan:
 
 def _evaluated(
     options: EvaluateOptions,
-    umpires: Umpires,
+    panel: TournamentJudges,
     entries: Entries,
     sources: Sources,
     preferences: TableSource | None,
     account: Account,
     watch: Watch,
 ) -> Evaluation:
-    card, plan = umpires.card, _plan(options)
-    seen = umpires.learned(entries)
+    card, plan = panel.card, _plan(options)
+    seen = panel.learned(entries)
     labelled = (
         None
         if preferences is None
@@ -254,7 +261,7 @@ def _evaluated(
     )
     with ExitStack() as stack:
 
-        def opened(judging: Umpire) -> tuple[CompiledJudge, Session]:
+        def opened(judging: TournamentJudge) -> tuple[CompiledJudge, Session]:
             """A judge and its way to the LM."""
             spec = judging.spec(options)
             session = stack.enter_context(session_for(options, spec, options.home, watch, account=account))
@@ -264,9 +271,9 @@ def _evaluated(
             return judge, session
 
         relevance = _relevance(options, entries, sources, watch, opened)
-        jury = _jury(options, umpires, opened)
+        jury = _jury(options, panel, opened)
         player = _player(options, card, jury, entries, relevance)
-        watch.stage("play", f"{plan.kind} games, judged by {_names(umpires)}; {_asked_at(umpires, options)}")
+        watch.stage("play", f"{plan.kind} games, judged by {_names(panel)}; {_asked_at(panel, options)}")
         played, proposal = play_tournament(entries, player, plan)
         agreement = jury.agreement()
     watch.stage("rate", f"{len(played)} games")
@@ -277,7 +284,7 @@ def _evaluated(
         card=card,
         board=make_leaderboard(games, source="evaluate", seed=seed),
         played=played,
-        unproven=umpires.unproven,
+        unproven=panel.unproven,
         marks=marks,
         tie_band=_tie_band(card) if marks else "",
         retrieval=None if relevance is None else retrieval_table(entries, relevance, cutoff=options.cutoff, seed=seed),
@@ -289,12 +296,12 @@ def _evaluated(
         learned=seen,
         agreement=agreement,
     )
-    model = ", ".join(dict.fromkeys(one.spec(options).model for one in umpires.members))
+    model = ", ".join(dict.fromkeys(one.spec(options).model for one in panel.members))
     asked = replace(options, lm=options.lm or (None if model == card.lm.get("model") else model))
-    validities = [validity_of(one.program.card, jury.inputs) for one in umpires.members if one.program.card.version]
+    validities = [validity_of(one.program.card, jury.inputs) for one in panel.members if one.program.card.version]
     found = replace(found, unmeasured="; ".join(filter(None, (one.refused("answers") for one in validities))))
     notes = (*notes_of(asked, found, validities, qrels=sources.qrels is not None), *seen_note(seen, entries))
-    notes += ranked_notes([one.program for one in umpires.members])
+    notes += ranked_notes([one.program for one in panel.members])
     notes += () if agreement is None else (jury_sentence(agreement),)
     if options.length_control:
         lengths, why_not = equal_lengths(games, entries)
@@ -344,45 +351,43 @@ def _relevance(
     entries: Entries,
     sources: Sources,
     watch: Watch,
-    opened: Callable[[Umpire], tuple[CompiledJudge, Session]],
+    opened: Callable[[TournamentJudge], tuple[CompiledJudge, Session]],
 ) -> Relevance | None:
     if sources.qrels is not None:
         return by_document(read_qrels(sources.qrels, sources.rename), entries, name_of(sources.qrels))
     if options.relevance_judge is None:
         return None
-    umpire = umpire_of(options, "--relevance-judge", options.relevance_judge)
-    card = umpire.program.card
+    ranker = tournament_judge(options, "--relevance-judge", options.relevance_judge)
+    card = ranker.program.card
     if card.task != "relevance":
         raise UserError(
             f"--relevance-judge {options.relevance_judge}: a judge of {card.task}; one of relevance is "
             "needed. Name another."
         )
-    judge, session = opened(umpire)
+    judge, session = opened(ranker)
     watch.stage("relevance", f"pooled documents, judged by {card.name}@{card.version}")
     return judge_pool(entries, judge, session.ask)
 
 
-def _names(umpires: Umpires) -> str:
-    card = umpires.card
-    return (
-        f"{card.name}@{card.version}" if len(umpires.members) == 1 else ", ".join(one.name for one in umpires.members)
-    )
+def _names(panel: TournamentJudges) -> str:
+    card = panel.card
+    return f"{card.name}@{card.version}" if len(panel.members) == 1 else ", ".join(one.name for one in panel.members)
 
 
-def _asked_at(umpires: Umpires, options: EvaluateOptions) -> str:
+def _asked_at(panel: TournamentJudges, options: EvaluateOptions) -> str:
     """Which models are asked, and where."""
-    asked = (
-        EVIDENCE_ALONE if one.program.card.evidence_alone else one.spec(options).asked_at for one in umpires.members
-    )
+    asked = (EVIDENCE_ALONE if one.program.card.evidence_alone else one.spec(options).asked_at for one in panel.members)
     return ", ".join(dict.fromkeys(asked))
 
 
 def _jury(
-    options: EvaluateOptions, umpires: Umpires, opened: Callable[[Umpire], tuple[CompiledJudge, Session]]
+    options: EvaluateOptions,
+    panel: TournamentJudges,
+    opened: Callable[[TournamentJudge], tuple[CompiledJudge, Session]],
 ) -> SeatedJury:
     """The judges with their ways to their models; those that compare weigh what the options say."""
     seats = []
-    for one in umpires.members:
+    for one in panel.members:
         judge, session = opened(one)
         if judge.pairs and (options.factors or options.has_citations):
             module = weighing(judge.module, factors=options.factors, citations=options.has_citations)

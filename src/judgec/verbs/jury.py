@@ -7,7 +7,7 @@ from functools import partial
 
 from judgec.errors import UserError
 from judgec.labels.stream.pieces import Piece
-from judgec.lm.door import door_of
+from judgec.lm.client import client_of
 from judgec.lm.executor import Ask, Executor, OnDone, Progress
 from judgec.lm.hosts import own_endpoint
 from judgec.lm.journal.journal import Journal
@@ -247,7 +247,7 @@ class _Opening:
             samples=self.asking.samples,
             structured=self.asking.structured,
             anew=True,
-            known=KnownAnswers(self.session.journal, door_of(executor.lm), member if juror else name),
+            known=KnownAnswers(self.session.journal, client_of(executor.lm), member if juror else name),
             count=self.count,
         )
         if not sample:

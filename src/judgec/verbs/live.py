@@ -1,4 +1,4 @@
-"""Asks the prompts of recorded judges live: whose model, and through which door."""
+"""Asks the prompts of recorded judges live: whose model, and by which client."""
 
 from collections.abc import Callable, Mapping
 

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from judgec.lm.functions import Function
 from judgec.lm.journal.journal import Journal
-from judgec.lm.patience import Patience
+from judgec.lm.max_wait import MaxWait
 from judgec.lm.session import Batched, Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Account, Budget
@@ -108,7 +108,7 @@ def session_for(
         ray_address=ray_address,
         environ=environ,
         on_done=watch.progress,
-        patience=Patience(options.max_wait, watch.waiting),
+        max_wait=MaxWait(options.max_wait, watch.waiting),
         batch=batched if getattr(options, "batch", False) else "nothing",
         functions={name: function_of(name, one) for name, one in options.functions.items()},
     )

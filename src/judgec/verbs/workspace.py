@@ -9,7 +9,7 @@ from judgec.connect.tracking.store import TrackingStore, tracking_store
 from judgec.lm.executor import OnDone
 from judgec.lm.functions import Function
 from judgec.lm.journal.journal import Journal
-from judgec.lm.patience import Patience
+from judgec.lm.max_wait import MaxWait
 from judgec.lm.session import Batched, Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget
@@ -91,7 +91,7 @@ class Workspace:
         spread: bool = False,
         ray_address: str | None = None,
         on_done: OnDone | None = None,
-        patience: Patience | None = None,
+        max_wait: MaxWait | None = None,
         batch: Batched = "nothing",
         functions: Mapping[str, Function] | None = None,
     ) -> Session:
@@ -108,7 +108,7 @@ class Workspace:
             spread: Workers on a Ray cluster make the calls.
             ray_address: Of that cluster.
             on_done: Told of progress.
-            patience: How long a call waits for an endpoint that asks for time, and who is told of it.
+            max_wait: How long a call waits for an endpoint that asks for time, and who is told of it.
             batch: Which calls go in batches.
             functions: What is called where a model is ``function/NAME``, by name.
 
@@ -127,7 +127,7 @@ class Workspace:
             spread=spread,
             ray_address=ray_address,
             on_done=on_done,
-            patience=patience,
+            max_wait=max_wait,
             batch=batch,
             environ=self.environ,
             functions=functions,

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from judgec.compile.agents.candidates import AgentCandidate
 from judgec.compile.agents.compile import WORDS, AgentCompile, AnsweredQueries, CompiledAgent
 from judgec.compile.agents.metric import ScoredAnswer
+from judgec.compile.family_state import FamilyState
 from judgec.compile.pipeline import Contested, MeanVerdict, decide_means
-from judgec.compile.standing import Standing
 from judgec.labels.splits import Split
 from judgec.rag.agents.answer import Answer
 from judgec.rag.agents.rag import RAG, AgentSettings
@@ -17,10 +17,10 @@ from tests.rag.agents.world import Shelf
 Scores = Mapping[str, Sequence[ScoredAnswer]]
 
 
-def decided(scores: Scores, settings: AgentCompile, standing: Standing | None = None) -> MeanVerdict:
+def decided(scores: Scores, settings: AgentCompile, standing: FamilyState | None = None) -> MeanVerdict:
     """The verdict on test answers that scored so."""
     test = {who: AnsweredQueries((), found) for who, found in scores.items()}
-    return decide_means(WORDS, "a prompt", test, standing or Standing(1, None), settings.pipeline.resampling)
+    return decide_means(WORDS, "a prompt", test, standing or FamilyState(1, None), settings.pipeline.resampling)
 
 
 def compiled_agent(

@@ -8,9 +8,9 @@ import pytest
 from judgec.compile.agents.compile import AgentCompile, CompiledAgent, compile_agent
 from judgec.compile.agents.metric import AcceptedMetric, ScoredAnswer
 from judgec.compile.agents.report import Provenance, SavedAgent, save_agent
+from judgec.compile.family_state import FamilyState
 from judgec.compile.pipeline import COMPILED, UNCOMPILED
 from judgec.compile.release import Place, check_place
-from judgec.compile.standing import Standing
 from judgec.errors import ArtifactError, UserError
 from judgec.labels.splits import read_family
 from judgec.lm.session import Session
@@ -109,7 +109,7 @@ def test_second_version_meets_the_champion_at_the_next_look(tmp_path: Path) -> N
     with FakeOpenAI(learner) as server:
         saved(tmp_path, compiled(tmp_path, server, QUERIES, optimizer="labeled"))
         second = compiled(tmp_path, server, QUERIES, optimizer="labeled")
-    assert second.verdict.standing == Standing(2, 1)
+    assert second.verdict.standing == FamilyState(2, 1)
     assert second.verdict.rival == "champion"
     assert not second.verdict.promoted
     assert "look 2" in second.verdict.reason
@@ -174,7 +174,7 @@ def test_queries_stay_on_their_side_under_another_name_and_other_ids(tmp_path: P
         first = compiled(tmp_path, server, QUERIES, optimizer="labeled")
         saved(tmp_path, first)
         other = compiled(tmp_path, server, renamed[::-1], optimizer="labeled", name="other", accepted=accepted)
-    assert other.verdict.standing == Standing(2, None)  # looks belong to the queries, whatever an agent is called
+    assert other.verdict.standing == FamilyState(2, None)  # looks belong to the queries, whatever an agent is called
     sides = [
         {name: {query.text.casefold() for query in part} for name, part in found.parts.items()}
         for found in (first, other)

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from judgec.compile.family_state import FamilyState
 from judgec.compile.pipeline import UNCOMPILED
 from judgec.compile.queries.candidates import QueryCandidate
 from judgec.compile.queries.compile import CompiledQueries, GeneratorKind, QuerySettings, compile_queries, score
 from judgec.compile.queries.outcome import GeneratorOrigin, run_of, save
 from judgec.compile.queries.saved import CompiledGenerator, load_generator
-from judgec.compile.standing import Standing
 from judgec.errors import UserError
 from judgec.labels.splits import read_family
 from judgec.lm.embedded.prompt import PromptParts, unquote
@@ -161,11 +161,11 @@ def test_save_keeps_what_generates_the_same_again(tmp_path: Path) -> None:
     assert (run.headline["lm_calls"], run.headline["cost_usd"], run.headline["seconds"]) == (0.0, 0.0, 1.0)
     second = compiled(teachable, tmp_path)
     assert second.verdict.rival == "champion"
-    assert second.verdict.standing == Standing(2, 1)
+    assert second.verdict.standing == FamilyState(2, 1)
     assert not second.verdict.promoted  # as good as the champion, since it is the same
     assert second.found.split.test == found.found.split.test
     again = save(second, replace(origin, name="gen"))[0]
     assert (again.version, again.looks, again.parent) == (2, 2, 1)
     renamed = compiled(teachable, tmp_path, name="other")
     assert renamed.found.split.test == found.found.split.test
-    assert renamed.verdict.standing == Standing(3, None)  # looks belong to the documents
+    assert renamed.verdict.standing == FamilyState(3, None)  # looks belong to the documents

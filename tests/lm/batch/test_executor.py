@@ -13,10 +13,10 @@ from judgec.errors import BudgetError, ServiceError, UserError
 from judgec.lm.batch import client, service
 from judgec.lm.batch.executor import open_service
 from judgec.lm.batch.service import BatchLimits
-from judgec.lm.door import door_of
+from judgec.lm.client import client_of
 from judgec.lm.executor import Reply, Request
 from judgec.lm.journal.journal import Journal
-from judgec.lm.patience import Patience
+from judgec.lm.max_wait import MaxWait
 from judgec.lm.prices import price
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
@@ -53,8 +53,8 @@ def opened(
     server: FakeBatches, home: Path, model: str, caps: Budget | None = None, say: Callable[[str], None] = lambda _: None
 ) -> Iterator[Session]:
     spec = LMSpec.parse(model, api_base=server.base_url)
-    patience = Patience(2.0, say)
-    with Session(spec, home, caps=caps, batch="everything", environ=KEYS, patience=patience) as session:
+    max_wait = MaxWait(2.0, say)
+    with Session(spec, home, caps=caps, batch="everything", environ=KEYS, max_wait=max_wait) as session:
         yield session
 
 
@@ -205,7 +205,7 @@ def test_run_with_too_many_requests_for_a_batch_splits(
         monkeypatch.setattr(provider, "limits", BatchLimits(4, 10**9))
         assert len(list(session.ask(requests(10)))) == 10
         (one,) = requests(1)
-        body = provider.size(provider.encode(door_of(session.lm).plain(one.messages)))
+        body = provider.size(provider.encode(client_of(session.lm).plain(one.messages)))
         monkeypatch.setattr(provider, "limits", BatchLimits(1000, 3 * (body + 16)))
         assert len(list(session.ask(requests(17)))) == 17
     assert [len(batch.lines) for batch in server.batches] == [4, 4, 2, 3, 3, 1]
@@ -294,7 +294,7 @@ def test_results_at_another_host_are_not_fetched(tmp_path: Path) -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(FakeBatches, "base_url", property(lambda _: shown))  # where it says that results are
             with (
-                Session(spec, tmp_path, batch="everything", environ=KEYS, patience=Patience(0.0)) as session,
+                Session(spec, tmp_path, batch="everything", environ=KEYS, max_wait=MaxWait(0.0)) as session,
                 pytest.raises(ServiceError, match="names an address at"),
             ):
                 list(session.ask(requests(2)))
@@ -307,11 +307,11 @@ def test_prompt_for_anthropic_marks_where_its_fixed_part_ends(tmp_path: Path) ->
     with Session(spec, tmp_path, environ=KEYS) as session:
         said = [("system", "rubric"), ("user", "example"), ("assistant", "5"), ("user", "item")]
         chat = [{"role": role, "content": text} for role, text in said]
-        door = door_of(session.lm)
-        provider = open_service(spec, Patience(), KEYS)
-        body = json.loads(provider.encode(door.plain(chat)))
+        client = client_of(session.lm)
+        provider = open_service(spec, MaxWait(), KEYS)
+        body = json.loads(provider.encode(client.plain(chat)))
         provider.close()
-        assert door.digest(chat) == door.digest_of(door.plain(chat).request())
+        assert client.digest(chat) == client.digest_of(client.plain(chat).request())
     blocks = [*body["system"], *(block for turn in body["messages"] for block in turn["content"])]
     marked = {block["text"]: block.get("cache_control") for block in blocks}
     mark = {"type": "ephemeral"}
@@ -352,7 +352,7 @@ def test_answer_without_end_about_batches_is_given_up(tmp_path: Path, model: str
     with FakeBatches(hook=lambda one: odd if one == step else "") as server:
         spec = LMSpec.parse(model, api_base=server.base_url, timeout=0.3)
         with (
-            Session(spec, tmp_path, batch="everything", environ=KEYS, patience=Patience(0.0, heard.append)) as session,
+            Session(spec, tmp_path, batch="everything", environ=KEYS, max_wait=MaxWait(0.0, heard.append)) as session,
             pytest.raises(ServiceError) as fault,
         ):
             list(session.ask(requests(2)))

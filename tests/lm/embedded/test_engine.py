@@ -9,7 +9,7 @@ import pytest
 from dspy.lm15 import InvalidRequestError
 from scipy.stats import kendalltau
 
-from judgec.lm.door import open_lm
+from judgec.lm.client import open_lm
 from judgec.lm.logprobs import from_prediction, label_probabilities
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from judgec.errors import ServiceError
-from judgec.lm.door import door_of, open_lm, preflight
+from judgec.lm.client import client_of, open_lm, preflight
 from judgec.lm.executor import Executor, Reply
 from judgec.lm.journal.journal import Journal
-from judgec.lm.patience import Patience
+from judgec.lm.max_wait import MaxWait
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
 from tests.lm.judging import requests
@@ -96,7 +96,7 @@ def test_model_that_refuses_settings_under_any_name_is_asked_alike_from_the_firs
 
         def opened(one: LMSpec) -> Executor:
             shared = {"journal": journal, "budget": Budget(), "usage": Usage(), "environ": {"OPENAI_API_KEY": "k"}}
-            return Executor(open_lm(one, patience=Patience(say=said.append), **shared), in_flight=4)  # type: ignore[arg-type]
+            return Executor(open_lm(one, max_wait=MaxWait(say=said.append), **shared), in_flight=4)  # type: ignore[arg-type]
 
         first = opened(spec)
         first.preflight()
@@ -108,7 +108,7 @@ def test_model_that_refuses_settings_under_any_name_is_asked_alike_from_the_firs
                 16_000,
                 set(),
             )
-        settled = door_of(first.lm).spec
+        settled = client_of(first.lm).spec
         card = settled.describe()
         refused = {"temperature", "logprobs"} | ({"max_tokens"} if model.startswith("hosted") else set())
         assert set(settled.without) == refused == {line.split(" refuses ")[1].split()[0] for line in said}
@@ -153,7 +153,9 @@ def test_model_that_is_refused_for_another_reason_quotes_the_server() -> None:
 
 def test_schema_is_part_of_the_key() -> None:
     lm = open_lm(LMSpec.parse("embedded"), journal=None, budget=Budget(), usage=Usage())
-    door, (request,) = door_of(lm), requests(1)
-    keys = {door.digest(request.messages, None, schema) for schema in (None, SCHEMA, SCHEMA.replace("2", "3"))}
+    journaled, (request,) = client_of(lm), requests(1)
+    keys = {journaled.digest(request.messages, None, schema) for schema in (None, SCHEMA, SCHEMA.replace("2", "3"))}
     assert len(keys) == 3
-    assert door.digest(request.messages, None, SCHEMA) == door.digest_of(door.plain(request.messages, SCHEMA).request())
+    assert journaled.digest(request.messages, None, SCHEMA) == journaled.digest_of(
+        journaled.plain(request.messages, SCHEMA).request()
+    )

@@ -37,8 +37,8 @@ class _Reader:
     """Everything that happens to the body of a reply, from the wire to the verdict."""
 
     def __init__(self) -> None:
-        self._wire, _, door = wired("openai/x")
-        self._plain = door.plain([{"role": "user", "content": "Grade this."}])
+        self._wire, _, journaled = wired("openai/x")
+        self._plain = journaled.plain([{"role": "user", "content": "Grade this."}])
         self._bill = Bill(LMSpec.parse("openai/gpt-4o-mini"))
         predict = dspy.Predict(GradeAnswer)
         self._rater = PromptRater(predict, scale=SCALE, aspects=("grade",))

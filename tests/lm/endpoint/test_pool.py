@@ -17,7 +17,7 @@ import pytest
 from dspy import lm15
 
 from judgec.lm.backend import ClientBackend, unreachable
-from judgec.lm.door import door_of, open_lm
+from judgec.lm.client import client_of, open_lm
 from judgec.lm.endpoint import untrusted
 from judgec.lm.endpoint.exchange import Completion, Plain
 from judgec.lm.endpoint.pool import PooledBackend, open_endpoint
@@ -36,9 +36,9 @@ ENVIRON = {"OPENAI_API_KEY": "sk-1"}
 def say(url: str, act: Callable[[PooledBackend, Plain], Awaitable[object]], timeout: float = 60.0) -> None:
     spec = LMSpec.parse("openai/x", api_base=url, timeout=timeout)
     lm = open_lm(spec, journal=None, budget=Budget(), usage=Usage(), environ=ENVIRON)
-    backend = door_of(lm).calls.backend
+    backend = client_of(lm).calls.backend
     assert isinstance(backend, PooledBackend)
-    plain = door_of(lm).plain(requests(1)[0].messages)
+    plain = client_of(lm).plain(requests(1)[0].messages)
 
     async def both() -> None:
         try:
@@ -107,7 +107,7 @@ def test_prompt_is_not_sent_where_a_redirect_points(code: int, model: str) -> No
         with FakeOpenAI(policies.always(sent)) as server:
             spec = LMSpec.parse(model, api_base=server.base_url)
             lm = open_lm(spec, journal=None, budget=Budget(), usage=Usage(), environ=environ)
-            backend, asked = door_of(lm).calls.backend, door_of(lm).plain(requests(1)[0].messages)
+            backend, asked = client_of(lm).calls.backend, client_of(lm).plain(requests(1)[0].messages)
 
             async def ask() -> None:
                 try:

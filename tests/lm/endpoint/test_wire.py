@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgec.lm.backend import Remedy, native_route, remedy
-from judgec.lm.door import Door, door_of, open_lm
+from judgec.lm.client import JournaledClient, client_of, open_lm
 from judgec.lm.endpoint.exchange import Completion, Plain
 from judgec.lm.endpoint.wire import Wire, retry_after
 from judgec.lm.spec import LMSpec
@@ -28,14 +28,14 @@ MODELS = [
 ]
 
 
-def wired(model: str, environ: Mapping[str, str] | None = None) -> tuple[Wire, Any, Door]:
-    """The wire, DSPy's client (untyped) and the door of a model."""
+def wired(model: str, environ: Mapping[str, str] | None = None) -> tuple[Wire, Any, JournaledClient]:
+    """The wire, DSPy's client (untyped) and the journaled of a model."""
     spec = LMSpec.parse(model, api_base="http://127.0.0.1:1/v1")
     route, config = native_route(spec, environ or {})
     assert route is not None
     client = LMRouter(config).lm(route)
     lm = open_lm(spec, journal=None, budget=Budget(), usage=Usage(), environ=environ or {})
-    return Wire(client, route.partition(":")[2]), client, door_of(lm)
+    return Wire(client, route.partition(":")[2]), client, client_of(lm)
 
 
 def whole(client: Any, plain: Plain, model: str) -> Any:  # DSPy's request, untyped
@@ -60,8 +60,8 @@ def test_native_route_keeps_the_colon_of_a_models_name(model: str, route: str | 
 @pytest.mark.parametrize("chat", [[USER], [SYSTEM, USER], [SYSTEM, USER, ASSISTANT, USER]])
 @pytest.mark.parametrize("schema", [None, '{"type": "object", "properties": {}}'])
 def test_encode_sends_what_dspys_client_sends(model: str, chat: list[dict[str, str]], schema: str | None) -> None:
-    wire, client, door = wired(model, {"OPENAI_API_KEY": "sk-1", "DEEPSEEK_API_KEY": "sk-2"})
-    plain = door.plain(chat, schema)
+    wire, client, journaled = wired(model, {"OPENAI_API_KEY": "sk-1", "DEEPSEEK_API_KEY": "sk-2"})
+    plain = journaled.plain(chat, schema)
     theirs = whole(client, plain, model)
     for _ in range(2):  # learned, then from the template
         url, headers, body = wire.encode(plain)

@@ -33,10 +33,10 @@ FIELDS = ("query", "answer", "reference", "contexts")
 FOREIGN = ("judgec", "dspy", "pydantic", "scipy", "sklearn", "mlflow", "snowballstemmer", "pandas")
 ALONE = """
 import json, sys
-class Door:
+class JournaledClient:
     def find_spec(self, name, *rest):
         if name.split(".")[0] in FOREIGN: raise ImportError(name)
-sys.meta_path.insert(0, Door())
+sys.meta_path.insert(0, JournaledClient())
 sys.path.insert(0, sys.argv[1])
 from judge import grade
 for line in open(sys.argv[2], encoding="utf-8"):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from judgec.errors import ArtifactError
-from judgec.lm.door import open_lm
+from judgec.lm.client import open_lm
 from judgec.lm.executor import Ask, Executor, Reply, Request
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage

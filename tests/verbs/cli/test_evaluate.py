@@ -260,7 +260,7 @@ def test_bad_input_is_refused_before_anything_is_judged(
     monkeypatch.chdir(home)
     monkeypatch.setattr(sys, "argv", ["judgec", "evaluate", "--out", "refused", *arguments, "--home", str(home)])
     # As if the judge had learned from the tournament's second query.
-    monkeypatch.setattr("judgec.verbs.umpires.learned_queries", lambda *_: frozenset({"t1"}))
+    monkeypatch.setattr("judgec.verbs.tournament_judges.learned_queries", lambda *_: frozenset({"t1"}))
     with pytest.raises(SystemExit) as end:
         main()
     assert end.value.code == 2

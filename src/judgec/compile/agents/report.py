@@ -9,10 +9,10 @@ from judgec import __version__
 from judgec.compile.agents.compile import MEASURED, WORDS, AgentCompile, CompiledAgent
 from judgec.compile.agents.duel import Duel
 from judgec.compile.agents.page import agent_page, cases
+from judgec.compile.family_state import FamilyState, family_state
 from judgec.compile.pipeline import COMPILED, UNCOMPILED, decided_again
 from judgec.compile.release import Place, alias_of, cost_of, release
 from judgec.compile.report import ENGINE_NOTE, PACKAGES
-from judgec.compile.standing import Standing, standing_of
 from judgec.connect.tracking.metrics import headline, of_cost
 from judgec.connect.tracking.runs import CandidateRun, CompileRun, DatasetInput, ModelVersion
 from judgec.labels.rows.items import digest
@@ -107,15 +107,15 @@ class FinishedAgent:
         return Place(self.settings.home, self.settings.name, TASK)
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> FamilyState:
         """As it was when this was decided."""
         return self.compiled.verdict.standing
 
-    def stands(self) -> Standing:
+    def stands(self) -> FamilyState:
         """As the family stands on disk."""
-        return standing_of(self.settings.home, self.settings.name, self.compiled.found.tested(), MEASURED)
+        return family_state(self.settings.home, self.settings.name, self.compiled.found.tested(), MEASURED)
 
-    def decided(self, standing: Standing) -> "FinishedAgent":
+    def decided(self, standing: FamilyState) -> "FinishedAgent":
         """Decided again, as the family stands now."""
         found = decided_again(WORDS, self.compiled.found, standing, self.settings.pipeline.resampling)
         return replace(self, compiled=replace(self.compiled, found=found))

@@ -7,12 +7,12 @@ from importlib.metadata import version as installed
 from pathlib import Path
 
 from judgec import __version__
+from judgec.compile.family_state import FamilyState, family_state
 from judgec.compile.pipeline import decided_again
 from judgec.compile.queries.compile import MEASURED, WORDS, CompiledQueries, QuerySettings
 from judgec.compile.queries.saved import TASK, state_of
 from judgec.compile.release import Place, alias_of, release
 from judgec.compile.report import ENGINE_NOTE, PACKAGES
-from judgec.compile.standing import Standing, standing_of
 from judgec.connect.tracking.metrics import headline, of_cost
 from judgec.connect.tracking.runs import CandidateRun, CompileRun, DatasetInput, ModelVersion
 from judgec.labels.rows.items import digest
@@ -93,15 +93,15 @@ class FinishedGenerator:
         return Place(self.origin.home, self.origin.name, TASK)
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> FamilyState:
         """As it was when this was decided."""
         return self.compiled.verdict.standing
 
-    def stands(self) -> Standing:
+    def stands(self) -> FamilyState:
         """As the family stands on disk."""
-        return standing_of(self.origin.home, self.origin.name, self.compiled.found.tested(), MEASURED)
+        return family_state(self.origin.home, self.origin.name, self.compiled.found.tested(), MEASURED)
 
-    def decided(self, standing: Standing) -> "FinishedGenerator":
+    def decided(self, standing: FamilyState) -> "FinishedGenerator":
         """Decided again, as the family stands now."""
         found = decided_again(WORDS, self.compiled.found, standing, self.origin.settings.resampling)
         return replace(self, compiled=replace(self.compiled, found=found))

@@ -29,7 +29,7 @@ from judgec.lm.batch.service import (
 )
 from judgec.lm.endpoint import untrusted
 from judgec.lm.endpoint.exchange import Completion, Plain
-from judgec.lm.patience import Patience
+from judgec.lm.max_wait import MaxWait
 from judgec.lm.redirects import on_host
 from judgec.lm.spec import LMSpec
 
@@ -47,7 +47,7 @@ class AnthropicBatches:
         spec: The model.
         client: DSPy's client of the model: it knows key and address; its connections are not used.
         model: The name that the endpoint knows.
-        patience: How long an endpoint may ask to wait.
+        max_wait: How long an endpoint may ask to wait.
 
     Raises:
         UserError: The SDK is not installed.
@@ -56,7 +56,7 @@ class AnthropicBatches:
     name = "anthropic"
     limits = LIMITS
 
-    def __init__(self, spec: LMSpec, client: Any, model: str, patience: Patience) -> None:  # DSPy is untyped
+    def __init__(self, spec: LMSpec, client: Any, model: str, max_wait: MaxWait) -> None:  # DSPy is untyped
         try:
             import anthropic
         except ImportError:
@@ -77,7 +77,7 @@ class AnthropicBatches:
         )
         broken = (anthropic.APIConnectionError, anthropic.APIResponseValidationError, ValueError, TypeError)
         self._talk = Talk(
-            spec, (*broken, transport_error(anthropic.DefaultHttpxClient)), anthropic.APIStatusError, patience
+            spec, (*broken, transport_error(anthropic.DefaultHttpxClient)), anthropic.APIStatusError, max_wait
         )
         self._not_ours: set[tuple[str, str]] = set()  # nonces and batches whose results do not have them
 

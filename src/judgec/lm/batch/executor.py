@@ -15,11 +15,11 @@ from judgec.lm.backend import LMBudgetError, native_route, service_error
 from judgec.lm.batch.client import ATTEMPTS, BatchClient, Fault
 from judgec.lm.batch.service import BatchService
 from judgec.lm.calls import Answered
-from judgec.lm.door import door_of
+from judgec.lm.client import client_of
 from judgec.lm.endpoint.exchange import Plain
 from judgec.lm.endpoint.features import SettingRefusedError
 from judgec.lm.executor import CHUNK, Elsewhere, Executor, Reply, Request, failed_reply, reply_of
-from judgec.lm.patience import Patience
+from judgec.lm.max_wait import MaxWait
 from judgec.lm.spec import LMSpec
 
 IDLE_SECONDS = 0.5  # after which requests are looked for again, and whether anybody still waits
@@ -85,8 +85,8 @@ class _Run:
     def __init__(self, executor: BatchExecutor, source: Iterable[Request]) -> None:
         self.awaited: dict[bytes, _Awaited] = {}
         self._executor, self._source = executor, iter(source)
-        self._door, self._client = door_of(executor.lm), executor.client
-        self._elsewhere = Elsewhere(self._door.calls, executor.clock)
+        self._lm, self._client = client_of(executor.lm), executor.client
+        self._elsewhere = Elsewhere(self._lm.calls, executor.clock)
         self._held: deque[tuple[Request, bytes]] = deque()  # the caps have no room for them at the moment
         self._stopped: LMBudgetError | None = None
 
@@ -105,7 +105,7 @@ class _Run:
         except LMBudgetError as error:
             self._stopped = error
         if self._stopped is not None:
-            self._door.calls.give_back([digest for _, digest in (*ours, *self._held) if digest not in self.awaited])
+            self._lm.calls.give_back([digest for _, digest in (*ours, *self._held) if digest not in self.awaited])
             self._held.clear()
         return found
 
@@ -117,8 +117,8 @@ class _Run:
             if digest in self.awaited:
                 self.awaited[digest].requests.append(request)
             else:
-                calls = self._door.calls
-                plain = calls.features.fit(self._door.plain(request.messages, request.schema))
+                calls = self._lm.calls
+                plain = calls.features.fit(self._lm.plain(request.messages, request.schema))
                 assert isinstance(plain, Plain)  # as it was
                 try:
                     if not self._client.flying(digest) and not self._client.add(digest, plain, 1):
@@ -137,7 +137,7 @@ class _Run:
         down = [digest for digest in self.awaited if not self._client.flying(digest)]
         if not down:
             return []
-        known = self._door.calls.journaled_many(down)
+        known = self._lm.calls.journaled_many(down)
         found: list[Reply] = []
         for digest in down:
             one = self.awaited[digest]
@@ -147,7 +147,7 @@ class _Run:
                 found.append(reply_of(first, Answered(known[digest], cached=False)))
                 found += [reply_of(other, Answered(known[digest], cached=True)) for other in others]
                 for _ in others:
-                    self._door.calls.usage.shared()
+                    self._lm.calls.usage.shared()
                 continue
             fault = self._client.faults.get(digest)
             if (reason := self._again(digest, one, fault)) is not None:
@@ -160,7 +160,7 @@ class _Run:
         if fault is not None:
             if fault.attempt >= ATTEMPTS:
                 return fault.failed.reason
-            features = self._door.calls.features
+            features = self._lm.calls.features
             try:
                 plainer = features.give_up(one.plain, fault.failed.error)
             except SettingRefusedError:
@@ -200,7 +200,7 @@ def require_batches(spec: LMSpec) -> None:
             )
 
 
-def open_service(spec: LMSpec, patience: Patience, environ: Mapping[str, str] | None) -> BatchService:
+def open_service(spec: LMSpec, max_wait: MaxWait, environ: Mapping[str, str] | None) -> BatchService:
     """The batches of the provider of a model.
 
     Raises:
@@ -217,7 +217,7 @@ def open_service(spec: LMSpec, patience: Patience, environ: Mapping[str, str] | 
     if spec.provider == "anthropic":
         from judgec.lm.batch.anthropic_batches import AnthropicBatches
 
-        return AnthropicBatches(spec, client, model, patience)
+        return AnthropicBatches(spec, client, model, max_wait)
     from judgec.lm.batch.openai_batches import OpenAIBatches  # the SDK takes a second to import
 
-    return OpenAIBatches(spec, client, model, patience)
+    return OpenAIBatches(spec, client, model, max_wait)

@@ -30,7 +30,7 @@ from judgec.lm.batch.service import (
 from judgec.lm.endpoint import untrusted
 from judgec.lm.endpoint.exchange import Plain
 from judgec.lm.endpoint.wire import Wire
-from judgec.lm.patience import Patience
+from judgec.lm.max_wait import MaxWait
 from judgec.lm.redirects import on_host
 from judgec.lm.spec import LMSpec
 
@@ -50,13 +50,13 @@ class OpenAIBatches:
         spec: The model.
         client: DSPy's client of the model: it knows key and address; its connections are not used.
         model: The name that the endpoint knows.
-        patience: How long an endpoint may ask to wait.
+        max_wait: How long an endpoint may ask to wait.
     """
 
     name = "openai"
     limits = LIMITS
 
-    def __init__(self, spec: LMSpec, client: "lm15.OpenAIChatLM", model: str, patience: Patience) -> None:
+    def __init__(self, spec: LMSpec, client: "lm15.OpenAIChatLM", model: str, max_wait: MaxWait) -> None:
         base = str(client.base_url)
         self._wire = Wire(client, model)
         self._sdk = openai.OpenAI(
@@ -69,7 +69,7 @@ class OpenAIBatches:
             timeout=spec.timeout,
         )
         broken = (openai.APIConnectionError, openai.APIResponseValidationError, ValueError, TypeError)
-        self._talk = Talk(spec, (*broken, transport_error(openai.DefaultHttpxClient)), openai.APIStatusError, patience)
+        self._talk = Talk(spec, (*broken, transport_error(openai.DefaultHttpxClient)), openai.APIStatusError, max_wait)
 
     def encode(self, plain: Plain) -> bytes:
         """The body of a chat completion, with no line end of Unicode's in it that may cut its line for who reads it."""

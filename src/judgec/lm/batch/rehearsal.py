@@ -10,20 +10,20 @@ from itertools import islice
 from typing import TypeVar
 
 from judgec.lm.calls import Answered
-from judgec.lm.door import Door
+from judgec.lm.client import JournaledClient
 from judgec.lm.executor import CHUNK, Ask, Reply, Request, reply_of
 
 T = TypeVar("T")
 NOT_YET = "not asked yet"
 
 
-def rehearsed(work: Callable[[Ask], T], ask: Ask, door_of: Callable[[str], Door]) -> T:
+def rehearsed(work: Callable[[Ask], T], ask: Ask, client_of: Callable[[str], JournaledClient]) -> T:
     """The result of work that asks a model, with all that it asks asked together.
 
     Args:
         work: Asks by what it is given, and comes to the same whenever it gets the same replies; it may be done often.
         ask: Sends the requests.
-        door_of: Of a juror's model by the juror's name, of the only model by an empty one.
+        client_of: Of a juror's model by the juror's name, of the only model by an empty one.
 
     Raises:
         ServiceError: When no call can succeed.
@@ -32,7 +32,7 @@ def rehearsed(work: Callable[[Ask], T], ask: Ask, door_of: Callable[[str], Door]
     failed: dict[bytes, Reply] = {}
     counted: set[bytes] = set()
     while True:
-        rehearsal = _Rehearsal(door_of, failed, counted)
+        rehearsal = _Rehearsal(client_of, failed, counted)
         found = work(rehearsal)
         if not rehearsal.missing:
             return found
@@ -47,9 +47,11 @@ def rehearsed(work: Callable[[Ask], T], ask: Ask, door_of: Callable[[str], Door]
 class _Rehearsal:
     """An ``Ask`` that answers what is known, and remembers the rest."""
 
-    def __init__(self, door_of: Callable[[str], Door], failed: dict[bytes, Reply], counted: set[bytes]) -> None:
+    def __init__(
+        self, client_of: Callable[[str], JournaledClient], failed: dict[bytes, Reply], counted: set[bytes]
+    ) -> None:
         self.missing: dict[bytes, Request] = {}
-        self._door_of, self._failed, self._counted = door_of, failed, counted
+        self._door_of, self._failed, self._counted = client_of, failed, counted
 
     def __call__(self, requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:  # noqa: ARG002 - of the protocol
         source = iter(requests)
@@ -57,13 +59,15 @@ class _Rehearsal:
             for to in {request.to: None for request in chunk}:
                 yield from self._answers(self._door_of(to), [request for request in chunk if request.to == to])
 
-    def _answers(self, door: Door, chunk: list[Request]) -> Iterator[Reply]:
-        digests = [door.digest(one.messages, one.rollout, one.schema) for one in chunk]
-        known = door.calls.journaled_many(digests)
+    def _answers(self, client: JournaledClient, chunk: list[Request]) -> Iterator[Reply]:
+        digests = [client.digest(one.messages, one.rollout, one.schema) for one in chunk]
+        known = client.calls.journaled_many(digests)
         for request, digest in zip(chunk, digests, strict=True):
             if digest in known:
                 reply = known[digest]
-                answered = Answered(reply, cached=True) if digest in self._counted else door.calls.charge(digest, reply)
+                answered = (
+                    Answered(reply, cached=True) if digest in self._counted else client.calls.charge(digest, reply)
+                )
                 self._counted.add(digest)
                 yield reply_of(request, answered)
             elif digest in self._failed:

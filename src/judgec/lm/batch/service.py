@@ -14,7 +14,7 @@ from judgec.lm.endpoint import untrusted
 from judgec.lm.endpoint.bounded import GIVEN_UP, exchanging
 from judgec.lm.endpoint.exchange import Completion, Plain
 from judgec.lm.endpoint.wire import retry_after
-from judgec.lm.patience import Patience
+from judgec.lm.max_wait import MaxWait
 from judgec.lm.redirects import ElsewhereError
 from judgec.lm.spec import LMSpec
 
@@ -209,7 +209,7 @@ class Talk:
         spec: The model.
         broken: The SDK's exceptions without a reply.
         refused: Its exceptions with one, which have ``status_code``, ``code``, ``message`` and ``response``.
-        patience: How long an endpoint may ask to wait, or stay away.
+        max_wait: How long an endpoint may ask to wait, or stay away.
         sleep: Waits.
         clock: Seconds since the epoch.
     """
@@ -219,13 +219,13 @@ class Talk:
         spec: LMSpec,
         broken: tuple[type[Exception], ...],
         refused: type[Exception],
-        patience: Patience,
+        max_wait: MaxWait,
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._spec = spec
         self._broken, self._refused = (*broken, *OF_THE_HOOKS), refused
-        self._patience, self._sleep, self._clock = patience, sleep, clock
+        self._max_wait, self._sleep, self._clock = max_wait, sleep, clock
 
     def again(self, ask: Callable[[], T], *, streamed: bool = False) -> T:
         """The answer to what may be asked any number of times.
@@ -249,10 +249,10 @@ class Talk:
             except (*self._broken, self._refused) as error:
                 asked = self._asked_to_wait(error)
                 seconds = wait if asked is None else max(wait, asked)
-                if waited + seconds > self._patience.seconds or not self._passes(error):
+                if waited + seconds > self._max_wait.seconds or not self._passes(error):
                     raise self._final(error) from None
                 said = self.said(error)
-            self._patience.tell(seconds, self._clock(), said)
+            self._max_wait.tell(seconds, self._clock(), said)
             self._sleep(seconds)
             waited, wait = waited + seconds, min(2 * wait, MOST_WAIT)
 
@@ -278,10 +278,10 @@ class Talk:
                     raise RefusedError(self.said(error), no_room=True) from None
                 asked = self._asked_to_wait(error)
                 seconds = wait if asked is None else max(wait, asked)
-                if status not in BUSY or not self._passes(error) or waited + seconds > self._patience.seconds:
+                if status not in BUSY or not self._passes(error) or waited + seconds > self._max_wait.seconds:
                     raise self._final(error) from None
                 said = self.said(error)
-            self._patience.tell(seconds, self._clock(), said)
+            self._max_wait.tell(seconds, self._clock(), said)
             self._sleep(seconds)
             waited, wait = waited + seconds, min(2 * wait, MOST_WAIT)
 

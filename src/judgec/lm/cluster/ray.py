@@ -16,9 +16,9 @@ from typing import Any, TypeVar
 from dspy.lm15 import Request, Response
 
 from judgec.errors import ServiceError, UserError
+from judgec.lm.client import open_backend
 from judgec.lm.cluster.purse import Purse, PursePart
 from judgec.lm.cluster.ray_batches import Attempts, Failure, RayBatches
-from judgec.lm.door import open_backend
 from judgec.lm.endpoint.exchange import Completion, Plain
 from judgec.lm.spec import LMSpec
 

@@ -9,7 +9,7 @@ from dspy.lm15 import Request as Asked
 from dspy.lm15 import Response
 
 from judgec.lm.backend import Backend
-from judgec.lm.door import door_of
+from judgec.lm.client import client_of
 from judgec.lm.endpoint.exchange import Completion
 from judgec.lm.executor import Ask, Reply, Request
 from judgec.lm.frozen import FrozenPrompt, freeze
@@ -64,7 +64,7 @@ class Stopwatch:
 
 def timed(lm: dspy.LM) -> Stopwatch:
     """Put a stopwatch before the model of ``lm``, from ``open_lm``."""
-    calls = door_of(lm).calls
+    calls = client_of(lm).calls
     if not isinstance(calls.backend, Stopwatch):
         calls.backend = Stopwatch(calls.backend)
     return calls.backend

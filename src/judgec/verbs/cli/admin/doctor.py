@@ -118,8 +118,8 @@ def examine(
 
 
 def ask_model(model: str, api_base: str | None) -> str:
-    """One word from the model, through the door that judging uses."""
-    from judgec.lm.door import open_lm, preflight
+    """One word from the model, through the client that judging uses."""
+    from judgec.lm.client import open_lm, preflight
     from judgec.lm.spec import LMSpec
     from judgec.lm.usage import Budget, Usage
 

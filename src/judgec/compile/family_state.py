@@ -12,7 +12,7 @@ from judgec.records.label import Item
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class FamilyState:
     """Where a family stands: what the next version is compared with, and at which level.
 
     Args:
@@ -25,7 +25,7 @@ class Standing:
     champion: int | None
 
 
-def standing_of(home: Path, name: str, tested: Sequence[Item], measured: Measured) -> Standing:
+def family_state(home: Path, name: str, tested: Sequence[Item], measured: Measured) -> FamilyState:
     """The family as it stands on disk, and how often the home has looked at these test queries under any name.
 
     Args:
@@ -44,4 +44,4 @@ def standing_of(home: Path, name: str, tested: Sequence[Item], measured: Measure
         task=measured.task,
         columns=measured.columns,
     )
-    return Standing(looks + 1, programs.aliases(home, name).get(programs.CHAMPION))
+    return FamilyState(looks + 1, programs.aliases(home, name).get(programs.CHAMPION))

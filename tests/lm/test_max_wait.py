@@ -8,9 +8,9 @@ import pytest
 
 from judgec.errors import ServiceError
 from judgec.lm.backend import Retries
-from judgec.lm.door import open_lm
+from judgec.lm.client import open_lm
 from judgec.lm.executor import Executor, Reply
-from judgec.lm.patience import Patience
+from judgec.lm.max_wait import MaxWait
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
 from tests.lm.judging import requests
@@ -26,7 +26,7 @@ def busy(after: str, code: int = 429) -> Status:
     return Status(code, "slow down", "rate_limit_exceeded", {"Retry-After": after})
 
 
-def ask(policy: Policy, patience: Patience, calls: int = 6, retries: Retries = CALM) -> list[Reply]:
+def ask(policy: Policy, max_wait: MaxWait, calls: int = 6, retries: Retries = CALM) -> list[Reply]:
     with FakeOpenAI(policy) as server:
         spec = LMSpec.parse("openai/x", api_base=server.base_url)
         lm = open_lm(
@@ -35,7 +35,7 @@ def ask(policy: Policy, patience: Patience, calls: int = 6, retries: Retries = C
             budget=Budget(),
             usage=Usage(),
             retries=retries,
-            patience=patience,
+            max_wait=max_wait,
             environ={"OPENAI_API_KEY": "sk-1"},
         )
         return list(Executor(lm, in_flight=2).run(requests(calls)))
@@ -45,7 +45,7 @@ def ask(policy: Policy, patience: Patience, calls: int = 6, retries: Retries = C
 @pytest.mark.parametrize("code", [429, 503])
 def test_wait_beyond_the_cap_fails_its_call_at_once_with_the_reason(after: str, code: int) -> None:
     began = time.monotonic()
-    replies = ask(policies.every(3, busy(after, code)), Patience())
+    replies = ask(policies.every(3, busy(after, code)), MaxWait())
     assert time.monotonic() - began < 30
     bad = [reply for reply in replies if reply.text is None]
     assert len(bad) == 2
@@ -54,12 +54,12 @@ def test_wait_beyond_the_cap_fails_its_call_at_once_with_the_reason(after: str, 
 
 @pytest.mark.parametrize("after", ["nan", "-5", "inf", "soon", "", "Thu, 31 Dec 99999 23:59:59 GMT", "1, 2"])
 def test_wait_that_makes_no_sense_is_as_none(after: str) -> None:
-    assert all(reply.text is not None for reply in ask(policies.every(3, busy(after)), Patience()))
+    assert all(reply.text is not None for reply in ask(policies.every(3, busy(after)), MaxWait()))
 
 
 def test_wait_as_long_as_the_cap_is_waited_for_however_waits_are_spread() -> None:
     spread = Retries(first_seconds=0.01, jitter=lambda: 1.0)
-    replies = ask(policies.every(3, busy("0.3")), Patience(0.3), retries=spread)
+    replies = ask(policies.every(3, busy("0.3")), MaxWait(0.3), retries=spread)
     assert all(reply.text is not None for reply in replies)
 
 
@@ -78,23 +78,23 @@ def test_call_whose_replies_drip_ends_at_the_deadline_of_one_and_is_not_paid_aga
 def test_waits_of_one_call_count_together() -> None:
     said: list[str] = []
     with pytest.raises(ServiceError, match=r"has made it wait|asks to wait"):
-        ask(policies.always(busy("0.05")), Patience(0.12, said.append), calls=40)
+        ask(policies.always(busy("0.05")), MaxWait(0.12, said.append), calls=40)
     assert said == []  # nobody reads a line about a blink
 
 
 def test_endpoint_that_asks_every_call_to_wait_too_long_ends_the_run() -> None:
     with pytest.raises(ServiceError, match=r"asks to wait 86400 s; --max-wait is 300 s"):
-        ask(policies.always(busy("86400")), Patience(), calls=60)
+        ask(policies.always(busy("86400")), MaxWait(), calls=60)
 
 
 def test_tell_says_until_when_once_for_all_calls_that_wait_alike() -> None:
     said: list[str] = []
-    patience = Patience(say=said.append)
+    max_wait = MaxWait(say=said.append)
     now = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC).timestamp()
     for second in range(10):  # each of many calls is told the same end
-        patience.tell(60.0 - second, now + second, "slow down")
-    patience.tell(120.0, now + 5, "slow down")
-    patience.tell(4.9, now + 500, "slow down")
+        max_wait.tell(60.0 - second, now + second, "slow down")
+    max_wait.tell(120.0, now + 5, "slow down")
+    max_wait.tell(4.9, now + 500, "slow down")
     until = [datetime.fromtimestamp(now + end, UTC).astimezone() for end in (60, 125)]
     assert said == [
         f"waiting 60 s for the endpoint, until {until[0]:%H:%M:%S} (slow down)",

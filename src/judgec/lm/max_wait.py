@@ -13,7 +13,7 @@ WORTH_SAYING = 5.0  # a shorter wait is over before it is read
 AT_ONCE = 1.0  # waits that end so close together are one line
 
 
-class ImpatientError(lm15.RateLimitError):  # type: ignore[misc]  # DSPy is untyped
+class MaxWaitError(lm15.RateLimitError):  # type: ignore[misc]  # DSPy is untyped
     """The endpoint asks for more time than a call may wait; other calls may be luckier."""
 
 
@@ -22,7 +22,7 @@ def _unseen(_: str) -> None:
 
 
 @dataclass(slots=True)
-class Patience:
+class MaxWait:
     """How long the calls of one run wait.
 
     Args:
@@ -36,7 +36,7 @@ class Patience:
     _lock: Lock = field(default_factory=Lock, init=False)
 
     def check(self, error: lm15.LM15Error, waited: float, wait: float, why: str) -> lm15.LM15Error:
-        """The error itself, or ``ImpatientError`` when waiting ``wait`` seconds more would take too long.
+        """The error itself, or ``MaxWaitError`` when waiting ``wait`` seconds more would take too long.
 
         Args:
             error: What the endpoint answered.
@@ -48,7 +48,7 @@ class Patience:
             return error
         asked = f"asks to wait {error.retry_after:g} s" if error.retry_after else f"has made it wait {waited:g} s"
         said = f"the endpoint {asked}; --max-wait is {self.seconds:g} s ({why})"
-        return ImpatientError(said, status=error.status, provider_code=error.provider_code)
+        return MaxWaitError(said, status=error.status, provider_code=error.provider_code)
 
     def fit(self, wait: float, waited: float, asked: float | None) -> float:
         """A wait of ``asked`` seconds that fits, though it does not with what spreads the waits of many callers.

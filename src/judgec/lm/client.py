@@ -33,7 +33,7 @@ from judgec.lm.endpoint.exchange import Chat, Plain, system_text
 from judgec.lm.endpoint.features import SettingRefusedError
 from judgec.lm.endpoint.pool import open_endpoint
 from judgec.lm.journal.journal import Journal
-from judgec.lm.patience import Patience
+from judgec.lm.max_wait import MaxWait
 from judgec.lm.prices import price
 from judgec.lm.spec import FUNCTION, LMSpec
 from judgec.lm.usage import Budget, Usage
@@ -44,7 +44,7 @@ FINISHES = frozenset(get_args(lm15.FinishReason))
 _rollout: ContextVar[int | None] = ContextVar("judgec_rollout", default=None)
 
 
-class Door:
+class JournaledClient:
     """The engine of a ``dspy.LM``: makes keys and requests, and sends every call through ``Calls``.
 
     Args:
@@ -169,29 +169,29 @@ class Door:
         return self
 
 
-def _keyed(door: Door, request: Request, rollout: int | None) -> tuple[Request, bytes]:
-    return request, door.digest_of(request, rollout)
+def _keyed(client: JournaledClient, request: Request, rollout: int | None) -> tuple[Request, bytes]:
+    return request, client.digest_of(request, rollout)
 
 
-class AsyncDoor:
-    """The same door for coroutines."""
+class AsyncJournaledClient:
+    """The same client for coroutines."""
 
-    def __init__(self, door: Door) -> None:
-        self._door = door
+    def __init__(self, client: JournaledClient) -> None:
+        self._client = client
 
     async def complete(self, request: Request) -> Response:
-        """As ``Door.complete``."""
-        door, rollout = self._door, _rollout.get()
-        made = partial(_keyed, door, request, rollout)
-        return _response(await door.acall(made, lambda: None), door.spec)
+        """As ``JournaledClient.complete``."""
+        client, rollout = self._client, _rollout.get()
+        made = partial(_keyed, client, request, rollout)
+        return _response(await client.acall(made, lambda: None), client.spec)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Self:
-        """As ``Door``."""
+        """As ``JournaledClient``."""
         return self
 
 
 class _Rollouts(BaseCallback):  # type: ignore[misc]  # DSPy's classes are untyped
-    """Tells the door which rollout is asked: DSPy keeps ``rollout_id`` from the engine."""
+    """Tells the client which rollout is asked: DSPy keeps ``rollout_id`` from the engine."""
 
     def on_lm_start(self, call_id: str, instance: BaseLM, inputs: dict[str, object]) -> None:  # noqa: ARG002 - DSPy's
         given = inputs.get("kwargs")
@@ -208,7 +208,7 @@ def open_lm(
     embedded_engine: Backend | None = None,
     backend: Backend | None = None,
     retries: Retries | None = None,
-    patience: Patience | None = None,
+    max_wait: MaxWait | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> dspy.LM:
     """The model behind ``spec`` as a ``dspy.LM`` that never pays a finished call twice and never passes a
@@ -222,11 +222,11 @@ def open_lm(
         embedded_engine: The engine for ``embedded``; by default judgec's own.
         backend: Who makes the attempts, whatever the model; by default ``open_backend`` decides.
         retries: How failed attempts are repeated.
-        patience: How long a call waits for an endpoint that asks for time; share it between the models of a run.
+        max_wait: How long a call waits for an endpoint that asks for time; share it between the models of a run.
         environ: Where keys are looked up; by default the process's environment.
 
     Returns:
-        An LM for DSPy modules and optimizers, and for ``Executor``; ``lm.engine`` is its ``Door``.
+        An LM for DSPy modules and optimizers, and for ``Executor``; ``lm.engine`` is its ``JournaledClient``.
 
     Raises:
         UserError: When dollars are capped and the model has no list price.
@@ -239,14 +239,14 @@ def open_lm(
     if backend is None:
         backend = embedded_engine if spec.embedded and embedded_engine else open_backend(spec, environ)
     calls = Calls(
-        spec, backend, journal=journal, budget=budget, usage=usage, retries=retries or Retries(), patience=patience
+        spec, backend, journal=journal, budget=budget, usage=usage, retries=retries or Retries(), max_wait=max_wait
     )
-    door = Door(spec, calls)
-    # No cache and no retries of DSPy's own: the door has both, and DSPy's cache ignores the endpoint.
+    client = JournaledClient(spec, calls)
+    # No cache and no retries of DSPy's own: the client has both, and DSPy's cache ignores the endpoint.
     return dspy.LM(
         spec.model,
-        engine=door,
-        async_engine=AsyncDoor(door),
+        engine=client,
+        async_engine=AsyncJournaledClient(client),
         cache=False,
         num_retries=0,
         callbacks=[_Rollouts()],
@@ -263,14 +263,14 @@ def open_backend(spec: LMSpec, environ: Mapping[str, str] | None = None) -> Back
     return open_endpoint(spec, environ)
 
 
-def door_of(lm: dspy.LM) -> Door:
-    """The door of an LM made by ``open_lm``.
+def client_of(lm: dspy.LM) -> JournaledClient:
+    """The client of an LM made by ``open_lm``.
 
     Raises:
         TypeError: When it was made otherwise.
     """
     engine = lm.engine
-    if not isinstance(engine, Door):
+    if not isinstance(engine, JournaledClient):
         raise TypeError("this LM was not made by open_lm")
     return engine
 
@@ -286,21 +286,21 @@ def preflight(lm: dspy.LM, *, keep: bool = False) -> None:
     Raises:
         ServiceError: When it cannot, with what to do: the variable that is missing, the URL that is dead.
     """
-    door = door_of(lm)
-    if door.calls.backend.local or door.spec.in_process:
+    client = client_of(lm)
+    if client.calls.backend.local or client.spec.in_process:
         return
     try:
         while True:
             with suppress(SettingRefusedError):  # found out here, so that all items are asked alike
-                request = door.smallest().request()
-                door.calls.preflight(request, door.digest_of(request) if keep else None)
+                request = client.smallest().request()
+                client.calls.preflight(request, client.digest_of(request) if keep else None)
                 break
     except lm15.RateLimitError as error:
         if not keep:
-            raise service_error(error, door.spec) from error
+            raise service_error(error, client.spec) from error
         # Somebody answers, and the calls of the run know how to wait.
     except lm15.LM15Error as error:
-        raise service_error(error, door.spec) from error
+        raise service_error(error, client.spec) from error
 
 
 def _turn(role: str, text: str) -> bytes:

@@ -24,7 +24,7 @@ JURY = "jury"  # what the card of several judges is called
 
 
 @dataclass(frozen=True, slots=True)
-class Umpire:
+class TournamentJudge:
     """A judge in a tournament.
 
     Args:
@@ -69,7 +69,7 @@ class Uncompiled:
     lm: str
 
 
-def named_umpires(options: EvaluateOptions) -> list[Umpire | Uncompiled]:
+def named_judges(options: EvaluateOptions) -> list[TournamentJudge | Uncompiled]:
     """Those that ``--judge`` names, one or, with commas, several; zero-shot once for each model of ``--lm``.
 
     Raises:
@@ -77,14 +77,14 @@ def named_umpires(options: EvaluateOptions) -> list[Umpire | Uncompiled]:
     """
     given = options.judge
     if isinstance(given, Judge):
-        return [umpire_of(options, "--judge", given)]
+        return [tournament_judge(options, "--judge", given)]
     names, models = as_names(given, "--judge"), as_names(options.lm, "--lm")
-    found: list[Umpire | Uncompiled] = []
+    found: list[TournamentJudge | Uncompiled] = []
     for name in names:
         if name == ZERO_SHOT and not programs.versions(options.home, ZERO_SHOT):
             found += [Uncompiled(model) for model in models] or [Uncompiled(require_model(None))]
         else:
-            found.append(umpire_of(options, "--judge", name, alone=len(names) < 2))
+            found.append(tournament_judge(options, "--judge", name, alone=len(names) < 2))
     asked = any(isinstance(one, Uncompiled) for one in found)
     if options.lm is not None and not asked and (len(found) > 1 or len(models) > 1):
         raise UserError(
@@ -94,7 +94,9 @@ def named_umpires(options: EvaluateOptions) -> list[Umpire | Uncompiled]:
     return found
 
 
-def umpire_of(options: EvaluateOptions, option: str, judge: Judge | str, *, alone: bool = True) -> Umpire:
+def tournament_judge(
+    options: EvaluateOptions, option: str, judge: Judge | str, *, alone: bool = True
+) -> TournamentJudge:
     """The judge, and why it is not proven; where there is no champion the newest, which is not.
 
     Args:
@@ -113,18 +115,18 @@ def umpire_of(options: EvaluateOptions, option: str, judge: Judge | str, *, alon
     unproven = why_unproven(program.card)
     if unproven and not options.unproven:
         raise UserError(f"{option} {reference}: {unproven}. Compile a better one, or pass --unproven.")
-    return Umpire(program, unproven, given, alone)
+    return TournamentJudge(program, unproven, given, alone)
 
 
 @dataclass(frozen=True, slots=True)
-class Umpires:
+class TournamentJudges:
     """The judge of a tournament, or its jury.
 
     Args:
         members: One at least.
     """
 
-    members: tuple[Umpire, ...]
+    members: tuple[TournamentJudge, ...]
 
     @property
     def card(self) -> ProgramCard:
@@ -175,8 +177,10 @@ class Umpires:
         return frozenset().union(*(learned_queries(one.program, entries.queries) for one in self.members))
 
 
-def seated(found: Sequence[Umpire | Uncompiled], entries: Entries, options: EvaluateOptions) -> Umpires:
-    """Those of ``named_umpires``, when it is known what they will judge.
+def seated(
+    found: Sequence[TournamentJudge | Uncompiled], entries: Entries, options: EvaluateOptions
+) -> TournamentJudges:
+    """Those of ``named_judges``, when it is known what they will judge.
 
     Args:
         found: Who was named.
@@ -184,7 +188,7 @@ def seated(found: Sequence[Umpire | Uncompiled], entries: Entries, options: Eval
         options: With the endpoint.
     """
     made = [
-        Umpire(zero_shot(entries, one.lm, options.api_base), WHY) if isinstance(one, Uncompiled) else one
+        TournamentJudge(zero_shot(entries, one.lm, options.api_base), WHY) if isinstance(one, Uncompiled) else one
         for one in found
     ]
-    return Umpires(tuple(made))
+    return TournamentJudges(tuple(made))

@@ -11,9 +11,9 @@ from dspy import lm15
 
 from judgec.errors import BudgetError, ServiceError, UserError
 from judgec.lm.backend import Backend, Retries
-from judgec.lm.door import Door, door_of, open_lm, preflight
+from judgec.lm.client import JournaledClient, client_of, open_lm, preflight
 from judgec.lm.journal.journal import Journal
-from judgec.lm.patience import Patience
+from judgec.lm.max_wait import MaxWait
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
 from tests.lm.backends import Scripted, fails
@@ -29,7 +29,7 @@ def make(
     journal: Journal | None = None,
     budget: Budget | None = None,
     usage: Usage | None = None,
-    patience: Patience | None = None,
+    max_wait: MaxWait | None = None,
     retries: Retries = FAST,
 ) -> dspy.LM:
     """An LM on a scripted backend: ``embedded`` is the name under which ``open_lm`` takes one."""
@@ -40,7 +40,7 @@ def make(
         usage=usage or Usage(),
         embedded_engine=backend,
         retries=retries,
-        patience=patience,
+        max_wait=max_wait,
     )
 
 
@@ -74,7 +74,7 @@ def test_call_by_coroutine_shares_the_journal_with_threads_and_executor(tmp_path
                 return await dspy.Predict(GradeAnswer).acall(**item(1))
 
         assert asyncio.run(again()).grade == 4
-        assert journal.get(door_of(lm).digest(requests(2)[1].messages)) is not None
+        assert journal.get(client_of(lm).digest(requests(2)[1].messages)) is not None
     assert backend.attempts == 1
 
 
@@ -103,21 +103,21 @@ def test_call_with_distinct_rollouts_is_distinct(tmp_path: Path) -> None:
 
 
 def test_digest_depends_on_each_part_and_on_where_a_turn_ends() -> None:
-    door = door_of(make(Scripted()))
+    client = client_of(make(Scripted()))
     user, system = {"role": "user", "content": "ab"}, {"role": "system", "content": "s"}
     other = make(Scripted(), model="embedded")
     digests = [
-        door.digest([user]),
-        door.digest([system, user]),
-        door.digest([user], rollout=0),
-        door.digest([user], rollout=1),
-        door.digest([{"role": "assistant", "content": "ab"}]),
-        door.digest([{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]),
-        door.digest([{"role": "user", "content": "a|user|1|b"}]),
+        client.digest([user]),
+        client.digest([system, user]),
+        client.digest([user], rollout=0),
+        client.digest([user], rollout=1),
+        client.digest([{"role": "assistant", "content": "ab"}]),
+        client.digest([{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]),
+        client.digest([{"role": "user", "content": "a|user|1|b"}]),
     ]
     assert len(set(digests)) == len(digests)
-    assert door.digest([system, user]) == door.digest_of(door.plain([system, user]).request())
-    assert door_of(other).digest([user]) == digests[0]
+    assert client.digest([system, user]) == client.digest_of(client.plain([system, user]).request())
+    assert client_of(other).digest([user]) == digests[0]
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_digest_of_another_model_endpoint_or_setting_differs(one: LMSpec, two: L
     digests = []
     for spec in (one, two):
         lm = open_lm(spec, journal=None, budget=Budget(), usage=Usage(), environ={})
-        digests.append(door_of(lm).digest([{"role": "user", "content": "x"}]))
+        digests.append(client_of(lm).digest([{"role": "user", "content": "x"}]))
     assert digests[0] != digests[1]
 
 
@@ -178,7 +178,7 @@ def test_call_that_keeps_failing_while_others_succeed_fails_alone() -> None:
         judge(lm, 1)
     assert backend.attempts == 8  # 4 tries and 2 more, and 2 looks at whether the model answers at all
     assert judge(lm, 2).grade == 4
-    assert door_of(lm).calls.stopped is None
+    assert client_of(lm).calls.stopped is None
 
 
 def test_call_with_a_bad_request_is_not_repeated_and_hurts_no_other() -> None:
@@ -208,12 +208,12 @@ def test_call_that_can_never_succeed_stops_everything_at_once(error: lm15.LM15Er
     with pytest.raises(ServiceError, match=says):  # also for an optimizer that swallowed the first
         judge(lm, 2)
     assert backend.attempts == 1
-    assert door_of(lm).calls.stopped is not None
+    assert client_of(lm).calls.stopped is not None
 
 
 def test_service_that_answers_nothing_is_waited_for_and_then_stops_the_run() -> None:
     backend = Scripted(fails(sys.maxsize, lm15.ServerError("oops", status=503)))
-    lm = make(backend, patience=Patience(0.2))
+    lm = make(backend, max_wait=MaxWait(0.2))
     began = time.monotonic()
     with pytest.raises(ServiceError, match="keeps failing"):
         judge(lm, 0)
@@ -226,7 +226,7 @@ def test_service_that_answers_nothing_is_waited_for_and_then_stops_the_run() -> 
 
 def test_service_that_comes_back_in_time_costs_no_call() -> None:
     backend = Scripted(fails(30, lm15.TransportError("reset")))
-    lm = make(backend, patience=Patience(60), retries=Retries(4, first_seconds=1e-4, most_seconds=1e-3))
+    lm = make(backend, max_wait=MaxWait(60), retries=Retries(4, first_seconds=1e-4, most_seconds=1e-3))
     assert judge(lm, 0).grade == 4
 
 
@@ -237,7 +237,7 @@ def test_any_number_of_bad_requests_after_an_answer_does_not_stop_the_run() -> N
     for number in range(1, 30):
         with pytest.raises(dspy.utils.exceptions.LMInvalidRequestError):
             judge(lm, number)
-    assert door_of(lm).calls.stopped is None
+    assert client_of(lm).calls.stopped is None
 
 
 def test_budget_of_calls_is_never_passed_and_passes_dspy_unchanged(tmp_path: Path) -> None:
@@ -266,19 +266,19 @@ def test_budget_resumed_from_the_journal_stops_where_an_uninterrupted_run_does(t
 
 
 def test_call_cancelled_while_its_reply_is_written_holds_no_budget(tmp_path: Path) -> None:
-    async def cancelled(door: Door, journal: Journal) -> list[object]:
-        calls = [(door.plain(one.messages), door.digest(one.messages)) for one in requests(3)]
-        tasks = [asyncio.create_task(door.calls.acall(*call, lambda: None)) for call in calls[:2]]
+    async def cancelled(client: JournaledClient, journal: Journal) -> list[object]:
+        calls = [(client.plain(one.messages), client.digest(one.messages)) for one in requests(3)]
+        tasks = [asyncio.create_task(client.calls.acall(*call, lambda: None)) for call in calls[:2]]
         for _ in range(2):  # asked, answered
             await asyncio.sleep(0)
         assert journal.select("SELECT COUNT(*) FROM replies") == [(0,)]
         tasks[0].cancel()
         said: list[object] = await asyncio.gather(*tasks, return_exceptions=True)
-        return [*said, await asyncio.wait_for(door.calls.acall(*calls[2], lambda: None), 10)]
+        return [*said, await asyncio.wait_for(client.calls.acall(*calls[2], lambda: None), 10)]
 
     with Journal(tmp_path / "journal.db") as journal:
         budget, usage = Budget(calls=3), Usage()
-        said = asyncio.run(cancelled(door_of(make(Scripted(), journal=journal, budget=budget, usage=usage)), journal))
+        said = asyncio.run(cancelled(client_of(make(Scripted(), journal=journal, budget=budget, usage=usage)), journal))
         assert [type(one).__name__ for one in said] == ["CancelledError", "Answered", "Answered"]
         assert len(journal) == 3
     assert budget.used[0] == usage.spent.calls == 3
@@ -307,9 +307,9 @@ def test_preflight_of_an_engine_in_this_process_makes_no_call() -> None:
 def test_lm_that_is_copied_with_its_program_keeps_its_door() -> None:
     lm = make(Scripted())
     assert copy.deepcopy(lm).engine is lm.engine
-    assert isinstance(lm.copy(temperature=1.0).engine, Door)
+    assert isinstance(lm.copy(temperature=1.0).engine, JournaledClient)
     with pytest.raises(TypeError):
-        door_of(dspy.LM("openai/x"))
+        client_of(dspy.LM("openai/x"))
 
 
 def test_retries_wait_doubles_within_its_jitter_and_honours_retry_after() -> None:
