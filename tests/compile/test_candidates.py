@@ -17,8 +17,12 @@ from scipy.stats import kendalltau
 from typer.testing import CliRunner
 
 import judgec
+from judgec.compile.search.candidates import with_instructions
 from judgec.errors import BudgetError, UserError
+from judgec.lm.session import Session
+from judgec.lm.spec import LMSpec
 from judgec.raters import programs
+from judgec.raters.panel import Panel
 from judgec.records.label import Item
 from judgec.verbs.cli.app import app
 from judgec.verbs.gate import AgreementGate, check
@@ -268,6 +272,21 @@ def test_functions_and_models_make_a_pool(home: Path) -> None:
         assert frame["grade"].notna().all()
 
 
+def test_members_with_one_model_share_its_calls_in_flight(home: Path) -> None:
+    with FakeOpenAI(unsure) as server:
+        found = compiled(home, "openai/gpt-4o", judgec.Function("mine", by_letter), api_base=server.base_url)
+    judge = replace(found.judge.compiled, panel=Panel(kind="mean", members=("a", "b")))
+    modules = {name: with_instructions(judge.module, f"Grade as {name} does.") for name in "ab"}
+    with FakeOpenAI(unsure, latency=0.02) as server:
+        spec = LMSpec.parse("openai/gpt-4o", api_base=server.base_url)
+        with Session(LMSpec.jury(dict.fromkeys("ab", spec)), home / "other", in_flight=8) as session:
+            items = [Item(str(n), "q", {"query": "?", "answer": f"It is thing {n} v"}) for n in range(60)]
+            said = replace(judge, jurors=modules).judge(items, session.ask)
+        assert said.scored.all()
+        assert server.calls == 120
+        assert 4 <= server.most_in_flight <= 8
+
+
 def test_a_cascade_asks_a_model_where_the_function_is_unsure(home: Path) -> None:
     def half(answer: str) -> object:
         number = int(answer.split()[-2])
@@ -338,6 +357,20 @@ def test_what_was_recorded_what_is_asked_and_evidence_are_pooled_and_judge_new_i
     )
     streamed = [json.loads(line)["score"] for line in (home / "out.jsonl").read_text().splitlines()]
     assert streamed == listed["score"].tolist()
+    with pytest.raises(UserError, match="old: none of 30 items has a recorded verdict of it"):
+        judgec.load_judge(found.name, home=home, functions={"mine": mine})(new)
+    with pytest.raises(UserError, match="old: none of 30 items has a recorded verdict of it"):
+        judgec.judge_file(home / "new.csv", judge=found.name, home=home, out=home / "o.jsonl", functions={"mine": mine})
+    their.iloc[10:].to_csv(home / "their.csv", index=False)
+    half = judgec.judge_file(
+        home / "new.csv",
+        judge=found.name,
+        home=home,
+        out=home / "out.jsonl",
+        functions={"mine": mine},
+        lm=f"recorded:{home / 'their.csv'}",
+    )
+    assert "10 of 30 items have no verdict of old: judged without it" in str(half.report["notes"])
     with pytest.raises(UserError, match="old: its verdicts were recorded"):
         found.judge.compiled.judge([Item("0", "q", {"query": "?", "answer": "a 1 v"})], ask=lambda *_, **__: iter(()))
 
@@ -380,6 +413,7 @@ def test_calls_of_functions_count_for_the_budget(home: Path) -> None:
         (("a=openai/x", "a=openai/y"), {}, r"--candidate: a twice"),
         (("openai/x", "recorded:y.csv"), {}, r"y.csv: no such file"),
         (("recorded:x.csv", "recorded:y.csv"), {}, r"more than one source"),
+        (("openai/x", "recorded:y.csv"), {"combine": "cascade"}, r"cascade:FIRST,THEN with the names of two"),
         (("g=recorded:x.csv",), {}, r"have names of their own"),
         (("openai/x", "openai/y"), {"combine": "both"}, r"--combine both: best, pool"),
         (("openai/x",), {"combine": "pool"}, r"--combine pool: one candidate"),

@@ -18,13 +18,13 @@ class StoppedError(Exception):
 def routed(ways: Mapping[str, Ask]) -> Ask:
     """One way to ask several models.
 
-    Each model is asked in a thread of its own. Leaving the replies early stops all of them after their calls in flight;
-    so does the error of one.
+    Each model is asked in a thread of its own, whatever names it has. Leaving the replies early stops all of them after
+    their calls in flight; so does the error of one.
 
     Args:
-        ways: To each model, by what requests call it (``Request.to``).
+        ways: To each model, by what requests call it (``Request.to``); equal ways are one model.
     """
-    if len(ways) == 1:
+    if len(set(ways.values())) == 1:
         return next(iter(ways.values()))
 
     def ask(requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:  # noqa: ARG001 - of all models
@@ -48,10 +48,9 @@ class _Models:
 
     def __init__(self, ways: Mapping[str, Ask]) -> None:
         self._replies: queue.SimpleQueue[Reply | BaseException] = queue.SimpleQueue()
-        self._feeds = {to: _Feed() for to in ways}
-        self._threads = [
-            threading.Thread(target=self._run, args=(way, self._feeds[to]), daemon=True) for to, way in ways.items()
-        ]
+        feeds = {way: _Feed() for way in dict.fromkeys(ways.values())}
+        self._feeds = {to: feeds[way] for to, way in ways.items()}
+        self._threads = [threading.Thread(target=self._run, args=each, daemon=True) for each in feeds.items()]
 
     def put(self, request: Request) -> None:
         """A request that its model is asked after the next ``go``."""

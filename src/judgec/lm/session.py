@@ -150,8 +150,11 @@ class Session:
     def _way(self, spec: LMSpec, *, whole: bool) -> Ask:
         """To a model, or to the models of a jury."""
         if spec.members:
-            asked = {name: one for name, one in spec.members.items() if one.recorded is None}
-            return routed({name: self._way(one, whole=whole) for name, one in asked.items()})
+            asked = {
+                name: self.executor(one, whole=whole) for name, one in spec.members.items() if one.recorded is None
+            }
+            ways = {each: partial(each.run, on_done=self._on_done) for each in set(asked.values())}
+            return routed({name: ways[each] for name, each in asked.items()})
         return partial(self.executor(spec, whole=whole).run, on_done=self._on_done)
 
     def executor(self, spec: LMSpec, *, whole: bool = False) -> Executor:

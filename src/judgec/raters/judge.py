@@ -61,8 +61,8 @@ class Binding:
 
 def _no_member(name: str) -> Rater:
     raise UserError(
-        f"{name}: its verdicts were recorded; judge FILE and load_judge look them up, nothing else does. Compile a "
-        "judge without it."
+        f"{name}: its verdicts were recorded, and a judge that is made of them is asked by judge FILE and load_judge "
+        "alone, which look them up. Name a judge whose members are all asked, or compile one without recorded ones."
     )
 
 

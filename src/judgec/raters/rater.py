@@ -13,11 +13,16 @@ import numpy as np
 
 from judgec.labels.stream.pieces import Piece
 from judgec.lm.executor import Reply, Request
+from judgec.lm.outlast import NOT_ASKED
+from judgec.raters.asking import SERVICE_ERROR
 from judgec.raters.cascade import Cascade, merged
 from judgec.raters.pairwise import both_orders, joined
 from judgec.raters.panel import Panel
 from judgec.records.judgment import Judgments
 from judgec.records.scale import Scale
+
+ENDED = tuple(f"{SERVICE_ERROR}: {why}" for why in (NOT_ASKED, "--budget", "--max-cost"))
+"""What reasons begin with that the end of a run is to blame for."""
 
 Rating: TypeAlias = Generator[Sequence["Questions"], None, Judgments]
 """A rater at work; what yields no questions waits until the pieces before this one are done."""
@@ -80,6 +85,19 @@ def together(ratings: Sequence[Rating]) -> Generator[Sequence["Questions"], None
         yield wanted
 
 
+def not_yet(said: Sequence[Judgments]) -> dict[int, str]:
+    """Rows on which one of several raters was not asked before the run ended, by a cap or a lost service, with why.
+
+    Without it the others would be another judge than the one that was measured; the next run asks it.
+    """
+    return {
+        row: reason
+        for one in said
+        for row, reason in enumerate(one.unscored)
+        if reason is not None and reason.startswith(ENDED)
+    }
+
+
 @dataclass(frozen=True)
 class BothOrders:
     """A rater of pairs that sees each in both orders; two different verdicts are a flip, and a tie.
@@ -114,7 +132,7 @@ class PanelRater:
     def rate(self, piece: Piece) -> Rating:
         """As ``Rater.rate``."""
         said = yield from together([rater.rate(piece) for rater in self.of])
-        return self.panel.verdict(said, self.scale)
+        return self.panel.verdict(said, self.scale).without(not_yet(said))
 
 
 @dataclass(frozen=True)

@@ -215,6 +215,10 @@ class RecordedVerdicts:
         at = np.minimum(np.searchsorted(items, codes), len(items) - 1)
         return np.where(items[at] == codes, at + own.start, NO_CELL)
 
+    def lacking(self, judge: str, item_ids: Sequence[str]) -> int:
+        """On how many of these items there is nothing of a judge."""
+        return int((self.rows_of(judge, item_ids) == NO_CELL).sum())
+
     def require(self, judge: str) -> None:
         """Refuse a judge that is not there, or a panel of which a member is not.
 

@@ -22,7 +22,7 @@ from judgec.labels.stream.pieces import Piece
 from judgec.raters.ballots import Ballots
 from judgec.raters.judge import EVEN_ODDS, CompiledJudge, acceptability
 from judgec.raters.panel import joint_grade, weighted_mean
-from judgec.raters.rater import Rater, Rating, together
+from judgec.raters.rater import Rater, Rating, not_yet, together
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import FloatArray, IntArray
 
@@ -69,7 +69,7 @@ class Jury:
         ballots = said if len(panel) == 1 else panel
         if len(ballots) > 1:
             self._ballots.add(ballots)
-        return pool(panel, [juror.judge for juror in self.jurors])
+        return pool(panel, [juror.judge for juror in self.jurors]).without(not_yet(said))
 
     def agreement(self) -> dict[str, object] | None:
         """How far the jurors agreed on the items judged so far, or None when there was only one reply an item."""

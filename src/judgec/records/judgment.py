@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import repeat
 
 import numpy as np
@@ -84,6 +84,23 @@ class Judgments:
             escalated=None if self.escalated is None else self.escalated[at],
             stated=None if self.stated is None else self.stated[at],
             details=None if self.details is None else tuple(self.details[i] for i in rows),
+        )
+
+    def without(self, reasons: Mapping[int, str]) -> "Judgments":
+        """The same with these rows unscored, each with why."""
+        if not reasons:
+            return self
+        rows = np.array(list(reasons), dtype=np.int64)
+        values = {
+            name: getattr(self, name).copy() for name in ("probabilities", "grade", "score", "accept", "confidence")
+        }
+        for name, column in values.items():
+            column[rows] = UNSCORED if name in {"grade", "accept"} else np.nan
+        return replace(
+            self,
+            **values,
+            rationale=tuple("" if row in reasons else text for row, text in enumerate(self.rationale)),
+            unscored=tuple(reasons.get(row, reason) for row, reason in enumerate(self.unscored)),
         )
 
     def rows(self, scale: Scale) -> Iterator[dict[str, object]]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from judgec.compile.asked import check_juror, juror_name, of_judge, of_task
 from judgec.compile.settings import AskedCandidate
 from judgec.errors import UserError
-from judgec.labels.rows.ranges import with_range
+from judgec.labels.rows.ranges import MARK, with_range
 from judgec.lm.functions import Function
 from judgec.lm.spec import EMBEDDED, RECORDED, LMSpec
 from judgec.rag.functions import PYTHON, python_function
@@ -190,10 +190,11 @@ def _parsed(text: str, options: CompileJudgeOptions) -> Prompt | _RecordedFile |
     if spec == EVIDENCE:
         return Evidence()
     if spec.startswith(RECORDED):
-        file, _, glob = spec.removeprefix(RECORDED).partition("#")
+        rest, within = with_range(spec.removeprefix(RECORDED))
+        file, _, glob = rest.partition("#")
         if name:
             raise UserError(f"{where}: recorded judges have names of their own. Leave {name}= out.")
-        return _RecordedFile(file, glob or None)
+        return _RecordedFile(file if within is None else f"{file}{MARK}{within}", glob or None)
     if spec.startswith(PYTHON):
         reference, within = with_range(spec)
         call = python_function(reference, Path(), "--candidate")
@@ -296,6 +297,10 @@ def _combined(options: CompileJudgeOptions, given: Sequence[object]) -> CompileJ
         raise UserError(f"{said}: one candidate; two or more are pooled. Name another.")
     if how == CASCADE:
         names = tuple(filter(None, rest.split(",")))
+        if not names and any(isinstance(one, _RecordedFile) for one in given):
+            raise UserError(
+                f"{said}: a file may hold several recorded judges; cascade:FIRST,THEN with the names of two is valid."
+            )
         return replace(options, cascade=names or tuple(map(_name_of, given)))
     raise UserError(f"{said}: best, pool, pool:N, cascade, cascade:FIRST,THEN or auto is valid. Correct it.")
 

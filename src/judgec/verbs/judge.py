@@ -36,7 +36,7 @@ from judgec.table.table import Table
 from judgec.verbs.frames import IN_MEMORY, Source, as_frame, as_table, named_table
 from judgec.verbs.live import live_leaf, live_specs
 from judgec.verbs.options.shared import Spending
-from judgec.verbs.recorded import NAMES, recorded_for
+from judgec.verbs.recorded import NAMES, recorded_for, without
 from judgec.verbs.spending import session_for
 from judgec.verbs.verb import watching
 from judgec.verbs.workspace import Workspace
@@ -272,7 +272,7 @@ class Judge:
                 return rate_all(self.compiled.bound(Binding(leaf)), items, ask)
         if not self.compiled.asks_lm:
             return self.compiled.calibrate(items, None)  # no journal is opened for what asks nobody
-        recorded = self._recorded(table, items)
+        recorded = self._recorded(table, items, watch)
         if self.spec.recorded is not None:
             return rate_all(self.compiled.bound(Binding(recorded)), items)
         with self._session(self.spec, account, watch) as session:
@@ -282,7 +282,7 @@ class Judge:
         options = Spending(functions=self.functions)
         return session_for(options, spec, self.home, watch, account=account, environ=self.workspace.environ)
 
-    def _recorded(self, table: Table, items: Sequence[Item]) -> Callable[[str], Rater]:
+    def _recorded(self, table: Table, items: Sequence[Item], watch: Watch) -> Callable[[str], Rater]:
         """What gives the recorded verdicts on the rows, by their item_id."""
         looked_up: dict[str, RecordedVerdicts] = {}
         called: dict[str, str] = {}
@@ -296,6 +296,8 @@ class Judge:
             verdicts = self.verdicts or looked_up.get(spec.model)
             if verdicts is None:
                 verdicts = looked_up[spec.model] = recorded_for(self.card, self.compiled, spec, table)
+            if self.compiled.jurors and (lacks := verdicts.lacking(member, list(called.values()))):
+                watch.stage("verdicts", without(member, lacks, len(called)))
             return RecordedRater(verdicts, member or judge_of(self.card), Count(), called)
 
         return leaf

@@ -249,6 +249,9 @@ def judged_by(
         jury = open_jury(loaded, items.items, options, session, count, *about, workers=workers, outlasted=outlasted)
         gc.freeze()  # half a million objects that stay: the collector need not look at them again and again
         opened.callback(gc.unfreeze)
+        lacking = jury.lacking(items.pieces, items.items)
+        for sentence in lacking:
+            watch.stage("verdicts", sentence)
         judges = ", ".join(f"{card.name}@{card.version}" for card in cards)
         out, cut = opened.enter_context(
             judged_file(options.out, items, names, cards[0].scale, judge=judges, inputs=options.inputs)
@@ -263,7 +266,7 @@ def judged_by(
             kept = f"at least {count.done} of {count.total} verdicts are in the journal"
             stopped.add_note(f"{kept}; the same command goes on from there.")
             raise
-    notes = [*items.notes, *cut, *_known(items), *_asking_nothing(jury), *_unfrozen(jury)]
+    notes = [*items.notes, *lacking, *cut, *_known(items), *_asking_nothing(jury), *_unfrozen(jury)]
     notes += validity_notes(cards, items.inputs)
     if tally.escalated is not None:
         notes.append(f"cascade: the dear judge was needed on {tally.escalated:,} of {tally.items:,} items")

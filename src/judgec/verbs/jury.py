@@ -32,7 +32,7 @@ from judgec.records.judgment import Judgments
 from judgec.table.tables import TableSource
 from judgec.verbs.live import live_leaf, live_specs
 from judgec.verbs.options.judge import Asking
-from judgec.verbs.recorded import recorded_for
+from judgec.verbs.recorded import recorded_for, without
 from judgec.verbs.spending import account_for, session_for
 from judgec.verbs.workspace import Workspace
 
@@ -146,7 +146,8 @@ def open_jury(
     processes = session.opened.enter_context(Processes(count_processes, alone)) if count_processes else None
     opening = _Opening(items, asking, session, count, file, columns, processes, outlasted)
     jurors = tuple(map(opening.juror, loaded, judges))
-    return OpenJury(Jury(jurors), opening.ways, tuple(opening.prompts), FAR_AHEAD if asking.batch else AHEAD)
+    ahead = FAR_AHEAD if asking.batch else AHEAD
+    return OpenJury(Jury(jurors), opening.ways, tuple(opening.prompts), tuple(opening.looked_up), ahead)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,13 +158,33 @@ class OpenJury:
         jury: All of them as one rater.
         ways: To each model, by what requests call it.
         prompts: Those of them that are prompts to a model, with the judge's name.
+        looked_up: Recorded judges beside others that are asked, with their verdicts.
         ahead: Pieces that may wait for a slow call in the first of them.
     """
 
     jury: Jury
     ways: Mapping[str, Ask]
     prompts: tuple[tuple[str, PromptRater], ...]
+    looked_up: tuple[tuple[str, RecordedVerdicts], ...]
     ahead: int
+
+    def lacking(self, pieces: Callable[[], Iterable[Piece]], items: int) -> list[str]:
+        """On how many items a recorded judge has no verdict, where others are asked; in a sentence each.
+
+        Args:
+            pieces: The items.
+            items: How many there are.
+
+        Raises:
+            UserError: On all of them: without it the others would be another judge.
+        """
+        if not self.looked_up:
+            return []
+        missing = dict.fromkeys((name for name, _ in self.looked_up), 0)
+        for piece in pieces():
+            for name, recorded in self.looked_up:
+                missing[name] += recorded.lacking(name, piece.item_ids)
+        return [without(name, lacks, items) for name, lacks in missing.items() if lacks]
 
     def judge(self, pieces: Iterable[Piece]) -> Iterator[Judgments]:
         """The joint judgments on items, piece by piece."""
@@ -184,6 +205,7 @@ class _Opening:
     processes: Processes | None
     outlasted: Outlasted | None
     prompts: list[tuple[str, PromptRater]] = field(default_factory=list)
+    looked_up: list[tuple[str, RecordedVerdicts]] = field(default_factory=list)
     _reached: list[Executor] = field(default_factory=list)
 
     @property
@@ -236,6 +258,8 @@ class _Opening:
         if not juror and model.recorded is not None:
             if model.model not in looked_up:
                 looked_up[model.model] = recorded_for(card, judge, model, self.file, self.columns)
+            if judge.jurors:
+                self.looked_up.append((member, looked_up[model.model]))
             return RecordedRater(looked_up[model.model], member or judge_of(card), self.count)
         to, executor = self._reach(model)
         rater = PromptRater(

@@ -226,6 +226,20 @@ def recorded_for(
     return read_recorded(file, about)
 
 
+def without(name: str, lacks: int, items: int) -> str:
+    """That some items have no verdict of a recorded judge, which the others are asked without.
+
+    Raises:
+        UserError: None has one.
+    """
+    if lacks == items:
+        raise UserError(
+            f"{name}: none of {items:,} items has a recorded verdict of it, and the judge was measured with them; "
+            "--lm recorded:FILE with its verdicts on these items is valid (in Python verdicts=). Record them first."
+        )
+    return f"{lacks:,} of {items:,} items have no verdict of {name}: judged without it"
+
+
 def _frame(given: Sequence[object]) -> object:
     (frame,) = given if len(given) == 1 else (None,)
     if frame is None:
