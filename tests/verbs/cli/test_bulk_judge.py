@@ -215,7 +215,7 @@ def test_judge_never_writes_the_key_anywhere(tmp_path: Path) -> None:
 
 def test_judge_with_a_damaged_journal_is_refused_with_what_to_do(tmp_path: Path) -> None:
     save_judge(tmp_path)
-    (tmp_path / ".judgec").mkdir()
+    (tmp_path / ".judgec").mkdir(exist_ok=True)
     (tmp_path / ".judgec" / "journal.db").write_bytes(b"not a database" * 100)
     with pytest.raises(ArtifactError, match="Move the file away"):
         run(request(tmp_path, write_items(tmp_path / "items.jsonl", 2), None))

@@ -79,7 +79,7 @@ def test_doctor_keys_are_named_and_never_printed(tmp_path: Path) -> None:
 
 
 def test_doctor_damaged_journal_fails(tmp_path: Path) -> None:
-    (tmp_path / ".judgec").mkdir()
+    (tmp_path / ".judgec").mkdir(exist_ok=True)
     (tmp_path / ".judgec" / "journal.db").write_bytes(b"x" * 4096)
     ran = run("--home", str(tmp_path), "--json")
     assert (ran.returncode, status(ran)["journal"]) == (2, "fail")

@@ -52,5 +52,5 @@ def test_what_cannot_be_written_is_said_and_nothing_is(tmp_path: Path, arguments
     (tmp_path / "there.json").write_text("mine")
     with pytest.raises(AssertionError, match=said):
         judgec_here(tmp_path, "export", *arguments)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["programs", "there.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".judgec", "programs", "there.json"]
     assert (tmp_path / "there.json").read_text() == "mine"
