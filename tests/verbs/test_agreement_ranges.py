@@ -174,7 +174,7 @@ def test_columns_and_threshold_of_the_project_are_read_by_the_command(tmp_path: 
         'task = "grade"\n[columns]\nFrage = "query"\nAntwort = "answer"\n\n'
         '[scale]\ngrades = ["nein", "ja"]\naccept_at = "ja"\n'
     )
-    done = judgec_here(tmp_path, "agreement", "judged.csv", "--expert", "ok", "--judge", "judge_grade")
+    done = judgec_here(tmp_path, "agreement", "judged.csv", "--expert", "ok", "--judge", "judge_grade", "-v")
     assert "rows of one Frage together: 40 in 120" in done.stderr
     assert "(40)" in done.stdout
 

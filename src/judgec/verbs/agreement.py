@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from judgec.errors import UserError
@@ -23,7 +24,7 @@ from judgec.records.estimate import Estimate
 from judgec.records.mode_agreement import ModesAgreement
 from judgec.records.tasks.registry import also_called, plain
 from judgec.records.tasks.winners import winner_words
-from judgec.report.numbers import NAMES, show
+from judgec.report.numbers import show, show_percent, statistic_name
 from judgec.report.render import notes, systems_sentence
 from judgec.stats.agreement.alternative_annotator import alternative_annotator_test
 from judgec.stats.agreement.cut_off import CutOff, best_cut_off
@@ -40,6 +41,8 @@ from judgec.verbs.options.agreement import AgreementOptions
 from judgec.verbs.verb import verb
 
 LABELS = ("grade", "accept", "preference")  # columns of labels, whoever gave them
+LEADING = ("tau_b", "tau_b_score", "kappa", "exact")  # of the verdict, the first that is defined
+ALIKE = {"accept_agreement": "accept or reject alike", "exact": "give the same grade"}  # the share of the verdict
 NEGATIVE = -0.1  # a rank correlation from here on down is no accident worth passing over
 
 
@@ -63,6 +66,7 @@ class MeasuredAgreement:
         beside: By judge, it beside the same consensuses: comparable with ``ceilings``.
         cut_offs: By judge whose numbers are a score, the cut-off that fits accept and reject best.
         systems: By judge whether it ranks systems as people do; empty where no column says who answered.
+        reading: Those of the notes that say how the table was read.
     """
 
     agreements: Mapping[str, Agreement]
@@ -80,6 +84,7 @@ class MeasuredAgreement:
     beside: Mapping[str, Agreement] = field(default_factory=dict)
     cut_offs: Mapping[str, CutOff] = field(default_factory=dict)
     systems: Mapping[str, SystemAgreement] = field(default_factory=dict)
+    reading: tuple[str, ...] = ()
 
     @property
     def judge(self) -> str:
@@ -125,14 +130,44 @@ class MeasuredAgreement:
         return tables[self.judge] if len(tables) == 1 else pd.concat(tables, names=["judge", "statistic"])
 
     @property
+    def leading(self) -> str:
+        """The statistic of the verdict: the headline, or the first that a judge has in its place."""
+        names = dict.fromkeys((self.headline, *LEADING))
+        return next(
+            (name for name in names if any(_value(one, name) is not None for one in self.agreements.values())), "tau_b"
+        )
+
+    @property
+    def ranked(self) -> list[str]:
+        """The judges, highest in the leading statistic first."""
+        values = {name: _value(one, self.leading) for name, one in self.agreements.items()}
+        return sorted(values, key=lambda name: -np.inf if (value := values[name]) is None else -value)
+
+    @property
     def verdict(self) -> str:
-        """The first statistic that is defined, in a sentence; of several judges how many there are."""
-        if len(self.agreements) > 1:
-            return f"{len(self.agreements)} judges against {self.expert}"
-        found = next(((name, one) for name, one in self.estimates.items() if one.value is not None), None)
-        said = "no statistic is defined" if found is None else f"{NAMES.get(found[0], found[0])} {show(found[1])}"
-        unscored = f", {self.agreement.unscored} unscored" if self.agreement.unscored else ""
-        return f"{self.judge} against {self.expert}: {said} on {self.agreement.n} rows{unscored}"
+        """How far the judge, or the one that agrees most, and the experts agree, and the experts among themselves."""
+        judge = self.ranked[0]
+        one, ceiling = self.agreements[judge], self.ceilings.get(judge)
+        most = f"Of {len(self.agreements)} judges {judge} agrees most: " if len(self.agreements) > 1 else ""
+        beside = f"{'it' if most else judge} and {'the labels' if self.recorded else self.expert}"
+        share = next((name for name in ALIKE if _value(one, name) is not None), None)
+        size = f"{one.n} items" + (f" ({one.n_clusters} queries)" if one.n_clusters < one.n else "")
+        alike = "" if share is None else f" {ALIKE[share]} on {show_percent(one.estimates[share])}"
+        score = self._scored(one, share)
+        verdict = f"{most}{beside}{alike} of {size}{', ' if score else ''}{score}"
+        if share is None:
+            verdict = f"{most}{beside}: {score or 'no statistic is defined'} on {size}"
+        verdict += f", {one.unscored} more unscored" if one.unscored else ""
+        if ceiling is None:
+            return verdict
+        among = [] if share is None else [show_percent(ceiling.estimates[share])]
+        return f"{verdict}; experts among themselves: {', '.join(filter(None, [*among, self._scored(ceiling, share)]))}"
+
+    def _scored(self, one: Agreement, share: str | None) -> str:
+        """The leading statistic, where it is another than the share."""
+        if self.leading == share or _value(one, self.leading) is None:
+            return ""
+        return f"{statistic_name(self.leading)} {show(one.estimates[self.leading])}"
 
     @property
     def report(self) -> dict[str, object]:
@@ -310,6 +345,7 @@ def _of_column(options: AgreementOptions, table: Table, source: str, column: str
         beside={} if beside is None else {judge: beside},
         cut_offs={} if cut is None else {judge: cut},
         systems={} if systems is None else {judge: systems},
+        reading=graded.notes,
     )
 
 
@@ -324,14 +360,18 @@ def _systems(graded: Graded) -> SystemAgreement | None:
 def _together(found: Sequence[MeasuredAgreement]) -> MeasuredAgreement:
     """Several judges of one table."""
     shared = {note for note in found[0].notes if all(note in one.notes for one in found)}
-    said = [
-        note if note in shared or one.judge in note else f"{one.judge}: {note}" for one in found for note in one.notes
+
+    def by(one: MeasuredAgreement, notes: Sequence[str]) -> list[str]:
+        return [note if note in shared or one.judge in note else f"{one.judge}: {note}" for note in notes]
+
+    headlines = [
+        name for name in ("tau_b", "kappa", "exact") if any(_value(one.agreement, name) is not None for one in found)
     ]
-    headlines = [name for name in ("tau_b", "kappa", "exact") if any(_has(one, name) for one in found)]
     return replace(
         found[0],
         agreements={one.judge: one.agreement for one in found},
-        notes=tuple(dict.fromkeys(said)),
+        notes=tuple(dict.fromkeys(note for one in found for note in by(one, one.notes))),
+        reading=tuple(dict.fromkeys(note for one in found for note in by(one, one.reading))),
         headline=next(iter(headlines), found[0].headline),
         alt_tests={judge: test for one in found for judge, test in one.alt_tests.items()},
         modes={judge: modes for one in found for judge, modes in one.modes.items()},
@@ -342,9 +382,9 @@ def _together(found: Sequence[MeasuredAgreement]) -> MeasuredAgreement:
     )
 
 
-def _has(found: MeasuredAgreement, statistic: str) -> bool:
-    one = found.estimates.get(statistic)
-    return one is not None and one.value is not None
+def _value(one: Agreement, statistic: str) -> float | None:
+    found = one.estimates.get(statistic)
+    return None if found is None else found.value
 
 
 def _columns(experts: Sequence[str], table: Table) -> tuple[str, ...]:
@@ -433,6 +473,7 @@ def _of_modes(options: AgreementOptions, table: Table, source: str, judge: str) 
         options.all,
         headline="kappa",
         modes={judge: modes},
+        reading=graded.notes,
     )
 
 

@@ -11,7 +11,9 @@ from scipy import stats
 from sklearn.metrics import cohen_kappa_score, roc_auc_score
 
 from judgec.records.agreement import STATISTICS
-from tests.verbs.cli.process import ROOT, judgec
+from judgec.records.estimate import Estimate
+from judgec.report.numbers import show
+from tests.verbs.cli.process import ROOT, judgec, judgec_here
 
 RECORDED = ROOT.parent / "shared" / "data" / "recorded" / "pandalm_judges.jsonl"
 
@@ -34,7 +36,7 @@ def test_area_under_the_curve_stands_beside_tau_and_rho_for_binary_labels(tmp_pa
     found = json.loads(judgec(tmp_path, "agreement", "judged.csv", *columns, "--json").stdout)
     assert found["auc"]["value"] == pytest.approx(roc_auc_score(expert, score))
     assert 0.5 < found["auc"]["low"] < found["auc"]["value"] < found["auc"]["high"] < 1
-    assert "AUC" in judgec(tmp_path, "agreement", "judged.csv", *columns).stdout
+    assert "AUC" in judgec(tmp_path, "agreement", "judged.csv", *columns, "-v").stdout
 
 
 def test_json_equals_scipy_and_sklearn_on_odd_columns_with_clusters_and_unscored_rows(tmp_path: Path) -> None:
@@ -75,11 +77,43 @@ def test_json_equals_scipy_and_sklearn_on_odd_columns_with_clusters_and_unscored
 @pytest.mark.full
 def test_people_see_the_table_under_the_names_of_their_columns(tmp_path: Path) -> None:
     file = table(tmp_path / "t.csv", ["e [1]", "j [/b]"], [["good", "bad"], ["bad", "bad"], ["ugly", ""]] * 8)
-    done = judgec(tmp_path, "agreement", file.name, "--expert", "e [1]", "--judge", "j [/b]")
+    done = judgec(tmp_path, "agreement", file.name, "--expert", "e [1]", "--judge", "j [/b]", "-v")
     assert "j [/b] against e [1], t.csv" in done.stdout
     assert "exact" in done.stdout
     assert "note: classes without an order: bad, good, ugly" in done.stderr
     assert "the classes have no order" in done.stderr
+
+
+def test_screen_is_one_table_of_judge_and_experts_and_v_prints_every_statistic(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    rows: list[list[object]] = []
+    for k in range(90):
+        rated = [int(np.clip(1 + k % 5 + rng.integers(-1, 2), 1, 5)) for _ in range(4)]
+        rows.append([f"q{k // 3}", f"a{k}", *rated])
+    table(tmp_path / "t.csv", ["query", "answer", "ann", "bob", "cem", "gpt"], rows)
+    columns = ["--annotators", "ann,bob,cem", "--judge", "gpt"]
+    found = json.loads(judgec_here(tmp_path, "agreement", "t.csv", *columns, "--json").stdout)
+    short = judgec_here(tmp_path, "agreement", "t.csv", *columns)
+    verdict, *_ = short.stderr.splitlines()
+    for side in (found, found["ceiling"]):
+        assert f"{100 * side['accept_agreement']['value']:.0f} % [" in verdict
+        assert f"tau-b {show(Estimate(**side['tau_b']))}" in verdict
+    assert "gpt, one expert left out" in short.stdout
+    assert "experts, each against the others" in short.stdout
+    assert "kappa" not in short.stdout
+    assert len((short.stdout + short.stderr).splitlines()) <= 24
+    assert "notes on how the table was read (" in short.stderr
+    full = judgec_here(tmp_path, "agreement", "t.csv", *columns, "-v")
+    assert "kappa" in full.stdout
+    assert full.stderr.count("note: ") > short.stderr.count("note: ")
+
+
+def test_several_judges_stand_in_the_order_of_the_headline_statistic(tmp_path: Path) -> None:
+    rows: list[list[object]] = [[1 + k % 5, 1 + k % 5 if k % 3 else 1, 1 + k % 5 if k % 9 else 1] for k in range(90)]
+    table(tmp_path / "t.csv", ["human", "worse", "better"], rows)
+    done = judgec_here(tmp_path, "agreement", "t.csv", "--expert", "human", "--judge", "worse", "--judge", "better")
+    assert done.stderr.startswith("Of 2 judges better agrees most: ")
+    assert done.stdout.index("better ") < done.stdout.index("worse ")
 
 
 @pytest.mark.full

@@ -93,7 +93,7 @@ def test_judges_are_tested_by_aspect_where_three_annotators_overlap(folder: Path
     typed = ["agreement", "aspect_verdicts.jsonl", "--labels", "aspects.jsonl"]
     test = json.loads(judgec_here(folder, *typed, "--json").stdout)["judges"]["a"]["alt_test"]
     assert {name: one["omega"] for name, one in test["aspects"].items()} == {"clear": 1.0, "poor": 0.0}
-    assert "by aspect" in judgec_here(folder, *typed).stdout
+    assert "by aspect" in judgec_here(folder, *typed, "-v").stdout
 
 
 BAD: dict[str, tuple[Rows, str]] = {
