@@ -19,6 +19,10 @@ def test_counts_and_agreement_by_hand(tmp_path: Path) -> None:
     assert report["histogram"]["al"] == {"1": 1, "2": 2, "3": 1}
     assert report["histogram"]["cy"] == {"1": 0, "2": 1, "3": 0}
     assert (report["groups"], report["agents"]) == ({"g1": 2, "g2": 1}, {"x": 2, "y": 2})
+    # x: (1 + 1) / 2 and 2; y: (2 + 1) / 2 and (3 + 2) / 2.
+    assert [(one["agent"], one["n"]) for one in report["by_agent"]] == [("y", 2), ("x", 2)]
+    means = [one["mean"]["value"] for one in report["by_agent"] if one["mean"] is not None]
+    assert means == pytest.approx([2.0, 1.5])
     assert (report["duplicates"], report["empty_answers"], report["tied"]) == (1, 1, 2)
     assert sum(report["split"].values()) == 4
     al_bo, al_cy = report["agreement"]["pairwise"]

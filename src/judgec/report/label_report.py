@@ -15,6 +15,7 @@ from judgec.records.label import UNLABELLED, Experts, FloatArray, IntArray, Labe
 from judgec.records.language import language_notes, languages_of
 from judgec.records.ratings import GradePairs
 from judgec.records.scale import Scale
+from judgec.report.agent_grades import AgentGrades, agent_grades
 from judgec.report.mode_counts import ModeCounts, mode_counts
 from judgec.stats.agreement.ceiling import adjudicator_notes, ceiling, expert_ratings
 from judgec.stats.agreement.habits import confusion, leniency
@@ -107,7 +108,7 @@ class LabelReport(TypedDict):
     ``split`` count items. ``ceiling`` is each annotator against the consensus of the others, the mean of
     ``against_others``, weighted by ``n`` and without the ``adjudicators``, over all items (a compile reports that of
     its test items); empty without two annotators an item. ``modes`` is there for failure modes alone,
-    ``repeats`` where somebody graded an item again.
+    ``repeats`` where somebody graded an item again, ``by_agent`` where rows say which of several agents answered.
     """
 
     items: int
@@ -140,6 +141,7 @@ class LabelReport(TypedDict):
     notes: list[str]
     modes: NotRequired[ModeCounts]
     repeats: NotRequired[list[GradedAgain]]
+    by_agent: NotRequired[list[AgentGrades]]
 
 
 def label_report(file: LabelFile, family: str, seed: int = 0, *, memory: Memory = FRESH) -> LabelReport:
@@ -201,6 +203,8 @@ def label_report(file: LabelFile, family: str, seed: int = 0, *, memory: Memory 
     }
     if modes is not None:
         report["modes"] = modes
+    if agents := agent_grades(labels, experts, seed):
+        report["by_agent"] = agents
     if file.repeats:
         report["repeats"] = [{"annotator": one.annotator, "n": one.n, "same": one.same} for one in file.repeats]
     return report

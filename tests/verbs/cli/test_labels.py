@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.verbs.cli.process import ROOT, judgec
+from tests.verbs.cli.process import ROOT, judgec, judgec_here
 
 CSV = "Question,Reply,alice,bob\n" + "".join(f"q{i},reply {i},{1 + i % 5},{1 + i % 4}\n" for i in range(40))
 
@@ -41,7 +41,7 @@ def test_tables_on_stdout_and_notes_and_next_command_on_stderr(tmp_path: Path) -
     (tmp_path / "mine.csv").write_text(CSV)
     options = ["--map", "Question=query", "--map", "Reply=answer", "--annotators", "alice,bob"]
     options += ["--name", "our-judge"]
-    stdout, stderr = run(tmp_path, "mine.csv", *options)
+    stdout, stderr = run(tmp_path, "mine.csv", *options, "-v")
     for part in (
         "our-judge",
         "Grades by annotator",
@@ -55,6 +55,28 @@ def test_tables_on_stdout_and_notes_and_next_command_on_stderr(tmp_path: Path) -
     assert f"Next: judgec compile-judge mine.csv {shlex.join(options)}\n" in stderr
     _, stderr = run(tmp_path, "mine.csv", *options, "--home", "my home")
     assert f"Next: judgec compile-judge mine.csv {shlex.join(options)} --home 'my home'\n" in stderr
+
+
+def test_screen_is_one_table_of_agents_where_rows_say_who_answered(tmp_path: Path) -> None:
+    rows = "".join(
+        f"q{i},r{i} of {agent},{agent},{grade},{grade}\n"
+        for i in range(40)
+        for agent, grade in (("old", 1 + i % 4), ("new", 2 + i % 4))
+    )
+    (tmp_path / "t.csv").write_text("query,answer,agent,ann,bob\n" + rows)
+    short = judgec_here(tmp_path, "labels", "t.csv", "--annotators", "ann,bob")
+    old, new = short.stdout.index(" old "), short.stdout.index(" new ")
+    assert new < old
+    assert "3.50 [" in short.stdout[new:old]  # (2 + 3 + 4 + 5) / 4
+    assert ".50 [" in short.stdout[new:old].replace("3.50 [", "")  # accepted from 4
+    assert "Grades by annotator" not in short.stdout
+    assert len((short.stdout + short.stderr).splitlines()) <= 24
+    full = judgec_here(tmp_path, "labels", "t.csv", "--annotators", "ann,bob", "-v").stdout
+    assert "Grades by annotator" in full
+    assert "Leniency" in full
+    report = json.loads(judgec_here(tmp_path, "labels", "t.csv", "--annotators", "ann,bob", "--json").stdout)
+    assert [(one["agent"], one["mean"]["value"]) for one in report["by_agent"]] == [("new", 3.5), ("old", 2.5)]
+    assert report["agents"] == {"old": 40, "new": 40}
 
 
 @pytest.mark.parametrize(

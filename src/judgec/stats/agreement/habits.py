@@ -3,6 +3,7 @@
 import numpy as np
 
 from judgec.records.estimate import Estimate
+from judgec.records.label import FloatArray, IntArray
 from judgec.records.ratings import GradePairs
 from judgec.stats.agreement.measure import NO_ORDER, NOTHING_SCORED, compared_rows
 from judgec.stats.agreement.statistic import MomentStatistic
@@ -26,11 +27,20 @@ def leniency(ratings: GradePairs, seed: int = 0, *, nominal: bool = False) -> Es
         return Estimate(value=None, note=NO_ORDER if nominal else NOTHING_SCORED)
     values = np.array(compared.values)
     apart = values[compared.judge] - values[compared.expert]
-    sums = [
-        np.bincount(compared.cluster, weights, compared.n_clusters).astype(np.float64)
-        for weights in (None, apart, apart**2)
-    ]
-    return interval(MomentStatistic(sums[0], sums[1], sums[2], 0.0, 0.0), seed=seed).estimate(len(apart))
+    return mean_estimate(apart, compared.cluster, seed)
+
+
+def mean_estimate(values: FloatArray, cluster: IntArray, seed: int = 0) -> Estimate:
+    """The mean with its 95 % interval over clusters.
+
+    Args:
+        values: Shape (n,), none NaN.
+        cluster: Code of each value's query, shape (n,).
+        seed: Of the resamples.
+    """
+    _, codes = np.unique(cluster, return_inverse=True)
+    sums = [np.bincount(codes, weights).astype(np.float64) for weights in (None, values, values**2)]
+    return interval(MomentStatistic(sums[0], sums[1], sums[2], 0.0, 0.0), seed=seed).estimate(len(values))
 
 
 def confusion(ratings: GradePairs) -> list[list[int]]:

@@ -13,17 +13,51 @@ from judgec.verbs.cli.labels.typed import as_typed
 from judgec.verbs.cli.output import command, say
 from judgec.verbs.options.labels import LabelsOptions
 
+AGENTS = "Agents as people grade them"  # these begin the titles of tables
+HISTOGRAM = "Grades by annotator"
+MODES = "How often each failure mode is seen"
 CEILING = "Ceiling"  # begins the title of the table that the verdict is of
+MOST_NOTES = 3  # on how the file was read; -v has all
 MOST_ROWS = 20  # annotators, pairs or groups printed; --json has all
 MOST_DIFFERENCES = 3  # of an annotator's grades from the others'; --json has the whole table
 MOST_ANNOTATORS = 6  # columns of rates
 MOST_GRADES = 15  # columns that fit a screen
 
 
-def show_labels(report: LabelReport, options: LabelsOptions) -> None:
-    """Print what a label file holds, and the next command."""
-    print_tables(*label_tables(report, options.file))
-    say(*(f"note: {note}" for note in report["notes"]), f"Next: {next_command(options)}")
+def show_labels(
+    report: LabelReport, options: LabelsOptions, reading: Sequence[str] = (), *, verbose: bool = False
+) -> None:
+    """Print what a label file holds, and the next command; on one screen, or everything.
+
+    Args:
+        report: Of the file.
+        options: How it was read.
+        reading: Those of the report's notes that say how it was read; the first of them are printed.
+        verbose: Print every table and note.
+    """
+    tables = label_tables(report, options.file)
+    notes = [note for note in report["notes"] if verbose or note not in reading[MOST_NOTES:]]
+    if not verbose:
+        say(_sentence(report), label_verdict(report), "")
+        first = (AGENTS, MODES, CEILING, HISTOGRAM)
+        tables = sorted((one for one in tables if one.title.startswith(first)), key=lambda one: _place(one, first))[:1]
+    print_tables(*tables)
+    hidden = len(report["notes"]) - len(notes)
+    rest = f"{f'more notes ({hidden}), ' if hidden else ''}pairs, leniency and every count: -v"
+    say(*(f"note: {note}" for note in notes), *([] if verbose else [rest]), f"Next: {next_command(options)}")
+
+
+def _place(table: TextTable, titles: Sequence[str]) -> int:
+    return next(place for place, title in enumerate(titles) if table.title.startswith(title))
+
+
+def _sentence(report: LabelReport) -> str:
+    """What the file holds."""
+    return (
+        f"{report['labels']} labels of {report['items']} items, {report['queries']} queries, by "
+        f"{len(report['annotators'])} annotators; task {report['task']}, scale {_scale_words(report)}; "
+        f"{': '.join(_parts(report['split']))}"
+    )
 
 
 def next_command(options: LabelsOptions) -> str:
@@ -41,6 +75,7 @@ def label_tables(report: LabelReport, path: str) -> list[TextTable]:
     return [
         _summary(path, report),
         _histogram(report),
+        *_agents(report),
         *_modes(report),
         *_agreement(report["agreement"]),
         *_ceiling(report),
@@ -61,16 +96,12 @@ def label_verdict(report: LabelReport) -> str:
 
 def _summary(path: str, report: LabelReport) -> TextTable:
     split = report["split"]
-    scale = _scale_of(report)
-    grades = f"{scale.name}: {grades_shown(scale.grades)}"
-    threshold = "" if scale.accept_at is None else f"; accepted from {scale.accept_at}"
-    inferred = "; inferred" if report["scale"]["inferred"] else ""
     return TextTable(
         path,
         ("labels", ""),
         [
             ("task", report["task"]),
-            ("scale", grades + threshold + inferred),
+            ("scale", _scale_words(report)),
             ("rows", str(report["rows"])),
             ("items", str(report["items"])),
             ("queries", str(report["queries"])),
@@ -85,6 +116,13 @@ def _summary(path: str, report: LabelReport) -> TextTable:
             *(("source: " + key, value) for key, value in report["source"].items()),
         ],
     )
+
+
+def _scale_words(report: LabelReport) -> str:
+    scale = _scale_of(report)
+    threshold = "" if scale.accept_at is None else f"; accepted from {scale.accept_at}"
+    inferred = "; inferred" if report["scale"]["inferred"] else ""
+    return f"{scale.name}: {grades_shown(scale.grades)}{threshold}{inferred}"
 
 
 def _parts(split: Mapping[str, int]) -> tuple[str, str]:
@@ -108,10 +146,26 @@ def _histogram(report: LabelReport) -> TextTable:
     grades = tuple(rows[0][1]) if len(rows[0][1]) <= MOST_GRADES else ()
     apart = "" if grades else f" ({len(rows[0][1])} grades; --json has how often each)"
     return TextTable(
-        "Grades by annotator" + _hidden(rows) + apart,
+        HISTOGRAM + _hidden(rows) + apart,
         ("annotator", "labels", *grades),
         [(name, str(sum(row.values())), *(str(row[grade]) for grade in grades)) for name, row in rows[:MOST_ROWS]],
     )
+
+
+def _agents(report: LabelReport) -> list[TextTable]:
+    """How people grade each agent's answers."""
+    found = report.get("by_agent", [])
+    rows = [
+        (
+            one["agent"],
+            str(one["n"]),
+            *(UNKNOWN if by is None else _with_limits(by, digits=2) for by in (one["mean"], one["accepted"])),
+        )
+        for one in found
+    ]
+    heads = ("agent", "items", "mean grade", "accept rate")
+    title = f"{AGENTS}, 95 % intervals" + _hidden(rows)
+    return [TextTable(title, heads, rows[:MOST_ROWS])] if rows else []
 
 
 def _modes(report: LabelReport) -> list[TextTable]:
@@ -120,7 +174,7 @@ def _modes(report: LabelReport) -> list[TextTable]:
     if counts is None:
         return []
     rates = TextTable(
-        "How often each failure mode is seen, per cent of the labels",
+        f"{MODES}, per cent of the labels",
         ("mode", "items", "consensus [95 %]", *report["annotators"][:MOST_ANNOTATORS]),
         [
             (
@@ -251,9 +305,9 @@ def _shown(value: float | None) -> str:
     return number(value, 3)
 
 
-def _with_limits(estimate: dict[str, float | str | None], *, sign: bool = False) -> str:
+def _with_limits(estimate: dict[str, float | str | None], *, sign: bool = False, digits: int = 3) -> str:
     write = signed if sign else number
     value, low, high = (estimate[name] for name in ("value", "low", "high"))
     if isinstance(value, float) and isinstance(low, float) and isinstance(high, float):
-        return f"{write(value, 3)} {brackets(low, high, 3, sign=sign)}"
-    return write(value if isinstance(value, float) else None, 3)
+        return f"{write(value, digits)} {brackets(low, high, digits, sign=sign)}"
+    return write(value if isinstance(value, float) else None, digits)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from judgec.verbs.cli.shell import JsonOption, ReportOption, command_of
+from judgec.verbs.cli.shell import JsonOption, ReportOption, VerboseOption, command_of
 from judgec.verbs.options.labels import LabelsOptions
 
 
@@ -18,6 +18,7 @@ def labels(
     ] = False,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Of the page; 0: a free one.")] = 0,
     report: ReportOption = None,
+    verbose: VerboseOption = False,
     json: JsonOption = False,
 ) -> None:
     """Check a label file: what was read, how the experts grade, and how far they agree."""
@@ -43,14 +44,14 @@ def labels(
     elif options.next is not None or options.judge is not None:
         done = _chosen(options, shown=not json)
     else:
-        done = _checked(options, report, shown=not json)
+        done = _checked(options, report, shown=not json, verbose=verbose)
     if json:
         from judgec.verbs.cli.output import print_json
 
         print_json(done)
 
 
-def _checked(options: LabelsOptions, page: Path | None, *, shown: bool) -> dict[str, object]:
+def _checked(options: LabelsOptions, page: Path | None, *, shown: bool, verbose: bool) -> dict[str, object]:
     from judgec.verbs.check_labels import check_labels
 
     content, report = check_labels(options)
@@ -62,7 +63,7 @@ def _checked(options: LabelsOptions, page: Path | None, *, shown: bool) -> dict[
         from judgec.verbs.cli.labels.checked import show_labels
         from judgec.verbs.cli.output import say
 
-        show_labels(report, options)
+        show_labels(report, options, content.labels.notes, verbose=verbose)
         say(*([] if page is None else [f"report: {page}"]))
     return dict(report)
 
