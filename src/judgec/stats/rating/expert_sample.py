@@ -66,7 +66,7 @@ def require_random(games: Games, expert: FloatArray, source: str, *, claimed: bo
         games: As judged.
         expert: From ``expert_points``.
         source: Where the labels come from, for messages.
-        claimed: The caller's word that they were drawn at random in another way than by ``sample_order``.
+        claimed: They are taken as drawn at random in another way than by ``sample_order``, unless they look otherwise.
         seed: Of the permutations.
 
     Raises:
@@ -90,7 +90,7 @@ def require_random(games: Games, expert: FloatArray, source: str, *, claimed: bo
             f"{source}: the {n} labelled games differ from the others in agents or verdicts (p {p:.4f}), so they were "
             "not drawn at random; only a random sample can correct win rates. Label the games that --sample writes."
         )
-    return f"{n} games drawn at random, in the user's words"
+    return f"{n} games, taken as drawn at random: they are not shown to differ from the others"
 
 
 def _rows(games: Games) -> Sequence[tuple[str, str, str, float]]:
