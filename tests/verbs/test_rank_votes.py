@@ -115,6 +115,9 @@ def test_the_command_prints_the_correction_and_json_has_all_of_it(
     votes.to_csv(tmp_path / "votes.csv", index=False)
     shown = run(tmp_path, "rank", "games.csv", "--experts", "votes.csv")
     assert "Corrected by people's votes" in shown.stdout
+    full = run(tmp_path, "rank", "games.csv", "--experts", "votes.csv", "-v")
+    assert ["shuffles" in one.stdout for one in (shown, full)] == [False, True]
+    assert ["wins % of row over" in one.stdout for one in (shown, full)] == [False, True]
     assert f"The judge flatters {FLATTERED} by" in shown.stderr
     report = json.loads(run(tmp_path, "rank", "games.csv", "--experts", "votes.csv", "--json").stdout)["experts"]
     assert (report["votes"], report["games"], report["votes_left_out"]) == (90, 360, 0)

@@ -129,7 +129,7 @@ def test_a_grid_builds_each_index_once_and_its_tournament_says_what_mattered(fol
     assert len(list((folder / ".judgec" / "indexes").iterdir())) == 2
     assert json.loads(run(folder, *asked, "--dry-run").stdout)["indexes_to_build"] == 0
     options = ["--queries", "queries.jsonl", "--answers", "grid.jsonl", "--out", "mattered", "--unproven"]
-    shown = run(folder, "evaluate", *options, "--judge", "parts")
+    shown = run(folder, "evaluate", *options, "--judge", "parts", "-v")
     assert "What mattered: one setting changed" in shown.stdout
     found = json.loads((folder / "mattered" / "report.json").read_text(encoding="utf-8"))["effects"]
     assert {(one["setting"], one["from"], one["to"]) for one in found} == {

@@ -97,6 +97,15 @@ def test_evaluate_json_is_one_object_and_the_folder_holds_the_report(home: Path)
     assert files == {"report.html", "report.json", "items.jsonl", *tables}
 
 
+@pytest.mark.full
+def test_evaluate_on_screen_is_one_table_and_v_prints_the_others(home: Path) -> None:
+    short, full = (run(home, "evaluate", *GIVEN, "flags", "--out", "shown", *more) for more in ((), ("-v",)))
+    assert "new+v2 is rated best" in short.stderr
+    for table in ("wins % of row over", "Aspect by aspect", "shuffles"):
+        assert table not in short.stdout
+        assert table in full.stdout
+
+
 def test_judge_without_labels_plays_is_marked_unproven_everywhere_and_compiles_on_the_games_it_names(
     tmp_path: Path,
 ) -> None:

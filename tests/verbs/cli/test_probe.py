@@ -131,6 +131,20 @@ def test_probe_of_given_questions_needs_no_index(folder: Path) -> None:
     assert (cell["scenario"], cell["failures"], cell["n"]) == ("given", 1, 2)
 
 
+@pytest.mark.full
+def test_probe_on_screen_is_a_verdict_one_table_and_the_fixes(folder: Path) -> None:
+    command = ["probe", "--scenarios", "S1,S6", "--index", CATALOGUE, "--n", 5, "--out", "p"]
+    command += ["--system", "python:systems:talks"]
+    short = judgec(folder, *command)
+    assert "In all" not in short.stdout
+    assert "data set" not in short.stdout
+    assert "S6: " in short.stderr
+    assert short.stdout.count("Failure rates") == 1
+    full = judgec(folder, *command, "-v").stdout
+    assert "In all" in full
+    assert "What to do" in full
+
+
 @pytest.mark.parametrize(
     ("wanted", "error", "said"),
     [

@@ -190,8 +190,11 @@ def test_audit_on_screen_says_every_finding(tmp_path: Path) -> None:
     compiled_from(tmp_path, grading_world.rows(90, per_query=2), name="e")
     command = ["audit", "--judge", "e@latest", "--labels", "labels.jsonl", "--only", "length"]
     report = json.loads(judgec(tmp_path, *command, "--json").stdout)
+    sentence = report["audits"]["length"]["sentence"]
     said = judgec(tmp_path, *command).stdout
-    assert report["audits"]["length"]["sentence"] in said
+    assert sentence not in said
+    assert sentence.split(": ")[0].removesuffix(".") in said
+    assert sentence in judgec(tmp_path, *command, "-v").stdout
     judgec(tmp_path, "audit", "--judge", "e@latest", "--only", "nothing", code=2)
 
 

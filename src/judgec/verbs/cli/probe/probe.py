@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from judgec.verbs.cli.shell import JsonOption, JunitOption, command_of
+from judgec.verbs.cli.shell import JsonOption, JunitOption, VerboseOption, command_of
 from judgec.verbs.options.probe import ProbeOptions
 
 
@@ -20,16 +20,17 @@ def probe(
         ),
     ] = None,
     junit: JunitOption = None,
+    verbose: VerboseOption = False,
     json: JsonOption = False,
 ) -> None:
     """Put questions of known kinds to RAG systems: where they fail, how often, and which part of them does."""
     if compare is None:
-        _probe(options, junit=junit, json=json)
+        _probe(options, junit=junit, verbose=verbose, json=json)
     else:
         _compare(*compare, seed=options.seed, json=json)
 
 
-def _probe(options: ProbeOptions, *, junit: Path | None, json: bool) -> None:
+def _probe(options: ProbeOptions, *, junit: Path | None, verbose: bool, json: bool) -> None:
     from judgec.errors import ServiceError
     from judgec.report.gates import Gate
     from judgec.report.progress import Bar
@@ -45,7 +46,7 @@ def _probe(options: ProbeOptions, *, junit: Path | None, json: bool) -> None:
     if json:
         print_json(found.report)
     else:
-        show_probe(found)
+        show_probe(found, verbose=verbose)
     if found.unanswered:
         raise ServiceError(found.unanswered)
     if found.gate is not None:

@@ -78,26 +78,47 @@ def failures_table(summary: Summary) -> TextTable:
     return TextTable(f"Failure rates, judged by {summary.judge}", *rows)
 
 
-def show_probe(found: ProbeReport) -> None:
-    """Failure rates, what to do, and the next command."""
+def show_probe(found: ProbeReport, *, verbose: bool = False) -> None:
+    """The verdict, failure rates, what to do where something failed, and the next command; or every table."""
     summary = found.summary
+    again = summary.flakiness
+    verdicts = [summary.verdict, *([] if again is None else [again.verdict])]
+    if verbose:
+        _show_in_full(summary)
+    else:
+        say(*verdicts, "")
+        print_tables(_told(failures_table(summary)))
+        say(*(f"{scenario}: {one.fix}: {one.reason}" for scenario, one in summary.fixes.items()))
+    say(
+        *(verdicts if verbose else []),
+        *[f"note: {note}" for note in summary.notes],
+        *([] if verbose else ["totals, scenarios that passed, changes tried: -v, or the page"]),
+        f"Next: {judgec_here()} open {shlex.quote(str(found.report_path.parent))}",
+        f"      {judgec_here()} ui",
+    )
+
+
+def _told(table: TextTable) -> TextTable:
+    """The table without counts that are all 0, and without the data set where there is one."""
+    alike = {head for head, *cells in zip(table.heads, *table.rows, strict=True) if len(set(cells)) == 1}
+    none = {head for head, *cells in zip(table.heads, *table.rows, strict=True) if set(cells) == {"0"}}
+    dropped = none | (alike & {"data set"})
+    kept = [place for place, head in enumerate(table.heads) if head not in dropped]
+    rows = [[row[place] for place in kept] for row in table.rows]
+    return TextTable(table.title, [table.heads[place] for place in kept], rows)
+
+
+def _show_in_full(summary: Summary) -> None:
     print_tables(failures_table(summary))
     totals = [total for total in summary.totals if total.by in {"overall", "system"}]
     print_table("In all, 95 % intervals over source documents", *TOTALS.screen(totals))
     print_table("What to do", *scenario_rows(summary))
     if summary.tried:
         print_table("Changes tried on what failed; broken: of what had passed", *TRIED.screen(summary.tried))
-    again = summary.flakiness
-    if again is not None:
+    if summary.flakiness is not None:
+        again = summary.flakiness
         ours = [one for one in again.shares if one.by in {"overall", "system"}]
         print_table(f"Asked {again.repeat} times, 95 % intervals over source documents", *FLAKY.screen(ours))
-    say(
-        summary.verdict,
-        *([] if again is None else [again.verdict]),
-        *[f"note: {note}" for note in summary.notes],
-        f"Next: {judgec_here()} open {shlex.quote(str(found.report_path.parent))}",
-        f"      {judgec_here()} ui",
-    )
 
 
 def show_comparison(found: ProbeComparison) -> None:

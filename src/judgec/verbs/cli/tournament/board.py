@@ -9,6 +9,7 @@ from judgec.tournament.render import board_sentence, leaderboard_rows, win_rows
 from judgec.tournament.report.costs import AgentCost
 from judgec.verbs.cli.output import print_table, say
 
+SHOWN_COLUMNS = ("agent", "component", "rating", "95 % interval", "rank", "group", "wins %", "$")  # of the short table
 MOST_COLUMNS = 12  # agents in a win table that still fits a screen
 
 
@@ -22,14 +23,21 @@ def board_table(board: Leaderboard, costs: Mapping[str, AgentCost] | None = None
     return TextTable(title, heads, rows, words.leaderboard(heads))
 
 
-def show_board(board: Leaderboard, costs: Mapping[str, AgentCost] | None = None) -> None:
-    """Print both tables.
+def show_board(board: Leaderboard, costs: Mapping[str, AgentCost] | None = None, *, verbose: bool = False) -> None:
+    """Print who is best and the leaderboard; or everything of it, and the wins.
 
     Args:
         board: The ratings.
         costs: What answers took, by agent.
+        verbose: Print every column, the legend and the wins.
     """
     say(board_sentence(board))
-    print_tables(board_table(board, costs))
+    whole = board_table(board, costs)
+    if not verbose:
+        kept = [place for place, head in enumerate(whole.heads) if head in SHOWN_COLUMNS]
+        rows = [[row[place] for place in kept] for row in whole.rows]
+        print_tables(TextTable(whole.title, [whole.heads[place] for place in kept], rows))
+        return
+    print_tables(whole)
     if len(board.agents) <= MOST_COLUMNS:
         print_table("Wins", *win_rows(board))

@@ -1,11 +1,13 @@
 """``judgec evaluate``."""
 
-from judgec.verbs.cli.shell import JsonOption, JunitOption, command_of
+from judgec.verbs.cli.shell import JsonOption, JunitOption, VerboseOption, command_of
 from judgec.verbs.options.evaluate import EvaluateOptions
 
 
 @command_of(EvaluateOptions)
-def evaluate(options: EvaluateOptions, *, junit: JunitOption = None, json: JsonOption = False) -> None:
+def evaluate(
+    options: EvaluateOptions, *, junit: JunitOption = None, verbose: VerboseOption = False, json: JsonOption = False
+) -> None:
     """Rank RAG agents from their answers with a compiled judge; an interrupted run goes on where it was."""
     from judgec.report.gates import Gate
     from judgec.report.progress import Bar
@@ -23,7 +25,7 @@ def evaluate(options: EvaluateOptions, *, junit: JunitOption = None, json: JsonO
         print_json(found.report)
         say(*([f"UNPROVEN JUDGE: {found.found.unproven}."] if found.found.unproven else []))
     else:
-        show_tournament(found)
+        show_tournament(found, verbose=verbose)
     if found.gate is not None:
         unproven = f" UNPROVEN JUDGE: {found.found.unproven}." if found.found.unproven else ""
         end_gated(

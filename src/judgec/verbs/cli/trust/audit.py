@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from judgec.verbs.cli.shell import JsonOption, JunitOption, command_of
+from judgec.verbs.cli.shell import JsonOption, JunitOption, VerboseOption, command_of
 from judgec.verbs.options.audit import AuditOptions
 
 
@@ -16,6 +16,7 @@ def audit(
         bool, typer.Option("--require-pass", help="Exit 1 unless all audits pass.", rich_help_panel="Output")
     ] = False,
     junit: JunitOption = None,
+    verbose: VerboseOption = False,
     json: JsonOption = False,
 ) -> None:
     """Try to move a judge's verdicts by what must not count, and see whether it looks at what must."""
@@ -38,7 +39,7 @@ def audit(
         gate = {"gate": {"verdict": found.verdict, "sentence": found.announced}}
         print_json(dict(found.report) | (gate if found.audit is not None and require_pass else {}))
     elif found.audit is not None:
-        show_audit(found, found.audit)
+        show_audit(found, found.audit, verbose=verbose)
     elif found.drift is not None:
         show_drift(found, found.drift)
     else:

@@ -8,14 +8,20 @@ from judgec.verbs.cli.output import command, judgec_here, say
 from judgec.verbs.options.audit import AuditOptions
 
 
-def show_audit(found: JudgeAudit, audit: AuditReport) -> None:
-    """Print a line for each audit."""
+def show_audit(found: JudgeAudit, audit: AuditReport, *, verbose: bool = False) -> None:
+    """Print what each audit saw and how it ended; or all that it says, and why some were skipped."""
     print(f"Audit of {found.judge} on {audit.items} items of {audit.queries} queries, 95 % intervals\n")
+    skipped = [one.audit for one in audit.findings if one.status == "skipped" and not verbose]
     for finding in audit.findings:
-        print(f"{finding.status:<11}{finding.audit:<17}{finding.sentence}")
+        if finding.audit not in skipped:
+            said = finding.sentence if verbose else finding.sentence.split(": ")[0].removesuffix(".")
+            print(f"{finding.status:<11}{finding.audit:<17}{said}")
+    if skipped:
+        print(f"{'skipped':<11}{', '.join(skipped)}")
     notes = found.report["notes"]
     say(
         audit.summary,
+        *([] if verbose else ["bounds, how many items would settle it, why some were skipped: -v, or the page"]),
         f"{found.report['lm_calls']} LM calls, {found.report['journaled']} from the journal",
         *[f"note: {note}" for note in (notes if isinstance(notes, list) else [])],
         f"Next: {judgec_here()} ui; {judgec_here()} audit --judge NAME --anchor FILE keeps watch over drift",
