@@ -37,15 +37,22 @@ def agreement(options: AgreementOptions, *, verbose: VerboseOption = False, json
 def _next(found: "MeasuredAgreement", options: AgreementOptions) -> list[str]:
     """A judge made of these labels, and of the recorded ones; of a compiled judge the page of its runs."""
     from judgec.labels.project import find_project
+    from judgec.records.tasks.registry import also_called, plain
     from judgec.verbs.cli.output import command
-    from judgec.verbs.frames import is_path
+    from judgec.verbs.frames import as_table
 
+    file = str(options.file)
     if found.learned is not None:
         return [command("ui", home=options.home)]
-    if options.labels is not None and is_path(options.labels):
-        given = (str(options.labels), "--candidate", f"recorded:{options.file}")
+    if options.labels is not None:
+        given = (str(options.labels), "--candidate", f"recorded:{file}")
         return [command("compile-judge", *given, home=options.home)]
-    return [command("compile-judge", str(options.file), home=options.home)] if find_project() is not None else []
+    project = find_project(file)
+    if project is not None:
+        return [command("compile-judge", file, home=options.home)] if project.names(file) else []
+    heads = {plain(name) for name in ("answer", *also_called("answer"))}
+    answers = [name for name in as_table(options.file, options.missing).columns if plain(name) in heads]
+    return [command("init", file, home=options.home)] if answers else []
 
 
 def _show_short(found: "MeasuredAgreement") -> None:
