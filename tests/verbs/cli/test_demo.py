@@ -52,7 +52,7 @@ def test_demo_compiles_a_fresh_family_says_constructed_labels_and_its_next_comma
     taken = tmp_path / "programs" / f"{FAMILY}-1" / "0001"
     taken.mkdir(parents=True)
     done = judgec(tmp_path, "demo")
-    assert f"{FAMILY}-2@1 on" in done.stdout
+    assert f"{FAMILY}-2@1: what you get" in done.stdout
     assert "constructed labels" in done.stderr
     assert "embedded evidence engine, no language model" in done.stderr
     *_, judge, ui = done.stderr.strip().splitlines()
