@@ -2,13 +2,14 @@
 another.
 
     python -m benchmarks.panel_choice --data ../shared/data/recorded [--only SET ...] [--out FOLDER] [--before FOLDER]
+        [--panel auto]
 
 As in ``real_judges``, whose compiles these are: every model that has several prompts, and all judges of a set
-together. *single* is what the compile would have shipped without a panel, *shipped* what it ships with ``--panel
-all``; everything is chosen on the training folds. Finished compiles are kept below ``--out``. ``--before`` names the
-folder that this script has written with another version of the code (from its own checkout): *before* is what that
-version shipped. Differences are paired, with 95 % intervals over queries; of several aspects it is the mean of their
-own values.
+together. *single* is what the compile would have shipped without a panel, *shipped* what it ships with ``--panel``
+(``all`` by default), of as many *members* in the judge that ships; everything is chosen on the training folds.
+Finished compiles are kept below ``--out``. ``--before`` names the folder that this script has written with another
+version of the code (from its own checkout), or with ``--panel all``: *before* is what that shipped. Differences are
+paired, with 95 % intervals over queries; of several aspects it is the mean of their own values.
 """
 
 import argparse
@@ -86,7 +87,11 @@ def line(rows: Sequence[Row], before: Sequence[Row] | None) -> str:
     cells += [f"{value(rows, name).value:.3f}" for name in ("best prompt", "compiled")]
     if before is not None:
         cells.append(f"{value(before, 'panel').value:.3f}")
-    cells += [f"{value(rows, 'panel').value:.3f}", cell(minus(rows, rows, "panel", "compiled"), signed=True)]
+    cells += [
+        f"{value(rows, 'panel').value:.3f}",
+        str(rows[0].members or "?"),
+        cell(minus(rows, rows, "panel", "compiled"), signed=True),
+    ]
     if before is not None:
         cells.append(cell(minus(rows, before, "panel", "panel"), signed=True))
     return f"| {' | '.join(cells)} |"
@@ -100,9 +105,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, default=Path("build/panel_choice"), help="where finished compiles are kept")
     parser.add_argument("--before", type=Path, help="the same folder of another version")
     parser.add_argument("--jobs", type=int, default=1, help="compiles at a time")
+    parser.add_argument("--panel", default="all", help="all, auto or a number")
     options = parser.parse_args(arguments)
-    tasks = list(panels_in(options.data, options.only, options.out))
-    head = ["set", "judges", "n", "objective", "best prompt, raw", "single", "shipped", "shipped - single"]
+    tasks = [replace(one, panel=options.panel) for one in panels_in(options.data, options.only, options.out)]
+    head = ["set", "judges", "n", "objective", "best prompt, raw", "single", "shipped", "members"]
+    head.append("shipped - single")
     if options.before:
         head = [*head[:6], "before", *head[6:], "shipped - before"]
     print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}", flush=True)
@@ -110,7 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for task, rows in zip(tasks, pool.map(partial(kept, out=options.out), tasks), strict=True):
             if isinstance(rows, str):
                 sys.exit(rows)
-            old = kept(task, options.before) if options.before else None
+            old = kept(replace(task, panel="all"), options.before) if options.before else None
             assert not isinstance(old, str)
             before = None if old is None else aspects_of(old, task.group, task.model)
             print(line(aspects_of(rows, task.group, task.model), before), flush=True)

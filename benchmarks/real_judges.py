@@ -69,6 +69,7 @@ class Task:
         model: Whose.
         objective: What is compiled for.
         evidence: With features of the texts, too.
+        panel: As ``--panel``, where there are several judges.
     """
 
     group: str
@@ -77,12 +78,14 @@ class Task:
     model: str
     objective: str
     evidence: bool
+    panel: str = "all"
 
     @property
     def key(self) -> str:
         """A name for the result that changes with whatever it depends on."""
         said = pd.util.hash_pandas_object(self.verdicts, index=False).to_numpy().tobytes()
-        facts = f"{self.group} {self.model} {self.objective} {self.evidence} {FOLDS}".encode()
+        panel = "" if self.panel == "all" else f" {self.panel}"
+        facts = f"{self.group} {self.model} {self.objective} {self.evidence} {FOLDS}{panel}".encode()
         sheet = self.labels.with_suffix(".datasheet.toml")
         about = sheet.read_bytes() if sheet.exists() else b""
         digest = hashlib.sha256(facts + said + self.labels.read_bytes() + about).hexdigest()
@@ -105,6 +108,7 @@ class Row:
         saved: LM calls that the compile did not make: verdicts that it read.
         promoted: The report's decision.
         seconds: Of the compile.
+        members: Whose verdicts the judge needs that ships; 0 in a result that was kept before they were counted.
     """
 
     group: str
@@ -118,6 +122,7 @@ class Row:
     saved: int
     promoted: bool
     seconds: float
+    members: int = 0
 
     @property
     def shipped(self) -> str:
@@ -229,7 +234,7 @@ def rows_of(task: Task) -> list[Row] | str:
             objective=task.objective,
             evidence=task.evidence,
             folds=FOLDS,
-            panel="all" if judges > 1 else None,
+            panel=task.panel if judges > 1 else None,
             name="known",
             home=home,
             progress=False,
@@ -254,6 +259,7 @@ def rows_of(task: Task) -> list[Row] | str:
             saved=len(task.verdicts),
             promoted=done.promoted,
             seconds=seconds,
+            members=1 if compiled.panel is None else len(compiled.panel.members),
         )
         for aspect in aspects
     ]

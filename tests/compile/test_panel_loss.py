@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from judgec.compile.panel_loss import loss_out_of_fold, loss_spared
+from judgec.compile.panel_loss import forward_order, loss_out_of_fold, loss_spared
 from judgec.records.judgment import Judgments
 from judgec.records.scale import Scale
 
@@ -50,6 +50,23 @@ def test_each_fold_is_judged_by_its_own_judge() -> None:
     one, other = said(STATED), said([1 - grade for grade in STATED])
     both = loss_out_of_fold([one, other], TARGET, FOLD, Scale(grades=(0, 1)), joint=False)
     assert both.ravel() == pytest.approx([0.0, 1.0, 0.25**2, 0.75**2])
+
+
+def test_judges_are_ordered_by_what_they_add_to_those_before_them() -> None:
+    """The second says what the first says, the third corrects the fourth item, the last is wrong of the first two."""
+    target = np.array([[0], [1], [0], [1]])
+    stated = np.array([[0, 1, 0, 0], [0, 1, 0, 0], [0, 0, 0, 1], [1, 0, 0, 1]])
+    given, has = np.eye(2)[stated][:, :, None], np.ones((4, 4), dtype=bool)
+    assert forward_order(given, has, target, Scale(grades=(0, 1))) == [0, 2, 1, 3]
+    assert forward_order(given, has, target, Scale(grades=("x", "y"), level="nominal")) == [0, 2, 1, 3]
+
+
+def test_a_judge_of_few_items_comes_after_one_as_good_of_all() -> None:
+    target = np.array([[0], [1], [0], [1]])
+    given = np.eye(2)[np.array([[0, 1, 0, 1], [0, 1, 0, 1]])][:, :, None]
+    has = np.array([[True, True, False, False], [True] * 4])
+    given[0, 2:] = np.nan
+    assert forward_order(given, has, target, Scale(grades=(0, 1))) == [1, 0]
 
 
 def test_what_is_spared_is_the_mean_over_what_both_have() -> None:

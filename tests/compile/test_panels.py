@@ -17,9 +17,10 @@ from judgec.compile.compile import compile_judge
 from judgec.compile.dataset import make_dataset
 from judgec.compile.panels import RIDGE, _crossed, _nested, _selected, _table, fit_weights
 from judgec.compile.recorded import choose_recorded
+from judgec.compile.render import outcome_tables
 from judgec.compile.report import Saved, save
 from judgec.compile.search.candidates import task_module
-from judgec.compile.settings import CompileSettings
+from judgec.compile.settings import CompileSettings, PanelLimit
 from judgec.errors import UserError
 from judgec.labels.labels import label_file
 from judgec.labels.sides.memory import read_memory
@@ -31,6 +32,7 @@ from judgec.raters.panel import member_columns
 from judgec.raters.recorded import RECORDED_KIND, OnWhat, RecordedVerdicts, check_against, read_recorded
 from judgec.records.label import LabelSet
 from judgec.records.scale import Scale
+from judgec.report.cost_table import SIZES
 from judgec.stats.agreement.objective import parse_objective
 from judgec.table.datasheet import Datasheet
 from judgec.table.table import Table
@@ -84,7 +86,7 @@ def bench_of(label_set: LabelSet, recorded: RecordedVerdicts, home: Path) -> Ben
     return Bench(dataset, _nobody, None, 0, objective=objective, recorded=recorded)
 
 
-def settings_of(home: Path, recorded: RecordedVerdicts, panel: Literal["all"] | int, folds: int) -> CompileSettings:
+def settings_of(home: Path, recorded: RecordedVerdicts, panel: PanelLimit, folds: int) -> CompileSettings:
     spec = LMSpec.parse("recorded:verdicts")
     return CompileSettings(
         "world", home, spec, "qwk", RECORDED_KIND, evidence=False, resamples=200, folds=folds, recorded=recorded,
@@ -93,7 +95,7 @@ def settings_of(home: Path, recorded: RecordedVerdicts, panel: Literal["all"] | 
 
 
 def compiled_in(
-    home: Path, label_set: LabelSet, recorded: RecordedVerdicts, panel: Literal["all"] | int, folds: int = 1
+    home: Path, label_set: LabelSet, recorded: RecordedVerdicts, panel: PanelLimit, folds: int = 1
 ) -> Saved:
     settings = settings_of(home, recorded, panel, folds)
     with Session(settings.lm, home) as session:
@@ -372,13 +374,67 @@ def test_two_join_together_where_one_more_vote_cannot_decide(tmp_path: Path) -> 
     assert _selected(panel, "a", 2) == ["a"]
 
 
+@pytest.fixture(scope="module")
+def enough(tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    """Three noisy judges, and three that say what each of these says: twelve, of which three are enough."""
+    home = tmp_path_factory.mktemp("enough")
+    said = [
+        {**one, "judge": f"{one['judge']}{copy}", "cost_usd": 0.001}
+        for copy in range(4)
+        for one in verdicts(labels(50, 5), THREE)
+    ]
+    return Whole(compiled_in(home, *world(said), "auto"), home)
+
+
+def test_auto_ships_as_few_judges_as_are_enough(enough: Whole, three: Whole) -> None:
+    panel = enough.report["panel"]
+    assert {one["judge"][0] for one in panel["members"]} == set(THREE)
+    assert len(panel["members"]) <= 5
+    assert qwk(enough.report, "compiled") > qwk(three.report, "compiled") - 0.03
+
+
+def test_the_curve_says_what_each_size_costs_and_is_worth(enough: Whole) -> None:
+    curve = enough.report["panel"]["curve"]
+    assert [one["members"] for one in curve] == [1, 2, 3, 5, 8, 12]
+    assert [one["calls_per_item"] for one in curve] == [1, 2, 3, 5, 8, 12]
+    assert [one["usd_per_1000"] for one in curve] == pytest.approx([1, 2, 3, 5, 8, 12])
+    worth = [one["objective"]["value"] for one in curve]
+    assert worth[2] > worth[0] + 0.05
+    assert all(0 < one["objective"]["standard_error"] < 0.1 for one in curve)
+    (chosen,) = (one for one in curve if one["chosen"])
+    for one in curve:
+        below = one["below_best"]
+        near = below["value"] <= 0.5 * below["standard_error"]
+        assert near == (one["members"] == chosen["members"]) or one["members"] > chosen["members"]
+    page = (enough.home / "programs" / "world" / "0001" / "report.html").read_text(encoding="utf-8")
+    assert f"{chosen['members']} judges ships" in page
+    titles = {"all": [one.title for one in outcome_tables(enough.saved.compiled, abstaining=False, verbose=True)]}
+    titles["few"] = [one.title for one in outcome_tables(enough.saved.compiled, abstaining=False, verbose=False)]
+    assert SIZES in titles["all"]
+    assert SIZES not in titles["few"]
+
+
+def test_auto_is_a_single_judge_where_the_others_say_the_same(tmp_path: Path) -> None:
+    said = verdicts(labels(50, 5), {"a": 1.0})
+    copies = [{**one, "judge": name} for name in "abc" for one in said]
+    panel: Any = compiled_in(tmp_path, *world(copies), "auto").report["panel"]
+    assert panel["kind"] == "single"
+    assert [one["members"] for one in panel["curve"] if one["chosen"]] == [1]
+
+
+def test_all_draws_no_curve(three: Whole) -> None:
+    assert "curve" not in three.report["panel"]
+
+
 LABELS = [{**row, "verdict": row["grade"], "other": 3 - int(str(row["grade"]))} for row in labels(12, 5)]
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"panel": "1"}, "--panel 1: no size; all, or a whole number from 2, is valid"),
+        ({"panel": "1"}, "--panel 1: no size; all, auto, or a whole number from 2, is valid"),
+        ({"panel": "auto:3"}, "--panel auto:3: no size"),
+        ({"panel": "auto", "verdicts": ()}, "--panel auto: chooses among recorded judges, and there are none"),
         ({"panel": "most"}, "--panel most: no size"),
         ({"panel": 1.5}, "--panel 1.5: no size"),
         ({"panel": "all", "learning_curve": True}, "--panel and --learning-curve: no curve is drawn for a panel"),

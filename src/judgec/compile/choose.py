@@ -18,6 +18,7 @@ from judgec.records.judgment import Judgments
 from judgec.records.ratings import GradePairs
 from judgec.report.numbers import objective_name
 from judgec.stats.agreement.objective import Objective
+from judgec.stats.intervals.paired_gain import PairedGain
 
 SINGLE = "single"  # the kind of a panel that was not better than the best single judge
 
@@ -54,6 +55,41 @@ class ScoredCandidate:
 
 
 @dataclass(frozen=True, slots=True)
+class PanelSize:
+    """What a panel of so many judges costs, and what it is worth.
+
+    Args:
+        members: How many judges.
+        calls_per_item: How often they are asked about an item.
+        usd_per_1000: US dollars for a thousand items, as recorded; None where nobody knows.
+        worth: The objective out of fold on train and dev; members, kind and cut points are those of the other folds.
+        error: Its standard error, clustered by query; None where it is undefined.
+        below_best: How much more the best size is worth, on the items of both.
+        chosen: It ships.
+    """
+
+    members: int
+    calls_per_item: float
+    usd_per_1000: float | None
+    worth: Estimate
+    error: float | None
+    below_best: PairedGain
+    chosen: bool = False
+
+    def to_json(self) -> dict[str, object]:
+        """A row of the report's ``panel.curve``."""
+        below = {"value": self.below_best.value, "standard_error": self.below_best.error}
+        return {
+            "members": self.members,
+            "calls_per_item": self.calls_per_item,
+            "usd_per_1000": self.usd_per_1000,
+            "objective": self.worth.to_json() | {"standard_error": self.error},
+            "below_best": below,
+            "chosen": self.chosen,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class ChosenPanel:
     """What came of looking for a panel of recorded judges.
 
@@ -61,11 +97,13 @@ class ChosenPanel:
         panel: What ships; None where it is the best single judge.
         incumbent: That judge.
         single: The same, calibrated, with evidence.
+        curve: Of ``--panel auto``, the sizes that were compared; else empty.
     """
 
     panel: Panel | None
     incumbent: Candidate
     single: CompiledJudge
+    curve: tuple[PanelSize, ...] = ()
 
     @property
     def kind(self) -> str:

@@ -12,7 +12,7 @@ from judgec.compile.abstain import Abstention, abstention, agreement_of
 from judgec.compile.asked import JURY_KIND, ask_candidates, check_untaught, plan_candidates, seated
 from judgec.compile.assemble import Bench
 from judgec.compile.cascades import CascadeFound, Tested, outcome
-from judgec.compile.choose import ChosenPrompt, ScoredCandidate
+from judgec.compile.choose import ChosenPrompt, PanelSize, ScoredCandidate
 from judgec.compile.compared import difference
 from judgec.compile.consensus import consensus_notes
 from judgec.compile.costs import judge_costs
@@ -159,17 +159,24 @@ class PanelFound:
         members: Who is on it, and what each adds.
         incumbent: The best single judge.
         gain: The compiled judge minus that one, compiled, on test.
+        curve: Of ``--panel auto``, the sizes that were compared.
     """
 
     kind: str
     members: tuple[Member, ...]
     incumbent: str
     gain: Estimate
+    curve: tuple[PanelSize, ...] = ()
 
     def to_json(self) -> dict[str, object]:
         """The report's ``panel``."""
-        members = [one.to_json() for one in self.members]
-        return {"kind": self.kind, "members": members, "incumbent": self.incumbent, "gain": self.gain.to_json()}
+        return {
+            "kind": self.kind,
+            "members": [one.to_json() for one in self.members],
+            "incumbent": self.incumbent,
+            "gain": self.gain.to_json(),
+            **({"curve": [one.to_json() for one in self.curve]} if self.curve else {}),
+        }
 
 
 def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session, watch: Watch) -> Compiled:
@@ -320,7 +327,7 @@ def _panel(
     members = members_of(last.bench, last.choice, settings, objective)
     ratings = verification.ratings
     gain = difference(ratings["compiled"], ratings[COMPILED_SINGLE], objective, settings)
-    return PanelFound(found.kind, tuple(members), found.incumbent.name, gain)
+    return PanelFound(found.kind, tuple(members), found.incumbent.name, gain, found.curve)
 
 
 def plan_judge(labels: LabelSet, settings: CompileSettings) -> tuple[Dataset, CallPlan]:

@@ -8,6 +8,7 @@ import numpy as np
 from markupsafe import Markup
 
 from judgec.compile.compile import Compiled, PanelFound
+from judgec.compile.costs import size_costs
 from judgec.compile.modes import found_modes
 from judgec.compile.page_groups import by_group
 from judgec.compile.promote import shortfalls, standing_above
@@ -104,6 +105,7 @@ def page_of(compiled: Compiled, settings: CompileSettings, card: ProgramCard) ->
             charts={aspect: _charts(compiled, j) for j, aspect in enumerate(labels.aspects)},
             groups=by_group(compiled),
             costs=compiled.costs,
+            sizes=() if compiled.panel is None else size_costs(compiled.panel.curve),
             alt_test=replacement(compiled.dataset, compiled.verification.judgments),
             worst=worst_disagreements(test.items, target, judged, labels.scale, by_item),
             unscored=dict(reasons.most_common(MOST_REASONS)),

@@ -34,8 +34,7 @@ def loss_out_of_fold(
     Returns:
         Shape (n_items, n_aspects); NaN where there is no label or no verdict.
     """
-    nominal, values = scale.level == "nominal", np.array(scale.values)
-    ideal = np.eye(len(values)) if nominal else ((values - values[0]) / (values[-1] - values[0]))[:, None]
+    nominal, ideal = scale.level == "nominal", _ideal(scale)
     loss = np.full(target.shape, np.nan)
     for number, one in enumerate(said):
         columns = one.probabilities @ ideal if joint else one.probabilities
@@ -53,12 +52,51 @@ def loss_out_of_fold(
             found = truth.mean(axis=0) + (columns[held, j] - x.mean(axis=0)) @ slope
             if nominal:
                 found = np.clip(found, 0.0, None)
-                n, k = len(x), len(values)
+                n, k = len(x), len(ideal)
                 found = (n * found / found.sum(axis=1, keepdims=True) + SMOOTHING) / (n + k * SMOOTHING)
                 loss[held, j] = -np.log((found * ideal[target[held, j]]).sum(axis=1))
             else:
                 loss[held, j] = ((found - ideal[target[held, j]]) ** 2).sum(axis=1)
     return loss
+
+
+def forward_order(given: FloatArray, has: np.ndarray, target: IntArray, scale: Scale) -> list[int]:
+    """Judges in the order in which each lowers most the squared error of the mean of those before it and itself.
+
+    The mean is mapped to the label by one slope, not negative. An item that nobody spoke of yet is predicted by the
+    mean label, so that who speaks of more items comes earlier.
+
+    Args:
+        given: Shape (n_judges, n_items, n_aspects, n_grades), NaN where there is no verdict.
+        has: Which there are, shape (n_judges, n_items).
+        target: The experts' positions, shape (n_items, n_aspects), -1 where unlabelled.
+        scale: The grades.
+    """
+    ideal, spoke = _ideal(scale), has[:, :, None, None]
+    x = np.where(spoke, given @ ideal, 0.0)
+    known = (target >= 0)[:, :, None]
+    wanted = np.where(known, ideal[np.maximum(target, 0)], 0.0)
+    wanted = np.where(known, wanted - wanted.sum(axis=0) / np.maximum(known.sum(axis=0), 1), 0.0)
+    order: list[int] = []
+    total, count = np.zeros(x.shape[1:]), np.zeros(spoke.shape[1:])
+    while len(order) < len(x):
+        heard = known & (count + spoke > 0)
+        mean = (total + x) / np.maximum(count + spoke, 1)
+        centre = np.where(heard, mean, 0.0).sum(axis=1) / np.maximum(heard.sum(axis=1), 1)
+        deviation = np.where(heard, mean - centre[:, None], 0.0)
+        together = (deviation * wanted).sum(axis=(1, 3)).clip(min=0.0)
+        spared = (together**2 / np.maximum((deviation**2).sum(axis=(1, 3)), CONSTANT)).sum(axis=1)
+        spared[order] = -1.0
+        order.append(int(spared.argmax()))
+        total, count = total + x[order[-1]], count + spoke[order[-1]]
+    return order
+
+
+def _ideal(scale: Scale) -> FloatArray:
+    """Each grade as what is predicted: a position on a scale from 0 to 1, of classes the certainty of each."""
+    values = np.array(scale.values)
+    ordered = ((values - values[0]) / (values[-1] - values[0]))[:, None]
+    return np.eye(len(values)) if scale.level == "nominal" else ordered
 
 
 def loss_spared(one: FloatArray, other: FloatArray, cluster: IntArray) -> PairedGain:

@@ -14,11 +14,11 @@ from scipy.optimize import nnls
 from judgec.compile.assemble import Bench, fitted, learned_part, rated_out_of_fold
 from judgec.compile.calibrate import fit_stack
 from judgec.compile.calibrate_choice import Data, decided_by_cuts, folds_by_query
-from judgec.compile.choose import ChosenPanel, ChosenPrompt, ScoredCandidate
+from judgec.compile.choose import ChosenPanel, ChosenPrompt, PanelSize, ScoredCandidate
 from judgec.compile.compared import difference, gain
 from judgec.compile.dataset import Part, ratings_of
-from judgec.compile.panel_loss import loss_out_of_fold, loss_spared
-from judgec.compile.recorded import UNKNOWN_PROMPT, best_single, scored_candidate
+from judgec.compile.panel_loss import forward_order, loss_out_of_fold, loss_spared
+from judgec.compile.recorded import UNKNOWN_PROMPT, best_single, scored_candidate, worth_of
 from judgec.compile.search.candidates import Candidate
 from judgec.compile.settings import CompileSettings
 from judgec.lm.watch import Watch
@@ -33,14 +33,14 @@ from judgec.records.label import FloatArray, IntArray
 from judgec.records.ratings import GradePairs
 from judgec.report.numbers import objective_name
 from judgec.stats.agreement.objective import Objective
-from judgec.stats.intervals.paired_gain import PairedGain
+from judgec.stats.intervals.paired_gain import PairedGain, standard_error
 
 KINDS: tuple[PanelKind, ...] = ("mean", "weighted", "stack")
 PARTITIONS = 3  # of the queries into folds: what is said out of fold is the mean over them
 NEAR = 0.5  # standard errors: of two whose losses are nearer than this the one with fewer calls ships
 RIDGE = 0.1  # of the weights, in shares of a member's mean sum of squares
 NO_WEIGHT = 1e-3  # of the largest: a member below it drops out
-ALL = "all"
+ALL, AUTO = "all", "auto"
 ONLY = "the only member"
 
 ByMember = Mapping[str, Judgments]
@@ -131,22 +131,28 @@ def choose_panel(
     Args:
         bench: With the recorded verdicts.
         choice: From ``recorded.choose_recorded``: the best single judge, and all that were compared.
-        settings: With ``panel``: all judges, or at most how many.
+        settings: With ``panel``: all judges, at most how many, or as few as are enough.
         objective: Decides.
         watch: Told what happens.
     """
     table = _table(bench, [one.candidate.name for one in choice.scored], objective)
     incumbent = choice.chosen
-    most = "" if settings.panel == ALL else f"at most {settings.panel} "
-    watch.stage("panel", f"{most}of {len(table.said)} judges, by {objective_name(objective.name)}")
-    members = list(table.said) if settings.panel == ALL else _selected(table, incumbent.name, int(settings.panel or 0))
+    limit = {ALL: "", AUTO: "as few as are enough "}.get(str(settings.panel), f"at most {settings.panel} ")
+    watch.stage("panel", f"{limit}of {len(table.said)} judges, by {objective_name(objective.name)}")
     single = fitted(bench, incumbent, table.part, table.said[incumbent.name])
     fold = folds_by_query(table.part.experts.cluster, bench.seed)
+    most = settings.panel if isinstance(settings.panel, int) else None
+    members = list(table.said) if most is None else _selected(table, incumbent.name, most)
     if len(members) < 2 or fold is None:
         return _alone(choice, single, f"no judge gains one standard error beside {incumbent.name}, which ships alone")
+    nested, curve = _nested(table, choice, fold), tuple[PanelSize, ...]()
+    if settings.panel == AUTO:
+        members, curve = _enough(table, incumbent.name, nested, fold, settings)
+        if len(members) < 2:
+            note = f"no size is ahead by half a standard error of {incumbent.name}, which ships alone"
+            return _alone(choice, single, note, curve)
     tried = [_tried(table, members, kind, fold) for kind in KINDS]
     choice = replace(choice, scored=(*choice.scored, *(_scored(table, one, incumbent, settings) for one in tried)))
-    nested = _nested(table, choice, fold)
     better = [one for one in tried if _replaces(table, one, nested)]
     best = _best(table, better or tried)
     gain, spared = table.gain(best.rated, nested.rated), table.spared(best, nested)
@@ -154,7 +160,7 @@ def choose_panel(
     candidate = _candidate(best.panel, incumbent)
     if not better:
         note = f"{candidate.name} gains {said}, on the best single judge: {incumbent.name} ships"
-        return _alone(choice, single, note)
+        return _alone(choice, single, note, curve)
     judge = replace(fitted(bench, candidate, table.part, best.raw), panel=best.panel)
     if any(one.source != "lm" for one in single.calibrators.values()):  # evidence may make others superfluous
         beside = table.gain(table.rated(judge, best.raw), table.rated(single, table.said[incumbent.name]))
@@ -163,15 +169,84 @@ def choose_panel(
                 f"{candidate.name} gains {said}, on the best single judge, but with evidence beside both "
                 f"{_with_error(beside)}: {incumbent.name} ships"
             )
-            return _alone(choice, single, note)
+            return _alone(choice, single, note, curve)
     note = f"panel: {candidate.name} in place of {incumbent.name}: {said}; {_spoke(table, best.panel)}"
     return replace(
         choice,
         chosen=candidate,
         fitted=judge,
-        panel=ChosenPanel(best.panel, incumbent, single),
+        panel=ChosenPanel(best.panel, incumbent, single, curve),
         notes=(*choice.notes, note),
     )
+
+
+def _enough(
+    table: _Table, first: str, single: _Tried, fold: IntArray, settings: CompileSettings
+) -> tuple[list[str], tuple[PanelSize, ...]]:
+    """The members of the smallest panel that the best size is not clearly ahead of, and the sizes that were compared.
+
+    Args:
+        table: All judges.
+        first: The best single judge.
+        single: The same, nested: a panel of one.
+        fold: Of each item. Its members, weights and cut points are those of the other folds.
+        settings: Of the intervals.
+    """
+    rows = np.arange(len(fold))
+    order = _order(table, rows)
+    orders = [_order(table, rows[fold != number]) for number in range(int(fold.max()) + 1)]
+    sizes, ahead = [1], 1
+    while sizes[-1] < len(order):
+        sizes.append(min(sizes[-1] + ahead, len(order)))
+        ahead = sizes[-2]
+    rated = {n: single.rated if n == 1 else _sized(table, orders, n, fold) for n in sizes}
+    worth = {n: table.objective.value(one) for n, one in rated.items()}
+    best = max(sizes, key=lambda n: worth[n])
+    below = {n: table.gain(rated[best], rated[n]) for n in sizes}
+    chosen = min(n for n in sizes if n == best or not _apart(below[n]))
+    ids = [item.item_id for item in table.part.items]
+    curve = []
+    for n in sizes:
+        panel = table.recorded.with_panel(AUTO, Panel(kind="mean", members=tuple(order[:n] if n > 1 else [first])))
+        (calls, asked), cost = panel.calls_of(AUTO, ids), panel.cost_of(AUTO, ids)
+        curve.append(
+            PanelSize(
+                members=n,
+                calls_per_item=calls / max(asked, 1),
+                usd_per_1000=None if cost is None else 1000 * cost / max(asked, 1),
+                worth=worth_of(rated[n], table.objective, settings),
+                error=standard_error(table.objective.statistic(rated[n])),
+                below_best=below[n],
+                chosen=n == chosen,
+            )
+        )
+    return order[:chosen], tuple(curve)
+
+
+def _order(table: _Table, rows: IntArray) -> list[str]:
+    """The judges, each the one that helps those before it most on these rows."""
+    names = list(table.said)
+    has = np.array([table.said[name].scored[rows] for name in names])
+    given = np.array([table.said[name].probabilities[rows] for name in names])
+    return [names[i] for i in forward_order(given, has, table.target[rows], table.bench.scale)]
+
+
+def _sized(table: _Table, orders: Sequence[Sequence[str]], size: int, fold: IntArray) -> GradePairs:
+    """The grades of the kind of panel with the lowest loss, each fold by the first members of its own order."""
+    everyone = list(table.said.values())
+    best: tuple[float, Judgments] | None = None
+    for kind in KINDS:
+        spread = np.zeros((*table.target.shape, len(table.bench.scale.grades)))
+        for number, order in enumerate(orders):
+            held = np.flatnonzero(fold == number)
+            panel = _fitted(table, order[:size], kind, np.flatnonzero(fold != number))
+            spread[held] = panel.spread([table.said[name].subset(held.tolist()) for name in panel.members])
+        raw = together(everyone, spread, table.bench.scale)
+        loss = loss_out_of_fold([raw] * len(orders), table.target, fold, table.bench.scale, joint=True)
+        if best is None or np.nanmean(loss) < best[0]:
+            best = float(np.nanmean(loss)), raw
+    assert best is not None  # there are kinds
+    return _by_cuts(table, best[1])
 
 
 def _tried(table: _Table, members: Sequence[str], kind: PanelKind, fold: IntArray) -> _TriedPanel:
@@ -219,9 +294,10 @@ def _apart(gain: PairedGain) -> bool:
     return gain.error is not None and gain.value > max(NEAR * gain.error, 0.0)
 
 
-def _alone(choice: ChosenPrompt, single: CompiledJudge, note: str) -> ChosenPrompt:
+def _alone(choice: ChosenPrompt, single: CompiledJudge, note: str, curve: tuple[PanelSize, ...] = ()) -> ChosenPrompt:
     """The single judge ships."""
-    panel = ChosenPanel(None, choice.chosen, single)
+    curve = tuple(replace(one, chosen=one.members == 1) for one in curve)
+    panel = ChosenPanel(None, choice.chosen, single, curve)
     return replace(choice, fitted=single, panel=panel, notes=(*choice.notes, f"panel: {note}"))
 
 

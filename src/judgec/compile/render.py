@@ -5,16 +5,22 @@ from collections.abc import Iterator
 from judgec.compile.abstain import Abstention, promise_note
 from judgec.compile.calibration_errors import calibration_errors
 from judgec.compile.compile import Compiled, PanelFound
+from judgec.compile.costs import size_costs
 from judgec.compile.learning_curve import LearningCurve
-from judgec.report.cost_table import COLUMNS, TITLE
+from judgec.report.cost_table import COLUMNS, SIZES, TITLE
 from judgec.report.numbers import dollars, number, objective_name, percent, show, span, statistic_name
 from judgec.report.screen import TextTable
 
 
-def outcome_tables(compiled: Compiled, *, abstaining: bool, costs: bool) -> list[TextTable]:
-    """Tables of what somebody asked for: the panel, the coverage when it abstains, the learning curve; and costs."""
-    tables = _costs_tables(compiled) if costs else []
+def outcome_tables(compiled: Compiled, *, abstaining: bool, verbose: bool) -> list[TextTable]:
+    """Tables of what somebody asked for: the panel, the coverage when it abstains, the learning curve.
+
+    With ``verbose`` also costs, and the sizes of panels that were compared.
+    """
+    tables = _costs_tables(compiled) if verbose else []
     tables += [] if compiled.panel is None else [_panel_table(compiled.panel)]
+    if verbose and compiled.panel is not None and compiled.panel.curve:
+        tables.append(TextTable(SIZES, *COLUMNS.screen(size_costs(compiled.panel.curve))))
     tables += [_coverage_table(compiled.abstention)] if abstaining else []
     return tables + ([] if compiled.curve is None else [_curve_table(compiled.curve)])
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import dspy
 
@@ -16,6 +16,7 @@ from judgec.raters.programs import Program
 from judgec.raters.recorded import RecordedVerdicts
 
 REFLECTION_TOKENS = 4096  # longest rewritten prompt
+PanelLimit: TypeAlias = Literal["all", "auto"] | int
 MIN_TEST_QUERIES = 10  # fewer: never promoted, an interval over them means little
 
 
@@ -101,7 +102,8 @@ class CompileSettings:
         source: How the labels were read, for the report: what ``read_labels`` was given.
         recorded: Verdicts of judges that are looked up, in place of a model or beside those that are asked, or None.
         baseline: The recorded judge to compare with; None for the one with the median objective.
-        panel: Look for a panel of ``all`` recorded judges, or of at most so many; None for a single one.
+        panel: Look for a panel of ``all`` recorded judges, of at most so many, or of as few as are enough (``auto``);
+            None for a single one.
         cascade: The cheap and the dear recorded judge of a cascade, or None.
         retarget: The compiled judge whose prompt is carried over to this model, or None.
         asked: Candidates that are asked in place of one prompt, each with its model of ``lm.members``.
@@ -136,7 +138,7 @@ class CompileSettings:
     source: Mapping[str, object] = field(default_factory=dict)
     recorded: RecordedVerdicts | None = field(default=None, repr=False)
     baseline: str | None = None
-    panel: Literal["all"] | int | None = None
+    panel: PanelLimit | None = None
     cascade: tuple[str, str] | None = None
     retarget: Retarget | None = None
     asked: tuple[AskedCandidate, ...] = ()

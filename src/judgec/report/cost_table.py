@@ -9,6 +9,7 @@ from judgec.report.kit import shown
 from judgec.report.numbers import dollars, number, show
 
 TITLE = "Cost and objective"
+SIZES = "Judges on the panel"
 COLUMNS: TableColumns[JudgeCost] = TableColumns(
     (
         Column("judge", lambda one: one.judge),
@@ -35,6 +36,10 @@ RECORDED = (
 ASKED = (
     "Each prompt is measured as it is, on the items of dev that it ran on, at list price; one that left the race early "
     "is not on the front. Evidence alone is calibrated, out of fold."
+)
+OF_SIZES = (
+    "Members, kind and cut points of each size are chosen on the other folds of train and dev. The smallest size ships "
+    "that the best is not ahead of by half a standard error, where it beats the best single judge (--panel auto)."
 )
 
 

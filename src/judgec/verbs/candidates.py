@@ -291,7 +291,7 @@ def _combined(options: CompileJudgeOptions, given: Sequence[object]) -> CompileJ
             isinstance(one, _RecordedFile) for one in given
         )
         if several:
-            return replace(options, panel=rest or "all")
+            return replace(options, panel=rest or ("all" if how == POOL else AUTO))
         if how == AUTO:
             return options
         raise UserError(f"{said}: one candidate; two or more are pooled. Name another.")

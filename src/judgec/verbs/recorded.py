@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final
 
+from judgec.compile.settings import PanelLimit
 from judgec.errors import UserError
 from judgec.labels.proposal import UserChoices, usual_heads
 from judgec.labels.rows.ranges import with_range
@@ -26,6 +27,7 @@ from judgec.verbs.options.compile_judge import CompileJudgeOptions
 COLUMNS = "columns"  # ``recorded:columns``: the verdicts are columns of the file that is judged
 NAMES = "verdicts"  # what messages call rows in memory
 ALL: Final = "all"
+AUTO: Final = "auto"
 LEAST_MEMBERS = 2
 CASCADED = 2  # judges of a cascade
 
@@ -135,11 +137,11 @@ def _check_apart(
         )
 
 
-def panel_of(options: CompileJudgeOptions) -> Literal["all"] | int | None:
+def panel_of(options: CompileJudgeOptions) -> PanelLimit | None:
     """How many judges a panel may have; None where nobody asked for one.
 
     Raises:
-        UserError: Neither ``all`` nor a whole number from 2, or an option that panels do not go with.
+        UserError: Neither ``all``, ``auto`` nor a whole number from 2, or an option that panels do not go with.
     """
     if options.panel is None:
         return None
@@ -148,8 +150,12 @@ def panel_of(options: CompileJudgeOptions) -> Literal["all"] | int | None:
         raise UserError("--panel and --learning-curve: no curve is drawn for a panel; one is valid. Drop one of them.")
     if asked == ALL:
         return ALL
+    if asked == AUTO:
+        return AUTO
     if not asked.isdecimal() or int(asked) < LEAST_MEMBERS:
-        raise UserError(f"--panel {asked}: no size; all, or a whole number from {LEAST_MEMBERS}, is valid. Correct it.")
+        raise UserError(
+            f"--panel {asked}: no size; all, auto, or a whole number from {LEAST_MEMBERS}, is valid. Correct it."
+        )
     return int(asked)
 
 

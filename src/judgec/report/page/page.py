@@ -1,7 +1,7 @@
 """``report.html``: one self-contained page that says what a compiled judge is worth."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from markupsafe import Markup
 
@@ -25,8 +25,8 @@ from judgec.report.agreement_columns import (
 )
 from judgec.report.columns import Column, TableColumns
 from judgec.report.cost_table import COLUMNS as COSTS
+from judgec.report.cost_table import OF_SIZES, SIZES, caption
 from judgec.report.cost_table import TITLE as COSTS_TITLE
-from judgec.report.cost_table import caption
 from judgec.report.items import BrowsedItem, embedded
 from judgec.report.kit import interval_bar, marked, table, two_lines
 from judgec.report.modes_table import COLUMNS as MODES
@@ -81,6 +81,7 @@ class JudgePage:
         next: What to do after reading, a sentence each.
         audits: Of the judge.
         costs: What each recorded judge costs and is worth.
+        sizes: What panels of so many judges cost and are worth.
         alt_test: Whether it may replace an annotator, or None where there is one only.
         items: The test items, with what was said of them.
         modes: How experts and judge agree on failure modes.
@@ -105,6 +106,7 @@ class JudgePage:
     alt_test: AltTest | None = None
     items: Sequence[BrowsedItem] = ()
     costs: Sequence[JudgeCost] = ()
+    sizes: Sequence[JudgeCost] = ()
     modes: ModesAgreement | None = None
     tree: Markup | None = None
 
@@ -172,10 +174,14 @@ def _judges(page: JudgePage) -> dict[str, object]:
         "aspects": _aspects(page),
         "modes": _modes(page.modes),
         "replaces": _replaces(page.alt_test),
-        "costs": table(*COSTS.page(page.costs), label=COSTS_TITLE) if page.costs else None,
-        "costs_title": COSTS_TITLE,
-        "costs_chart": cost_chart(page.costs),
-        "costs_caption": caption(page.costs),
+        "priced": [
+            (title, table(*COSTS.page(rows), label=title), cost_chart(drawn), said)
+            for title, rows, drawn, said in (
+                (COSTS_TITLE, page.costs, page.costs, caption(page.costs)),
+                (SIZES, page.sizes, [replace(row, usd_per_1000=None) for row in page.sizes], OF_SIZES),
+            )
+            if rows
+        ],
     }
 
 

@@ -37,8 +37,13 @@ def paired_gain(challenger: Statistic, incumbent: Statistic) -> PairedGain:
     Source: Efron and Stein (1981), Annals of Statistics 9(3).
     """
     gain = WeightedSum(((1.0, challenger), (-1.0, incumbent)))
-    present = gain.items > 0
+    return PairedGain(gain.point(), standard_error(gain))
+
+
+def standard_error(statistic: Statistic) -> float | None:
+    """The delete-one-query jackknife's; None where ``PairedGain.error`` is undefined."""
+    present = statistic.items > 0
     if present.sum() < 2:
-        return PairedGain(gain.point(), None)
-    error = float(jackknife_se(gain, present[None].astype(np.float64))[0])
-    return PairedGain(gain.point(), None if np.isnan(error) else error)
+        return None
+    error = float(jackknife_se(statistic, present[None].astype(np.float64))[0])
+    return None if np.isnan(error) else error

@@ -86,8 +86,9 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
     panel: Annotated[
         str | None,
         Option(
-            "Several recorded judges or jurors together, where they beat the best one: all, or the best N at most.",
-            metavar="all|N",
+            "Several recorded judges or jurors together, where they beat the best one: all, as few as are enough "
+            "(auto), or the best N at most.",
+            metavar="all|auto|N",
             python="str | int | None",
         ),
     ] = None

@@ -176,7 +176,7 @@ def show_compiled(
     verdict = [str(saved.report["verdict"]), f"{shipped} {outcome}: {card.reason}"]
     enough = compiled.detectable_difference.sentence
     more = compiled.interval_width(card.objective).sentence
-    asked = outcome_tables(compiled, abstaining=compiled.abstention.below is not None, costs=verbose)
+    asked = outcome_tables(compiled, abstaining=compiled.abstention.below is not None, verbose=verbose)
     if verbose:
         _show_in_full(found)
     else:
