@@ -312,6 +312,16 @@ def _often_right(number: int, grade: int, off: int) -> int:
     return 1 + (grade + number // 3) % 5 if number % 3 == off else grade
 
 
+@pytest.mark.parametrize(("combine", "sizes"), [("auto", [1, 2, 3]), ("pool", None)])
+def test_auto_pools_as_few_as_are_enough(home: Path, combine: str, sizes: list[int] | None) -> None:
+    def of(off: int) -> Callable[..., int]:
+        return lambda answer: _often_right(int(answer.split()[-2]), by_letter(answer), off)
+
+    functions = [judgec.Function(f"f{off}", of(off)) for off in range(3)]
+    panel = compiled(home, *functions, combine=combine).report["panel"]
+    assert ([one["members"] for one in panel["curve"]] if "curve" in panel else None) == sizes
+
+
 def test_what_was_recorded_what_is_asked_and_evidence_are_pooled_and_judge_new_items(home: Path) -> None:
     """A pool of two recorded judges and a function, of which two are right wherever one is wrong."""
     whole = pd.DataFrame(rows(400))
@@ -416,6 +426,7 @@ def test_calls_of_functions_count_for_the_budget(home: Path) -> None:
         (("openai/x", "recorded:y.csv"), {"combine": "cascade"}, r"cascade:FIRST,THEN with the names of two"),
         (("g=recorded:x.csv",), {}, r"have names of their own"),
         (("openai/x", "openai/y"), {"combine": "both"}, r"--combine both: best, pool"),
+        (("openai/x", "openai/y"), {"combine": "auto:3"}, r"--combine auto:3: best, pool"),
         (("openai/x",), {"combine": "pool"}, r"--combine pool: one candidate"),
         (("openai/x", "openai/y"), {"combine": "pool", "panel": 2}, r"--combine pool and --panel"),
         (("openai/x", "openai/y"), {"combine": "cascade:openai/x,z"}, r"z: no candidate"),

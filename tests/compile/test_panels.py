@@ -407,7 +407,7 @@ def test_the_curve_says_what_each_size_costs_and_is_worth(enough: Whole) -> None
         near = below["value"] <= 0.5 * below["standard_error"]
         assert near == (one["members"] == chosen["members"]) or one["members"] > chosen["members"]
     page = (enough.home / "programs" / "world" / "0001" / "report.html").read_text(encoding="utf-8")
-    assert f"{chosen['members']} judges ships" in page
+    assert f"panel of {chosen['members']} ships" in page
     titles = {"all": [one.title for one in outcome_tables(enough.saved.compiled, abstaining=False, verbose=True)]}
     titles["few"] = [one.title for one in outcome_tables(enough.saved.compiled, abstaining=False, verbose=False)]
     assert SIZES in titles["all"]

@@ -71,7 +71,7 @@ def size_costs(curve: Sequence[PanelSize]) -> list[JudgeCost]:
     return with_front(
         [
             JudgeCost(
-                "1 judge" if one.members == 1 else f"{one.members} judges",
+                "1 judge" if one.members == 1 else f"panel of {one.members}",
                 "recorded" if one.members == 1 else "panel",
                 one.calls_per_item,
                 one.usd_per_1000,
