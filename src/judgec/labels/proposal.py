@@ -351,6 +351,8 @@ def _is_usual(theirs: str, ours: str) -> bool:
     names = {plain(name) for name in (ours, *also_called(ours), *(also_called("contexts") if ours == "query" else ()))}
     if ours == "annotator":
         names |= {*JUDGE_HEADS}
+    if ours == "item_id" and is_counter(theirs):
+        return True
     aspect = ours.startswith(PREFIXES) and head in ASPECTS
     return head in names or aspect or (ours in {"grade", "accept", "preference"} and head in _label_names())
 

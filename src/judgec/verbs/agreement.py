@@ -66,7 +66,6 @@ class MeasuredAgreement:
         beside: By judge, it beside the same consensuses: comparable with ``ceilings``.
         cut_offs: By judge whose numbers are a score, the cut-off that fits accept and reject best.
         systems: By judge whether it ranks systems as people do; empty where no column says who answered.
-        reading: Those of the notes that say how the table was read.
     """
 
     agreements: Mapping[str, Agreement]
@@ -84,7 +83,6 @@ class MeasuredAgreement:
     beside: Mapping[str, Agreement] = field(default_factory=dict)
     cut_offs: Mapping[str, CutOff] = field(default_factory=dict)
     systems: Mapping[str, SystemAgreement] = field(default_factory=dict)
-    reading: tuple[str, ...] = ()
 
     @property
     def judge(self) -> str:
@@ -345,7 +343,6 @@ def _of_column(options: AgreementOptions, table: Table, source: str, column: str
         beside={} if beside is None else {judge: beside},
         cut_offs={} if cut is None else {judge: cut},
         systems={} if systems is None else {judge: systems},
-        reading=graded.notes,
     )
 
 
@@ -371,7 +368,6 @@ def _together(found: Sequence[MeasuredAgreement]) -> MeasuredAgreement:
         found[0],
         agreements={one.judge: one.agreement for one in found},
         notes=tuple(dict.fromkeys(note for one in found for note in by(one, one.notes))),
-        reading=tuple(dict.fromkeys(note for one in found for note in by(one, one.reading))),
         headline=next(iter(headlines), found[0].headline),
         alt_tests={judge: test for one in found for judge, test in one.alt_tests.items()},
         modes={judge: modes for one in found for judge, modes in one.modes.items()},
@@ -473,7 +469,6 @@ def _of_modes(options: AgreementOptions, table: Table, source: str, judge: str) 
         options.all,
         headline="kappa",
         modes={judge: modes},
-        reading=graded.notes,
     )
 
 

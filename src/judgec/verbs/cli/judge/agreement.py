@@ -28,10 +28,8 @@ def agreement(options: AgreementOptions, *, verbose: VerboseOption = False, json
         _show_in_full(found)
     else:
         _show_short(found)
-    notes = [f"note: {note}" for note in found.notes if verbose or note not in found.reading]
-    hidden = len(found.notes) - len(notes)
-    rest = f"notes on how the table was read ({hidden}), and every statistic: -v" if hidden else "every statistic: -v"
-    say(*notes, *([] if verbose else [rest]), *(f"Next: {one}" for one in _next(found, options)))
+    rest = [] if verbose else ["every statistic: -v"]
+    say(*(f"note: {note}" for note in found.notes), *rest, *(f"Next: {one}" for one in _next(found, options)))
 
 
 def _next(found: "MeasuredAgreement", options: AgreementOptions) -> list[str]:
