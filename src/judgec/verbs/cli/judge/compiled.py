@@ -133,7 +133,7 @@ def short_table(found: Compilation) -> TextTable:
         if shown(name) and own:
             rows[ROWS.get(name, name.replace("_", " ")).format(**called)] = agreements[name]
     tested = f"{len(compiled.dataset.test)} test items of {compiled.dataset.test.n_queries} queries"
-    return beside_table(f"On {tested}, with 95 % intervals", rows, names)
+    return beside_table(f"{card.name}@{card.version} on {tested}, with 95 % intervals", rows, names)
 
 
 def as_it_is(found: Compilation) -> str | None:
