@@ -59,7 +59,12 @@ class Binding:
     a_item: int = 1
 
 
-def _no_member(name: str) -> Rater:
+def no_member(name: str) -> Rater:
+    """A member whose verdicts nobody gives.
+
+    Raises:
+        UserError: Always.
+    """
     raise UserError(
         f"{name}: its verdicts were recorded, and a judge that is made of them is asked by judge FILE and load_judge "
         "alone, which look them up. Name a judge whose members are all asked, or compile one without recorded ones."
@@ -163,7 +168,7 @@ class CompiledJudge:
         ask: Ask,
         *,
         one_order: bool = False,
-        recorded: Callable[[str], Rater] = _no_member,
+        recorded: Callable[[str], Rater] = no_member,
     ) -> Judgments:
         """Judge items; one that the LM gave no verdict on stays unscored, whatever the evidence says.
 
@@ -193,7 +198,7 @@ class CompiledJudge:
             items: What was judged, in the order of ``raw``.
             raw: From ``prompt.verdicts`` with this judge's module, or of what it is made of together.
         """
-        rater: Rater = Calibrated(self, None if raw is None else GivenVerdicts(raw), Binding(_no_member))
+        rater: Rater = Calibrated(self, None if raw is None else GivenVerdicts(raw), Binding(no_member))
         if self.cascade is not None and raw is not None:
             cheap, first = self.cascade.cheap, replace(raw.first or raw, item_ids=raw.item_ids)
             rater = self.bound(Binding(lambda name: GivenVerdicts(first if name == cheap else raw)))

@@ -19,7 +19,7 @@ from judgec.lm.usage import Account
 from judgec.lm.watch import Watch
 from judgec.raters.ahead import Processes, count_of
 from judgec.raters.features import KeptFeatures
-from judgec.raters.judge import Binding, CompiledJudge, load_judge
+from judgec.raters.judge import Binding, CompiledJudge, load_judge, no_member
 from judgec.raters.known import KnownAnswers
 from judgec.raters.programs import Program
 from judgec.raters.prompt import PromptRater
@@ -220,7 +220,7 @@ class _Opening:
         name = f"{card.name}@{card.version}"
         leaves: Sequence[Callable[[str], Rater]]
         if not judge.asks_lm:
-            leaves, orders = [_no_member], 0
+            leaves, orders = [no_member], 0
         elif asking.live:
             specs = live_specs(card, judge, asking.lm, asking.api_base, asking.temperature)
             leaves = [live_leaf(judge, {member: self._reach(spec)[0] for member, spec in specs.items()}, self.count)]
@@ -277,10 +277,6 @@ class _Opening:
         if not sample:
             self.prompts.append((name, rater))
         return BothOrders(rater, judge.scale) if judge.pairs else rater
-
-
-def _no_member(name: str) -> Rater:
-    raise AssertionError(f"{name}: a judge of evidence alone has no member")
 
 
 def spec_for(card: ProgramCard, asking: Asking) -> LMSpec:

@@ -191,9 +191,6 @@ def show_compiled(
         *(f"note: {note}" for note in (*compiled.notes, *(() if modes is None else modes.notes))),
         *(f"note: {note}" for note in dict.fromkeys(notes({"compiled": compiled.verification.agreements["compiled"]}))),
     ]
-    reading = {f"note: {note}" for note in compiled.dataset.labels.notes}
-    seen = every if verbose else [note for note in every if note not in reading]
-    hidden = len(every) - len(seen)
     systems = [] if compiled.systems is None else [systems_sentence(compiled.systems)]
     endpoint = () if options.api_base is None else ("--api-base", options.api_base)
     called = functions_to_type(card, options)
@@ -203,10 +200,10 @@ def show_compiled(
         *filter(None, [enough, more]),
         *systems,
         *(outcome_notes(compiled, calibration=verbose)),
-        *seen,
+        *every,
         f"report: {programs.page_path(options.home, card)}",
         f"{card.cost.lm_calls} LM calls, {dollars(card.cost.usd)}, {card.cost.seconds:.0f} s"
-        + (f"; {hidden} notes on how the labels were read, and every statistic: -v, or the report" if hidden else ""),
+        + ("" if verbose else "; every statistic: -v, or the report"),
         "",
         f"Next: {command('judge', items, *judge_and_out(card, options.home), *endpoint, *called, home=options.home)}",
         f"      {command('ui', home=options.home)}",

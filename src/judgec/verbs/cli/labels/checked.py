@@ -17,34 +17,28 @@ AGENTS = "Agents as people grade them"  # these begin the titles of tables
 HISTOGRAM = "Grades by annotator"
 MODES = "How often each failure mode is seen"
 CEILING = "Ceiling"  # begins the title of the table that the verdict is of
-MOST_NOTES = 3  # on how the file was read; -v has all
 MOST_ROWS = 20  # annotators, pairs or groups printed; --json has all
 MOST_DIFFERENCES = 3  # of an annotator's grades from the others'; --json has the whole table
 MOST_ANNOTATORS = 6  # columns of rates
 MOST_GRADES = 15  # columns that fit a screen
 
 
-def show_labels(
-    report: LabelReport, options: LabelsOptions, reading: Sequence[str] = (), *, verbose: bool = False
-) -> None:
+def show_labels(report: LabelReport, options: LabelsOptions, *, verbose: bool = False) -> None:
     """Print what a label file holds, and the next command; on one screen, or everything.
 
     Args:
         report: Of the file.
         options: How it was read.
-        reading: Those of the report's notes that say how it was read; the first of them are printed.
-        verbose: Print every table and note.
+        verbose: Print every table.
     """
     tables = label_tables(report, options.file)
-    notes = [note for note in report["notes"] if verbose or note not in reading[MOST_NOTES:]]
     if not verbose:
         say(_sentence(report), label_verdict(report), "")
         first = (AGENTS, MODES, CEILING, HISTOGRAM)
         tables = sorted((one for one in tables if one.title.startswith(first)), key=lambda one: _place(one, first))[:1]
     print_tables(*tables)
-    hidden = len(report["notes"]) - len(notes)
-    rest = f"{f'more notes ({hidden}), ' if hidden else ''}pairs, leniency and every count: -v"
-    say(*(f"note: {note}" for note in notes), *([] if verbose else [rest]), f"Next: {next_command(options)}")
+    rest = [] if verbose else ["pairs, leniency and every count: -v"]
+    say(*(f"note: {note}" for note in report["notes"]), *rest, f"Next: {next_command(options)}")
 
 
 def _place(table: TextTable, titles: Sequence[str]) -> int:

@@ -63,7 +63,7 @@ def _checked(options: LabelsOptions, page: Path | None, *, shown: bool, verbose:
         from judgec.verbs.cli.labels.checked import show_labels
         from judgec.verbs.cli.output import say
 
-        show_labels(report, options, content.labels.notes, verbose=verbose)
+        show_labels(report, options, verbose=verbose)
         say(*([] if page is None else [f"report: {page}"]))
     return dict(report)
 
