@@ -11,8 +11,10 @@ import judgec
 from judgec.errors import UserError
 from judgec.lm.watch import Silent
 from judgec.raters import programs
+from judgec.report.report import write_page
 from judgec.report.words import CONSTRUCTED
-from judgec.verbs.cli.judge.compared import show_compared, write_compared_page
+from judgec.verbs.cli.judge.compared import compared_report
+from judgec.verbs.cli.output import print_report
 from judgec.verbs.compare import compare
 from judgec.verbs.options.compare import CompareOptions
 from tests.compile.small import compiled_from, write
@@ -69,11 +71,12 @@ def test_comparison_on_constructed_labels_says_so_on_page_screen_and_in_its_repo
     assert found.constructed
     assert "experts" not in found.verdict
     assert found.report["notes"] == list(found.notes)
-    show_compared(found, options)
+    shown = compared_report(found, options, None)
+    print_report(shown)
     printed = capsys.readouterr()
     assert "constructed grades" in printed.out
     assert f"note: {CONSTRUCTED}" in printed.err
-    write_compared_page(found, tmp_path / "page.html")
+    write_page(shown, tmp_path / "page.html")
     html = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert html.index(CONSTRUCTED) < html.index('<p class="verdict')
     assert html.count(CONSTRUCTED) == 1

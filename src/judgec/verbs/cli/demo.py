@@ -25,8 +25,8 @@ def compile_demo(home: Path, *, tracking_uri: str | None = None, show: bool = Tr
     from judgec.labels.shipped import sensors_labels
     from judgec.raters.programs import names
     from judgec.report.progress import Bar
-    from judgec.verbs.cli.judge.compiled import show_compiled
-    from judgec.verbs.cli.output import nearest
+    from judgec.verbs.cli.judge.compiled import compiled_report
+    from judgec.verbs.cli.output import nearest, print_report
     from judgec.verbs.compile_judge import compile_judge
     from judgec.verbs.options.compile_judge import CompileJudgeOptions
 
@@ -38,7 +38,7 @@ def compile_demo(home: Path, *, tracking_uri: str | None = None, show: bool = Tr
     found = compile_judge.run(options, bar)
     bar.close()
     if show:
-        show_compiled(found, options, labels)
+        print_report(compiled_report(found, options, labels))
     return family, dict(found.report)
 
 

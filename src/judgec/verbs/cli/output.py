@@ -12,11 +12,14 @@ from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from judgec.errors import JudgecError
 from judgec.report.screen import TextTable, print_tables, visible
 from judgec.table import seal
+
+if TYPE_CHECKING:
+    from judgec.report.report import Report
 
 
 def print_json(report: Mapping[str, object]) -> None:
@@ -41,6 +44,14 @@ def say(*notes: str) -> None:
     """Print notes for people on stderr, one a line, so that stdout stays data."""
     for note in notes:
         print(visible(note), file=sys.stderr)
+
+
+def print_report(report: "Report", *, verbose: bool = False) -> None:
+    """Print a report: tables on stdout, sentences on stderr, the answer first and what to type next last."""
+    tables = report.shown(verbose=verbose)
+    say(*report.verdict, *([""] if report.verdict and tables else []))
+    print_tables(*tables)
+    say(*report.below(verbose=verbose))
 
 
 def exit_with_code(work: Callable[[], object]) -> None:

@@ -15,15 +15,15 @@ def answer(
     from judgec.report.progress import Bar
     from judgec.verbs.answer import answer as answered
     from judgec.verbs.answer import planned
-    from judgec.verbs.cli.corpus.answered import require_answers, show_answers, show_plan
-    from judgec.verbs.cli.output import print_json
+    from judgec.verbs.cli.corpus.answered import answers_report, plan_report, require_answers
+    from judgec.verbs.cli.output import print_json, print_report
 
     if dry_run:
         plan = planned(options)
         if json:
             print_json(plan.to_json())
         else:
-            show_plan(plan)
+            print_report(plan_report(plan))
         return
     bar = Bar(shown=not json)
     found = answered.run(options, bar)
@@ -31,5 +31,5 @@ def answer(
     if json:
         print_json({"out": str(options.out), "agents": found.report, **found.spent.to_json()})
     else:
-        show_answers(found)
+        print_report(answers_report(found))
     require_answers(found)

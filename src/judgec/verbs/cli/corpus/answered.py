@@ -1,32 +1,38 @@
-"""Prints the result of ``judgec answer``."""
+"""The report of ``judgec answer``."""
 
 from judgec.errors import ServiceError
+from judgec.report.report import Report
+from judgec.report.screen import TextTable
 from judgec.verbs.answered import AnswerPlan, Answers, failed_path
-from judgec.verbs.cli.output import judgec_here, print_table, say
+from judgec.verbs.cli.output import judgec_here
 
 MOST_REASONS = 5
 
 
-def show_answers(found: Answers) -> None:
-    """Print counts by agent, why some failed, and the next command."""
+def answers_report(found: Answers) -> Report:
+    """Counts by agent, why some failed, and the next command."""
     assert found.out is not None  # the command does not go without --out
-    columns = ("agent", "answers", "failed", "refused", "cite", "median s", "tokens", "$ an answer")
+    heads = ("agent", "answers", "failed", "refused", "cite", "median s", "tokens", "$ an answer")
     rows = [(agent, *map(_text, row.values())) for agent, row in found.report.items()]
-    print_table(str(found.out), columns, rows)
     reasons = dict.fromkeys(f"{row['agent']}: {row['error']}" for row in found.failed)
-    shown = list(reasons)[:MOST_REASONS]
     failures = [f"Failures are in {failed_path(found.out)}; they are no answers."] if reasons else []
-    say(*shown, *failures, f"Next: {judgec_here()} evaluate --answers {found.out} --judge NAME")
+    return Report(
+        tables=[TextTable(str(found.out), heads, rows)],
+        lines=[*list(reasons)[:MOST_REASONS], *failures],
+        next=[f"{judgec_here()} evaluate --answers {found.out} --judge NAME"],
+    )
 
 
-def show_plan(plan: AnswerPlan) -> None:
-    """Print what would be asked at most."""
+def plan_report(plan: AnswerPlan) -> Report:
+    """What would be asked at most."""
     rows = [(name, str(plan.queries), f"{calls:,}") for name, calls in plan.calls.items()]
     rows.append(("in all", f"{plan.queries * len(plan.calls):,}", f"{sum(plan.calls.values()):,}"))
     of = f" of {', '.join(plan.asked)}" if plan.asked else ""
-    print_table(f"{len(plan.calls)} agents, at most{of}", ("agent", "answers", "calls"), rows)
     shared = f"{plan.indexes} indexes, of which {plan.missing} have to be built; " if plan.indexes else ""
-    say(f"{shared}nothing was asked and nothing was written")
+    return Report(
+        tables=[TextTable(f"{len(plan.calls)} agents, at most{of}", ("agent", "answers", "calls"), rows)],
+        lines=[f"{shared}nothing was asked and nothing was written"],
+    )
 
 
 def require_answers(found: Answers) -> None:

@@ -11,8 +11,8 @@ def compile_agent(
     """Optimize an agent's prompts for a compiled judge, or for answers that experts accepted."""
     from judgec.errors import GateError
     from judgec.report.progress import Bar
-    from judgec.verbs.cli.corpus.compiled_agent import show_agent
-    from judgec.verbs.cli.output import print_json
+    from judgec.verbs.cli.corpus.compiled_agent import agent_report
+    from judgec.verbs.cli.output import print_json, print_report
     from judgec.verbs.compile_agent import compile_agent as compiled
 
     bar = Bar(shown=not json)
@@ -21,6 +21,6 @@ def compile_agent(
     if json:
         print_json(found.report)
     else:
-        show_agent(found, options)
+        print_report(agent_report(found, options))
     if require_promotion and not found.promoted:
         raise GateError(f"{found.name}: {found.reason}")

@@ -1,17 +1,21 @@
-"""Prints the result of ``judgec compile-agent``."""
+"""The report of ``judgec compile-agent``."""
+
+from pathlib import Path
 
 from judgec.lm.spec import EMBEDDED
 from judgec.rag.retrieval.manifest import location_shown
 from judgec.raters import programs
 from judgec.report.numbers import UNKNOWN, brackets, number, show
+from judgec.report.report import Report
+from judgec.report.screen import TextTable
 from judgec.verbs.agent_compilation import AgentCompilation
-from judgec.verbs.cli.output import command, print_table, say
+from judgec.verbs.cli.output import command
 from judgec.verbs.options.compile_agent import CompileAgentOptions
 from judgec.verbs.options.shared import AgentShape
 
 
-def show_agent(compilation: AgentCompilation, options: CompileAgentOptions) -> None:
-    """Print mean scores, the head to head, the verdict and the next command."""
+def agent_report(compilation: AgentCompilation, options: CompileAgentOptions) -> Report:
+    """Mean scores, the head to head, the verdict and the next command."""
     saved, met, settings = compilation.saved, compilation.duel, compilation.settings
     card, found = saved.card, saved.compiled
     rows = []
@@ -19,7 +23,6 @@ def show_agent(compilation: AgentCompilation, options: CompileAgentOptions) -> N
         one = found.found.mean_value(name, settings.pipeline.resampling)
         rows.append((name, number(one.value, 3), brackets(one.low, one.high, 3) or UNKNOWN))
     title = f"{card.name}@{card.version} on {len(found.parts['test'])} test queries: {card.settings['metric']}"
-    print_table(title, ("agent", "mean score", "95 % interval"), rows)
     heads = []
     if met is not None:
         whose = "" if met.independent else ", the judge it was compiled for: optimistic"
@@ -28,13 +31,13 @@ def show_agent(compilation: AgentCompilation, options: CompileAgentOptions) -> N
         heads = [f"head to head by {met.judge}{whose}: {games}; net {show(met.net, sign=True)}"]
     verdict = "promoted to champion" if card.promoted else "saved as challenger"
     compiled = f"{card.name}@{programs.CHAMPION if card.promoted else card.version}"
-    say(
-        *heads,
-        f"{card.name}@{card.version} {verdict}: {card.reason}",
-        f"prompt {found.chosen.name}; {card.cost.lm_calls} LM calls, {card.cost.seconds:.0f} s",
-        *[f"note: {note}" for note in found.notes],
-        f"report: {saved.report['report_html']}",
-        f"Next: {_next(options, compiled)}",
+    return Report(
+        verdict=[f"{card.name}@{card.version} {verdict}: {card.reason}"],
+        tables=[TextTable(title, ("agent", "mean score", "95 % interval"), rows)],
+        lines=[*heads, f"prompt {found.chosen.name}; {card.cost.lm_calls} LM calls, {card.cost.seconds:.0f} s"],
+        notes=found.notes,
+        file=Path(str(saved.report["report_html"])),
+        next=[_next(options, compiled)],
     )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from judgec.verbs.cli.corpus.demo_tournament import SENSORS, demo_judge, demo_queries
 from judgec.verbs.cli.demo import require_here
-from judgec.verbs.cli.output import exit_with_code, say
+from judgec.verbs.cli.output import exit_with_code, print_report, say
 
 OUT = Path("demo")
 AGENT, NAME = "rag-knn", "agent-demo"
@@ -29,7 +29,7 @@ def demo_agent(home: Path, out: Path) -> None:
     from judgec.raters.programs import load, names
     from judgec.report.progress import Bar
     from judgec.tournament.report.evaluation import why_unproven
-    from judgec.verbs.cli.corpus.compiled_agent import show_agent
+    from judgec.verbs.cli.corpus.compiled_agent import agent_report
     from judgec.verbs.compile_agent import compile_agent
     from judgec.verbs.index import index
     from judgec.verbs.options.compile_agent import CompileAgentOptions
@@ -54,7 +54,7 @@ def demo_agent(home: Path, out: Path) -> None:
     bar = Bar(shown=True)
     found = compile_agent.run(options, bar)
     bar.close()
-    show_agent(found, options)
+    print_report(agent_report(found, options))
     say(
         f"It began as {AGENT} with {K} passage an answer. The labels of its judge are constructed and the engine "
         "quotes passages: this shows the machinery, not which agent is better on your documents.",

@@ -10,7 +10,7 @@ from typing import Any
 
 from judgec.verbs.cli.corpus.demo_systems import AGENTS, OUT
 from judgec.verbs.cli.demo import FAMILY, compile_demo, require_here
-from judgec.verbs.cli.output import exit_with_code, say
+from judgec.verbs.cli.output import exit_with_code, print_report, say
 
 SENSORS = Path("trainsets/sensors")
 SIX = "rag-bm25,rag-fusion-bm25,rag-knn,rag-fusion-knn,rag-hybrid,rag-fusion-hybrid"
@@ -32,8 +32,8 @@ def demo_tournament(home: Path, out: Path) -> None:
     from judgec.raters import programs
     from judgec.report.progress import Bar
     from judgec.tournament.report.evaluation import why_unproven
-    from judgec.verbs.cli.corpus.indexed import show_index
-    from judgec.verbs.cli.tournament.evaluated import show_tournament
+    from judgec.verbs.cli.corpus.indexed import index_report
+    from judgec.verbs.cli.tournament.evaluated import tournament_report
     from judgec.verbs.evaluate import evaluate
     from judgec.verbs.index import index
 
@@ -42,7 +42,7 @@ def demo_tournament(home: Path, out: Path) -> None:
     judge = demo_judge(home)
     unproven = why_unproven(programs.load(home, judge).card)
     found = index(SENSORS / "catalogue", out=out / "index")
-    show_index(found)
+    print_report(index_report(found))
     qrels, queries = out / "catalogue.qrels", out / "queries.jsonl"
     write_whole(qrels, "".join(_qrels(out / "index")))
     write_whole(queries, "".join(json.dumps(query, ensure_ascii=False) + "\n" for query in demo_queries()))
@@ -57,7 +57,7 @@ def demo_tournament(home: Path, out: Path) -> None:
         home=home,
         progress=Bar(shown=True),
     )
-    show_tournament(board)
+    print_report(tournament_report(board))
     say(
         "Labels, questions and relevance are constructed and the engine quotes passages: this shows the machinery, not "
         "which agent is better on your documents.",

@@ -8,8 +8,8 @@ from judgec.verbs.options.index import IndexOptions
 def index(options: IndexOptions, *, json: JsonOption = False) -> None:
     """Make documents searchable by words and by meaning; run again, it reads only what changed."""
     from judgec.report.progress import Bar
-    from judgec.verbs.cli.corpus.indexed import show_index
-    from judgec.verbs.cli.output import print_json
+    from judgec.verbs.cli.corpus.indexed import index_report
+    from judgec.verbs.cli.output import print_json, print_report
     from judgec.verbs.index import index as indexed
 
     bar = Bar(shown=not json)
@@ -18,4 +18,4 @@ def index(options: IndexOptions, *, json: JsonOption = False) -> None:
     if json:
         print_json(found.report)
     else:
-        show_index(found)
+        print_report(index_report(found))

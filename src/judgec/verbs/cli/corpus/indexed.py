@@ -1,15 +1,17 @@
-"""Prints the result of ``judgec index``."""
+"""The report of ``judgec index``."""
 
 from judgec.rag.retrieval.manifest import location_shown
 from judgec.rag.retrieval.measure import K, VectorSearch
-from judgec.verbs.cli.output import judgec_here, print_table, say
+from judgec.report.report import Report
+from judgec.report.screen import TextTable
+from judgec.verbs.cli.output import judgec_here
 from judgec.verbs.index import CorpusIndex
 
 MOST_SHOWN = 10  # skipped files and rows listed on screen
 
 
-def show_index(found: CorpusIndex) -> None:
-    """Print counts, what was left out, and the next command."""
+def index_report(found: CorpusIndex) -> Report:
+    """Counts, what was left out, and the next command."""
     report, manifest = found.build, found.build.manifest
     rows = (
         ("passages", str(report.passages)),
@@ -23,15 +25,18 @@ def show_index(found: CorpusIndex) -> None:
         ("chunks", manifest.chunking),
         *((("vectors", _searched(found.search)),) if found.search is not None else ()),
     )
-    print_table(str(found.path), ("index", ""), rows)
     skipped = [f"skipped {name}: {why}." for name, why in report.skipped.items()]
     kinds = ", ".join(f"{count} {ending}" for ending, count in sorted(report.left_out.items()))
-    say(
-        *_some(skipped, "skipped files"),
-        *_some(list(report.faults), "rows left out"),
-        *([f"Files that nobody reads were left out: {kinds}."] if kinds else []),
-        f"Next: {judgec_here()} answer --index {location_shown(found.published or str(found.path))} "
-        "--queries QUERIES --agents rag-bm25,rag-fusion-hybrid --out answers.jsonl",
+    where = location_shown(found.published or str(found.path))
+    agents = "rag-bm25,rag-fusion-hybrid"
+    return Report(
+        tables=[TextTable(str(found.path), ("index", ""), rows)],
+        lines=[
+            *_some(skipped, "skipped files"),
+            *_some(list(report.faults), "rows left out"),
+            *([f"Files that nobody reads were left out: {kinds}."] if kinds else []),
+        ],
+        next=[f"{judgec_here()} answer --index {where} --queries QUERIES --agents {agents} --out answers.jsonl"],
     )
 
 

@@ -6,9 +6,12 @@ from judgec.verbs.cli.shell import JsonOption, VerboseOption, command_of
 from judgec.verbs.options.agreement import AgreementOptions
 
 if TYPE_CHECKING:
+    from judgec.report.report import Report
+    from judgec.report.screen import TextTable
     from judgec.verbs.agreement import MeasuredAgreement
 
 MOST_JUDGES = 12  # rows of the short table
+EXPERTS = "experts, each against the others"  # a row
 SHOWN_STATISTICS = 2  # of the short table: what fits 80 columns
 
 
@@ -17,19 +20,29 @@ def agreement(options: AgreementOptions, *, verbose: VerboseOption = False, json
     """Measure any judge's output against the experts: statistics with intervals, nothing else needed."""
     from judgec.lm.watch import Silent
     from judgec.verbs.agreement import agreement as measured
-    from judgec.verbs.cli.output import print_json, say
+    from judgec.verbs.cli.output import print_json, print_report
 
     found = measured.run(options, Silent())
     if json:
         print_json(found.report)
-        return
-    say(found.verdict, "")
-    if verbose:
-        _show_in_full(found)
     else:
-        _show_short(found)
-    rest = [] if verbose else ["every statistic: -v"]
-    say(*(f"note: {note}" for note in found.notes), *rest, *(f"Next: {one}" for one in _next(found, options)))
+        print_report(agreement_report(found, options), verbose=verbose)
+
+
+def agreement_report(found: "MeasuredAgreement", options: AgreementOptions) -> "Report":
+    """The verdict, the judges in one table, whether they may replace an annotator; every table besides."""
+    from judgec.report.report import Report
+
+    return Report(
+        verdict=[found.verdict],
+        tables=[_one_table(found)],
+        full=_every_table(found),
+        lines=_replacement(found),
+        details=_replacement_in_full(found),
+        notes=found.notes,
+        more="every statistic",
+        next=_next(found, options),
+    )
 
 
 def _next(found: "MeasuredAgreement", options: AgreementOptions) -> list[str]:
@@ -53,24 +66,19 @@ def _next(found: "MeasuredAgreement", options: AgreementOptions) -> list[str]:
     return [command("init", file, home=options.home)] if answers else []
 
 
-def _show_short(found: "MeasuredAgreement") -> None:
-    """One table, and whether it may replace an annotator."""
+def _one_table(found: "MeasuredAgreement") -> "TextTable":
     from judgec.report.modes_table import mode_table
     from judgec.report.render import beside_table
-    from judgec.report.replacement_table import TITLE, outcome_sentences
-    from judgec.report.screen import print_tables
-    from judgec.verbs.cli.output import say
 
     judges = found.ranked
     if len(judges) == 1 and found.modes:
-        print_tables(mode_table(found.modes[found.judge]))
-        return
+        return mode_table(found.modes[found.judge])
     rows = {judge: found.agreements[judge] for judge in judges[:MOST_JUDGES]}
     first = judges[0]
     if len(judges) == 1 and first in found.ceilings:
         rows |= {f"{first}, one expert left out": found.beside[first]}
     if first in found.ceilings:
-        rows |= {"experts, each against the others": found.ceilings[first]}
+        rows |= {EXPERTS: found.ceilings[first]}
     names = [
         name
         for name in dict.fromkeys((found.leading, "accept_agreement", "exact", "kappa", "spearman", "auc"))
@@ -79,40 +87,49 @@ def _show_short(found: "MeasuredAgreement") -> None:
     only = f"{MOST_JUDGES} of " if len(judges) > MOST_JUDGES else ""
     whose = f"{only}{len(judges)} judges of {found.source}" if len(judges) > 1 else first
     about = found.expert if len(judges) > 1 else f"{found.expert}, {found.source}"
-    print_tables(beside_table(f"{whose} against {about}, 95 % intervals", rows, names[:SHOWN_STATISTICS]))
-    tested = {judge: test.passes for judge, test in found.alt_tests.items() if test.passes is not None}
-    if len(judges) == 1 and found.alt_test is not None:
-        say(*outcome_sentences(found.alt_test)[:2])
-    elif tested:
-        able = [judge for judge in judges if tested.get(judge)]
-        say(f"{TITLE}? {len(able)} of {len(tested)} judges: {', '.join(able) or 'none is shown to'}")
+    return beside_table(f"{whose} against {about}, 95 % intervals", rows, names[:SHOWN_STATISTICS])
 
 
-def _show_in_full(found: "MeasuredAgreement") -> None:
-    """Every table."""
+def _every_table(found: "MeasuredAgreement") -> list["TextTable"]:
     from judgec.report.modes_table import mode_table
     from judgec.report.render import agreement_table, comparison_table
-    from judgec.report.replacement_table import ASPECTS, ASPECTS_TITLE, COLUMNS, JUDGES, TITLE, outcome_sentences
-    from judgec.report.screen import print_tables
-    from judgec.verbs.cli.output import print_table, say
+    from judgec.report.replacement_table import ASPECTS, ASPECTS_TITLE, COLUMNS, JUDGES, TITLE
+    from judgec.report.screen import TextTable
 
     if len(found.agreements) > 1:
         title = f"{len(found.agreements)} judges of {found.source} against {found.expert}"
-        experts = dict(zip(["experts, each against the others"], found.ceilings.values(), strict=False))  # alike of all
-        print_tables(comparison_table(title, {**found.agreements, **experts}, found.headline))
-        print_tables(*(mode_table(one, f"{judge}: failure modes") for judge, one in found.modes.items()))
-        if found.alt_tests:
-            print_table(TITLE, *JUDGES.screen(list(found.alt_tests.items())))
-        return
+        experts = dict(zip([EXPERTS], found.ceilings.values(), strict=False))  # alike of all
+        tested = [TextTable(TITLE, *JUDGES.screen(list(found.alt_tests.items())))] if found.alt_tests else []
+        return [
+            comparison_table(title, {**found.agreements, **experts}, found.headline),
+            *(mode_table(one, f"{judge}: failure modes") for judge, one in found.modes.items()),
+            *tested,
+        ]
     rows = {found.judge: found.agreement}
     if found.judge in found.ceilings:
-        rows |= {f"{found.judge}, one expert left out": found.beside[found.judge]}
-        rows |= {"experts, each against the others": found.ceilings[found.judge]}
-    print_tables(agreement_table(f"{found.judge} against {found.expert}, {found.source}", rows))
-    print_tables(*(mode_table(one) for one in found.modes.values()))
-    if found.alt_test is not None:
-        if found.alt_test.contests:
-            print_table(TITLE, *COLUMNS.screen(found.alt_test.contests))
-        if found.alt_test.aspects:
-            print_table(ASPECTS_TITLE, *ASPECTS.screen(list(found.alt_test.aspects.items())))
-        say(*outcome_sentences(found.alt_test))
+        rows |= {f"{found.judge}, one expert left out": found.beside[found.judge], EXPERTS: found.ceilings[found.judge]}
+    tables = [agreement_table(f"{found.judge} against {found.expert}, {found.source}", rows)]
+    tables += [mode_table(one) for one in found.modes.values()]
+    test = found.alt_test
+    if test is not None and test.contests:
+        tables.append(TextTable(TITLE, *COLUMNS.screen(test.contests)))
+    if test is not None and test.aspects:
+        tables.append(TextTable(ASPECTS_TITLE, *ASPECTS.screen(list(test.aspects.items()))))
+    return tables
+
+
+def _replacement(found: "MeasuredAgreement") -> list[str]:
+    """Whether the judge may replace an annotator; of several, which."""
+    from judgec.report.replacement_table import TITLE, outcome_sentences
+
+    tested = {judge: test.passes for judge, test in found.alt_tests.items() if test.passes is not None}
+    if len(found.agreements) == 1:
+        return [] if found.alt_test is None else list(outcome_sentences(found.alt_test)[:2])
+    able = [judge for judge in found.ranked if tested.get(judge)]
+    return [f"{TITLE}? {len(able)} of {len(tested)} judges: {', '.join(able) or 'none is shown to'}"] if tested else []
+
+
+def _replacement_in_full(found: "MeasuredAgreement") -> list[str]:
+    from judgec.report.replacement_table import outcome_sentences
+
+    return [] if len(found.agreements) > 1 or found.alt_test is None else list(outcome_sentences(found.alt_test)[2:])

@@ -1,15 +1,18 @@
 """``judgec compare``."""
 
-from judgec.verbs.cli.shell import JsonOption, ReportOption, command_of
+from judgec.verbs.cli.shell import JsonOption, ReportOption, VerboseOption, command_of
 from judgec.verbs.options.compare import CompareOptions
 
 
 @command_of(CompareOptions)
-def compare(options: CompareOptions, *, report: ReportOption = None, json: JsonOption = False) -> None:
+def compare(
+    options: CompareOptions, *, report: ReportOption = None, verbose: VerboseOption = False, json: JsonOption = False
+) -> None:
     """Compare two judges on items that neither was compiled on: paired differences, and where they differ."""
     from judgec.report.progress import Bar
-    from judgec.verbs.cli.judge.compared import show_compared, write_compared_page
-    from judgec.verbs.cli.output import print_json, say
+    from judgec.report.report import write_page
+    from judgec.verbs.cli.judge.compared import compared_report
+    from judgec.verbs.cli.output import print_json, print_report
     from judgec.verbs.compare import compare as compared
 
     bar = Bar(shown=not json)
@@ -17,10 +20,10 @@ def compare(options: CompareOptions, *, report: ReportOption = None, json: JsonO
         found = compared.run(options, bar)
     finally:
         bar.close()
+    shown = compared_report(found, options, report)
     if report is not None:
-        write_compared_page(found, report)
+        write_page(shown, report)
     if json:
         print_json(found.report)
-        return
-    show_compared(found, options)
-    say(*([] if report is None else [f"report: {report}"]))
+    else:
+        print_report(shown, verbose=verbose)

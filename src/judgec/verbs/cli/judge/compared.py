@@ -1,4 +1,4 @@
-"""Prints the result of ``judgec compare``, and writes its page."""
+"""The report of ``judgec compare``."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,25 +7,18 @@ from typing import Literal
 from judgec.report.cases import BrowsedCase, CaseNote, CaseSide
 from judgec.report.items import WORDS
 from judgec.report.numbers import show, statistic_name
-from judgec.report.page.tables import TablesPage, write_tables_page
 from judgec.report.render import paired_table
-from judgec.report.screen import TextTable, print_tables
+from judgec.report.report import Report
+from judgec.report.screen import TextTable
 from judgec.report.words import CONSTRUCTED
 from judgec.stats.agreement.compare import Differing
-from judgec.verbs.cli.output import command, say
+from judgec.verbs.cli.output import command
 from judgec.verbs.compare import JudgeComparison
 from judgec.verbs.options.compare import CompareOptions
 
 HEADLINES = ("tau_b", "kappa", "accept_agreement")  # the first one that is defined decides the sentence
 SHOWN = 5  # differing items on screen
 LONGEST = 200  # characters of a rationale on screen
-
-
-def compared_table(found: JudgeComparison) -> TextTable:
-    """Both judges side by side."""
-    a, b = found.comparison.a, found.comparison.b
-    title = f"{found.a} against {found.b}, {_graded(found)}, 95 % intervals"
-    return paired_table(title, {found.a: a, found.b: b}, found.comparison.differences)
 
 
 def compared_verdict(found: JudgeComparison) -> tuple[str, Literal["better", "even", "none"]]:
@@ -42,8 +35,8 @@ def compared_verdict(found: JudgeComparison) -> tuple[str, Literal["better", "ev
     return f"{better} agrees with {found.whom} more than {other}: {found.a} minus {found.b} is {said}.", "better"
 
 
-def write_compared_page(found: JudgeComparison, path: Path) -> None:
-    """The sentence, both judges' numbers, and the items on which they differ, side by side."""
+def compared_report(found: JudgeComparison, options: CompareOptions, file: Path | None) -> Report:
+    """Which judge agrees with the experts more, both judges' numbers, and the items on which they differ."""
     verdict, standing = compared_verdict(found)
     differing = found.comparison.differing
     steps = ["Read the items on which they differ, the choice mattering most first."] if differing else []
@@ -52,21 +45,58 @@ def write_compared_page(found: JudgeComparison, path: Path) -> None:
     steps.append(
         "Ship the cheaper one, if neither is shown to be better." if standing == "even" else "Ship the better one."
     )
-    shown = TablesPage(
+    a, b = found.comparison.a, found.comparison.b
+    title = f"{found.a} against {found.b}, {_graded(found)}, 95 % intervals"
+    both = paired_table(title, {found.a: a, found.b: b}, found.comparison.differences)
+    return Report(
+        verdict=[verdict],
+        tables=[both],
+        full=[both, *([_differing(found)] if differing else [])],
+        lines=[*_looks(found), f"{found.report['lm_calls']} LM calls"],
+        notes=found.notes,
+        more=f"the {len(differing)} items on which they differ" if differing else "",
+        stamps=[CONSTRUCTED] if found.constructed else [],
+        file=file,
+        next=[_next(options)] if options.out is None and differing else [],
         title=f"{found.a} against {found.b}",
         facts=f"{_graded(found)} that neither has learned from",
-        verdict=verdict,
         standing=standing,
-        tables=[compared_table(found)],
-        next=steps,
-        stamps=[CONSTRUCTED] if found.constructed else [],
-        notes=[note for note in dict.fromkeys(found.notes) if note != CONSTRUCTED],
+        steps=steps,
         items=[_case(found, each) for each in differing],
         items_title="Where they differ",
         words=WORDS | {"intro": "The items on which the two differ.", "rater": "Judge"},
         head=("item", f"{_who(found)}, A, B"),
     )
-    write_tables_page(shown, path)
+
+
+def _looks(found: JudgeComparison) -> list[str]:
+    """How often each judge's test split was used, and what that has spent."""
+    spent = set()
+    for known in (found.report["a"], found.report["b"]):
+        assert isinstance(known, dict)  # as compare makes it
+        looks, level = known["looks"], known["level_spent"]
+        spent.add(f"{known['program']}: {looks} looks at this test split have spent {level:.3f} of .05")
+    return sorted(spent)
+
+
+def _next(options: CompareOptions) -> str:
+    """The same command, writing every item on which they differ."""
+    given = (("--labels", options.labels), ("--api-base", options.api_base))
+    typed = [part for option, value in given if value is not None for part in (option, str(value))]
+    return command("compare", str(options.a), str(options.b), *typed, "--out", "items.jsonl", home=options.home)
+
+
+def _differing(found: JudgeComparison) -> TextTable:
+    """The items on which they differ: who gave which grade, and why."""
+    rows = []
+    for each in found.comparison.differing[:SHOWN]:
+        rows.append((each.item.item_id, _who(found), _expert(each), ""))
+        for name, row in (("A", each.a), ("B", each.b)):
+            reason = " ".join(str(row.get("unscored") or row.get("rationale") or "no reason given").split())
+            why = reason if len(reason) <= LONGEST else reason[: LONGEST - 1] + "…"
+            rows.append(("", name, _plain(row.get("grade", row.get("grades"))), why))
+    title = f"{len(found.comparison.differing)} items on which they differ, the choice mattering most first"
+    return TextTable(title, ("item", "who", "grade", "why"), rows)
 
 
 def _graded(found: JudgeComparison) -> str:
@@ -103,38 +133,6 @@ def _reason(row: Mapping[str, object]) -> str:
 
 def _expert(each: Differing) -> str:
     return _plain(next(iter(each.expert.values())) if len(each.expert) == 1 else dict(each.expert))
-
-
-def show_compared(found: JudgeComparison, options: CompareOptions) -> None:
-    """Print both judges side by side, the items on which they differ, and the next command."""
-    differing = found.comparison.differing
-    print_tables(compared_table(found))
-    if differing:
-        print(f"{len(differing)} items on which they differ, the choice mattering most first:\n")
-    for each in differing[:SHOWN]:
-        print("\n".join(_block(each, _who(found))) + "\n")
-    spent = set()
-    for known in (found.report["a"], found.report["b"]):
-        assert isinstance(known, dict)  # as compare makes it
-        looks, level = known["looks"], known["level_spent"]
-        spent.add(f"{known['program']}: {looks} looks at this test split have spent {level:.3f} of .05")
-    calls = f"{found.report['lm_calls']} LM calls"
-    say(*sorted(spent), calls, *[f"note: {note}" for note in dict.fromkeys(found.notes)])
-    if options.out is None and differing:
-        given = (("--labels", options.labels), ("--api-base", options.api_base))
-        typed = [part for option, value in given if value is not None for part in (option, str(value))]
-        judges = (str(options.a), str(options.b))
-        say(f"Next: {command('compare', *judges, *typed, '--out', 'items.jsonl', home=options.home)}")
-
-
-def _block(each: Differing, who: str) -> list[str]:
-    """An item as lines: the three grades, then both rationales."""
-    grades = [row.get("grade", row.get("grades")) for row in (each.a, each.b)]
-    lines = [f"{each.item.item_id}: {who} {_expert(each)}, A {_plain(grades[0])}, B {_plain(grades[1])}"]
-    for name, row in (("A", each.a), ("B", each.b)):
-        reason = " ".join(str(row.get("unscored") or row.get("rationale") or "no reason given").split())
-        lines.append(f"  {name}: {reason if len(reason) <= LONGEST else reason[: LONGEST - 1] + '…'}")
-    return lines
 
 
 def _plain(value: object) -> str:

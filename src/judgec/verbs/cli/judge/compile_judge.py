@@ -18,8 +18,8 @@ def compile_judge(
     from judgec.report.gates import Gate
     from judgec.report.progress import Bar
     from judgec.verbs.cli.gates import end_gated, needs_gate
-    from judgec.verbs.cli.judge.compiled import judges_table, plan_to_json, show_compiled, show_plan
-    from judgec.verbs.cli.output import print_json
+    from judgec.verbs.cli.judge.compiled import compiled_report, judges_table, plan_report, plan_to_json
+    from judgec.verbs.cli.output import print_json, print_report
     from judgec.verbs.compile_judge import compile_judge as compiled
     from judgec.verbs.compile_judge import planned
 
@@ -30,7 +30,7 @@ def compile_judge(
         if json:
             print_json(plan_to_json(settings, dataset, plan))
         else:
-            show_plan(settings, plan)
+            print_report(plan_report(settings, plan))
         return
     try:
         found = compiled.run(options, bar)
@@ -39,7 +39,7 @@ def compile_judge(
     if json:
         print_json(found.report)
     else:
-        show_compiled(found, options, verbose=verbose)
+        print_report(compiled_report(found, options), verbose=verbose)
     if require_promotion:
         sentence = f"{found.name}: {'promoted' if found.promoted else 'not promoted'}; {found.reason}"
         end_gated(

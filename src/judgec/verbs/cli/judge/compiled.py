@@ -1,4 +1,4 @@
-"""Prints the result of ``judgec compile-judge``."""
+"""The report of ``judgec compile-judge``."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -19,31 +19,33 @@ from judgec.report.modes_table import mode_table
 from judgec.report.numbers import dollars, objective_name, show, statistic_name
 from judgec.report.render import agreement_table, beside_table, comparison_table, notes, systems_sentence
 from judgec.report.replacement_table import ASPECTS, ASPECTS_TITLE, outcome_sentences
-from judgec.report.screen import TextTable, print_tables
+from judgec.report.report import Report
+from judgec.report.screen import TextTable
 from judgec.report.words import LOOK
 from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import statistics_of
 from judgec.verbs.candidates import functions_to_type
-from judgec.verbs.cli.output import command, print_table, say
+from judgec.verbs.cli.output import command
 from judgec.verbs.compilation import Compilation
 from judgec.verbs.options.compile_judge import CompileJudgeOptions
 
 SHOWN_STATISTICS = 2  # of the short table: what was maximised, and accept or exact agreement
 
 
-def show_plan(settings: CompileSettings, plan: CallPlan) -> None:
-    """Print what a compile would ask at most."""
+def plan_report(settings: CompileSettings, plan: CallPlan) -> Report:
+    """What a compile would ask at most."""
     how = f"{', '.join(settings.lm.members)}: {settings.lm.asked_at}" if settings.lm.members else settings.lm.asked_at
     how += "" if settings.lm.members else f", --optimizer {settings.optimizer}"
     price = "list price, half of it in batches" if settings.batch else "list price"
     title = f"{settings.name} with {how}: at most, at {price}"
     stages = [*((stage.name, stage.most) for stage in plan.stages), ("in all", plan.total)]
     rows = [[name, f"{most.calls:,}", f"{most.tokens:,}", _estimated(most.usd)] for name, most in stages]
-    print_table(title, ["stage", "calls", "tokens", "$"], rows)
-    if settings.batch:
-        waits = "no batch to wait for" if not plan.waits else f"at most {plan.waits} batches, one after the other"
-        say(f"{waits}, each for up to 24 hours; one more where replies have to be asked for again")
-    say("nothing was asked and nothing was written")
+    waits = "no batch to wait for" if not plan.waits else f"at most {plan.waits} batches, one after the other"
+    batches = [f"{waits}, each for up to 24 hours; one more where replies have to be asked for again"]
+    return Report(
+        tables=[TextTable(title, ["stage", "calls", "tokens", "$"], rows)],
+        lines=[*(batches if settings.batch else []), "nothing was asked and nothing was written"],
+    )
 
 
 def plan_to_json(settings: CompileSettings, dataset: Dataset, plan: CallPlan) -> dict[str, object]:
@@ -156,16 +158,13 @@ def as_it_is(found: Compilation) -> str | None:
     return f"{before.name} as it is, on all {agreed.n} labelled items: {', '.join(numbers)} with your experts."
 
 
-def show_compiled(
-    found: Compilation, options: CompileJudgeOptions, items: str = "FILE", *, verbose: bool = False
-) -> None:
-    """Print what came of it: a verdict, a table, what to do next; or everything.
+def compiled_report(found: Compilation, options: CompileJudgeOptions, items: str = "FILE") -> Report:
+    """What came of it: a verdict, a table, what to do next.
 
     Args:
         found: What was compiled.
         options: Of the compile.
         items: What the next command judges; ``FILE`` stands for items yet to come.
-        verbose: Print every table, legend and note, as the page has them.
     """
     saved = found.saved
     card, compiled = saved.card, saved.compiled
@@ -173,44 +172,43 @@ def show_compiled(
     modes = found_modes(compiled)
     shipped = f"{card.name}@{card.version}{f' ({EVIDENCE_ALONE})' if card.evidence_alone else ''}"
     outcome = "promoted to champion" if card.promoted else "saved as challenger"
-    verdict = [str(saved.report["verdict"]), f"{shipped} {outcome}: {card.reason}"]
-    enough = compiled.detectable_difference.sentence
-    more = compiled.interval_width(card.objective).sentence
-    asked = outcome_tables(compiled, abstaining=compiled.abstention.below is not None, verbose=verbose)
-    if verbose:
-        _show_in_full(found)
-    else:
-        say(*filter(None, [as_it_is(found)]), *verdict, "")
-        print_tables(short_table(found))
-    print_tables(*asked)
+    asked, asked_in_full = (
+        outcome_tables(compiled, abstaining=compiled.abstention.below is not None, verbose=verbose)
+        for verbose in (False, True)
+    )
+    of_parts = []
     if replaces is not None and replaces.aspects:
-        print_table(ASPECTS_TITLE, *ASPECTS.screen(list(replaces.aspects.items())))
+        of_parts.append(TextTable(ASPECTS_TITLE, *ASPECTS.screen(list(replaces.aspects.items()))))
     if modes is not None:
-        print_tables(mode_table(modes))
-    every = [
-        *(f"note: {note}" for note in (*compiled.notes, *(() if modes is None else modes.notes))),
-        *(f"note: {note}" for note in dict.fromkeys(notes({"compiled": compiled.verification.agreements["compiled"]}))),
-    ]
-    systems = [] if compiled.systems is None else [systems_sentence(compiled.systems)]
+        of_parts.append(mode_table(modes))
+    enough = (compiled.detectable_difference.sentence, compiled.interval_width(card.objective).sentence)
     endpoint = () if options.api_base is None else ("--api-base", options.api_base)
-    called = functions_to_type(card, options)
-    say(
-        *(_gains(found) + verdict if verbose else []),
-        *(() if replaces is None or replaces.omega is None else outcome_sentences(replaces)),
-        *filter(None, [enough, more]),
-        *systems,
-        *(outcome_notes(compiled, calibration=verbose)),
-        *every,
-        f"report: {programs.page_path(options.home, card)}",
-        f"{card.cost.lm_calls} LM calls, {dollars(card.cost.usd)}, {card.cost.seconds:.0f} s"
-        + ("" if verbose else "; every statistic: -v, or the report"),
-        "",
-        f"Next: {command('judge', items, *judge_and_out(card, options.home), *endpoint, *called, home=options.home)}",
-        f"      {command('ui', home=options.home)}",
+    judging = (*judge_and_out(card, options.home), *endpoint, *functions_to_type(card, options))
+    short = outcome_notes(compiled, calibration=False)
+    return Report(
+        verdict=[*filter(None, [as_it_is(found)]), str(saved.report["verdict"]), f"{shipped} {outcome}: {card.reason}"],
+        tables=[short_table(found), *asked, *of_parts],
+        full=[*_every_table(found), *asked_in_full, *of_parts],
+        lines=[
+            *(() if replaces is None or replaces.omega is None else outcome_sentences(replaces)),
+            *filter(None, enough),
+            *([] if compiled.systems is None else [systems_sentence(compiled.systems)]),
+            *short,
+            f"{card.cost.lm_calls} LM calls, {dollars(card.cost.usd)}, {card.cost.seconds:.0f} s",
+        ],
+        details=[*_gains(found), *(one for one in outcome_notes(compiled, calibration=True) if one not in short)],
+        notes=[
+            *compiled.notes,
+            *(() if modes is None else modes.notes),
+            *notes({"compiled": compiled.verification.agreements["compiled"]}),
+        ],
+        more="every statistic, also in the report",
+        file=programs.page_path(options.home, card),
+        next=[command("judge", items, *judging, home=options.home), command("ui", home=options.home)],
     )
 
 
-def _show_in_full(found: Compilation) -> None:
+def _every_table(found: Compilation) -> list[TextTable]:
     agreements = found.saved.compiled.verification.agreements
     both: dict[str, Agreement] = {
         name: agreements[name]
@@ -218,7 +216,7 @@ def _show_in_full(found: Compilation) -> None:
         if name in agreements and agreements[name].n
     }
     full = agreement_table("in full, with 95 % intervals", both)
-    print_tables(judges_table(found), replace(full, legend={**full.legend, "look": LOOK}))
+    return [judges_table(found), replace(full, legend={**full.legend, "look": LOOK})]
 
 
 def _gains(found: Compilation) -> list[str]:

@@ -8,12 +8,12 @@ from judgec.verbs.options.export import ExportOptions
 def export(options: ExportOptions, *, json: JsonOption = False) -> None:
     """Write a judge for use outside judgec: its prompt, a folder of Python, an assertion of promptfoo."""
     from judgec.lm.watch import Silent
-    from judgec.verbs.cli.judge.exported import show_exported
-    from judgec.verbs.cli.output import print_json
+    from judgec.verbs.cli.judge.exported import exported_report
+    from judgec.verbs.cli.output import print_json, print_report
     from judgec.verbs.export import export as exported
 
     found = exported.run(options, Silent())
     if json:
         print_json(found.report)
     else:
-        show_exported(found)
+        print_report(exported_report(found))

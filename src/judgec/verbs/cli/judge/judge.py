@@ -40,8 +40,8 @@ def judge(
 ) -> None:
     """Judge items with a compiled judge, or with several: the rows of FILE in their order, each with its judgment."""
     from judgec.report.progress import Bar
-    from judgec.verbs.cli.judge.judged import show_judged, show_rate, show_shards
-    from judgec.verbs.cli.output import print_json
+    from judgec.verbs.cli.judge.judged import judged_report, rate_report, shards_report
+    from judgec.verbs.cli.output import print_json, print_report
     from judgec.verbs.judge_file import judged, require_judge_or_jury
     from judgec.verbs.judge_shards import judged_shards, sharded
 
@@ -54,7 +54,7 @@ def judge(
             shards = judged_shards(options, bar)
         finally:
             bar.close()
-        print_json(shards.report) if json else show_shards(shards)
+        print_json(shards.report) if json else print_report(shards_report(shards))
         shards.require_some()
         return
     rate = rate_asked(options, estimate, labels, annotators)
@@ -64,7 +64,7 @@ def judge(
     finally:
         bar.close()
     if not json:
-        show_judged(found)
+        print_report(judged_report(found))
     elif rate is None:
         print_json(found.report)
     found.require_some()
@@ -76,7 +76,7 @@ def judge(
     if json:
         print_json({**found.report, **corrected.spent.to_json(), "estimate": corrected.to_json()})
     else:
-        show_rate(corrected)
+        print_report(rate_report(corrected))
     corrected.require()
 
 

@@ -1,4 +1,4 @@
-"""Prints the result of ``judgec judge``: counts, the corrected rate, and a next command that works as printed."""
+"""The report of ``judgec judge``: counts, the corrected rate, and a next command that works as printed."""
 
 from itertools import count
 from pathlib import Path
@@ -7,7 +7,9 @@ from judgec.labels.project import find_project
 from judgec.records.estimate import Estimate
 from judgec.records.tasks.spec import ASPECT_PREFIX, MODE_PREFIX
 from judgec.report.numbers import number, percent
-from judgec.verbs.cli.output import command, print_table, say
+from judgec.report.report import Report
+from judgec.report.screen import TextTable
+from judgec.verbs.cli.output import command
 from judgec.verbs.estimate import RateEstimate
 from judgec.verbs.judge_file import FileJudgments
 from judgec.verbs.judge_shards import ShardJudgments
@@ -15,35 +17,44 @@ from judgec.verbs.judge_shards import ShardJudgments
 MOST_REASONS = 5  # for missing judgments; the rows have them all
 
 
-def show_judged(found: FileJudgments) -> None:
-    """Print counts, notes and the next command."""
-    report, tally = found.report, found.tally
-    agreement, notes = report["agreement"], report["notes"]
+def judged_report(found: FileJudgments) -> Report:
+    """Counts, notes and the next command."""
+    agreement = found.report["agreement"]
     kappa = agreement["fleiss_kappa"] if isinstance(agreement, dict) else None
-    say(
-        found.verdict,
-        *[f"unscored {number}: {reason}" for reason, number in tally.reasons.most_common(MOST_REASONS)],
-        f"{report['lm_calls']} LM calls, {report['journaled']} from the journal",
-        *([f"the verdicts among themselves: Fleiss' kappa {number(kappa)}"] if isinstance(kappa, float) else []),
-        *[f"note: {note}" for note in (notes if isinstance(notes, list) else [])],
-        *next_step(found),
+    among = [f"the verdicts among themselves: Fleiss' kappa {number(kappa)}"] if isinstance(kappa, float) else []
+    return Report(
+        verdict=[found.verdict],
+        lines=[*_counts(found), *among],
+        notes=_notes(found),
+        next=next_step(found),
     )
 
 
-def show_shards(found: ShardJudgments) -> None:
-    """Print counts, notes and where the judged shards are."""
-    report, notes = found.report, found.report["notes"]
-    say(
-        found.verdict,
-        *[f"unscored {number}: {reason}" for reason, number in found.tally.reasons.most_common(MOST_REASONS)],
-        f"{report['lm_calls']} LM calls, {report['journaled']} from the journal",
-        *[f"note: {note}" for note in (notes if isinstance(notes, list) else [])],
-        f"judged shards: {found.out}",
+def shards_report(found: ShardJudgments) -> Report:
+    """Counts, notes and where the judged shards are."""
+    return Report(
+        verdict=[found.verdict],
+        lines=_counts(found),
+        notes=_notes(found),
+        stamps=[f"judged shards: {found.out}"],
     )
 
 
-def show_rate(found: RateEstimate) -> None:
-    """Print raw beside corrected."""
+def _counts(found: FileJudgments | ShardJudgments) -> list[str]:
+    """How many were left unscored and why, and what was asked."""
+    return [
+        *(f"unscored {count}: {reason}" for reason, count in found.tally.reasons.most_common(MOST_REASONS)),
+        f"{found.report['lm_calls']} LM calls, {found.report['journaled']} from the journal",
+    ]
+
+
+def _notes(found: FileJudgments | ShardJudgments) -> list[str]:
+    notes = found.report["notes"]
+    return notes if isinstance(notes, list) else []
+
+
+def rate_report(found: RateEstimate) -> Report:
+    """Raw beside corrected."""
     rows = [
         (
             name if len(found.aspects) > 1 else "accept rate",
@@ -51,10 +62,11 @@ def show_rate(found: RateEstimate) -> None:
         )
         for name, aspect in found.aspects.items()
     ]
-    print_table("Accept rate, 95 % intervals", ("", "raw", "corrected (PPI++)", "Rogan-Gladen"), rows)
-    say(
-        f"{found.spent.calls} LM calls in all, {found.spent.journaled} from the journal",
-        *[f"note: {note}" for note in found.notes],
+    heads = ("", "raw", "corrected (PPI++)", "Rogan-Gladen")
+    return Report(
+        tables=[TextTable("Accept rate, 95 % intervals", heads, rows)],
+        lines=[f"{found.spent.calls} LM calls in all, {found.spent.journaled} from the journal"],
+        notes=found.notes,
     )
 
 
@@ -71,7 +83,7 @@ def next_step(found: FileJudgments) -> list[str]:
     if options.inputs and (pair := _measured(found)):
         expert, judge = pair
         typed = ["agreement", str(options.out), "--expert", expert, "--judge", judge, *_cluster(found)]
-        return [f"Next: {command(*typed, home=options.home if found.in_folds else Path())}"]
+        return [command(*typed, home=options.home if found.in_folds else Path())]
     if items.labelled or items.learned.all():
         return []
     project = find_project(str(options.file))
@@ -81,7 +93,7 @@ def next_step(found: FileJudgments) -> list[str]:
     sheets = (options.out.with_name(f"{options.out.stem}.to-grade{n or ''}.csv") for n in count())
     sheet = next(path for path in sheets if not path.exists())
     typed = ["labels", str(options.file), *maps, "--judge", found.judges[0], "--export", str(sheet)]
-    return [f"Next: {command(*typed, home=options.home)}"]
+    return [command(*typed, home=options.home)]
 
 
 def _measured(found: FileJudgments) -> tuple[str, str] | None:

@@ -52,8 +52,8 @@ def keep_looking(
     """
     from judgec.errors import GateError, ServiceError
     from judgec.report.progress import Bar
-    from judgec.verbs.cli.judge.watched import show_look
-    from judgec.verbs.cli.output import print_json, say
+    from judgec.verbs.cli.judge.watched import look_report
+    from judgec.verbs.cli.output import print_json, print_report, say
     from judgec.verbs.watch import watch as look
 
     while True:
@@ -71,7 +71,7 @@ def keep_looking(
         if json:
             print_json(found.to_json())
         else:
-            show_look(found)
+            print_report(look_report(found))
         sys.stdout.flush()  # a pipe or a log file shows each look when it was made, not when the watch ends
         if found.fired:
             raise GateError("; ".join(found.fired))

@@ -1,16 +1,21 @@
-"""Prints the result of ``judgec labels``."""
+"""The report of ``judgec labels``."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from judgec.labels.experts import experts_of
 from judgec.labels.project import find_project
 from judgec.labels.rows.grades import grades_shown
+from judgec.records.label import LabelSet
 from judgec.records.scale import Scale
-from judgec.report.label_report import AnnotatorAgreement, LabelReport
+from judgec.report.label_report import FEW_TEST_QUERIES, AnnotatorAgreement, LabelReport
 from judgec.report.numbers import UNKNOWN, brackets, number, signed
-from judgec.report.screen import TextTable, print_tables
+from judgec.report.page.label_cases import HEAD, LABEL_WORDS, label_cases
+from judgec.report.report import Report
+from judgec.report.screen import TextTable
+from judgec.report.words import CONSTRUCTED
 from judgec.verbs.cli.labels.typed import as_typed
-from judgec.verbs.cli.output import command, say
+from judgec.verbs.cli.output import command
 from judgec.verbs.options.labels import LabelsOptions
 
 AGENTS = "Agents as people grade them"  # these begin the titles of tables
@@ -23,26 +28,58 @@ MOST_ANNOTATORS = 6  # columns of rates
 MOST_GRADES = 15  # columns that fit a screen
 
 
-def show_labels(report: LabelReport, options: LabelsOptions, *, verbose: bool = False) -> None:
-    """Print what a label file holds, and the next command; on one screen, or everything.
+def labels_report(labels: LabelSet, report: LabelReport, options: LabelsOptions, file: Path | None) -> Report:
+    """What a label file holds, how everybody grades, how far they agree, and the next command.
 
     Args:
+        labels: What was read; the page shows its items.
         report: Of the file.
         options: How it was read.
-        verbose: Print every table.
+        file: The page, where one is written.
     """
     tables = label_tables(report, options.file)
-    if not verbose:
-        say(_sentence(report), label_verdict(report), "")
-        first = (AGENTS, MODES, CEILING, HISTOGRAM)
-        tables = sorted((one for one in tables if one.title.startswith(first)), key=lambda one: _place(one, first))[:1]
-    print_tables(*tables)
-    rest = [] if verbose else ["pairs, leniency and every count: -v"]
-    say(*(f"note: {note}" for note in report["notes"]), *rest, f"Next: {next_command(options)}")
+    first = min(tables, key=_place)
+    cases = [] if file is None else label_cases(labels, experts_of(labels))
+    summary, *others = tables
+    return Report(
+        verdict=[_sentence(report), label_verdict(report)],
+        tables=[first],
+        full=tables,
+        notes=report["notes"],
+        more="pairs, leniency and every count",
+        stamps=[CONSTRUCTED] if labels.constructed else [],
+        file=file,
+        next=[next_command(options)],
+        title=f"Labels: {Path(options.file).name}",
+        facts=f"{report['labels']} labels of {report['items']} items, {report['queries']} queries",
+        steps=_steps(report, options, sum(case.differs for case in cases)),
+        items=cases,
+        items_title="The items, by how far annotators are apart",
+        words=LABEL_WORDS,
+        head=HEAD,
+        further=[*(table for table in others if table is not first), summary],
+    )
 
 
-def _place(table: TextTable, titles: Sequence[str]) -> int:
-    return next(place for place, title in enumerate(titles) if table.title.startswith(title))
+def _place(table: TextTable) -> int:
+    """How early a table answers what was asked of a label file."""
+    titles = (AGENTS, MODES, CEILING, HISTOGRAM)
+    return next((place for place, title in enumerate(titles) if table.title.startswith(title)), len(titles))
+
+
+def _steps(report: LabelReport, options: LabelsOptions, differ: int) -> list[str]:
+    test = report["split"]["test"]
+    steps = [f"Compile a judge: {next_command(options)}"]
+    if len(report["annotators"]) < 2:
+        steps.insert(0, "Let a second expert grade some of these items: only then is a judge's ceiling known.")
+    if differ:
+        steps.append(
+            f"Read the {differ} items on which annotators differ, below: a slip can be mended, a difference of opinion "
+            "needs a rule in the instructions."
+        )
+    if test < FEW_TEST_QUERIES:
+        steps.append(f"Label more queries: {test} are for the test, and below {FEW_TEST_QUERIES} no judge is promoted.")
+    return steps
 
 
 def _sentence(report: LabelReport) -> str:

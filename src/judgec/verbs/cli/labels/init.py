@@ -25,27 +25,27 @@ def init(
 ) -> None:
     """Look at your labels and write judgec.toml beside them, so that no command needs to be told again."""
     from judgec.lm.watch import Silent
-    from judgec.verbs.cli.labels.proposed import show_proposed, show_written
-    from judgec.verbs.cli.output import print_json
+    from judgec.verbs.cli.labels.proposed import proposed_report, written_report
+    from judgec.verbs.cli.output import print_json, print_report
     from judgec.verbs.init import proposed
 
     found = proposed(options, Silent())
     found = found.unasked() if yes else found
     if not json:
-        show_proposed(found)
+        print_report(proposed_report(found))
     if yes:
         found.require_sure()
     while not yes and not _agreed("Write this?"):
         options = _corrected(options, found)
         found = proposed(options, Silent())
-        show_proposed(found)
+        print_report(proposed_report(found))
     if not yes and found.project.scale is not None and not found.project.scale.meanings:
         found = _with_meanings(found)
     found.write()
     if json:
         print_json(found.to_json())
     else:
-        show_written(found)
+        print_report(written_report(found))
 
 
 def _answer(question: str, usual: str) -> str:

@@ -52,25 +52,24 @@ def labels(
 
 
 def _checked(options: LabelsOptions, page: Path | None, *, shown: bool, verbose: bool) -> dict[str, object]:
+    from judgec.report.report import write_page
     from judgec.verbs.check_labels import check_labels
+    from judgec.verbs.cli.labels.checked import labels_report
+    from judgec.verbs.cli.output import print_report
 
     content, report = check_labels(options)
+    found = labels_report(content.labels, report, options, page)
     if page is not None:
-        from judgec.verbs.cli.labels.page import write_label_page
-
-        write_label_page(content.labels, report, options, page)
+        write_page(found, page)
     if shown:
-        from judgec.verbs.cli.labels.checked import show_labels
-        from judgec.verbs.cli.output import say
-
-        show_labels(report, options, verbose=verbose)
-        say(*([] if page is None else [f"report: {page}"]))
+        print_report(found, verbose=verbose)
     return dict(report)
 
 
 def _chosen(options: LabelsOptions, *, shown: bool) -> dict[str, object]:
     from judgec.report.progress import Bar
-    from judgec.verbs.cli.labels.graded import show_chosen
+    from judgec.verbs.cli.labels.graded import chosen_report
+    from judgec.verbs.cli.output import print_report
     from judgec.verbs.next_labels import choose_next
 
     bar = Bar(shown=shown)
@@ -79,23 +78,25 @@ def _chosen(options: LabelsOptions, *, shown: bool) -> dict[str, object]:
     finally:
         bar.close()
     if shown:
-        show_chosen(found, options)
+        print_report(chosen_report(found, options))
     return found.to_json()
 
 
 def _with_peers(options: LabelsOptions, *, shown: bool) -> dict[str, object]:
     from judgec.verbs.add_peers import add_peers
-    from judgec.verbs.cli.labels.graded import show_peers
+    from judgec.verbs.cli.labels.graded import peers_report
+    from judgec.verbs.cli.output import print_report
 
     added = add_peers(options)
     if shown:
-        show_peers(added, options)
+        print_report(peers_report(added, options))
     return added.to_json()
 
 
 def _graded(options: LabelsOptions, port: int, *, review: bool) -> dict[str, object]:
     from judgec.connect.scores.registry import tool_of
-    from judgec.verbs.cli.labels.graded import serve_page, show_exported, show_imported, show_made, show_sent
+    from judgec.verbs.cli.labels.graded import imported_report, made_report, sent_report, serve_page, sheets_report
+    from judgec.verbs.cli.output import print_report
     from judgec.verbs.export_scores import export_scores
     from judgec.verbs.import_labels import import_export
     from judgec.verbs.label_sheets import export_labels, import_labels
@@ -104,16 +105,16 @@ def _graded(options: LabelsOptions, port: int, *, review: bool) -> dict[str, obj
         return serve_page(options, port)
     if options.export is not None and tool_of(options.export):
         scores = export_scores(options)
-        show_sent(scores)
+        print_report(sent_report(scores))
         return scores.to_json()
     if options.export is not None:
         exported = export_labels(options)
-        show_exported(exported, options)
+        print_report(sheets_report(exported, options))
         return exported.to_json()
     if tool_of(options.import_ or ""):
         made = import_export(options)
-        show_made(made, options)
+        print_report(made_report(made, options))
         return made.to_json()
     imported = import_labels(options)
-    show_imported(imported, options)
+    print_report(imported_report(imported, options))
     return imported.to_json()

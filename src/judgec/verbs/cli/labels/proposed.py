@@ -1,21 +1,23 @@
-"""Prints what ``judgec init`` saw and wrote."""
+"""The reports of ``judgec init``: what it saw, and what it wrote."""
 
 from pathlib import Path
 
+from judgec.report.report import Report
+from judgec.report.screen import TextTable
 from judgec.table.rows.heads import is_low_good, words
-from judgec.verbs.cli.output import command, print_table, say
+from judgec.verbs.cli.output import command
 from judgec.verbs.init import LabelSetup
 
 
-def show_proposed(found: LabelSetup) -> None:
-    """Print which column is what, with an example of each, and what was seen of raters and scale."""
+def proposed_report(found: LabelSetup) -> Report:
+    """Which column is what, with an example of each, and what was seen of raters and scale."""
     proposal, project, labels = found.proposal, found.project, found.labels
     rows = [(ours, theirs, found.examples.get(theirs, "")) for ours, theirs in found.roles()]
     queries = len({item.query_id for item in labels.items})
     graders = sorted({label.annotator for label in labels.labels})
     why = proposal.why
-    print_table(f"{project.label_path}: task {proposal.task}", ("judgec's", "your column", "for example"), rows)
-    say(
+    title = f"{project.label_path}: task {proposal.task}"
+    lines = [
         *([f"task: {why['task']}"] if "task" in why else []),
         *([f"annotators: {why['annotators']}; --annotators A,B,... names others"] if "annotators" in why else []),
         f"{len(labels.items)} items of {queries} queries, graded by {_some(graders)}",
@@ -26,7 +28,8 @@ def show_proposed(found: LabelSetup) -> None:
         f"judge: {project.name}, asks {project.lm}",
         *[f"note: {note}" for note in found.notes if not note.startswith("Task ")],
         *[f"not sure: {one}" for one in proposal.unsure],
-    )
+    ]
+    return Report(tables=[TextTable(title, ("judgec's", "your column", "for example"), rows)], lines=lines)
 
 
 def _measured(found: LabelSetup, judge: str) -> str:
@@ -57,11 +60,11 @@ def _some(names: list[str], most: int = 5) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-def show_written(found: LabelSetup) -> None:
-    """Say where it is, and what comes next."""
+def written_report(found: LabelSetup) -> Report:
+    """Where it is, and what comes next."""
     here = found.path.parent == Path()
     file = () if here else (str(found.project.label_path),)
-    say(
-        f"wrote {found.path}: commands that are run here, or given a file beside it, need no further options",
-        f"Next: {command('compile-judge', *file, home=Path())}",
+    return Report(
+        verdict=[f"wrote {found.path}: commands that are run here, or given a file beside it, need no further options"],
+        next=[command("compile-judge", *file, home=Path())],
     )

@@ -11,8 +11,8 @@ def compile_queries(
     """Optimise a query generator for what experts accept and for likeness to their queries; promote only if better."""
     from judgec.errors import GateError
     from judgec.report.progress import Bar
-    from judgec.verbs.cli.output import print_json
-    from judgec.verbs.cli.probe.tables import show_compiled_queries
+    from judgec.verbs.cli.output import print_json, print_report
+    from judgec.verbs.cli.probe.tables import compiled_queries_report
     from judgec.verbs.compile_queries import compile_queries as compiled
 
     bar = Bar(shown=not json)
@@ -21,6 +21,6 @@ def compile_queries(
     if json:
         print_json(found.report)
     else:
-        show_compiled_queries(found)
+        print_report(compiled_queries_report(found))
     if require_promotion and not found.promoted:
         raise GateError(f"--require-promotion: {found.reason}.")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from judgec.errors import GateError
 from judgec.verbs.cli.demo import require_here
-from judgec.verbs.cli.output import exit_with_code, say
+from judgec.verbs.cli.output import exit_with_code, print_report, say
 
 CATALOGUE = Path("trainsets/sensors/catalogue")
 INDEX = Path("demo/sensors-index")
@@ -24,7 +24,7 @@ def demo(home: Path) -> None:
     from judgec.rag.probes.broken import BROKEN
     from judgec.rag.retrieval.build import build_index
     from judgec.report.progress import Bar
-    from judgec.verbs.cli.probe.tables import show_probe
+    from judgec.verbs.cli.probe.tables import probe_report
     from judgec.verbs.options.probe import ProbeOptions
     from judgec.verbs.probe import probe
 
@@ -41,7 +41,7 @@ def demo(home: Path) -> None:
     bar = Bar(shown=True)
     found = probe.run(options, bar)
     bar.close()
-    show_probe(found)
+    print_report(probe_report(found))
     rates = {cell.scenario: cell.failure_rate.value for cell in found.summary.cells if cell.system == BROKEN}
     missed = [scenario for scenario, rate in rates.items() if rate is None or rate < LEAST]
     if missed:

@@ -35,8 +35,8 @@ def _probe(options: ProbeOptions, *, junit: Path | None, verbose: bool, json: bo
     from judgec.report.gates import Gate
     from judgec.report.progress import Bar
     from judgec.verbs.cli.gates import end_gated, needs_gate
-    from judgec.verbs.cli.output import print_json
-    from judgec.verbs.cli.probe.tables import failures_table, show_probe
+    from judgec.verbs.cli.output import print_json, print_report
+    from judgec.verbs.cli.probe.tables import failures_table, probe_report
     from judgec.verbs.probe import run_probe
 
     needs_gate(junit, gated=bool(options.max_failure), option="--max-failure")
@@ -46,7 +46,7 @@ def _probe(options: ProbeOptions, *, junit: Path | None, verbose: bool, json: bo
     if json:
         print_json(found.report)
     else:
-        show_probe(found, verbose=verbose)
+        print_report(probe_report(found), verbose=verbose)
     if found.unanswered:
         raise ServiceError(found.unanswered)
     if found.gate is not None:
@@ -64,12 +64,12 @@ def _probe(options: ProbeOptions, *, junit: Path | None, verbose: bool, json: bo
 
 
 def _compare(a: str, b: str, *, seed: int, json: bool) -> None:
-    from judgec.verbs.cli.output import print_json
-    from judgec.verbs.cli.probe.tables import show_comparison
+    from judgec.verbs.cli.output import print_json, print_report
+    from judgec.verbs.cli.probe.tables import comparison_report
     from judgec.verbs.compare_probes import compare_probes
 
     found = compare_probes(a, b, seed=seed)
     if json:
         print_json(found.comparison.to_json())
     else:
-        show_comparison(found.comparison)
+        print_report(comparison_report(found.comparison))

@@ -12,9 +12,9 @@ def evaluate(
     from judgec.report.gates import Gate
     from judgec.report.progress import Bar
     from judgec.verbs.cli.gates import end_gated, needs_gate
-    from judgec.verbs.cli.output import print_json, say
+    from judgec.verbs.cli.output import print_json, print_report, say
     from judgec.verbs.cli.tournament.board import board_table
-    from judgec.verbs.cli.tournament.evaluated import show_tournament
+    from judgec.verbs.cli.tournament.evaluated import tournament_report
     from judgec.verbs.evaluate import evaluate as evaluated
 
     needs_gate(junit, gated=options.gate is not None, option="--gate")
@@ -25,7 +25,7 @@ def evaluate(
         print_json(found.report)
         say(*([f"UNPROVEN JUDGE: {found.found.unproven}."] if found.found.unproven else []))
     else:
-        show_tournament(found, verbose=verbose)
+        print_report(tournament_report(found), verbose=verbose)
     if found.gate is not None:
         unproven = f" UNPROVEN JUDGE: {found.found.unproven}." if found.found.unproven else ""
         end_gated(

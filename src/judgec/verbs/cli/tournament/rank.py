@@ -11,23 +11,28 @@ def rank(options: RankOptions, *, verbose: VerboseOption = False, json: JsonOpti
     An empty winner is an unscored game: counted, never a loss or a tie. RAGElo's games file is read as it is.
     """
     from judgec.lm.watch import Silent
+    from judgec.report.report import Report
+    from judgec.report.screen import TextTable
+    from judgec.tournament.render import board_sentence
     from judgec.tournament.report.votes import VOTES
-    from judgec.verbs.cli.output import print_json, print_table, say
-    from judgec.verbs.cli.tournament.board import show_board
+    from judgec.verbs.cli.output import print_json, print_report
+    from judgec.verbs.cli.tournament.board import LETTERS, board_tables
     from judgec.verbs.rank import rank as ranked
 
     found = ranked.run(options, Silent())
-    board = found.board
     if json:
         print_json(found.report)
         return
-    show_board(board, verbose=verbose)
-    if found.votes is not None:
-        print_table("Corrected by people's votes, 95 % intervals over queries", *VOTES.screen(found.votes.rows))
-    say(
-        "Agents that share a letter are not separable at 5 % (all pairs, Holm).",
-        *board.notes,
-        *(found.votes.sentences if found.votes is not None else ()),
-        *([] if verbose else ["wins and every column: -v"]),
-        "Next: --json gives every pair of agents with its interval and p-value.",
+    votes = found.votes
+    title = "Corrected by people's votes, 95 % intervals over queries"
+    corrected = [] if votes is None else [TextTable(title, *VOTES.screen(votes.rows))]
+    tables, full = board_tables(found.board)
+    report = Report(
+        verdict=[board_sentence(found.board)],
+        tables=[*tables, *corrected],
+        full=[*full, *corrected],
+        lines=[LETTERS, *found.board.notes, *(() if votes is None else votes.sentences)],
+        more="wins and every column",
+        next=["--json gives every pair of agents with its interval and p-value."],
     )
+    print_report(report, verbose=verbose)

@@ -25,8 +25,8 @@ def audit(
     from judgec.stats.intervals.gate import GateVerdict
     from judgec.verbs.audit import audit as audited
     from judgec.verbs.cli.gates import end_gated, needs_gate
-    from judgec.verbs.cli.output import print_json
-    from judgec.verbs.cli.trust.audited import show_audit, show_drift, show_frozen
+    from judgec.verbs.cli.output import print_json, print_report
+    from judgec.verbs.cli.trust.audited import audit_report
 
     gated = options.anchor is not None or require_pass
     needs_gate(junit, gated=gated, option="--require-pass")
@@ -38,12 +38,8 @@ def audit(
     if json:
         gate = {"gate": {"verdict": found.verdict, "sentence": found.announced}}
         print_json(dict(found.report) | (gate if found.audit is not None and require_pass else {}))
-    elif found.audit is not None:
-        show_audit(found, found.audit, verbose=verbose)
-    elif found.drift is not None:
-        show_drift(found, found.drift)
     else:
-        show_frozen(found, options)
+        print_report(audit_report(found, options), verbose=verbose)
     if gated:
         demand = "--require-pass" if options.anchor is None else f"--anchor {options.anchor}"
         findings = found.audit.findings if found.audit else ()

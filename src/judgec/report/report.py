@@ -1,0 +1,128 @@
+"""One value that says what a verb found; a screen, a page and a notebook are made of it.
+
+A verb fills a ``Report`` where it makes its result. What a surface leaves out is decided here once: the screen shows
+the answer, one table, the notes and what to type next; ``-v`` shows every table; the page has all of it and the items.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from judgec.labels.splits import write_whole
+from judgec.report import kit
+from judgec.report.cases import BrowsedCase
+from judgec.report.items import WORDS, embedded, item_lines
+from judgec.report.screen import TextTable
+
+LONG = 60  # characters of a cell that is a sentence
+PAGE = ("title", "facts", "stamps", "standing", "items_title")  # what the template takes as it is
+ITEMS = ".items.jsonl"  # behind the page's name without its ending
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a verb found, for people.
+
+    Args:
+        verdict: The answer, a sentence each; it stands first.
+        tables: What the answer rests on: one screenful.
+        full: Every table, for ``-v``; None where ``tables`` are all.
+        lines: Sentences below the tables.
+        details: Further sentences, with ``-v`` alone.
+        notes: What the reader has to know.
+        more: What ``-v`` adds, for those who have not typed it.
+        stamps: What nobody may overlook: first on the page; on the screen last, or among the notes where these have it.
+        file: The page, where one was written.
+        next: Commands to type next, as they run.
+
+        title: Of the page, plain text.
+        facts: Below it: what was read, and when.
+        standing: The mark of the answer: ``better``, ``even``, ``below`` or ``none``.
+        steps: What to do, a sentence each; the page has them in place of commands.
+        items: The items most worth reading, or none.
+        items_title: Above them.
+        words: What the browser of items calls things.
+        head: Of the table of items that stands where no script runs.
+        further: Tables of the page that come after all that.
+    """
+
+    verdict: Sequence[str] = ()
+    tables: Sequence[TextTable] = ()
+    full: Sequence[TextTable] | None = None
+    lines: Sequence[str] = ()
+    details: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    more: str = ""
+    stamps: Sequence[str] = ()
+    file: Path | None = None
+    next: Sequence[str] = ()
+    title: str = ""
+    facts: str = ""
+    standing: Literal["better", "even", "below", "none"] = "even"
+    steps: Sequence[str] = ()
+    items: Sequence[BrowsedCase] = ()
+    items_title: str = "Items"
+    words: Mapping[str, str] = field(default_factory=lambda: WORDS)
+    head: Sequence[str] = ("item", "what was said")
+    further: Sequence[TextTable] = ()
+
+    def shown(self, *, verbose: bool = False) -> Sequence[TextTable]:
+        """The tables of a screen."""
+        return self.full if verbose and self.full is not None else self.tables
+
+    def below(self, *, verbose: bool = False) -> list[str]:
+        """The lines below the tables of a screen."""
+        return [
+            *self.lines,
+            *(self.details if verbose else ()),
+            *(f"note: {note}" for note in dict.fromkeys(self.notes)),
+            *([f"{self.more}: -v"] if self.more and not verbose else []),
+            *([f"report: {self.file}"] if self.file is not None else []),
+            *(f"{'     ' if place else 'Next:'} {command}" for place, command in enumerate(self.next)),
+            *(stamp for stamp in self.stamps if stamp not in self.notes),
+        ]
+
+
+def items_path(path: Path) -> Path:
+    """Where the page's items are: beside it, ``report.items.jsonl`` of ``report.html``."""
+    return path.with_name(path.stem + ITEMS)
+
+
+def write_page(report: Report, path: Path) -> None:
+    """Write the page, and where it has items the JSON lines that hold all of them.
+
+    Raises:
+        OSError: When the folder cannot be written.
+    """
+    file = items_path(path)
+    items = embedded(report.items, words=report.words, head=report.head, file=file.name) if report.items else None
+    parts = {
+        **{name: getattr(report, name) for name in PAGE},
+        "verdict": " ".join(report.verdict),
+        "notes": [note for note in dict.fromkeys(report.notes) if note not in report.stamps],
+        "next": report.steps,
+        "sections": _sections(report.tables),
+        "further": _sections(report.further),
+        "items": items,
+    }
+    write_whole(path, kit.page("tables.html", parts))
+    if report.items:
+        write_whole(file, "".join(item_lines(report.items)))
+
+
+def _sections(tables: Sequence[TextTable]) -> list[dict[str, object]]:
+    return [
+        {
+            "title": title,
+            "table": kit.table(list(table.heads), [list(row) for row in table.rows], _kind(table), label=title),
+            "legend": table.legend,
+        }
+        for table in tables
+        if (title := table.title or "Numbers")
+    ]
+
+
+def _kind(table: TextTable) -> str:
+    """Sentences in cells wrap, numbers do not."""
+    return "words" if any(len(cell) > LONG for row in table.rows for cell in row) else ""
