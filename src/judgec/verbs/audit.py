@@ -43,7 +43,6 @@ from judgec.verbs.spending import account_for, session_for
 from judgec.verbs.validity import validity_of
 from judgec.verbs.verb import verb
 
-Report = dict[str, object]
 LABELLED = "labelled items"  # what notes call what is audited
 
 
@@ -175,7 +174,7 @@ def _audited(options: AuditOptions, judge: GivenJudge, watch: Watch) -> JudgeAud
         put_audits(judge.home, card, made.findings if card.audit is None else card.audit.findings)
         watch.stage("track", store.shown)
         logged = tracker.log_audit(_run_of(card, made, judge.home, started))
-    report: Report = {
+    report: dict[str, object] = {
         "judge": {"program": card.name, "version": card.version},
         **made.to_json(),
         **spent.to_json(),
@@ -197,7 +196,7 @@ def _unaudited(options: AuditOptions, judge: GivenJudge, found: HeldOut, why: st
         source=found.source,
         seed=options.seed,
     )
-    report: Report = {
+    report: dict[str, object] = {
         "judge": {"program": card.name, "version": card.version},
         **made.to_json(),
         **Spent().to_json(),
@@ -240,7 +239,7 @@ def _frozen(options: AuditOptions, judge: GivenJudge, path: Path, watch: Watch) 
         )
         calls = session.spent.calls
     write_whole(path, anchor.model_dump_json(indent=1) + "\n")
-    report: Report = {
+    report: dict[str, object] = {
         "judge": {"program": card.name, "version": card.version},
         "anchor": str(path),
         "frozen": len(anchor.items),
@@ -276,7 +275,7 @@ def _compared(options: AuditOptions, judge: GivenJudge, path: Path, watch: Watch
             )
         )
         calls, model = session.spent.calls, subject(session.ask).model
-    report: Report = {
+    report: dict[str, object] = {
         "judge": {"program": card.name, "version": card.version},
         "anchor": str(path),
         "frozen": {"judge": anchor.judge, "lm": anchor.lm, "created": anchor.created, "items": len(anchor.items)},

@@ -24,7 +24,7 @@ def judged_report(found: FileJudgments) -> Report:
     among = [f"the verdicts among themselves: Fleiss' kappa {number(kappa)}"] if isinstance(kappa, float) else []
     return Report(
         verdict=[found.verdict],
-        lines=[*_counts(found), *among],
+        lines=[*_asked(found), *among],
         notes=_notes(found),
         next=next_step(found),
     )
@@ -34,13 +34,13 @@ def shards_report(found: ShardJudgments) -> Report:
     """Counts, notes and where the judged shards are."""
     return Report(
         verdict=[found.verdict],
-        lines=_counts(found),
+        lines=_asked(found),
         notes=_notes(found),
         stamps=[f"judged shards: {found.out}"],
     )
 
 
-def _counts(found: FileJudgments | ShardJudgments) -> list[str]:
+def _asked(found: FileJudgments | ShardJudgments) -> list[str]:
     """How many were left unscored and why, and what was asked."""
     return [
         *(f"unscored {count}: {reason}" for reason, count in found.tally.reasons.most_common(MOST_REASONS)),
