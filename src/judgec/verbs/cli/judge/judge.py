@@ -40,7 +40,9 @@ def judge(
 ) -> None:
     """Judge items with a compiled judge, or with several: the rows of FILE in their order, each with its judgment."""
     from judgec.report.progress import Bar
-    from judgec.verbs.cli.judge.judged import judged_report, rate_report, shards_report
+    from judgec.verbs.cli.judge.judged import judged_report
+    from judgec.verbs.cli.judge.rated import rate_report
+    from judgec.verbs.cli.judge.sharded import shards_report
     from judgec.verbs.cli.output import print_json, print_report
     from judgec.verbs.judge_file import judged, require_judge_or_jury
     from judgec.verbs.judge_shards import judged_shards, sharded

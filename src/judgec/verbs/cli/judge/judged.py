@@ -1,18 +1,15 @@
 """The report of ``judgec judge``: counts, the corrected rate, and a next command that works as printed."""
 
+from collections.abc import Mapping
 from itertools import count
 from pathlib import Path
 
 from judgec.labels.project import find_project
-from judgec.records.estimate import Estimate
 from judgec.records.tasks.spec import ASPECT_PREFIX, MODE_PREFIX
-from judgec.report.numbers import number, percent
+from judgec.report.numbers import number
 from judgec.report.report import Report
-from judgec.report.screen import TextTable
 from judgec.verbs.cli.output import command
-from judgec.verbs.estimate import RateEstimate
-from judgec.verbs.judge_file import FileJudgments
-from judgec.verbs.judge_shards import ShardJudgments
+from judgec.verbs.judge_file import FileJudgments, Tally
 
 MOST_REASONS = 5  # for missing judgments; the rows have them all
 
@@ -24,57 +21,24 @@ def judged_report(found: FileJudgments) -> Report:
     among = [f"the verdicts among themselves: Fleiss' kappa {number(kappa)}"] if isinstance(kappa, float) else []
     return Report(
         verdict=[found.verdict],
-        lines=[*_asked(found), *among],
-        notes=_notes(found),
+        lines=[*asked_lines(found.report, found.tally), *among],
+        notes=notes_of(found.report),
         next=next_step(found),
     )
 
 
-def shards_report(found: ShardJudgments) -> Report:
-    """Counts, notes and where the judged shards are."""
-    return Report(
-        verdict=[found.verdict],
-        lines=_asked(found),
-        notes=_notes(found),
-        stamps=[f"judged shards: {found.out}"],
-    )
-
-
-def _asked(found: FileJudgments | ShardJudgments) -> list[str]:
+def asked_lines(report: Mapping[str, object], tally: Tally) -> list[str]:
     """How many were left unscored and why, and what was asked."""
     return [
-        *(f"unscored {count}: {reason}" for reason, count in found.tally.reasons.most_common(MOST_REASONS)),
-        f"{found.report['lm_calls']} LM calls, {found.report['journaled']} from the journal",
+        *(f"unscored {count}: {reason}" for reason, count in tally.reasons.most_common(MOST_REASONS)),
+        f"{report['lm_calls']} LM calls, {report['journaled']} from the journal",
     ]
 
 
-def _notes(found: FileJudgments | ShardJudgments) -> list[str]:
-    notes = found.report["notes"]
+def notes_of(report: Mapping[str, object]) -> list[str]:
+    """The notes of a report."""
+    notes = report["notes"]
     return notes if isinstance(notes, list) else []
-
-
-def rate_report(found: RateEstimate) -> Report:
-    """Raw beside corrected."""
-    rows = [
-        (
-            name if len(found.aspects) > 1 else "accept rate",
-            *(_shown(rate) for rate in (aspect.raw, aspect.corrected, aspect.rogan_gladen)),
-        )
-        for name, aspect in found.aspects.items()
-    ]
-    heads = ("", "raw", "corrected (PPI++)", "Rogan-Gladen")
-    return Report(
-        tables=[TextTable("Accept rate, 95 % intervals", heads, rows)],
-        lines=[f"{found.spent.calls} LM calls in all, {found.spent.journaled} from the journal"],
-        notes=found.notes,
-    )
-
-
-def _shown(estimate: Estimate) -> str:
-    if estimate.value is None:
-        return "-"
-    text = percent(estimate.value, 1)
-    return text if estimate.low is None else f"{text} [{percent(estimate.low, 1)}, {percent(estimate.high, 1)}]"
 
 
 def next_step(found: FileJudgments) -> list[str]:

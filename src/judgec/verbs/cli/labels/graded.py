@@ -1,18 +1,12 @@
 """The reports of grading: in sheets, in MLflow, on the page; and which items come next."""
 
-import contextlib
-import signal
-import threading
-
-from judgec.labels.review.desk import Desk
-from judgec.labels.review.server import serving
 from judgec.report.report import Report
 from judgec.verbs.add_peers import AddedPeers
 from judgec.verbs.cli.labels.typed import as_typed
-from judgec.verbs.cli.output import command, judgec_here, say
+from judgec.verbs.cli.output import command, judgec_here
 from judgec.verbs.export_scores import ExportedScores
 from judgec.verbs.import_labels import ImportedExport
-from judgec.verbs.label_sheets import ExportedSheets, FilledQueue, ImportedLabels, open_labels
+from judgec.verbs.label_sheets import ExportedSheets, FilledQueue, ImportedLabels
 from judgec.verbs.next_labels import ChosenItems
 from judgec.verbs.options.labels import LabelsOptions
 
@@ -94,21 +88,3 @@ def chosen_report(found: ChosenItems, options: LabelsOptions) -> Report:
         lines=[f"{found.calls} LM calls"],
         next=[f"fill in {', '.join(found.columns)}, then {command('labels', str(found.out), home=options.home)}"],
     )
-
-
-def serve_page(options: LabelsOptions, port: int) -> dict[str, object]:
-    """Serve the page on which experts grade, until Ctrl-C; returns what ``--json`` prints."""
-    sheet, notes = open_labels(options)
-    with serving(Desk(sheet, options.annotators), port) as server:
-        say(
-            *(f"note: {note}" for note in notes),
-            f"{sheet.path.name}: {len(sheet.items)} items, scale {', '.join(map(str, sheet.form.scale.grades))}",
-            f"open {server.url}  (this machine only; Ctrl-C stops it)",
-        )
-        for signum in (signal.SIGTERM, signal.SIGHUP):
-            signal.signal(signum, signal.default_int_handler)  # stop like Ctrl-C, after what is being saved
-        with contextlib.suppress(KeyboardInterrupt):
-            threading.Event().wait()
-    progress = sheet.annotators()
-    say("stopped.", f"Next: {command('labels', str(sheet.path), home=options.home)}")
-    return {"out": str(sheet.path), "items": len(sheet.items), "graded": progress}

@@ -1,5 +1,8 @@
 """``judgec labels``."""
 
+import contextlib
+import signal
+import threading
 from pathlib import Path
 from typing import Annotated
 
@@ -95,14 +98,14 @@ def _with_peers(options: LabelsOptions, *, shown: bool) -> dict[str, object]:
 
 def _graded(options: LabelsOptions, port: int, *, review: bool) -> dict[str, object]:
     from judgec.connect.scores.registry import tool_of
-    from judgec.verbs.cli.labels.graded import imported_report, made_report, sent_report, serve_page, sheets_report
+    from judgec.verbs.cli.labels.graded import imported_report, made_report, sent_report, sheets_report
     from judgec.verbs.cli.output import print_report
     from judgec.verbs.export_scores import export_scores
     from judgec.verbs.import_labels import import_export
     from judgec.verbs.label_sheets import export_labels, import_labels
 
     if review:
-        return serve_page(options, port)
+        return _serve(options, port)
     if options.export is not None and tool_of(options.export):
         scores = export_scores(options)
         print_report(sent_report(scores))
@@ -118,3 +121,26 @@ def _graded(options: LabelsOptions, port: int, *, review: bool) -> dict[str, obj
     imported = import_labels(options)
     print_report(imported_report(imported, options))
     return imported.to_json()
+
+
+def _serve(options: LabelsOptions, port: int) -> dict[str, object]:
+    """Serve the page on which experts grade, until Ctrl-C; returns what ``--json`` prints."""
+    from judgec.labels.review.desk import Desk
+    from judgec.labels.review.server import serving
+    from judgec.verbs.cli.output import command, say
+    from judgec.verbs.label_sheets import open_labels
+
+    sheet, notes = open_labels(options)
+    with serving(Desk(sheet, options.annotators), port) as server:
+        say(
+            *(f"note: {note}" for note in notes),
+            f"{sheet.path.name}: {len(sheet.items)} items, scale {', '.join(map(str, sheet.form.scale.grades))}",
+            f"open {server.url}  (this machine only; Ctrl-C stops it)",
+        )
+        for signum in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(signum, signal.default_int_handler)  # stop like Ctrl-C, after what is being saved
+        with contextlib.suppress(KeyboardInterrupt):
+            threading.Event().wait()
+    progress = sheet.annotators()
+    say("stopped.", f"Next: {command('labels', str(sheet.path), home=options.home)}")
+    return {"out": str(sheet.path), "items": len(sheet.items), "graded": progress}
