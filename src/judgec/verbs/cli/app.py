@@ -26,7 +26,7 @@ from judgec.verbs.cli.judge.export import export
 from judgec.verbs.cli.judge.judge import judge
 from judgec.verbs.cli.judge.watch import watch
 from judgec.verbs.cli.labels.init import init
-from judgec.verbs.cli.labels.labels import labels
+from judgec.verbs.cli.labels.labels import LabelsCommand, labels
 from judgec.verbs.cli.output import exit_with_code, stoppable
 from judgec.verbs.cli.probe.compile_queries import compile_queries
 from judgec.verbs.cli.probe.generate_queries import generate_queries
@@ -85,7 +85,8 @@ for heading, named in COMMANDS.items():
         if isinstance(one, typer.Typer):
             app.add_typer(one, rich_help_panel=heading)
         else:
-            app.command(name, cls=PlainCommand, rich_help_panel=heading)(stoppable(one))
+            kind = LabelsCommand if one is labels else PlainCommand
+            app.command(name, cls=kind, rich_help_panel=heading)(stoppable(one))
 
 
 def main() -> None:

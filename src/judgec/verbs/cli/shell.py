@@ -105,7 +105,7 @@ def _derived(one: Declared) -> Parameter:
     about = one.option
     if about.needed:
         default = Parameter.empty
-    required = one.required and not about.project  # judgec.toml may have it
+    required = one.required and (about.needed or not about.project)  # judgec.toml may have it
     shown: bool | str = not (one.path and "default:" in about.help)  # the help says it better
     if about.project and not one.required and default is not None:
         shown, default = str(default), None  # so that what is typed is told from what is not

@@ -2,26 +2,41 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 from judgec.verbs.options.option import Option
 from judgec.verbs.options.shared import LabelColumns, Places, Seed, Spending, Task
+
+File: TypeAlias = Annotated[
+    str,
+    Option(
+        "CSV, TSV, JSONL, Parquet, Excel, OpenDocument, an Arrow folder or hf:owner/name@split.",
+        metavar="FILE",
+        positional=True,
+        panel="What",
+        project="labels",
+    ),
+]
+Given: TypeAlias = Annotated[
+    str,
+    Option("The label file.", metavar="FILE", positional=True, needed=True, panel="What", project="file"),
+]
+"""The same where a second word follows: it is typed always."""
+Judged: TypeAlias = Annotated[
+    str | None, Option("Whose doubts to go by with --next.", metavar="NAME[@VERSION]", panel="What")
+]
+As: TypeAlias = Annotated[
+    Literal["labels", "verdicts"] | None,
+    Option("What scores of TOOL:FILE are that do not say who gave them.", flag="--as", panel="What"),
+]
+NextSheet: TypeAlias = Annotated[Path, Option("Where the chosen items go.", metavar="OUT.csv", panel="Output")]
 
 
 @dataclass(frozen=True, kw_only=True)
 class LabelsOptions(LabelColumns, Spending, Places):
     """A label file, how it is read, and what is wanted of it."""
 
-    file: Annotated[
-        str,
-        Option(
-            "CSV, TSV, JSONL, Parquet, Excel, OpenDocument, an Arrow folder or hf:owner/name@split.",
-            metavar="FILE",
-            positional=True,
-            panel="What",
-            project="labels",
-        ),
-    ]
+    file: File
     task: Task = None
     name: Annotated[
         str | None,
@@ -31,41 +46,83 @@ class LabelsOptions(LabelColumns, Spending, Places):
             project="name",
         ),
     ] = None
-    next: Annotated[int | None, Option("Choose N unlabelled items to grade.", metavar="N", least=1, panel="What")] = (
-        None
-    )
-    judge: Annotated[
-        str | None, Option("Whose doubts to go by with --next.", metavar="NAME[@VERSION]", panel="What")
-    ] = None
-    out: Annotated[Path, Option("Where the items of --next go.", metavar="OUT.csv", panel="Output")] = Path("next.csv")
+    next: Annotated[int | None, Option("As labels next.", metavar="N", least=1, panel="What")] = None
+    judge: Judged = None
+    out: NextSheet = Path("next.csv")
     seed: Seed = 0
+    export: Annotated[str | None, Option("As labels export.", metavar="TO", panel="Output")] = None
+    peers: Annotated[Path | None, Option("As labels peers.", metavar="OUT.jsonl", panel="Output")] = None
+    import_: Annotated[str | None, Option("As labels import.", flag="--import", metavar="SOURCE", panel="What")] = None
+    as_: As = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReviewOptions(LabelColumns, Places):
+    """A label file that is graded on a page."""
+
+    file: File
+    task: Task = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelExportOptions(LabelColumns, Places):
+    """A label file that goes out to be graded, or back to the tool that its scores came from."""
+
+    file: Given
     export: Annotated[
-        str | None,
+        str,
         Option(
-            "A sheet for each annotator, a review queue in MLflow, or the scores of FILE for the tool they came from.",
-            metavar="OUT.csv|OUT.xlsx|mlflow:EXPERIMENT|TOOL:OUT.json",
-            panel="Output",
-        ),
-    ] = None
-    peers: Annotated[
-        Path | None,
-        Option(
-            "Write FILE anew with a column of what other systems answered to the same query.",
-            metavar="OUT.jsonl",
-            panel="Output",
-        ),
-    ] = None
-    import_: Annotated[
-        str | None,
-        Option(
-            "Put the labels that came back into FILE: of a sheet (.csv, .xlsx) or mlflow:EXPERIMENT; of TOOL:FILE "
-            "make a new one: langfuse, langsmith, phoenix, opik, label-studio, argilla, promptfoo, other.",
-            flag="--import",
-            metavar="SOURCE",
+            "A sheet for each annotator (.csv, .xlsx), mlflow:EXPERIMENT for a review queue, or TOOL:OUT.json for the "
+            "scores of FILE.",
+            metavar="TO",
+            positional=True,
             panel="What",
         ),
+    ]
+    task: Task = None
+    name: Annotated[str | None, Option("What the score is called in the tool.", panel="What")] = None
+    judge: Annotated[
+        str | None, Option("A judge whose scale the sheets have.", metavar="NAME[@VERSION]", panel="What")
     ] = None
-    as_: Annotated[
-        Literal["labels", "verdicts"] | None,
-        Option("What scores of TOOL:FILE are that do not say who gave them.", flag="--as", panel="What"),
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelImportOptions(LabelColumns, Places):
+    """Labels that come back into a label file, or make a new one."""
+
+    file: Given
+    import_: Annotated[
+        str,
+        Option(
+            "A sheet (.csv, .xlsx) or mlflow:EXPERIMENT: into FILE; TOOL:FILE: a new FILE. Tools: langfuse, langsmith, "
+            "phoenix, opik, label-studio, argilla, promptfoo, other.",
+            metavar="SOURCE",
+            positional=True,
+            panel="What",
+        ),
+    ]
+    task: Task = None
+    judge: Annotated[
+        str | None, Option("A judge whose scale the sheets have.", metavar="NAME[@VERSION]", panel="What")
     ] = None
+    as_: As = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NextOptions(LabelColumns, Spending, Places):
+    """Unlabelled items of which some are chosen to be graded."""
+
+    file: Given
+    next: Annotated[int, Option("How many.", metavar="N", positional=True, least=1, panel="What")]
+    judge: Annotated[str, Option("Whose doubts to go by.", metavar="NAME[@VERSION]", needed=True, panel="What")]
+    out: NextSheet = Path("next.csv")
+    seed: Seed = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class PeersOptions(LabelColumns, Places):
+    """A label file that is written anew with what other systems answered."""
+
+    file: Given
+    peers: Annotated[Path, Option("The new file.", metavar="OUT.jsonl", positional=True, panel="What")]
+    task: Task = None

@@ -4,27 +4,40 @@ import contextlib
 import signal
 import threading
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from judgec.verbs.cli.help import Context, PlainCommand
+from judgec.verbs.cli.output import stoppable
 from judgec.verbs.cli.shell import JsonOption, ReportOption, VerboseOption, command_of
-from judgec.verbs.options.labels import LabelsOptions
+from judgec.verbs.options.labels import (
+    LabelExportOptions,
+    LabelImportOptions,
+    LabelsOptions,
+    NextOptions,
+    PeersOptions,
+    ReviewOptions,
+)
+from judgec.verbs.options.option import carried_over
+
+PortOption = Annotated[int, typer.Option("--port", min=0, max=65535, help="Of the page; 0: a free one.")]
 
 
 @command_of(LabelsOptions)
 def labels(
     options: LabelsOptions,
     *,
-    review: Annotated[
-        bool, typer.Option("--review", help="Open a page to grade the items on; labels go into FILE.")
-    ] = False,
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Of the page; 0: a free one.")] = 0,
+    review: Annotated[bool, typer.Option("--review", help="As labels review.")] = False,
+    port: PortOption = 0,
     report: ReportOption = None,
     verbose: VerboseOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Check a label file: what was read, how the experts grade, and how far they agree."""
+    """Check a label file: what was read, how the experts grade, and how far they agree.
+
+    labels review, export, import, next and peers FILE do more with it; labels next --help says how.
+    """
     from judgec.errors import UserError
 
     if report is not None and (
@@ -40,6 +53,10 @@ def labels(
         raise UserError(
             "--review, --export, --import, --next, --peers: one at a time is valid. Run one after the other."
         )
+    _finish(options, report, port, review=review, verbose=verbose, json=json)
+
+
+def _finish(options: LabelsOptions, page: Path | None, port: int, *, review: bool, verbose: bool, json: bool) -> None:
     if options.peers is not None:
         done = _with_peers(options, shown=not json)
     elif review or options.export is not None or options.import_ is not None:
@@ -47,11 +64,69 @@ def labels(
     elif options.next is not None or options.judge is not None:
         done = _chosen(options, shown=not json)
     else:
-        done = _checked(options, report, shown=not json, verbose=verbose)
+        done = _checked(options, page, shown=not json, verbose=verbose)
     if json:
         from judgec.verbs.cli.output import print_json
 
         print_json(done)
+
+
+def labels_like(options: object, *, json: bool, port: int = 0, review: bool = False) -> None:
+    """Do one thing with a label file, as its own options say."""
+    _finish(carried_over(LabelsOptions, options), None, port, review=review, verbose=False, json=json)
+
+
+@command_of(ReviewOptions)
+def review_labels(options: ReviewOptions, *, port: PortOption = 0, json: JsonOption = False) -> None:
+    """Open a page on which the items are graded; the labels go into FILE. Ctrl-C ends it."""
+    labels_like(options, json=json, port=port, review=True)
+
+
+@command_of(LabelExportOptions)
+def export_labels(options: LabelExportOptions, *, json: JsonOption = False) -> None:
+    """Write a sheet for each annotator, fill a review queue of MLflow, or send scores back to the tool they are of."""
+    labels_like(options, json=json)
+
+
+@command_of(LabelImportOptions)
+def import_labels(options: LabelImportOptions, *, json: JsonOption = False) -> None:
+    """Put the labels of a sheet or of MLflow into FILE, or make a label file of another tool's export."""
+    labels_like(options, json=json)
+
+
+@command_of(NextOptions)
+def next_labels(options: NextOptions, *, json: JsonOption = False) -> None:
+    """Choose unlabelled items to grade: half those that a judge is least sure of, half at random."""
+    labels_like(options, json=json)
+
+
+@command_of(PeersOptions)
+def peer_labels(options: PeersOptions, *, json: JsonOption = False) -> None:
+    """Write FILE anew with a column of what other systems answered to the same query."""
+    labels_like(options, json=json)
+
+
+WORDS = typer.Typer(rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]})
+"""What follows ``labels`` in place of a file; a file of such a name is typed as ./import."""
+for word, run in {
+    "review": review_labels,
+    "export": export_labels,
+    "import": import_labels,
+    "next": next_labels,
+    "peers": peer_labels,
+}.items():
+    WORDS.command(word, cls=PlainCommand)(stoppable(run))
+
+
+class LabelsCommand(PlainCommand):
+    """``labels FILE``, or ``labels WORD FILE``."""
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Context = None, **extra: Any) -> Context:
+        """The context of the command that the first word names, else of ``labels`` itself."""
+        known: Any = typer.main.get_command(WORDS)
+        if args and args[0] in known.commands:
+            return known.commands[args[0]].make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
+        return super().make_context(info_name, args, parent, **extra)
 
 
 def _checked(options: LabelsOptions, page: Path | None, *, shown: bool, verbose: bool) -> dict[str, object]:
