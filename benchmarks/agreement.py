@@ -35,7 +35,7 @@ from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
 from judgec.raters.registry import judge_module
-from judgec.records.agreement import STATISTICS, Agreement
+from judgec.records.agreement import Agreement
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED, Judgments, concatenate
 from judgec.records.label import UNLABELLED, IntArray, LabelSet
@@ -43,6 +43,7 @@ from judgec.report.numbers import statistic_name
 from judgec.stats.agreement.difference import differences
 from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import parse_objective
+from judgec.stats.agreement.registry import STATISTICS
 
 README = Path(__file__).with_name("README.md")
 START, END = "<!-- agreement: start -->", "<!-- agreement: end -->"

@@ -38,9 +38,10 @@ from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import LabelSet
 from judgec.records.ratings import GradePairs
 from judgec.report.numbers import objective_name, statistic_name
-from judgec.stats.agreement.difference import OBJECTIVE_OF, differences
+from judgec.stats.agreement.difference import differences
 from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import parse_objective
+from judgec.stats.agreement.registry import STATISTICS
 from judgec.stats.agreement.statistic import WeightedSum
 from judgec.stats.intervals.bootstrap import difference_interval, interval
 
@@ -180,7 +181,7 @@ def section(found: Judged) -> str:
         lines += ["", header, "|---|---|---|---|---|"]
         for judge in found.judges:
             rows = [(aspect, measured[judge, aspect].cells(name)) for aspect in labels.aspects]
-            if len(rows) > 1 and name in OBJECTIVE_OF:
+            if len(rows) > 1 and STATISTICS[name].objective:
                 rows.insert(0, (MEAN, _mean_row(found, judge, name)))
             lines += [f"| {judge} | {aspect} | {' | '.join(cells)} |" for aspect, cells in rows]
     return "\n".join([*lines, ""])
@@ -213,7 +214,7 @@ def _measured(found: Judged, judge: str, aspect: str) -> Measured:
 
 def _mean_row(found: Judged, judge: str, name: str) -> tuple[str, ...]:
     """The mean of the aspects' own values, with the interval of their paired difference."""
-    goal, aspects, n = parse_objective(OBJECTIVE_OF[name]), found.labels.aspects, len(found.labels.items)
+    goal, aspects, n = parse_objective(STATISTICS[name].objective), found.labels.aspects, len(found.labels.items)
     without, with_ = (
         WeightedSum(tuple((1 / len(aspects), goal.statistic(found.ratings[judge, turns, one])) for one in aspects))
         for turns in (WITHOUT, WITH)

@@ -44,9 +44,10 @@ from judgec.records.estimate import Estimate
 from judgec.records.label import LabelSet
 from judgec.records.ratings import GradePairs, on_both
 from judgec.report.numbers import statistic_name
-from judgec.stats.agreement.difference import OBJECTIVE_OF, differences
+from judgec.stats.agreement.difference import differences
 from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import parse_objective
+from judgec.stats.agreement.registry import STATISTICS
 from judgec.stats.agreement.statistic import WeightedSum
 from judgec.stats.intervals.bootstrap import difference_interval, interval
 
@@ -354,7 +355,7 @@ def aspects_of(rows: Sequence[Row], group: str, model: str) -> list[Row]:
 def _mean_value(parts: Sequence[Row], column: str, statistic: str, what: Resampling) -> str:
     if any(column not in row.ratings for row in parts):
         return "-"
-    goal = parse_objective(OBJECTIVE_OF[statistic])
+    goal = parse_objective(STATISTICS[statistic].objective)
     whole = WeightedSum(tuple((1 / len(parts), goal.statistic(row.ratings[column])) for row in parts))
     return cell(
         interval(whole, resamples=what.resamples).estimate(sum(len(row.ratings[column].expert) for row in parts))
@@ -363,7 +364,7 @@ def _mean_value(parts: Sequence[Row], column: str, statistic: str, what: Resampl
 
 def mean_difference(ours: Sequence[Row], theirs: Sequence[Row], statistic: str, what: Resampling) -> Estimate:
     """What ``ours`` ship minus what ``theirs`` are raw: the mean over aspects of the differences on the same items."""
-    goal = parse_objective(OBJECTIVE_OF[statistic])
+    goal = parse_objective(STATISTICS[statistic].objective)
     pairs = [on_both(one.ratings[one.shipped], other.ratings["raw"]) for one, other in zip(ours, theirs, strict=True)]
     one, other = (WeightedSum(tuple((1 / len(pairs), goal.statistic(pair[i])) for pair in pairs)) for i in (0, 1))
     return difference_interval(one, other, resamples=what.resamples).estimate(sum(len(a.expert) for a, _ in pairs))

@@ -6,9 +6,10 @@ import pytest
 
 from judgec.rag.queries.generation.diversity import closeness
 from judgec.raters.calibrator import CalibratorChoice
-from judgec.records.agreement import STATISTICS, Agreement, BlandAltman
+from judgec.records.agreement import Agreement, BlandAltman
 from judgec.records.alternative_annotator import AltTest, AnnotatorContest
 from judgec.report.label_report import AnnotatorAgreement, PairAgreement
+from judgec.stats.agreement.registry import STATISTICS
 from judgec.trust.audits.drift import Drift
 from tests.verbs.cli.process import ROOT
 

@@ -11,7 +11,7 @@ from judgec.report import words
 from tests.architecture.sources import MODULES
 from tests.docs.blocks import ROOT, documents
 
-TABLES = (words.judges(words.JUDGES), words.STATISTICS, words.LEADERBOARD, words.CLAIMS)
+TABLES = (words.judges(words.JUDGES), words.MEANINGS, words.LEADERBOARD, words.CLAIMS)
 
 
 @pytest.mark.parametrize("meanings", TABLES, ids=["judges", "statistics", "leaderboard", "claims"])

@@ -2,8 +2,9 @@
 
 import pytest
 
-from judgec.records.agreement import STATISTICS, Agreement, BlandAltman
+from judgec.records.agreement import Agreement, BlandAltman
 from judgec.records.estimate import Estimate
+from judgec.stats.agreement.registry import STATISTICS
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,10 @@ from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
 from judgec.records.ratings import GradePairs, on_both
 from judgec.report.numbers import NAMES, number, objective_name, percent, show
-from judgec.stats.agreement.difference import OBJECTIVE_OF, differences
+from judgec.stats.agreement.difference import differences
 from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import Objective, parse_objective
+from judgec.stats.agreement.registry import STATISTICS
 from judgec.stats.agreement.statistic import Statistic
 from judgec.stats.intervals.bootstrap import Interval, detectable_difference, difference_interval
 from judgec.stats.intervals.significance import level_for_look
@@ -206,7 +207,7 @@ def below_majority(
     below = {}
     for name in FLOORS:
         if _is_below(found[name]):
-            share = parse_objective(OBJECTIVE_OF[name])
+            share = parse_objective(STATISTICS[name].objective)
             own, other = on_both(compiled, majority)
             below[name] = Shortfall(share.value(own), share.value(other), found[name])
     return below

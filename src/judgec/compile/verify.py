@@ -11,7 +11,7 @@ from judgec.compile.dataset import Dataset, Part, ratings_of
 from judgec.compile.pair_columns import LONGEST, longest, with_preference_columns
 from judgec.compile.search.candidates import Candidate
 from judgec.raters.judge import CompiledJudge
-from judgec.records.agreement import STATISTICS, Agreement, BlandAltman
+from judgec.records.agreement import Agreement, BlandAltman
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import UNLABELLED, IntArray
@@ -21,6 +21,7 @@ from judgec.records.tasks.registry import compares, finds_modes
 from judgec.stats.agreement.ceiling import ONE_ANNOTATOR, ceiling, expert_panel, judge_panel
 from judgec.stats.agreement.measure import Resampling, measure, with_aspects
 from judgec.stats.agreement.modes import measure_modes
+from judgec.stats.agreement.registry import STATISTICS
 
 BASELINES = ("majority", "evidence_only", "uncompiled", "compiled_prompt")
 JUDGES = (*BASELINES, "compiled")

@@ -5,9 +5,6 @@ from dataclasses import dataclass, field
 
 from judgec.records.estimate import Estimate
 
-STATISTICS = ("tau_b", "tau_b_score", "spearman", "auc", "exact", "accept_agreement", "kappa", "qwk")
-"""The statistics of every report, in the order in which they are shown."""
-
 
 @dataclass(frozen=True, slots=True)
 class BlandAltman:

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from judgec.records.agreement import STATISTICS, Agreement
+from judgec.records.agreement import Agreement
 from judgec.report.columns import Column
 from judgec.report.kit import shown
 from judgec.report.numbers import brackets, number, show, signed, statistic_name
+from judgec.stats.agreement.registry import STATISTICS
 
 AgreementColumn = Column[Agreement]
 

@@ -20,9 +20,10 @@ from judgec.report.mode_counts import ModeCounts, mode_counts
 from judgec.stats.agreement.ceiling import adjudicator_notes, ceiling, expert_ratings
 from judgec.stats.agreement.habits import confusion, leniency
 from judgec.stats.agreement.kappa import exact_table, kappa_table
-from judgec.stats.agreement.measure import ORDINAL, Resampling, compared_rows, statistic_of
+from judgec.stats.agreement.measure import Resampling, compared_rows, statistic_of
 from judgec.stats.agreement.rank_correlation import tau_b_table
 from judgec.stats.agreement.raters import fleiss_kappa, fleiss_statistic, krippendorff_alpha, rating_counts
+from judgec.stats.agreement.registry import STATISTICS
 from judgec.stats.agreement.tables import contingency
 from judgec.stats.intervals.bootstrap import interval
 from judgec.stats.intervals.proportion import share
@@ -217,7 +218,7 @@ def _against_others(
 
     def point(name: str, ratings: GradePairs) -> float | None:
         compared = compared_rows(name, ratings)
-        if not len(compared.expert) or (name in ORDINAL and labels.scale.level == "nominal"):
+        if not len(compared.expert) or (STATISTICS[name].ordinal and labels.scale.level == "nominal"):
             return None
         value = statistic_of(name, compared).point()
         return None if np.isnan(value) else value

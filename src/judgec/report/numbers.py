@@ -8,17 +8,10 @@ import math
 from collections.abc import Sequence
 
 from judgec.records.estimate import Estimate
+from judgec.stats.agreement.registry import STATISTICS
 
 UNKNOWN = "-"
-NAMES = {  # of statistics
-    "tau_b": "tau-b",
-    "tau_b_score": "tau-b of the score",
-    "spearman": "Spearman",
-    "auc": "AUC",
-    "exact": "exact",
-    "accept_agreement": "accept agreement",
-    "kappa": "kappa",
-    "qwk": "QWK",
+NAMES = {name: one.label for name, one in STATISTICS.items()} | {  # of statistics
     "accuracy_decided": "accuracy where experts chose",
     "flip_rate": "flips with order",
 }

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
+from judgec.stats.agreement.registry import STATISTICS
+
 JUDGES: Mapping[str, str] = MappingProxyType(
     {
         "majority": "always the most frequent grade",
@@ -18,16 +20,9 @@ JUDGES: Mapping[str, str] = MappingProxyType(
 )
 """The rows that a compile compares, by name."""
 
-STATISTICS: Mapping[str, str] = MappingProxyType(
-    {
-        "tau-b": "do judge and expert put the items in the same order? 1 always, 0 no better than chance",
-        "tau-b of the score": "the same for the judge's score, which is finer than its grade",
-        "AUC": "how often the better of two items has the higher score; .5 is chance",
-        "accept agreement": "share of items on which both accept or both reject",
-        "kappa": "the same grade more often than chance would have it; 0 is chance",
-        "QWK": "quadratic weighted kappa: as kappa, but near misses count little",
-        "bias [limits of agreement]": "judge minus expert on average, and where 95 % of the differences lie",
-    }
+MEANINGS: Mapping[str, str] = MappingProxyType(
+    {one.label: one.meaning for one in STATISTICS.values() if one.meaning}
+    | {"bias [limits of agreement]": "judge minus expert on average, and where 95 % of the differences lie"}
 )
 """The statistics whose names do not explain themselves, as tables write them."""
 
@@ -70,7 +65,7 @@ def judges(names: Iterable[str]) -> dict[str, str]:
 
 def statistics(names: Iterable[str]) -> dict[str, str]:
     """What the statistics of a table say, of those that need it."""
-    return {name: STATISTICS[name] for name in names if name in STATISTICS}
+    return {name: MEANINGS[name] for name in names if name in MEANINGS}
 
 
 def leaderboard(heads: Iterable[str]) -> dict[str, str]:

@@ -2,10 +2,11 @@
 
 import pytest
 
-from judgec.records.agreement import STATISTICS, Agreement, BlandAltman
+from judgec.records.agreement import Agreement, BlandAltman
 from judgec.records.estimate import Estimate
 from judgec.report.page.verdict import Standing, beside_experts, headline, judge_verdict
 from judgec.stats.agreement.measure import Resampling
+from judgec.stats.agreement.registry import STATISTICS
 from tests.report.graders import graded
 
 HOW = Resampling(resamples=200)

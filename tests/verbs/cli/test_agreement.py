@@ -10,9 +10,9 @@ import pytest
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score, roc_auc_score
 
-from judgec.records.agreement import STATISTICS
 from judgec.records.estimate import Estimate
 from judgec.report.numbers import show
+from judgec.stats.agreement.registry import STATISTICS
 from tests.verbs.cli.process import ROOT, judgec, judgec_here
 
 RECORDED = ROOT.parent / "shared" / "data" / "recorded" / "pandalm_judges.jsonl"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from judgec.records.agreement import STATISTICS
+from judgec.stats.agreement.registry import STATISTICS
 from tests.compile.small import write
 from tests.service import grading_world
 from tests.service.fake_openai import FakeOpenAI

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from markupsafe import Markup
 
-from judgec.records.agreement import STATISTICS, Agreement
+from judgec.records.agreement import Agreement
 from judgec.records.alternative_annotator import AltTest
 from judgec.records.audit import Finding
 from judgec.records.card import ProgramCard
@@ -44,6 +44,7 @@ from judgec.report.replacement_table import ASPECTS_TITLE, outcome_sentences
 from judgec.report.replacement_table import COLUMNS as CONTESTS
 from judgec.report.replacement_table import TITLE as REPLACES
 from judgec.report.words import CONSTRUCTED, JUDGES
+from judgec.stats.agreement.registry import STATISTICS
 
 SECTIONS = {
     "judges": "Judges",

@@ -6,17 +6,17 @@ from typing import Literal
 
 import numpy as np
 
-from judgec.records.agreement import STATISTICS, Agreement
+from judgec.records.agreement import Agreement
 from judgec.records.estimate import Estimate
 from judgec.records.ratings import GradePairs
 from judgec.report.numbers import number, show, statistic_name
 from judgec.stats.agreement.measure import Resampling, panel_statistic
 from judgec.stats.agreement.objective import parse_objective
+from judgec.stats.agreement.registry import STATISTICS
 from judgec.stats.intervals.bootstrap import difference_interval
 
 AS_WELL = 0.1  # how much less than the experts is still "as well": the lower limit must not pass it
 HEADLINES = {"accept": "accept_agreement", "balanced_accuracy": "kappa"}  # objectives that a table calls otherwise
-AGAINST_CHANCE = frozenset({"tau_b", "tau_b_score", "spearman", "kappa", "qwk"})  # chance gives 0
 
 Standing = Literal["better", "as well", "less", "unclear", "alone", "none", "below", "unknown"]
 
@@ -120,7 +120,7 @@ def _compared_with_experts(
         return JudgeVerdict("unknown", statistic, f"How far {name} agrees with {who} is unknown: {own.note}.", "")
     numbers = f"{named} {show(own)}"
     if not _above_chance(statistic, own, agreements["majority"]):
-        bar = "0 is chance" if statistic in AGAINST_CHANCE else "no more than the most frequent grade"
+        bar = "0 is chance" if STATISTICS[statistic].against_chance else "no more than the most frequent grade"
         return JudgeVerdict("none", statistic, f"{name} is not shown to agree with {who}: {numbers} ({bar}).", "")
     ceiling, loo = (agreements[column].estimates[statistic] for column in ("ceiling", "compiled_loo"))
     if None in (ceiling.value, loo.value) or difference is None or difference.value is None:
@@ -156,7 +156,7 @@ def _standing(difference: Estimate) -> Standing:
 
 def _above_chance(statistic: str, own: Estimate, majority: Agreement) -> bool:
     least = own.value if own.low is None else own.low
-    bar = 0.0 if statistic in AGAINST_CHANCE else _value(majority.estimates[statistic])
+    bar = 0.0 if STATISTICS[statistic].against_chance else _value(majority.estimates[statistic])
     return least is not None and least > (bar or 0.0)
 
 

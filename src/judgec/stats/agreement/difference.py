@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from judgec.records.agreement import STATISTICS
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import UNLABELLED, FloatArray
@@ -13,23 +12,14 @@ from judgec.stats.agreement.measure import (
     NO_ACCEPTS,
     NO_ORDER,
     NOTHING_SCORED,
-    ORDINAL,
     Resampling,
     statistic_of,
     why_no_area,
 )
 from judgec.stats.agreement.objective import parse_objective
+from judgec.stats.agreement.registry import STATISTICS
 from judgec.stats.agreement.statistic import Statistic
 from judgec.stats.intervals.bootstrap import difference_interval
-
-OBJECTIVE_OF = {
-    "tau_b": "tau_b",
-    "exact": "exact",
-    "accept_agreement": "accept",
-    "kappa": "kappa",
-    "qwk": "qwk",
-}
-"""Statistics that count unscored rows against the judge, by the objective that does so."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,10 +74,11 @@ def differences(a: GradePairs, b: GradePairs, resampling: Resampling, *, nominal
 
 
 def _difference(name: str, a: GradePairs, b: GradePairs, how: Resampling, nominal: bool) -> Estimate:
-    if nominal and name in ORDINAL:
+    statistic = STATISTICS[name]
+    if nominal and statistic.ordinal:
         return Estimate(value=None, note=NO_ORDER, level=how.level)
-    if name in OBJECTIVE_OF:
-        accepts = name == "accept_agreement"
+    accepts = statistic.compares == "accepts"
+    if statistic.objective:
         known = a.expert_accept != UNLABELLED if accepts else a.expert != UNLABELLED
         if accepts and ((a.judge_accept == UNSCORED).all() or (b.judge_accept == UNSCORED).all()):
             known = np.zeros_like(known)
@@ -95,9 +86,9 @@ def _difference(name: str, a: GradePairs, b: GradePairs, how: Resampling, nomina
         known = (a.expert != UNLABELLED) & (a.judge != UNSCORED) & (b.judge != UNSCORED)
     one, other = a.where(known), b.where(known)
     if not len(one.expert):
-        note = NO_ACCEPTS if name == "accept_agreement" else NOTHING_SCORED
+        note = NO_ACCEPTS if accepts else NOTHING_SCORED
         return Estimate(value=None, note=note, level=how.level)
-    if name == "auc" and (note := why_no_area([one])):
+    if statistic.binary and (note := why_no_area([one])):
         return Estimate(value=None, note=note, level=how.level)
     found = difference_interval(
         _statistic(name, one),
@@ -110,6 +101,6 @@ def _difference(name: str, a: GradePairs, b: GradePairs, how: Resampling, nomina
 
 
 def _statistic(name: str, ratings: GradePairs) -> Statistic:
-    if name in OBJECTIVE_OF:
-        return parse_objective(OBJECTIVE_OF[name]).statistic(ratings)
+    if objective := STATISTICS[name].objective:
+        return parse_objective(objective).statistic(ratings)
     return UndefinedIsZero(statistic_of(name, ratings))

@@ -1,28 +1,18 @@
 """Every statistic of a report, for one judge or a panel of graders, with intervals clustered by query."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 import numpy as np
 from scipy.stats import t as student
 
-from judgec.records.agreement import STATISTICS, Agreement, BlandAltman
+from judgec.records.agreement import Agreement, BlandAltman
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
-from judgec.records.label import UNLABELLED, FloatArray, IntArray
+from judgec.records.label import UNLABELLED, FloatArray
 from judgec.records.ratings import GradePairs
-from judgec.stats.agreement.pair_statistic import coarse_clusters
-from judgec.stats.agreement.rank_correlation import spearman_p, tau_b_p
-from judgec.stats.agreement.statistic import (
-    Statistic,
-    WeightedSum,
-    auc_score,
-    bland_altman,
-    spearman_score,
-    table_statistic,
-    tau_b_score,
-)
+from judgec.stats.agreement.registry import STATISTICS, ReportedStatistic
+from judgec.stats.agreement.statistic import Statistic, WeightedSum, bland_altman
 from judgec.stats.intervals.bootstrap import Interval, interval
 
 NO_THRESHOLD = "no accept threshold is known on this scale; name one with --accept-at"
@@ -32,16 +22,6 @@ ONE_ROW = "limits of agreement need two rows"
 NO_ORDER = "the classes have no order"
 NOT_BINARY = "the labels are not binary"
 ONE_CLASS = "all labels are of one class"
-WITH_P = frozenset({"tau_b", "tau_b_score", "spearman"})
-ORDINAL = frozenset({"tau_b", "tau_b_score", "spearman", "auc", "qwk"})
-OF_GRADES = frozenset({"exact", "accept_agreement", "kappa", "qwk"})  # what a score has none of
-OF_SCORE: Mapping[str, Callable[[IntArray, FloatArray, IntArray, int], Statistic]] = MappingProxyType(
-    {
-        "tau_b_score": lambda expert, score, cluster, n: tau_b_score(expert, score, cluster, n_clusters=n),
-        "spearman": lambda expert, score, cluster, n: spearman_score(expert, score, cluster, n_clusters=n),
-        "auc": lambda expert, score, cluster, n: auc_score(expert, score, cluster, n_clusters=n),
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +67,11 @@ def measure(
     no_threshold = all((r.judge_accept == UNSCORED).all() for r in compared)
     estimates = {
         name: Estimate(value=None, note=no_grades, level=how.level)
-        if no_grades and name in OF_GRADES
+        if no_grades and statistic.compares != "score" and name != "tau_b"
         else _estimate(
             "tau_b_score" if no_grades and name == "tau_b" else name, graders, how, no_threshold, nominal, beside
         )
-        for name in STATISTICS
+        for name, statistic in STATISTICS.items()
     }
     undefined = NO_ORDER if nominal else no_grades
     return Agreement(
@@ -127,15 +107,7 @@ def with_aspects(
 
 def statistic_of(name: str, ratings: GradePairs) -> Statistic:
     """The statistic ``name`` of ``STATISTICS`` on rows that are all labelled and scored."""
-    r = ratings
-    if name == "accept_agreement":
-        expert, judge, n_grades = r.expert_accept, r.judge_accept, 2
-    else:
-        expert, judge, n_grades = r.expert, r.judge, r.n_grades
-    if name in OF_SCORE:
-        cluster, n_clusters = coarse_clusters(r.cluster, r.n_clusters)
-        return OF_SCORE[name](expert, r.score, cluster, n_clusters)
-    return table_statistic(name, expert, judge, r.cluster, n_grades=n_grades, n_clusters=r.n_clusters)
+    return STATISTICS[name].make(ratings)
 
 
 def panel_statistic(name: str, panel: Sequence[GradePairs], beside: Sequence[GradePairs] = ()) -> Statistic | None:
@@ -167,7 +139,7 @@ def _weighed(name: str, ratings: GradePairs) -> tuple[float, Statistic] | None:
     compared = compared_rows(name, ratings)
     if not len(compared.expert):
         return None
-    labels = ratings.expert_accept if name == "accept_agreement" else ratings.expert
+    labels = ratings.expert_accept if STATISTICS[name].compares == "accepts" else ratings.expert
     return float((labels != UNLABELLED).sum()), statistic_of(name, compared)
 
 
@@ -177,7 +149,7 @@ def _is_defined(part: tuple[float, Statistic] | None) -> bool:
 
 def compared_rows(name: str, ratings: GradePairs) -> GradePairs:
     """The rows that the statistic ``name`` compares: labelled and scored."""
-    if name == "accept_agreement":
+    if STATISTICS[name].compares == "accepts":
         return ratings.where((ratings.expert_accept != UNLABELLED) & (ratings.judge_accept != UNSCORED))
     return ratings.where((ratings.expert != UNLABELLED) & (ratings.judge != UNSCORED))
 
@@ -201,37 +173,37 @@ def _estimate(
     nominal: bool,
     beside: Sequence[GradePairs],
 ) -> Estimate:
+    statistic = STATISTICS[name]
     panel = [compared_rows(name, r) for r in graders]
     n = sum(len(r.expert) for r in panel)
     note = ""
-    if nominal and name in ORDINAL:
+    if nominal and statistic.ordinal:
         note = NO_ORDER
-    elif n == 0 and name == "accept_agreement":
+    elif n == 0 and statistic.compares == "accepts":
         note = NO_ACCEPTS if not no_threshold else NO_ORDER if nominal else NO_THRESHOLD
     elif n == 0:
         note = NOTHING_SCORED
-    elif name == "auc":
+    elif statistic.binary:
         note = why_no_area(panel)
     if note:
         return Estimate(value=None, note=note, level=how.level)
     whole = panel_statistic(name, graders, beside)
     assert whole is not None  # n > 0
     found = interval(whole, level=how.level, resamples=how.resamples, seed=how.seed)
-    return replace(found, p=_p(name, panel, found) if name in WITH_P else None).estimate(n)
+    return replace(found, p=_p(statistic, panel, found)).estimate(n)
 
 
-def _p(name: str, panel: Sequence[GradePairs], found: Interval) -> float | None:
+def _p(statistic: ReportedStatistic, panel: Sequence[GradePairs], found: Interval) -> float | None:
     """Two-sided p-value of "no association".
 
     The classical test where every row is a query of its own; else Student's t with the clustered standard error,
     since rows of one query are not independent.
     """
-    if found.value is None:
+    if found.value is None or statistic.p_value is None:
         return None
     if len(panel) == 1 and len(np.unique(panel[0].cluster)) == len(panel[0].expert):
-        judge = panel[0].judge.astype(np.float64) if name == "tau_b" else panel[0].score
-        test = spearman_p if name == "spearman" else tau_b_p
-        p = test(panel[0].expert.astype(np.float64), judge)
+        judge = panel[0].score if statistic.compares == "score" else panel[0].judge.astype(np.float64)
+        p = statistic.p_value(panel[0].expert.astype(np.float64), judge)
         return None if np.isnan(p) else p
     if not found.se:
         return None

@@ -12,7 +12,6 @@ from types import MappingProxyType
 import numpy as np
 
 from judgec.errors import UserError
-from judgec.records.agreement import STATISTICS
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import UNLABELLED, FloatArray, IntArray
 from judgec.records.ratings import GradePairs
@@ -20,6 +19,7 @@ from judgec.stats.agreement import worst_case
 from judgec.stats.agreement.kappa import squared_distances
 from judgec.stats.agreement.pair_statistic import CORRELATION
 from judgec.stats.agreement.rank_correlation import order_sums
+from judgec.stats.agreement.registry import STATISTICS
 from judgec.stats.agreement.statistic import SHARE, Statistic, TableStatistic, WeightedSum
 from judgec.stats.agreement.tables import rectangular_tables
 from judgec.stats.agreement.worst_case import kappa_parts, qwk_parts, tau_b_parts

@@ -1,0 +1,149 @@
+"""The statistics of every report, a row each: whatever shows, tests or explains them reads it here."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+import numpy as np
+
+from judgec.records.label import FloatArray, IntArray
+from judgec.records.ratings import GradePairs
+from judgec.stats.agreement.pair_statistic import coarse_clusters
+from judgec.stats.agreement.rank_correlation import spearman_p, tau_b_p
+from judgec.stats.agreement.statistic import (
+    TABLE_FORMULAS,
+    Statistic,
+    TableStatistic,
+    auc_score,
+    spearman_score,
+    tau_b_score,
+)
+from judgec.stats.agreement.tables import NumberArray, cluster_tables
+
+Make = Callable[[GradePairs], Statistic]
+PValue = Callable[[FloatArray, FloatArray], float]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedStatistic:
+    """One statistic of every report.
+
+    Args:
+        label: What people call it.
+        make: From ratings that are all labelled and scored, so that it can be resampled.
+        compares: The judge's ``grades``, its ``score``, or its ``accepts``, with those of the experts.
+        meaning: In plain words; empty where the name explains itself.
+        ordinal: It is undefined of classes without an order.
+        against_chance: Chance gives 0, so that 0 is what a judge has to beat; else the most frequent grade is.
+        binary: It is defined of two grades alone, both in use.
+        p_value: Of "no association", where every row is a query of its own; None where no such test is made.
+        objective: The objective that counts an unscored row against the judge; empty where there is none, and such
+            rows are left out of paired differences.
+    """
+
+    label: str
+    make: Make
+    compares: Literal["grades", "score", "accepts"] = "grades"
+    meaning: str = ""
+    ordinal: bool = False
+    against_chance: bool = False
+    binary: bool = False
+    p_value: PValue | None = None
+    objective: str = ""
+
+
+def of_grades(formula: Callable[[NumberArray], FloatArray], bounds: tuple[float, float]) -> Make:
+    """A statistic of the table of grades, expert by judge."""
+    return lambda r: _of_table(r, r.expert, r.judge, r.n_grades, formula, bounds)
+
+
+def of_accepts(formula: Callable[[NumberArray], FloatArray], bounds: tuple[float, float]) -> Make:
+    """A statistic of the table of accept and reject, expert by judge."""
+    return lambda r: _of_table(r, r.expert_accept, r.judge_accept, 2, formula, bounds)
+
+
+def of_score(build: Callable[..., Statistic]) -> Make:
+    """A statistic of the judge's score beside the experts' grades."""
+
+    def make(ratings: GradePairs) -> Statistic:
+        cluster, n_clusters = coarse_clusters(ratings.cluster, ratings.n_clusters)
+        return build(ratings.expert, ratings.score, cluster, n_clusters=n_clusters)
+
+    return make
+
+
+def _of_table(
+    ratings: GradePairs,
+    expert: IntArray,
+    judge: IntArray,
+    n_grades: int,
+    formula: Callable[[NumberArray], FloatArray],
+    bounds: tuple[float, float],
+) -> Statistic:
+    tables = cluster_tables(expert, judge, ratings.cluster, n_grades, n_clusters=ratings.n_clusters)
+    return TableStatistic(tables.astype(np.float64), formula, bounds)
+
+
+STATISTICS: Mapping[str, ReportedStatistic] = MappingProxyType(
+    {
+        "tau_b": ReportedStatistic(
+            "tau-b",
+            of_grades(*TABLE_FORMULAS["tau_b"]),
+            meaning="do judge and expert put the items in the same order? 1 always, 0 no better than chance",
+            ordinal=True,
+            against_chance=True,
+            p_value=tau_b_p,
+            objective="tau_b",
+        ),
+        "tau_b_score": ReportedStatistic(
+            "tau-b of the score",
+            of_score(tau_b_score),
+            compares="score",
+            meaning="the same for the judge's score, which is finer than its grade",
+            ordinal=True,
+            against_chance=True,
+            p_value=tau_b_p,
+        ),
+        "spearman": ReportedStatistic(
+            "Spearman",
+            of_score(spearman_score),
+            compares="score",
+            ordinal=True,
+            against_chance=True,
+            p_value=spearman_p,
+        ),
+        "auc": ReportedStatistic(
+            "AUC",
+            of_score(auc_score),
+            compares="score",
+            meaning="how often the better of two items has the higher score; .5 is chance",
+            ordinal=True,
+            binary=True,
+        ),
+        "exact": ReportedStatistic("exact", of_grades(*TABLE_FORMULAS["exact"]), objective="exact"),
+        "accept_agreement": ReportedStatistic(
+            "accept agreement",
+            of_accepts(*TABLE_FORMULAS["accept_agreement"]),
+            compares="accepts",
+            meaning="share of items on which both accept or both reject",
+            objective="accept",
+        ),
+        "kappa": ReportedStatistic(
+            "kappa",
+            of_grades(*TABLE_FORMULAS["kappa"]),
+            meaning="the same grade more often than chance would have it; 0 is chance",
+            against_chance=True,
+            objective="kappa",
+        ),
+        "qwk": ReportedStatistic(
+            "QWK",
+            of_grades(*TABLE_FORMULAS["qwk"]),
+            meaning="quadratic weighted kappa: as kappa, but near misses count little",
+            ordinal=True,
+            against_chance=True,
+            objective="qwk",
+        ),
+    }
+)
+"""In the order in which they are shown."""
