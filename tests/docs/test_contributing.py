@@ -1,4 +1,4 @@
-"""The page that says where things go: each change touches at most three files, and the files it names are there."""
+"""The page that says where things go: the files that each change names are there."""
 
 import re
 from pathlib import Path
@@ -8,17 +8,16 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 CHANGES = dict(re.findall(r"^### ([^\n]+)\n(.*?)(?=^##)", PAGE, re.MULTILINE | re.DOTALL))
-MOST_FILES = 3
 
 
 def test_the_changes_are_there() -> None:
-    assert len(CHANGES) == 8
+    assert len(CHANGES) == 9
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_change_touches_at_most_three_files_that_are_there(change: str) -> None:
+def test_files_of_a_change_are_there(change: str) -> None:
     files = re.findall(r"^\| `([^`]+)`", CHANGES[change], re.MULTILINE)
-    assert 1 <= len(files) <= MOST_FILES
+    assert files
     for file in files:
         folder = re.split(r"NAME|VERB", file)[0]
         assert (ROOT / folder).exists(), file
