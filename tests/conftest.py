@@ -20,6 +20,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from judgec.connect.tracking import background
+from tests.fake_lm import serving_fake
 from tests.verbs.cli.warm import python
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs begin with it ignored
@@ -59,6 +60,12 @@ def _libraries_are_imported_once(tmp_path_factory: pytest.TempPathFactory) -> It
     background.PYTHON = python(tmp_path_factory.getbasetemp())
     yield
     background.PYTHON = before
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _fake_lm_is_there() -> Iterator[None]:
+    with serving_fake():
+        yield
 
 
 @pytest.fixture(autouse=True)

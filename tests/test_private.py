@@ -72,7 +72,7 @@ def test_default_store_is_for_its_owner_alone_and_another_database_is_not(tmp_pa
 
 
 def test_judging_leaves_a_private_home_or_a_shared_one(tmp_path: Path) -> None:
-    compiled_from(tmp_path, grading_world.rows(60), name="w", accept_at="4")
+    compiled_from(tmp_path, grading_world.rows(60), name="w", accept_at="4", lm="embedded")
     write(tmp_path / "items.jsonl", grading_world.rows(4))
     command = ["judge", "items.jsonl", "--judge", "w@1", "--out", "out.csv", "--home", ".", "--json"]
     assert json.loads(judgec(tmp_path, *command).stdout)["items"] > 0

@@ -14,6 +14,7 @@ from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Spent
 from judgec.lm.watch import Silent
+from tests.fake_lm import FAKE
 
 Rows = Sequence[Mapping[str, object]]
 CREATED = "2026-01-02T03:04:05+00:00"
@@ -39,7 +40,7 @@ def compiled_from(
     home: Path,
     rows: Rows,
     *,
-    lm: str = "embedded",
+    lm: str = FAKE,
     api_base: str | None = None,
     name: str = "small",
     objective: str | None = None,

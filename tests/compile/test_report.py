@@ -13,6 +13,7 @@ from judgec.labels.splits import Family, locked_family, read_family, write_famil
 from judgec.raters import programs
 from judgec.raters.judge import load_judge
 from tests.compile.small import CREATED, Outcome, compiled_from
+from tests.fake_lm import FAKE
 from tests.service import grading_world
 from tests.verbs.cli.process import ROOT
 
@@ -28,8 +29,8 @@ def test_card_says_what_was_measured_with_what_and_why_it_was_not_promoted(outco
     card = programs.load(outcome.settings.home, "small@1").card
     assert card == outcome.saved.card
     assert (card.name, card.version, card.task, card.created) == ("small", 1, "grade", CREATED)
-    assert card.engine == "embedded evidence engine, no language model"
-    assert card.lm["model"] == "embedded"
+    assert card.engine == ""
+    assert card.lm["model"] == FAKE
     assert card.fields == ("answer", "contexts", "query")
     assert (card.promoted, card.looks, card.parent) == (False, 1, None)
     assert card.reason == outcome.compiled.decision.reason
@@ -92,7 +93,7 @@ if sys.argv[3] == "before the version":
     Path.rename = kill
 else:
     programs.set_aliases = kill
-compiled_from(Path(sys.argv[1]), grading_world.rows(60, per_query=2))
+compiled_from(Path(sys.argv[1]), grading_world.rows(60, per_query=2), lm="embedded")
 """
 
 
@@ -106,7 +107,7 @@ def test_killed_save_leaves_whole_versions_and_a_lock_that_nobody_holds(
     assert programs.versions(tmp_path, "small") == versions
     for version in versions:
         programs.load(tmp_path, f"small@{version}")
-    after = compiled_from(tmp_path, ROWS).saved.card
+    after = compiled_from(tmp_path, ROWS, lm="embedded").saved.card
     assert after.version == 1 if versions else after.version >= 1  # what was written whole is finished, not made again
     assert after.looks == 1
 

@@ -25,20 +25,20 @@ FAST = Retries(first_seconds=0.0, attempts=4)
 def make(
     backend: Backend,
     *,
-    model: str = "embedded",
+    model: str = "hosted_vllm/scripted",
     journal: Journal | None = None,
     budget: Budget | None = None,
     usage: Usage | None = None,
     max_wait: MaxWait | None = None,
     retries: Retries = FAST,
 ) -> dspy.LM:
-    """An LM on a scripted backend: ``embedded`` is the name under which ``open_lm`` takes one."""
+    """An LM on a scripted backend."""
     return open_lm(
         LMSpec.parse(model),
         journal=journal,
         budget=budget or Budget(),
         usage=usage or Usage(),
-        embedded_engine=backend,
+        backend=backend,
         retries=retries,
         max_wait=max_wait,
     )
@@ -59,8 +59,8 @@ def test_call_made_twice_is_paid_once_and_marked_free(tmp_path: Path) -> None:
             assert judge(lm, 1).grade == 4
     assert backend.attempts == 1
     assert (usage.spent.calls, usage.spent.journaled, usage.spent.tokens) == (1, 1, 110)
-    assert first.get_total_tokens()["embedded"]["prompt_tokens"] == 100
-    assert not second.get_total_tokens().get("embedded")
+    assert first.get_total_tokens()["hosted_vllm/scripted"]["prompt_tokens"] == 100
+    assert not second.get_total_tokens().get("hosted_vllm/scripted")
 
 
 def test_call_by_coroutine_shares_the_journal_with_threads_and_executor(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_call_with_distinct_rollouts_is_distinct(tmp_path: Path) -> None:
 def test_digest_depends_on_each_part_and_on_where_a_turn_ends() -> None:
     client = client_of(make(Scripted()))
     user, system = {"role": "user", "content": "ab"}, {"role": "system", "content": "s"}
-    other = make(Scripted(), model="embedded")
+    other = make(Scripted())
     digests = [
         client.digest([user]),
         client.digest([system, user]),

@@ -396,7 +396,7 @@ def test_somebody_is_told_when_no_reply_comes(monkeypatch: pytest.MonkeyPatch) -
 
     lm = make(Mute(), max_wait=MaxWait(say=say))
     assert len(list(Executor(lm, in_flight=4).run(requests(4)))) == 4
-    assert told[:2] == ["no reply for 0 s, 4 calls wait (embedded)"] * 2
+    assert told[:2] == ["no reply for 0 s, 4 calls wait (hosted_vllm/scripted at localhost:8000)"] * 2
 
 
 def test_window_halves_once_per_storm_and_recovers() -> None:

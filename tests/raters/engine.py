@@ -74,7 +74,7 @@ class ScriptedEngine:
 
 def scripted_lm(engine: ScriptedEngine) -> dspy.LM:
     """The engine as DSPy and the executor see it."""
-    return open_lm(LMSpec(model="embedded"), journal=None, budget=Budget(), usage=Meter(), embedded_engine=engine)
+    return open_lm(LMSpec(model="hosted_vllm/scripted"), journal=None, budget=Budget(), usage=Meter(), backend=engine)
 
 
 def asking(engine: ScriptedEngine) -> Executor:

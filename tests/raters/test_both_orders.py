@@ -28,7 +28,7 @@ from tests.raters.test_pairwise import ITEMS, MODULE, by_quality, engine, lopsid
 def streamed(path: Path, judge: CompiledJudge, llm: ScriptedEngine) -> tuple[Judgments, Usage]:
     usage = Usage()
     with Journal(path) as journal:
-        lm = open_lm(LMSpec(model="embedded"), journal=journal, budget=Budget(), usage=usage, embedded_engine=llm)
+        lm = open_lm(LMSpec(model="hosted_vllm/scripted"), journal=journal, budget=Budget(), usage=usage, backend=llm)
         known = KnownAnswers(journal, client_of(lm), "judge")
         prompt = PromptRater(judge.module, scale=SCALE, aspects=judge.aspects, anew=True, known=known)
         rater = judge.bound(Binding(lambda _: BothOrders(prompt, SCALE), KeptFeatures(journal, "judge")))
@@ -65,7 +65,7 @@ def test_stream_of_pairs_equals_judging_the_list_and_is_free_the_second_time(
     assert sum(llm.asked.values()) == asked
     assert usage.spent.journaled == (8 if judge.asks_lm else 0)
     with Journal(":memory:") as journal:
-        lm = open_lm(LMSpec(model="embedded"), journal=journal, budget=Budget(), usage=Usage(), embedded_engine=llm)
+        lm = open_lm(LMSpec(model="hosted_vllm/scripted"), journal=journal, budget=Budget(), usage=Usage(), backend=llm)
         listed = judge.judge(ITEMS, Executor(lm).run)
     for found in (first, again):
         assert found.item_ids == listed.item_ids

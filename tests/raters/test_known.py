@@ -13,7 +13,7 @@ from judgec.lm.client import client_of, open_lm
 from judgec.lm.executor import Executor
 from judgec.lm.journal.facts import Facts
 from judgec.lm.journal.journal import Journal
-from judgec.lm.spec import EMBEDDED, LMSpec
+from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
 from judgec.raters.features import KeptFeatures
 from judgec.raters.judge import Binding, CompiledJudge
@@ -57,7 +57,7 @@ class Bench:
     def __init__(self, path: Path, script: Callable[[str, int], Answer] | None = None) -> None:
         self.path = path
         self.engine = ScriptedEngine(script or (lambda prompt, _: reply(1 + len(prompt) % 5, confidence=70)))
-        self.spec = LMSpec(model=EMBEDDED)
+        self.spec = LMSpec(model="hosted_vllm/scripted")
         self.scale = SCALE
         self.module = judge_module("grade", SCALE, ASPECTS, FIELDS)
         self.usage = Usage()
@@ -66,7 +66,7 @@ class Bench:
         """Raw judgments, one a sample."""
         self.usage = Usage()
         with Journal(self.path) as journal:
-            lm = open_lm(self.spec, journal=journal, budget=Budget(), usage=self.usage, embedded_engine=self.engine)
+            lm = open_lm(self.spec, journal=journal, budget=Budget(), usage=self.usage, backend=self.engine)
             raters = [
                 PromptRater(
                     self.module,
@@ -147,7 +147,7 @@ def changed_rubric(bench: Bench) -> None:
 
 
 def changed_temperature(bench: Bench) -> None:
-    bench.spec = LMSpec(model=EMBEDDED, temperature=0.5)
+    bench.spec = LMSpec(model="hosted_vllm/scripted", temperature=0.5)
 
 
 def changed_model(bench: Bench) -> None:
@@ -275,7 +275,7 @@ def test_stream_of_a_judge_equals_judging_the_list(tmp_path: Path) -> None:
     bench = Bench(tmp_path / "j.db")
     judge = CompiledJudge(bench.module, SCALE, ASPECTS, None, {"grade": passing(0.7)})
     with Journal(tmp_path / "j.db") as journal:
-        lm = open_lm(bench.spec, journal=journal, budget=Budget(), usage=Usage(), embedded_engine=bench.engine)
+        lm = open_lm(bench.spec, journal=journal, budget=Budget(), usage=Usage(), backend=bench.engine)
         prompt = PromptRater(
             judge.module, scale=SCALE, aspects=ASPECTS, anew=True, known=KnownAnswers(journal, client_of(lm), "judge")
         )

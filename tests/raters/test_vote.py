@@ -14,7 +14,7 @@ from judgec.lm.client import client_of, open_lm
 from judgec.lm.executor import Ask, Executor
 from judgec.lm.journal.journal import Journal
 from judgec.lm.router import routed
-from judgec.lm.spec import EMBEDDED, LMSpec
+from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
 from judgec.raters.features import KeptFeatures
 from judgec.raters.judge import Binding, CompiledJudge
@@ -145,8 +145,8 @@ class Bench:
     ) -> Juror:
         engine = ScriptedEngine(script)
         engine.identity = name
-        spec = LMSpec(model=EMBEDDED)
-        lm = open_lm(spec, journal=self.journal, budget=Budget(), usage=Usage(), embedded_engine=engine)
+        spec = LMSpec(model="hosted_vllm/scripted")
+        lm = open_lm(spec, journal=self.journal, budget=Budget(), usage=Usage(), backend=engine)
         self.ways[name] = Executor(lm).run
         judge, known = judge_with(scale=scale), KnownAnswers(self.journal, client_of(lm), name)
 

@@ -89,7 +89,7 @@ def test_search_for_risky_calls_finds_them() -> None:
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("poisoned")
-    compiled_from(home, grading_world.rows(60), name="p", accept_at="4")
+    compiled_from(home, grading_world.rows(60), name="p", accept_at="4", lm="embedded")
     return home
 
 
@@ -231,7 +231,7 @@ def test_item_ids_and_agents_that_look_like_paths_are_only_names(tmp_path: Path)
         for row in grading_world.rows(60)
     ]
     home = tmp_path / "deep" / "home"
-    compiled_from(home, rows, name="p", accept_at="4")
+    compiled_from(home, rows, name="p", accept_at="4", lm="embedded")
     outside = [path for path in tmp_path.rglob("*") if path.is_file() and home not in path.parents]
     assert not outside
 

@@ -110,7 +110,9 @@ def test_pair_player_shows_a_game_the_same_way_whatever_the_schedule(one_order: 
 def test_a_further_agent_in_part_of_the_games_pays_no_game_twice(tmp_path: Path, plan: GamePlan) -> None:
     def play(agents: str, engine: ScriptedEngine) -> set[tuple[str, frozenset[str]]]:
         journal = Journal(tmp_path / "journal.db")
-        lm = open_lm(LMSpec.parse("embedded"), journal=journal, budget=Budget(), usage=Usage(), embedded_engine=engine)
+        lm = open_lm(
+            LMSpec.parse("hosted_vllm/scripted"), journal=journal, budget=Budget(), usage=Usage(), backend=engine
+        )
         entries = league({name: [(ord(name) + k) % 6 for k in range(15)] for name in agents})
         played, _ = play_tournament(
             entries, PairPlayer(entries, SeatedJury.alone(comparer(), Executor(lm).run), lambda *_: ()), plan
@@ -128,7 +130,9 @@ def test_a_further_agent_in_part_of_the_games_pays_no_game_twice(tmp_path: Path,
 def test_a_further_agent_asks_only_for_its_own_games(tmp_path: Path) -> None:
     def play(qualities: dict[str, list[int | None]], engine: ScriptedEngine) -> int:
         journal = Journal(tmp_path / "journal.db")
-        lm = open_lm(LMSpec.parse("embedded"), journal=journal, budget=Budget(), usage=Usage(), embedded_engine=engine)
+        lm = open_lm(
+            LMSpec.parse("hosted_vllm/scripted"), journal=journal, budget=Budget(), usage=Usage(), backend=engine
+        )
         entries = league(qualities)
         player = PairPlayer(entries, SeatedJury.alone(comparer(), Executor(lm).run), lambda *_: ())
         games = len(play_tournament(entries, player, GamePlan())[0])

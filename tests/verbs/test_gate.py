@@ -43,7 +43,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two versions of the embedded judge ``e``, labels that neither has seen, answers without labels."""
     home = tmp_path_factory.mktemp("gated")
     for seed in (0, 1):
-        compiled_from(home, rows(60, "c"), name="e", accept_at="3", seed=seed)
+        compiled_from(home, rows(60, "c"), name="e", accept_at="3", seed=seed, lm="embedded")
     fresh = rows(40, "f")
     write(home / "fresh.jsonl", fresh)
     write(home / "answers.jsonl", [{name: v for name, v in row.items() if name != "grade"} for row in fresh])

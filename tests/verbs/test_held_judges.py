@@ -26,7 +26,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two versions of the embedded judge ``e`` of grades 1-5."""
     home = tmp_path_factory.mktemp("held")
     for seed in (0, 1):
-        compiled_from(home, rows(60, "c"), name="e", accept_at="3", seed=seed)
+        compiled_from(home, rows(60, "c"), name="e", accept_at="3", seed=seed, lm="embedded")
     return home
 
 

@@ -41,7 +41,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for n, q in enumerate(QUERIES.itertuples())
         for grade, answer in ((5, f"It is {q.reference}."), (1 + n % 2, "The documents do not say."))
     ]
-    compiled_from(home, rows, name="parts")
+    compiled_from(home, rows, name="parts", lm="embedded")
     return home
 
 

@@ -205,7 +205,6 @@ def open_lm(
     journal: Journal | None,
     budget: Budget,
     usage: Usage,
-    embedded_engine: Backend | None = None,
     backend: Backend | None = None,
     retries: Retries | None = None,
     max_wait: MaxWait | None = None,
@@ -219,7 +218,6 @@ def open_lm(
         journal: Where finished calls are kept; None keeps none.
         budget: The caps; share it between the models of one run.
         usage: The meter; share it likewise.
-        embedded_engine: The engine for ``embedded``; by default judgec's own.
         backend: Who makes the attempts, whatever the model; by default ``open_backend`` decides.
         retries: How failed attempts are repeated.
         max_wait: How long a call waits for an endpoint that asks for time; share it between the models of a run.
@@ -237,7 +235,7 @@ def open_lm(
             "Cap the calls with --budget instead."
         )
     if backend is None:
-        backend = embedded_engine if spec.embedded and embedded_engine else open_backend(spec, environ)
+        backend = open_backend(spec, environ)
     calls = Calls(
         spec, backend, journal=journal, budget=budget, usage=usage, retries=retries or Retries(), max_wait=max_wait
     )

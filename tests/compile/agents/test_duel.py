@@ -32,7 +32,7 @@ def test_better_agent_wins_by_a_judge_that_knows_the_reference(tmp_path: Path) -
         for n in range(60)
         for quality in (n % 5, (n + 2) % 5)
     ]
-    compiled_from(tmp_path, rows, name="flags")
+    compiled_from(tmp_path, rows, name="flags", lm="embedded")
     program = programs.load(tmp_path, "flags@latest")
     queries = [Query(f"q{n}", f"Which colours has flag {n}?", " ".join(WORDS)) for n in range(12)]
     good = [Answer(query_id=q.query_id, agent=COMPILED, text=" ".join(WORDS)) for q in queries]

@@ -40,7 +40,7 @@ def bare(rows: list[Row], *labels: str) -> list[Row]:
 @pytest.fixture(scope="module")
 def by_rule(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Outcome]:
     home = tmp_path_factory.mktemp("claims")
-    return home, compiled_from(home, CLAIMS, name="rule")
+    return home, compiled_from(home, CLAIMS, name="rule", lm="embedded")
 
 
 def test_rows_say_of_each_claim_and_nugget_what_was_found(by_rule: tuple[Path, Outcome]) -> None:
@@ -124,7 +124,7 @@ def test_citations_of_a_model_and_by_rule_are_those_of_the_cited_document(
     with FakeOpenAI(check) as server:
         compiled_from(tmp_path, rows, name="lm", lm="openai/fake", api_base=server.base_url)
         by_model = judged(tmp_path, bare(rows, "supported"), "lm", api_base=server.base_url)
-    compiled_from(tmp_path, rows, name="rule")
+    compiled_from(tmp_path, rows, name="rule", lm="embedded")
     by_rule = judged(tmp_path, bare(rows, "supported"), "rule")
 
     for model, rule, given in zip(by_model, by_rule, rows, strict=True):

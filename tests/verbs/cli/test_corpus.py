@@ -55,7 +55,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for n, q in enumerate(QUERIES)
         for grade, answer in ((5, f"It is {q['reference']}."), (1 + n % 2, "The documents do not say."))
     ]
-    compiled_from(folder, rows, name="parts")
+    compiled_from(folder, rows, name="parts", lm="embedded")
     report = build_index([folder / "docs"], folder / "index")
     assert (report.passages, report.read, list(report.skipped)) == (24, 24, ["old.pdf"])
     return folder

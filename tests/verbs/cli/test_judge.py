@@ -124,7 +124,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
         {**item, "grade.claims": min(2, grading_world.expert_grade(str(item["answer"])) // 2), "grade.tone": k % 3}
         for k, item in enumerate(ITEMS)
     ]
-    compiled_from(home, rows, name="aspects", accept_at="1")
+    compiled_from(home, rows, name="aspects", accept_at="1", lm="embedded")
     return home
 
 

@@ -54,9 +54,9 @@ def bare(rows: Sequence[Row]) -> list[Row]:
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with the judge ``w`` of one grade, compiled on ``LABELLED``, and ``two`` of two aspects."""
     home = tmp_path_factory.mktemp("judged")
-    compiled_from(home, LABELLED, name="w", accept_at="4")
+    compiled_from(home, LABELLED, name="w", accept_at="4", lm="embedded")
     aspects = [{**row, "grade.claims": row["grade"] // 2, "grade.tone": k % 3} for k, row in enumerate(LABELLED)]
-    compiled_from(home, [dict(row, grade=None) for row in aspects], name="two", accept_at="1")
+    compiled_from(home, [dict(row, grade=None) for row in aspects], name="two", accept_at="1", lm="embedded")
     return home
 
 
@@ -310,7 +310,7 @@ FOLDED = grading_world.rows(40, per_query=2)
 def folded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with the judge ``f``, compiled on ``FOLDED`` and tested in five folds."""
     home = tmp_path_factory.mktemp("folded") / "ho me"
-    compiled_from(home, FOLDED, name="f", folds=5)
+    compiled_from(home, FOLDED, name="f", folds=5, lm="embedded")
     return home
 
 

@@ -187,7 +187,7 @@ def test_audit_from_an_empty_folder_with_the_embedded_engine(tmp_path: Path) -> 
 @pytest.mark.full
 def test_audit_on_screen_says_every_finding(tmp_path: Path) -> None:
     write(tmp_path / "labels.jsonl", grading_world.rows(90, per_query=2))
-    compiled_from(tmp_path, grading_world.rows(90, per_query=2), name="e")
+    compiled_from(tmp_path, grading_world.rows(90, per_query=2), name="e", lm="embedded")
     command = ["audit", "--judge", "e@latest", "--labels", "labels.jsonl", "--only", "length"]
     report = json.loads(judgec(tmp_path, *command, "--json").stdout)
     sentence = report["audits"]["length"]["sentence"]

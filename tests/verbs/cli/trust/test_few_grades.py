@@ -37,7 +37,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two versions of a judge of grades 0, 1, 2, accepted from 1; labels of new queries, none of them a 2."""
     home = tmp_path_factory.mktemp("part of the scale")
     for seed in (0, 1):
-        compiled_from(home, rows(60, "c"), name="e", accept_at="1", seed=seed)
+        compiled_from(home, rows(60, "c"), name="e", accept_at="1", seed=seed, lm="embedded")
     few = [row for row in rows(60, "f") if row["grade"] != 2]
     write(home / "few.jsonl", few)
     bare = [{name: value for name, value in row.items() if name != "grade"} for row in few]
