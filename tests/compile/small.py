@@ -59,7 +59,7 @@ def compiled_from(
         home=home,
         lm=spec,
         objective=objective or default_objective(labels),
-        evidence=evidence,
+        evidence=evidence or lm == "embedded",
         seed=seed,
         consensus=consensus,
         resamples=400,

@@ -14,6 +14,7 @@ from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
 from tests.compile.small import write
+from tests.fake_lm import FAKE
 
 
 def rows(queries: int) -> list[dict[str, object]]:
@@ -65,7 +66,7 @@ def test_judge_without_reference_is_said_to_follow_length_only_where_it_does(tmp
 
 
 def compiled(folder: Path, weighs: Weighs | None = None) -> Compiled:
-    settings = CompileSettings("pairs", folder, LMSpec.parse("embedded"), "kappa", resamples=200, evidence=False)
+    settings = CompileSettings("pairs", folder, LMSpec.parse(FAKE), "kappa", resamples=200, evidence=False)
     labels = read_labels(str(write(folder / "pairs.jsonl", rows(80))))
     with Session(settings.lm, folder) as session:
         return compile_judge(labels, replace(settings, weighs=weighs or Weighs()), session, Silent())

@@ -80,7 +80,7 @@ def test_instructions_come_from_files_and_from_the_datasheet(tmp_path: Path) -> 
     [
         ("none.txt", None, "openai/gpt-4o-mini", "not a file of UTF-8 text"),
         ("empty.txt", " \n", "openai/gpt-4o-mini", "no text in it"),
-        ("mine.txt", "Be strict.", "embedded", "embedded reads no instructions"),
+        ("mine.txt", "Be strict.", "embedded", "no model is named to read them"),
         ("zero-shot.txt", "Be strict.", "openai/gpt-4o-mini", "zero-shot is the name of the judge as it is"),
     ],
 )

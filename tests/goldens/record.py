@@ -127,6 +127,7 @@ def record(folder: Path) -> dict[str, Json]:
     do("labels", "sensors.jsonl", "--export", "sheet.csv", "--json", name="labels --export")
     do("compile-judge", "sensors.jsonl", "--name", "g", "--json")
     do("compile-judge", "sensors.jsonl", "--name", "h", "--no-evidence", "--json", name="compile-judge --no-evidence")
+    do("compile-judge", "sensors.jsonl", "--name", "h", "--seed", "1", "--json", name="compile-judge --seed")
     do("compile-judge", "sensors.jsonl", "--name", "g", "--dry-run", "--json", name="compile-judge --dry-run")
     do("judge", "sensors.jsonl", "--judge", "g@1", "--out", "judged.jsonl", "--json")
     do("judge", "queries.jsonl", "--judge", "g@1", "--out", "no.jsonl", "--json", name="judge without answers")

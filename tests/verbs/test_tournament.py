@@ -42,6 +42,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for grade, answer in ((5, f"It is {q.reference}."), (1 + n % 2, "The documents do not say."))
     ]
     compiled_from(home, rows, name="parts", lm="embedded")
+    compiled_from(home, rows[:24], name="few", lm="embedded")  # too few to be promoted
     return home
 
 
@@ -165,7 +166,7 @@ def test_evaluate_refuses_faulty_rows_with_their_place(home: Path, answers: judg
     with pytest.raises(UserError, match="no answers; a file of query_id"):
         played(unproven=True)
     with pytest.raises(UserError, match="pass --unproven"):
-        played(answers=answers.rows)
+        played(answers=answers.rows, judge="few")
     assert not (tmp_path / "out").exists()
 
 

@@ -29,6 +29,7 @@ from judgec.raters.recorded import FAILED, OnWhat, RecordedVerdicts
 from judgec.raters.replies.values import OFF
 from judgec.raters.signatures import fenced_inputs
 from judgec.raters.verdicts import AboutJudge
+from judgec.records.card import NO_MODEL
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item, LabelSet
 from judgec.records.tasks.registry import compares
@@ -60,6 +61,10 @@ def check_juror(program: Program, labels: LabelSet) -> None:
         raise UserError(
             f"{where}: reads {', '.join(card.fields)}; these labels have {', '.join(labels.fields)}. Compile it on "
             "them first."
+        )
+    if card.engine == NO_MODEL:
+        raise UserError(
+            f"{where}: was compiled without a model and has no prompt; one with a prompt is valid. Leave it out."
         )
     kind = card.settings.get("kind")
     if kind in {JURY_KIND, "recorded"} or card.settings.get("cascade") is not None:

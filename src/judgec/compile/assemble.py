@@ -39,7 +39,7 @@ class Bench:
         ask: Sends requests to the LM.
         evidence: Fitted on the train items, or None without evidence.
         seed: Seed of the calibrators' cross-validation.
-        language_model: Whether a language model gives the verdicts; false for the embedded evidence engine.
+        language_model: Whether a language model gives the verdicts; false where no model is asked.
         objective: What the calibrator and the decision rule maximize; None takes the labels' default.
         recorded: Verdicts that are looked up in place of a model that is asked, or None.
         fits: What was fitted on evidence alone, so that it is fitted once for all prompts.
@@ -77,6 +77,11 @@ class Bench:
     def judged(self, judge: CompiledJudge, candidate: Candidate, part: Part) -> Judgments:
         """What the judge with this prompt says of the items."""
         return judge.calibrate(part.items, self.raw(candidate, part) if judge.asks_lm else None)
+
+    @property
+    def no_model(self) -> bool:
+        """True where there are no verdicts, of a model or recorded: evidence alone judges."""
+        return not self.language_model and self.recorded is None
 
     @property
     def own_accept(self) -> bool:

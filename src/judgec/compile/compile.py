@@ -40,7 +40,7 @@ from judgec.compile.search.candidates import UNCOMPILED, Candidate, task_module,
 from judgec.compile.search.plan import CallPlan
 from judgec.compile.search.registry import OPTIMIZERS, Optimizer, find_optimizer
 from judgec.compile.settings import MIN_TEST_QUERIES, CompileSettings
-from judgec.compile.verify import BEST_ALONE, COMPILED_SINGLE, Verification, labelled, verify
+from judgec.compile.verify import BEST_ALONE, COMPILED_SINGLE, NO_PROMPT, Verification, labelled, verify
 from judgec.errors import UserError
 from judgec.labels.experts import drawn_note
 from judgec.labels.sides.draw import folds_of
@@ -55,7 +55,7 @@ from judgec.raters.prompt import verdicts
 from judgec.raters.recorded import RecordedVerdicts, ranges_for_card
 from judgec.raters.replies import is_unread
 from judgec.raters.tasks.preference import weighing
-from judgec.records.card import EVIDENCE_ALONE, ProgramCard, Setting
+from judgec.records.card import EVIDENCE_ALONE, NO_MODEL, ProgramCard, Setting
 from judgec.records.cost import JudgeCost
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
@@ -197,13 +197,14 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
     watch.stage("split", _sizes(dataset))
     module = _module(labels, settings)
     optimizer, plan = _planned(parts, module, settings)
-    watch.stage("plan", f"{plan.whole.shown()}; {settings.lm.asked_at}")
-    if settings.recorded is None or settings.asked:
+    said = "no model, evidence alone" if settings.no_model else f"{plan.whole.shown()}; {settings.lm.asked_at}"
+    watch.stage("plan", said)
+    if not settings.no_model and (settings.recorded is None or settings.asked):
         session.preflight(reflects=plan.whole.reflects)
         settings = replace(settings, lm=session.settled(settings.lm))  # for the card: as it is asked
     if settings.asked:
         settings = replace(settings, recorded=ask_candidates(labels, settings, session.ask_whole, watch))
-    if settings.batch and settings.recorded is None and not settings.lm.embedded:
+    if settings.batch and settings.recorded is None and not settings.no_model:
         _ask_ahead(parts, module, session, watch)
     tested_queries = dataset.test.n_queries
     compiling = Compiling(Candidate(UNCOMPILED, module), settings, session, optimizer, objective, watch, tested_queries)
@@ -232,8 +233,9 @@ def _measured(
     bare = ratings_of(dataset, dataset.test, uncompiled_calibrated)
     gain = differences(verification.ratings["compiled"], bare, how, nominal=nominal)
     refusal, unread = _refusal(labels, settings, judge, verification), _unread(verification)
-    if unread:
-        gain = {name: Estimate(value=None, note=unread) for name in gain}
+    if unread or settings.no_model:
+        unknown = unread or NO_PROMPT
+        gain = {name: Estimate(value=None, note=unknown) for name in gain}
     moved = _moved(settings, judge, dataset)
     promotion_test = PromotionTest(
         dataset,
@@ -449,7 +451,7 @@ def _planned(parts: Parts, module: dspy.Module, settings: CompileSettings) -> tu
         check_untaught(parts, settings.asked)
         whole = plan_candidates(settings, parts.pooled.labels)
         return OPTIMIZERS["auto"], RoundsPlan(whole, (whole,) * len(parts.rounds))
-    if settings.recorded is not None:
+    if settings.recorded is not None or settings.no_model:
         free = CallPlan((), 0, 0.0, None, searches=True, reflects=False)
         return OPTIMIZERS["auto"], RoundsPlan(free, (free,) * len(parts.rounds))  # nothing is asked, nobody proposes
     optimizer = find_optimizer(
@@ -485,7 +487,7 @@ def _abstention(
 def _curve(parts: Parts, tested: Sequence[Round], how: Resampling, settings: CompileSettings) -> LearningCurve | None:
     if not settings.learning_curve:
         return None
-    rounds = [Taught(one.bench, one.choice.chosen, one.judged["compiled_prompt"]) for one in tested]
+    rounds = [Taught(one.bench, one.choice.chosen, one.judged.get("compiled_prompt")) for one in tested]
     return learning_curve(rounds, parts.pooled, parts.pool, parse_objective(settings.objective), how)
 
 
@@ -544,10 +546,12 @@ def _notes(
     notes += language_notes(languages_of(dataset.labels.items))
     if settings.recorded is not None:
         notes += [*settings.recorded.notes, *_coverage(settings.recorded, dataset, verification)]
-    if not judge.asks_lm:
+    if settings.no_model:
+        notes.append(
+            f"{NO_MODEL}: evidence alone judges, there is no prompt, and judging costs nothing; --lm names one"
+        )
+    elif not judge.asks_lm:
         notes.append(f"{EVIDENCE_ALONE}: judging asks no language model and costs nothing per judgment")
-    if settings.lm.embedded:
-        notes.append("judge: embedded evidence engine, no language model")
     if dataset.labels.constructed:
         notes.append("constructed labels: no expert gave them, agreement with them says nothing about experts")
     queries = dataset.test.n_queries
@@ -560,7 +564,7 @@ def _notes(
         if alone >= whole:
             notes.append(
                 f"evidence alone is as good ({objective_name(objective.name)} {number(alone)} against {number(whole)}) "
-                "and costs nothing per judgment: compile with --lm embedded"
+                "and costs nothing per judgment: compile without --lm"
             )
     return tuple(notes)
 

@@ -23,7 +23,7 @@ from judgec.raters.judge import acceptability
 from judgec.raters.programs import dump_module
 from judgec.raters.tree import tree_of
 from judgec.records.audit import Finding
-from judgec.records.card import EVIDENCE_ALONE, ProgramCard
+from judgec.records.card import EVIDENCE_ALONE, NO_MODEL, ProgramCard
 from judgec.records.judgment import NOT_ASKED
 from judgec.records.label import UNLABELLED, FloatArray, IntArray, Label
 from judgec.records.ratings import people_mean
@@ -96,11 +96,12 @@ def page_of(compiled: Compiled, settings: CompileSettings, card: ProgramCard) ->
     by_item = _by_item(compiled)
     reasons = Counter(reason for reason in judged.unscored if reason not in {None, NOT_ASKED})
     parent, before = _parent(compiled, settings, card)
+    absent = {"uncompiled", "compiled_prompt"} if settings.no_model else {}
     return rendered(
         JudgePage(
             card=card,
             verdict=verdict_of(compiled, settings, f"{card.name}@{card.version}"),
-            agreements=compiled.verification.agreements,
+            agreements={name: one for name, one in compiled.verification.agreements.items() if name not in absent},
             facts=_facts(compiled, card),
             charts={aspect: _charts(compiled, j) for j, aspect in enumerate(labels.aspects)},
             groups=by_group(compiled),
@@ -109,7 +110,7 @@ def page_of(compiled: Compiled, settings: CompileSettings, card: ProgramCard) ->
             alt_test=replacement(compiled.dataset, compiled.verification.judgments),
             worst=worst_disagreements(test.items, target, judged, labels.scale, by_item),
             unscored=dict(reasons.most_common(MOST_REASONS)),
-            prompt=prompt_lines(dump_module(compiled.judge.module)),
+            prompt=[] if settings.no_model else prompt_lines(dump_module(compiled.judge.module)),
             before=before,
             parent=parent,
             data=_data(compiled, settings, card),
@@ -167,7 +168,9 @@ def put_audits(home: Path, card: ProgramCard, found: Sequence[Finding]) -> None:
 def _facts(compiled: Compiled, card: ProgramCard) -> list[str]:
     decision = compiled.decision
     facts = [f"{'Promoted' if card.promoted else 'Kept as a challenger'}: {card.reason}."]
-    if card.evidence_alone:
+    if card.engine == NO_MODEL:
+        facts.append("No model: evidence alone judges, calibrated on the labels; there is no prompt.")
+    elif card.evidence_alone:
         facts.append("Evidence alone, no prompt: judging asks no language model; the prompt below is kept, not used.")
     if decision.detectable is not None and number(decision.detectable) not in card.reason:
         smallest = number(decision.detectable)
@@ -282,6 +285,7 @@ def _parent(compiled: Compiled, settings: CompileSettings, card: ProgramCard) ->
 def _data(compiled: Compiled, settings: CompileSettings, card: ProgramCard) -> list[tuple[str, str]]:
     dataset, cost = compiled.dataset, card.cost
     parts = [dataset.train, dataset.dev, dataset.test, *([dataset.reserve] if dataset.reserve else [])]
+    no_model = card.engine == NO_MODEL
     sampling: Mapping[str, object] = {k: v for k, v in card.lm.items() if k not in {"model", "api_base"}}
     facts = {
         "labels": str(settings.source.get("path") or "").rpartition("/")[2],
@@ -291,10 +295,16 @@ def _data(compiled: Compiled, settings: CompileSettings, card: ProgramCard) -> l
         "annotators": count(len(dataset.test.experts.annotators)),
         "scale": f"{card.scale.name}: {', '.join(map(str, card.scale.grades))}"
         + ("" if card.scale.accept_at is None else f"; accepted from {card.scale.accept_at}"),
-        "model": str(card.lm.get("model", "")) + (f" ({card.engine})" if card.engine else ""),
-        "sampling": ", ".join(f"{name} {value}" for name, value in sampling.items() if value is not None),
+        "model": card.engine
+        if no_model
+        else str(card.lm.get("model", "")) + (f" ({card.engine})" if card.engine else ""),
+        "sampling": ""
+        if no_model
+        else ", ".join(f"{name} {value}" for name, value in sampling.items() if value is not None),
         "objective": objective_name(card.objective),
-        "optimizer": f"{card.optimizer}: {card.settings.get('prompt', '')}; {_candidates(compiled)}",
+        "optimizer": ""
+        if no_model
+        else f"{card.optimizer}: {card.settings.get('prompt', '')}; {_candidates(compiled)}",
         "recorded judges": _recorded(compiled),
         "calibrator": "; ".join(f"{a}: {c.source}, {c.family}" for a, c in compiled.judge.calibrators.items()),
         "seed": str(card.seed),

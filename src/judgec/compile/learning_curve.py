@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from scipy.stats import t as student
 
-from judgec.compile.assemble import Bench, calibration_data, fitted
+from judgec.compile.assemble import Bench, calibration_data, fitted, learned_part
 from judgec.compile.dataset import Dataset, Part, ratings_of
 from judgec.compile.search.candidates import Candidate
 from judgec.compile.verify import labelled
@@ -166,13 +166,13 @@ class LearningCurve:
 
 @dataclass(frozen=True, slots=True)
 class Taught:
-    """A round of a compile: its data, its prompt, and that prompt's own verdicts on the round's test items."""
+    """A round of a compile: its data, its prompt, and the verdicts on its test items; None where no model is asked."""
 
     bench: Bench
     chosen: Candidate
-    raw_test: Judgments
+    raw_test: Judgments | None
 
-    def judged(self, part: Part, raw: Judgments) -> Judgments:
+    def judged(self, part: Part, raw: Judgments | None) -> Judgments:
         """The test items by a judge that is calibrated on ``part``."""
         judge = fitted(self.bench, self.chosen, part, raw)
         return judge.calibrate(self.bench.dataset.test.items, self.raw_test if judge.asks_lm else None)
@@ -201,10 +201,14 @@ def learning_curve(
     def value(pieces: list[Judgments]) -> float:
         return objective.value(ratings_of(pooled, pooled.test, pool(pieces)))
 
-    data = [calibration_data(one.bench, one.chosen) for one in rounds]
+    data: list[tuple[Part, Judgments | None]] = [
+        (learned_part(one.bench), None) if one.bench.no_model else calibration_data(one.bench, one.chosen)
+        for one in rounds
+    ]
     targets = [one.bench.target(part) for one, (part, _) in zip(rounds, data, strict=True)]
     usable = [
-        np.flatnonzero((target >= 0).any(axis=1) & raw.scored) for target, (_, raw) in zip(targets, data, strict=True)
+        np.flatnonzero((target >= 0).any(axis=1) & (True if raw is None else raw.scored))
+        for target, (_, raw) in zip(targets, data, strict=True)
     ]
     most = min(map(len, usable))
     sizes = []
@@ -220,7 +224,7 @@ def learning_curve(
             for size, rows in nested(order, part, sizes).items():
                 subset = part.rows(rows)
                 if labelled(subset, one.bench.target(subset)):
-                    pieces[size].append(one.judged(subset, raw.subset(rows)))
+                    pieces[size].append(one.judged(subset, None if raw is None else raw.subset(rows)))
         for size, found in pieces.items():
             if len(found) == len(rounds):
                 values[size].append(value(found))

@@ -23,12 +23,11 @@ from judgec.lm.usage import Spent
 from judgec.raters.programs import Program, dump_module
 from judgec.raters.signatures import fingerprint
 from judgec.raters.tree import tree_of
-from judgec.records.card import EVIDENCE_ALONE, Cost, ProgramCard
+from judgec.records.card import EVIDENCE_ALONE, NO_MODEL, Cost, ProgramCard
 from judgec.records.estimate import Estimate
 from judgec.records.language import languages_of
 from judgec.report.items import item_lines
 
-ENGINE_NOTE = "embedded evidence engine, no language model"
 PACKAGES = ("dspy", "mlflow", "numpy", "scikit-learn")
 
 
@@ -161,7 +160,7 @@ def _card(compiled: Compiled, settings: CompileSettings, cost: Cost, created: st
         languages=languages_of(labels.items),
         labels=labels.source.get("labels", ""),
         lm=settings.asked_by(compiled.judge).describe(),
-        engine=EVIDENCE_ALONE if not compiled.judge.asks_lm else ENGINE_NOTE if settings.lm.embedded else "",
+        engine=NO_MODEL if settings.no_model else "" if compiled.judge.asks_lm else EVIDENCE_ALONE,
         evidence_alone=not compiled.judge.asks_lm,
         optimizer=settings.optimizer,
         settings=card_settings(compiled.chosen, settings, compiled.abstention, compiled.judge),

@@ -144,6 +144,11 @@ class CompileSettings:
     asked: tuple[AskedCandidate, ...] = ()
     functions: Mapping[str, object] = field(default_factory=dict, repr=False)
 
+    @property
+    def no_model(self) -> bool:
+        """True where nobody is asked, now or ever: the judge is evidence, calibrated."""
+        return self.lm.embedded and self.recorded is None and not self.asked
+
     def asked_by(self, judge: CompiledJudge) -> LMSpec:
         """The model that a compiled judge asks: of several candidates those that it is made of."""
         if not self.asked or not judge.asks_lm:
@@ -170,10 +175,10 @@ def reflection_spec(judge: LMSpec, model: str | None) -> tuple[LMSpec | None, st
     if judge.members:
         return None, "candidates that stand side by side are asked as they are"
     if judge.embedded:
-        return None, "the embedded engine reads evidence, not instructions"
+        return None, "without a model there is no prompt to rewrite"
     named = named or LMSpec.parse(judge.model)
     if named.embedded:
-        return None, "the embedded engine cannot write prose"
+        return None, "no model rewrites prompts"
     return LMSpec.parse(
         named.model,
         api_base=judge.api_base or own_endpoint(judge.model) if named.provider == judge.provider else None,

@@ -28,6 +28,7 @@ JUDGES = (*BASELINES, "compiled")
 BEST_ALONE = "best_alone"  # of recorded judges the one that was best as it is, before the test
 COMPILED_SINGLE = "compiled_single"  # of a compile with panels the best single judge, compiled
 NO_EVIDENCE = "evidence was left out (--no-evidence)"
+NO_PROMPT = "no model, no prompt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,9 @@ def judge_test(
     """
     test = bench.dataset.test
     judged = {"majority": majority(bench.dataset, test, bench.target(bench.dataset.train))}
+    if bench.no_model:
+        judged["evidence_only"] = judged["compiled"] = judge.calibrate(test.items, None)
+        return judged, judged["compiled"]
     if bench.evidence is not None and judge.asks_lm:
         judged["evidence_only"] = evidence_only(bench, uncompiled).judge(test.items, bench.ask)
     judged["uncompiled"] = bench.raw(uncompiled, test)
@@ -93,7 +97,7 @@ def verify(dataset: Dataset, judgments: Mapping[str, Judgments], resampling: Res
     some = [name for name in (BEST_ALONE, COMPILED_SINGLE) if name in judgments]
     for name in (*BASELINES, *some, "compiled"):
         if name not in judgments:
-            agreements[name] = nothing(NO_EVIDENCE)
+            agreements[name] = nothing(NO_EVIDENCE if name == "evidence_only" else NO_PROMPT)
             continue
         parts = {aspect: ratings_of(dataset, test, judgments[name], j) for j, aspect in enumerate(labels.aspects)}
         whole = measure(ratings[name], resampling, nominal=nominal)

@@ -323,7 +323,7 @@ class Session:
 
 def _models(spec: LMSpec) -> list[LMSpec]:
     """The models that are asked."""
-    return [one for one in spec.members.values() or (spec,) if one.recorded is None]
+    return [one for one in spec.members.values() or (spec,) if one.recorded is None and not one.embedded]
 
 
 def _key(spec: LMSpec) -> str:

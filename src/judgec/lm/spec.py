@@ -325,6 +325,8 @@ class LMSpec(BaseModel):
         """Model and host, for people: ``openai/m at 127.0.0.1:8000``; of a jury every juror's."""
         if self.members:
             return ", ".join(dict.fromkeys(one.asked_at for one in self.members.values()))
+        if self.embedded:
+            return "no model"
         if self.in_process or self.recorded is not None:
             return self.model
         return f"{self.model} at {self.own_host if self.api_base is None else host_of(self.api_base)}"

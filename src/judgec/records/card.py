@@ -12,6 +12,7 @@ from judgec.records.scale import Scale
 Setting = bool | int | float | str | None
 SECRET_WORDS = ("key", "token", "secret", "password", "authorization", "credential")
 EVIDENCE_ALONE = "evidence alone, no prompt"
+NO_MODEL = "no model"  # what the card calls the engine of a program that was compiled without one
 COUNTS = ("max_tokens", "max_completion_tokens")  # these only sound secret
 
 

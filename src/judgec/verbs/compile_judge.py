@@ -34,6 +34,7 @@ from judgec.verbs.options.compile_judge import CompileJudgeOptions
 from judgec.verbs.recorded import FoundVerdicts, cascade_of, panel_of, recorded_of
 from judgec.verbs.verb import verb
 
+NO_OPTIMIZER = "none"  # of a judge without a prompt
 MARGIN = 0.02  # of the objective; a loss that few would pay ten times the price to avoid
 LABELS = "a file of experts' labels"
 IN_MEMORY = "judge"  # the name of a judge whose labels have no file and that nobody named
@@ -104,6 +105,9 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
     if recorded is not None:
         where = LMSpec.parse(recorded.model)
         spec = where if alone else candidates.models(dict.fromkeys(others, where))
+    no_model = not candidates.beside and recorded is None and spec.embedded
+    if no_model:
+        _check_without_model(options)
     if options.batch:
         require_batches(spec)
     asked = candidates.asked(labels.label_set)
@@ -120,7 +124,13 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
         home=options.home,
         lm=spec,
         objective=options.objective or default_objective(labels.label_set),
-        optimizer=JURY_KIND if asked else options.optimizer if recorded is None else RECORDED_KIND,
+        optimizer=JURY_KIND
+        if asked
+        else RECORDED_KIND
+        if recorded
+        else NO_OPTIMIZER
+        if no_model
+        else options.optimizer,
         seed=options.seed,
         budget=options.budget,
         max_cost=options.max_cost,
@@ -169,6 +179,26 @@ def _start(options: CompileJudgeOptions) -> Program | None:
     return programs.load(options.home, options.start)
 
 
+def _check_without_model(options: CompileJudgeOptions) -> None:
+    """Refuse what is of a prompt where no model reads one.
+
+    Raises:
+        UserError: An option that changes or searches a prompt, or that leaves out the evidence, which is all there is.
+    """
+    of_prompts = {
+        "--no-evidence": not options.evidence,
+        f"--optimizer {options.optimizer}": options.optimizer != CompileJudgeOptions.optimizer,
+        "--from": options.start is not None,
+        "--factors": bool(options.factors),
+        "--has-citations": options.has_citations,
+    }
+    if given := [option for option, has in of_prompts.items() if has]:
+        raise UserError(
+            f"{given[0]}: no model is named, so that evidence alone judges and there is no prompt. Name a model with "
+            f"--lm, or leave {given[0]} out."
+        )
+
+
 def _completed(options: CompileJudgeOptions, start: Program) -> CompileJudgeOptions:
     """What was not said is as in the compile of the judge whose prompt is carried over."""
     source, card = start.report.get("source"), start.card
@@ -194,7 +224,8 @@ def _prompts(options: CompileJudgeOptions, labels: LabelSet, spec: LMSpec) -> di
     for name in options.instructions:
         where = f"--instructions {name}"
         if not reads:
-            raise UserError(f"{where}: {spec.model} reads no instructions; a language model does. Name one with --lm.")
+            said = "no model is named to read them" if spec.embedded else f"{spec.model} reads no instructions"
+            raise UserError(f"{where}: {said}; a language model does. Name one with --lm.")
         try:
             text = Path(name).read_text(encoding="utf-8-sig").strip()
         except (OSError, UnicodeDecodeError) as error:

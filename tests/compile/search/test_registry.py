@@ -36,7 +36,9 @@ def test_unknown_optimizer_is_refused_with_the_names_there_are() -> None:
 @pytest.mark.parametrize("name", ["gepa", "mipro"])
 def test_optimizer_that_rewrites_without_a_reflection_model_is_refused(name: str) -> None:
     _, why = reflection_spec(LMSpec.parse("embedded"), None)
-    with pytest.raises(UserError, match="reads evidence, not instructions; bootstrap and labeled need none"):
+    with pytest.raises(
+        UserError, match="without a model there is no prompt to rewrite; bootstrap and labeled need none"
+    ):
         find_optimizer(name, reflection=False, no_reflection=why)
 
 

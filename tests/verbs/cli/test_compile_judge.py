@@ -175,19 +175,19 @@ def test_bad_usage_exits_two_and_writes_nothing(tmp_path: Path, arguments: list[
 @pytest.mark.full
 def test_people_see_stages_a_table_the_verdict_and_the_next_command(tmp_path: Path) -> None:
     write(tmp_path / "labels [1].jsonl", grading_world.rows(40, per_query=1))
-    done = judgec(tmp_path, "compile-judge", "labels [1].jsonl", "--no-evidence", "--home", "my home")
+    done = judgec(tmp_path, "compile-judge", "labels [1].jsonl", "--home", "my home")
     for stage in (
         "labels      labels [1].jsonl",
         "split ",
-        "baselines ",
-        "search ",
+        "plan        no model",
         "calibrate ",
         "verify ",
         "track ",
     ):
         assert stage in done.stderr
     assert "labels-1@1 on" in done.stdout
-    assert "judge: embedded evidence engine, no language model" in done.stderr
+    assert "note: no model: " in done.stderr
+    assert "\n0 LM calls, no cost" in done.stderr
     assert "Next: judgec judge FILE --judge labels-1@latest --out judged.jsonl --home 'my home'\n" in done.stderr
     assert "judgec ui --home 'my home'\n" in done.stderr
 
@@ -209,7 +209,7 @@ def test_one_column_a_rater_in_words_under_other_names_compiles_to_a_judge_of_th
             said = [RATED_WORDS[grade], other, "so I say"]
             writer.writerow([row["query_id"], row["query"], row["answer"], *said])
     renamed = ["--map", "Question=query", "--map", "Reply=answer", "--map", "q_no=query_id"]
-    options = [*renamed, "--annotators", "alice,bob", "--no-evidence", "--json"]
+    options = [*renamed, "--annotators", "alice,bob", "--json"]
     report = json.loads(judgec(tmp_path, "compile-judge", "rated.csv", *options).stdout)
     assert sum(report["split"][name] for name in ("train", "dev", "test")) == len(world)
     assert report["task"] == "grade"
@@ -231,7 +231,7 @@ def test_one_column_a_rater_in_words_under_other_names_compiles_to_a_judge_of_th
 @pytest.mark.full
 def test_two_processes_at_once_get_two_versions_and_two_looks(tmp_path: Path) -> None:
     write(tmp_path / "w.jsonl", grading_world.rows(60, per_query=1))
-    command = [sys.executable, str(ROOT / "cli.py"), "compile-judge", "w.jsonl", "--no-evidence", "--json"]
+    command = [sys.executable, str(ROOT / "cli.py"), "compile-judge", "w.jsonl", "--json"]
     both = [subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     reports = [json.loads(process.communicate(timeout=280)[0]) for process in both]
     assert sorted(report["version"] for report in reports) == [1, 2]

@@ -38,9 +38,11 @@ def request(home: Path, server: FakeOpenAI, **options: object) -> CompileJudgeOp
     return CompileJudgeOptions(labels=str(labels), home=home, **given)
 
 
-def test_embedded_compile_of_thirty_queries_tests_all_of_them_and_says_what_more_would_show(tmp_path: Path) -> None:
+def test_compile_without_a_model_of_thirty_queries_tests_all_of_them_and_says_what_more_would_show(
+    tmp_path: Path,
+) -> None:
     write(tmp_path / "world.jsonl", ROWS)
-    done = judgec(tmp_path, "compile-judge", "world.jsonl", "--no-evidence")
+    done = judgec(tmp_path, "compile-judge", "world.jsonl")
     first, second = (tmp_path / "programs" / name / "0001" for name in ("world", "b"))
     report = json.loads((first / "report.json").read_text())
     assert report["split"] == {"train": 0, "dev": 0, "test": 60, "folds": 5}
@@ -48,14 +50,16 @@ def test_embedded_compile_of_thirty_queries_tests_all_of_them_and_says_what_more
     assert "a difference of .08" in sentence
     assert f"{sentence[0].upper()}{sentence[1:]}." in (first / "report.html").read_text()
     assert sentence in done.stderr
-    judgec(tmp_path, "compile-judge", "world.jsonl", "--no-evidence", "--name", "b", "--json")
+    judgec(tmp_path, "compile-judge", "world.jsonl", "--name", "b", "--json")
     assert json.loads((second / "card.json").read_text())["looks"] == 2
     split = [json.loads((folder / "split.json").read_text())["folds"] for folder in (first, second)]
     assert split[0] == split[1]
 
 
 def test_single_split_of_thirty_queries_warns(tmp_path: Path, server: FakeOpenAI) -> None:
-    report = compile_judge.run(request(tmp_path, server, lm="embedded", api_base=None, folds=1), Silent()).report
+    report = compile_judge.run(
+        request(tmp_path, server, lm="embedded", optimizer="auto", evidence=True, api_base=None, folds=1), Silent()
+    ).report
     assert report["split"] == {"train": 30, "dev": 12, "test": 18}
     notes = report["notes"]
     assert isinstance(notes, list)

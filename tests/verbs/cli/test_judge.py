@@ -159,6 +159,7 @@ def test_missing_answer_is_an_empty_answer_and_repeated_rows_are_judged_once(ans
         "1 rows repeat an item and are judged once.",
         "2 rows have no answer; they are judged as empty answers.",
         f"{learned} of 3 items are of queries that the judge has learned from: learned is true there.",
+        "aspects@1: evidence alone, no prompt; no language model was asked",
     ]
     assert notes[-1].startswith("aspects@1 was not promoted: ")
 

@@ -59,7 +59,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     questions = (SENSORS / "queries.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
     (folder / "few.jsonl").write_text("".join(questions[-8:]), encoding="utf-8")
     judgec_here(folder, "index", SENSORS / "catalogue", "--out", "index")
-    judgec_here(folder, "compile-judge", "labels.jsonl", "--name", "one", "--optimizer", "labeled")
+    judgec_here(folder, "compile-judge", "labels.jsonl", "--name", "one")
     return folder
 
 
@@ -85,9 +85,8 @@ def query_set(home: Path) -> Path:
 
 
 def comparison(home: Path) -> Path:
-    compiling = ("--name", "two", "--optimizer", "labeled", "--no-evidence")
     if not (home / "programs" / "two").exists():
-        judgec_here(home, "compile-judge", "labels.jsonl", *compiling)
+        judgec_here(home, "compile-judge", "labels.jsonl", "--name", "two", "--seed", "1")
     judgec_here(home, "compare", "one@latest", "two@latest", "--report", "compare.html")
     return home / "compare.html"
 
@@ -198,8 +197,8 @@ def work_through(browser: Browser) -> None:
 
 def test_mlflow_has_two_judges_side_by_side_with_their_elo_and_one_as_a_model(home: Path, browser: Browser) -> None:
     # MLflow compares the two newest compiles of a task: two of this test's own, whatever ran before.
-    for name, more in (("first", ()), ("second", ("--no-evidence",))):
-        judgec_here(home, "compile-judge", "labels.jsonl", "--name", name, "--optimizer", "labeled", *more)
+    for name in ("first", "second"):
+        judgec_here(home, "compile-judge", "labels.jsonl", "--name", name)
     asked = ("--agents", "rag-bm25,rag-knn", "--index", "index", "--queries", "few.jsonl", "--judge", "first@latest")
     judgec_here(home, "evaluate", *asked, "--unproven", "--out", "league")
     store = tracking_store(home, None, {})
@@ -230,7 +229,7 @@ def test_mlflow_has_two_judges_side_by_side_with_their_elo_and_one_as_a_model(ho
 
 def test_turns_of_a_conversation_stand_below_each_other_with_who_spoke(tmp_path: Path, browser: Browser) -> None:
     write(tmp_path / "chats.jsonl", dialogues(80))
-    judgec_here(tmp_path, "compile-judge", "chats.jsonl", "--name", "chats", "--optimizer", "labeled")
+    judgec_here(tmp_path, "compile-judge", "chats.jsonl", "--name", "chats")
     page = tmp_path / "programs" / "chats" / "0001" / "report.html"
     browser.open(page.as_uri())
     browser.until(f"document.readyState === 'complete' && location.href.startsWith({json.dumps(page.as_uri())})")

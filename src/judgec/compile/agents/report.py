@@ -12,7 +12,7 @@ from judgec.compile.agents.page import agent_page, cases
 from judgec.compile.family_state import FamilyState, family_state
 from judgec.compile.pipeline import COMPILED, UNCOMPILED, decided_again
 from judgec.compile.release import Place, alias_of, cost_of, release
-from judgec.compile.report import ENGINE_NOTE, PACKAGES
+from judgec.compile.report import PACKAGES
 from judgec.connect.tracking.metrics import headline, of_cost
 from judgec.connect.tracking.runs import CandidateRun, CompileRun, DatasetInput, ModelVersion
 from judgec.labels.rows.items import digest
@@ -24,7 +24,7 @@ from judgec.rag.agents.compiled import TASK
 from judgec.raters import programs
 from judgec.raters.programs import Program, dump_module
 from judgec.raters.signatures import fingerprint
-from judgec.records.card import ProgramCard, Setting
+from judgec.records.card import NO_MODEL, ProgramCard, Setting
 from judgec.records.estimate import Estimate
 from judgec.records.scale import Scale
 from judgec.report.items import item_lines
@@ -268,7 +268,7 @@ def _card(found: CompiledAgent, settings: AgentCompile, origin: Provenance) -> P
         split_digest=found.found.split.digests["test"],
         labels=origin.labels,
         lm=origin.lm.describe(),
-        engine=ENGINE_NOTE if origin.lm.embedded else "",
+        engine=NO_MODEL if origin.lm.embedded else "",
         optimizer=settings.optimizer,
         settings=made,
         objective="mean score",

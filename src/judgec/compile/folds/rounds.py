@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from judgec.compile.assemble import Bench, calibrated
+from judgec.compile.assemble import Bench, calibrated, evidence_only
 from judgec.compile.cascades import MadeCascade, make_cascade
 from judgec.compile.choose import ChosenPrompt, choose_prompt
 from judgec.compile.dataset import Dataset
@@ -14,6 +14,7 @@ from judgec.compile.search.plan import CallPlan
 from judgec.compile.search.registry import Optimizer
 from judgec.compile.settings import CompileSettings
 from judgec.compile.verify import COMPILED_SINGLE, judge_test
+from judgec.errors import UserError
 from judgec.evidence.model import EvidenceModel
 from judgec.lm.session import Session
 from judgec.lm.watch import Watch
@@ -105,13 +106,21 @@ class Compiling:
             if choice.panel is not None:
                 named = settings.recorded.with_panel(choice.chosen.name, choice.panel.panel)
                 bench = replace(bench, recorded=named)
+        elif settings.no_model:
+            choice = ChosenPrompt(self.uncompiled, evidence_only(bench, self.uncompiled), (), ())
         else:
             choice = choose_prompt(
                 bench, self.uncompiled, settings, self.session, plan, self.optimizer, self.objective, self.watch
             )
         uncompiled = choice.uncompiled or self.uncompiled
-        self.watch.stage("calibrate", f"prompt {choice.chosen.name}{of}")
+        self.watch.stage("calibrate", f"{'evidence' if settings.no_model else f'prompt {choice.chosen.name}'}{of}")
         judge = calibrated(bench, choice.chosen, choice.fitted)
+        if settings.no_model and judge.asks_lm:
+            missing = ", ".join(name for name in labels.aspects if name not in judge.calibrators)
+            raise UserError(
+                f"{missing}: no label of it falls into train or dev, and nobody else would grade it; labels or a model "
+                "that is asked are needed. Label more items, or name a model with --lm."
+            )
         cascade = None
         if settings.cascade is not None:
             module, chosen = self.uncompiled.module, choice.chosen

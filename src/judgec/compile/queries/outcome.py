@@ -12,7 +12,7 @@ from judgec.compile.pipeline import decided_again
 from judgec.compile.queries.compile import MEASURED, WORDS, CompiledQueries, QuerySettings
 from judgec.compile.queries.saved import TASK, state_of
 from judgec.compile.release import Place, alias_of, release
-from judgec.compile.report import ENGINE_NOTE, PACKAGES
+from judgec.compile.report import PACKAGES
 from judgec.connect.tracking.metrics import headline, of_cost
 from judgec.connect.tracking.runs import CandidateRun, CompileRun, DatasetInput, ModelVersion
 from judgec.labels.rows.items import digest
@@ -22,7 +22,7 @@ from judgec.lm.spec import LMSpec
 from judgec.rag.queries.generation.generator import QueryGenerator
 from judgec.raters.programs import Program, dump_module
 from judgec.raters.signatures import fingerprint
-from judgec.records.card import Cost, ProgramCard
+from judgec.records.card import NO_MODEL, Cost, ProgramCard
 from judgec.records.estimate import Estimate
 from judgec.records.scale import ACCEPT_SCALE
 
@@ -170,7 +170,7 @@ def _card(compiled: CompiledQueries, origin: GeneratorOrigin) -> ProgramCard:
         data_digest=digest([sorted(origin.experts), sorted(item.item_id for item in found.items)]),
         split_digest=found.split.digests["test"],
         lm=origin.lm.describe(),
-        engine=ENGINE_NOTE if origin.lm.embedded else "",
+        engine=NO_MODEL if origin.lm.embedded else "",
         optimizer="candidates",
         settings={"prompt": compiled.chosen.name, "per_passage": origin.settings.per_passage},
         objective=OBJECTIVE,

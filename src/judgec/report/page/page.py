@@ -123,7 +123,7 @@ def judge_page(page: JudgePage) -> str:
         "worst": _worst(page),
         "items": embedded(page.items),
         "audits": audits_section(page.audits, name),
-        "prompt": prompt_section(page.prompt, page.before, page.parent),
+        "prompt": prompt_section(page.prompt, page.before, page.parent) if page.prompt else None,
         "data": {"rows": page.data, "notes": page.notes},
         "cite": _citation(page),
     }

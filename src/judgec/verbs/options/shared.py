@@ -143,7 +143,7 @@ Lm = Annotated[str, Option("The model that is asked: embedded, openai/gpt-4o-min
 LmOrRecorded = Annotated[
     str,
     Option(
-        "The model that is asked: embedded, openai/gpt-4o-mini, ...; recorded:FILE asks none.",
+        "The model that is asked: openai/gpt-4o-mini, ...; recorded:FILE asks none. Without one evidence alone judges.",
         panel="Model",
         project="lm",
     ),

@@ -14,7 +14,7 @@ from judgec.labels.project import find_project
 from judgec.raters import programs
 from judgec.raters.recorded import RECORDED_KIND
 from judgec.records.agreement import Agreement
-from judgec.records.card import EVIDENCE_ALONE, ProgramCard
+from judgec.records.card import EVIDENCE_ALONE, NO_MODEL, ProgramCard
 from judgec.report.modes_table import mode_table
 from judgec.report.numbers import dollars, objective_name, show, statistic_name
 from judgec.report.render import agreement_table, beside_table, comparison_table, notes, systems_sentence
@@ -35,7 +35,7 @@ SHOWN_STATISTICS = 2  # of the short table: what was maximised, and accept or ex
 def plan_report(settings: CompileSettings, plan: CallPlan) -> Report:
     """What a compile would ask at most."""
     how = f"{', '.join(settings.lm.members)}: {settings.lm.asked_at}" if settings.lm.members else settings.lm.asked_at
-    how += "" if settings.lm.members else f", --optimizer {settings.optimizer}"
+    how += "" if settings.lm.members or settings.no_model else f", --optimizer {settings.optimizer}"
     price = "list price, half of it in batches" if settings.batch else "list price"
     title = f"{settings.name} with {how}: at most, at {price}"
     stages = [*((stage.name, stage.most) for stage in plan.stages), ("in all", plan.total)]
@@ -114,10 +114,12 @@ def short_table(found: Compilation) -> TextTable:
     headline = statistics_of(card.objective)[0]
     names = list(dict.fromkeys((headline, "accept_agreement", "exact")))[:SHOWN_STATISTICS]
     best = agreements["compiled"].estimates[headline].value or 0.0
+    # Without a model the evidence is the judge, and the most frequent grade what it is compared with.
+    left_out = ("evidence_only", *LEFT_OUT[1:]) if card.engine == NO_MODEL else LEFT_OUT
 
     def shown(name: str) -> bool:
         value = agreements[name].estimates[headline].value
-        return name not in LEFT_OUT or (value is not None and value > best and name != "compiled_loo")
+        return name not in left_out or (value is not None and value > best and name != "compiled_loo")
 
     choice, recorded = compiled.choice, compiled.chosen.settings.get("kind") == RECORDED_KIND
     before = None if choice is None or not recorded else choice.uncompiled
@@ -221,6 +223,8 @@ def _every_table(found: Compilation) -> list[TextTable]:
 
 def _gains(found: Compilation) -> list[str]:
     gains = found.saved.compiled.prompt_gain
+    if found.saved.card.engine == NO_MODEL:
+        return []
     return [
         f"prompt gain ({statistic_name(name)}, both calibrated): {show(gains[name])}"
         for name in statistics_of(found.saved.card.objective)
