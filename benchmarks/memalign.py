@@ -17,7 +17,7 @@ from tests.service.ranking_world import REWRITES, graded_as, grader, style
 from tests.service.replies import Call, Outcome, Text, digest
 
 from judgec.compile.dataset import Dataset, Part
-from judgec.lm.embedded.prompt import Demonstration, PromptParts
+from judgec.lm.saved_engine import Demonstration, PromptParts
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import Item
 from judgec.records.scale import Scale

@@ -16,7 +16,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from time import perf_counter, process_time
 
-from judgec.rag.queries.embedded.writer import EmbeddedWriter
 from judgec.rag.queries.generation.generate import long_passages
 from judgec.rag.queries.generation.generator import RuleGenerator
 from judgec.rag.queries.reliability import Pair, Rules
@@ -26,6 +25,7 @@ from judgec.rag.queries.scenarios.building import build
 from judgec.rag.queries.scenarios.reading import files_in, read_scenario
 from judgec.rag.queries.terms import TermIndex
 from judgec.rag.retrieval.passages import Passage
+from judgec.rag.rules.writer import RuleWriter
 
 CHUNKS = 13_644
 QUESTIONS = 200  # of each scenario
@@ -79,7 +79,7 @@ def reliable(documents: Sequence[SampledDocument]) -> None:
 
 def scenarios(documents: Sequence[SampledDocument], chunks: Sequence[Passage], terms: TermIndex) -> None:
     """Print how many questions of each scenario are made, and how fast."""
-    writer = EmbeddedWriter(chunks)
+    writer = RuleWriter(chunks)
     total, used = 0, 0.0
     for path in files_in(SHIPPED):
         scenario = read_scenario(path)

@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 from judgec.lm import client
 from judgec.lm.backend import Backend
-from judgec.lm.embedded.engine import EmbeddedEngine
+from judgec.lm.saved_engine import SavedEngine
 from judgec.lm.spec import LMSpec
 
 FAKE = "hosted_vllm/fake"
@@ -22,7 +22,7 @@ def serving_fake() -> Iterator[None]:
     real = client.open_backend
 
     def opened(spec: LMSpec, environ: Mapping[str, str] | None = None) -> Backend:
-        return EmbeddedEngine() if spec.model == FAKE else real(spec, environ)
+        return SavedEngine() if spec.model == FAKE else real(spec, environ)
 
     with patch.object(client, "open_backend", opened):
         yield

@@ -10,7 +10,7 @@ import pytest
 
 import judgec
 from judgec.errors import UserError
-from judgec.lm.embedded.prompt import unquote
+from judgec.lm.saved_engine import unquote
 from judgec.raters import programs
 from judgec.raters.judge import load_judge as load_compiled
 from judgec.verbs.compilation import Compilation

@@ -10,7 +10,7 @@ from judgec.compile.compile import Compiled, compile_judge
 from judgec.compile.report import save
 from judgec.compile.settings import CompileSettings
 from judgec.labels.labels import read_labels
-from judgec.lm.embedded.prompt import unquote
+from judgec.lm.saved_engine import unquote
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent

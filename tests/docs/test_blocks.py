@@ -18,7 +18,7 @@ import pytest
 import yaml
 
 from judgec.connect.tracking import background
-from judgec.lm.embedded.prompt import unquote
+from judgec.lm.saved_engine import unquote
 from tests.docs.blocks import ROOT, Block, blocks, commands, documents, marks, outputs, printed
 from tests.service.fake_batches import FakeBatches
 from tests.service.fake_openai import FakeOpenAI

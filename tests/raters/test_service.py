@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from judgec.lm.client import open_lm
-from judgec.lm.embedded.prompt import read_prompt, unquote
 from judgec.lm.executor import Executor
 from judgec.lm.frozen import freeze
 from judgec.lm.journal.journal import Journal
+from judgec.lm.saved_engine import read_prompt, unquote
 from judgec.lm.spec import EMBEDDED, LMSpec
 from judgec.lm.usage import Budget, Usage
 from judgec.raters.fencing import fence, unfence

@@ -5,7 +5,7 @@ Its model is a real server on this machine, which counts every call that it gets
 
 from pathlib import Path
 
-from judgec.lm.embedded.prompt import unquote
+from judgec.lm.saved_engine import unquote
 from judgec.verbs.source import LabelSource
 from tests.compile.small import compiled_from
 from tests.service.replies import Call, Outcome, answer, digest

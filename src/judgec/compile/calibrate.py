@@ -102,8 +102,7 @@ def fit_calibrator(
         names: Names of the evidence columns.
         seed: Of folds, trees and resamples; equal input and seed give an equal calibrator.
         evidence_digest: Digest of the evidence model, kept with the calibrator.
-        lm_incumbent: Whether the raw verdict has to be beaten clearly; false where the embedded evidence engine gave
-            the verdicts.
+        lm_incumbent: Whether the raw verdict has to be beaten clearly; false where no model gave the verdicts.
         objective: What is maximized; by default kappa for classes and for two grades, else tau-b.
         stated: The positions that the LM stated, shape (n,), -1 where unscored; None takes them from ``verdicts``.
         own_accept: The experts said accept or reject apart from their grades: then a threshold on P(accept) is

@@ -180,7 +180,7 @@ def choose(data: Data, fit: Fit, objective: Objective, seed: int, *, lm_incumben
         fit: Fits every family of a source.
         objective: What is maximized.
         seed: Of the folds, which are made of whole queries, and of the cut points' resamples.
-        lm_incumbent: False for the embedded evidence engine, whose verdict has no right of the first.
+        lm_incumbent: False where no model gave the verdicts, which then have no right of the first.
     """
     by_lm = data.verdicts is not None and (lm_incumbent or data.evidence is None)
     fold = _folds(data, seed)

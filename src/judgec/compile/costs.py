@@ -43,7 +43,7 @@ def judge_costs(
         objective: The worth.
 
     Returns:
-        Nothing for the embedded engine, which costs nothing whatever it judges by.
+        Nothing without a model, which costs nothing.
     """
     if settings.lm.embedded:
         return ()

@@ -275,7 +275,7 @@ def service_error(error: lm15.LM15Error, spec: LMSpec) -> LMServiceError:
     said = first_line(error).partition("; this is lm15's")[0]  # its advice is for its own callers
     if isinstance(error, lm15.NotConfiguredError):
         keys = " or ".join(error.env_keys) or f"the key of {spec.provider}"
-        return LMServiceError(f"{where}: no API key found. Set {keys} in the environment, or use --lm embedded.")
+        return LMServiceError(f"{where}: no API key found. Set {keys} in the environment, or leave --lm out.")
     if isinstance(error, lm15.AuthError):
         keys = " or ".join(error.env_keys) or f"the key of {spec.provider}"
         return LMServiceError(f"{where}: {endpoint} refused the key ({said}). Check {keys} in the environment.")

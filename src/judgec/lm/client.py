@@ -253,11 +253,11 @@ def open_lm(
 
 
 def open_backend(spec: LMSpec, environ: Mapping[str, str] | None = None) -> Backend:
-    """Who makes the attempts at a model's calls: judgec's own engine, an endpoint's pooled client, DSPy's client."""
+    """Who makes the attempts at a model's calls: an endpoint's pooled client, DSPy's, or a saved judge's engine."""
     if spec.embedded:
-        from judgec.lm.embedded.engine import EmbeddedEngine
+        from judgec.lm.saved_engine import SavedEngine
 
-        return EmbeddedEngine()
+        return SavedEngine()
     return open_endpoint(spec, environ)
 
 

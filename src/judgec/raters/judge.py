@@ -14,6 +14,7 @@ from judgec.errors import ArtifactError, UserError
 from judgec.evidence.model import EvidenceModel, Observed
 from judgec.labels.stream.pieces import Piece
 from judgec.lm.executor import Ask
+from judgec.lm.spec import EMBEDDED
 from judgec.raters.calibrator import Calibrator, Trace
 from judgec.raters.cascade import EVIDENCE, Cascade
 from judgec.raters.checks import details_of, no_details, told_of
@@ -34,6 +35,7 @@ from judgec.records.judgment import UNSCORED, Judgments, expected
 from judgec.records.label import FloatArray, IntArray, Item
 from judgec.records.language import ENGLISH
 from judgec.records.scale import Scale
+from judgec.table import seal
 
 _Observe = Callable[[IntArray, bool], Observed]
 """Features and parts of the items in these rows, or of their mirror images."""
@@ -379,7 +381,13 @@ def load_judge(program: Program) -> CompiledJudge:
     prompts = _read_prompts(program.calibration.get("prompts"), f"{where}: calibration.json")
     jurors = _read_jurors(program.calibration.get("jurors"), card, f"{where}: calibration.json")
     about = card.scale, card.aspects
-    return CompiledJudge(module, *about, evidence, calibrators, card.tie_band, panel, cascade, prompts, jurors)
+    judge = CompiledJudge(module, *about, evidence, calibrators, card.tie_band, panel, cascade, prompts, jurors)
+    if judge.asks_lm and card.lm.get("model") == EMBEDDED:
+        seal.note(
+            f"{where}: compiled when rules stood in for a model, it judges as it did then. Compile it again: without "
+            "--lm the evidence alone judges."
+        )
+    return judge
 
 
 def _read_jurors(saved: object, card: ProgramCard, where: str) -> dict[str, dspy.Module]:

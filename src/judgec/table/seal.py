@@ -57,6 +57,16 @@ def notes() -> list[str]:
     return [] if now is None else list(now.notes)
 
 
+def note(said: str) -> None:
+    """Have something said of a version on every report of this command.
+
+    Args:
+        said: A sentence.
+    """
+    if (now := _READING.get()) is not None:
+        now.notes[said] = None
+
+
 def state_of(folder: Path) -> tuple[State, tuple[str, ...]]:
     """How a version stands to its manifest, and which files of it were modified.
 
@@ -105,8 +115,7 @@ def check(folder: Path) -> None:
         )
     else:
         said = f"MODIFIED: {', '.join(changed)} of {version} are not as they were compiled (--allow-modified)."
-    if now is not None:
-        now.notes[said] = None
+    note(said)
 
 
 def seal(folder: Path) -> None:

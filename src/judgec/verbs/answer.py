@@ -86,7 +86,7 @@ def answers_within(options: AnswerOptions, watch: Watch, account: Account | None
     told = [f"{len(queries)} queries, {len(agents) + len(systems)} agents", *asked]
     watch.stage("answer", ", ".join(told))
     if EMBEDDED in specs:
-        watch.note("The embedded engine quotes passages: a baseline, not a language model.")
+        watch.note("No model: rules quote passages, a baseline.")
     pairs = [(query.query_id, query.text) for query in queries]
     given: list[Answer] = []
     account = account or account_for(options)
@@ -160,10 +160,10 @@ def _answers_of(
     spec = LMSpec.parse(lm, api_base=options.api_base)
     with session_for(options, spec, options.home, watch, account=account) as session:
         session.preflight()
-        stopwatch = timed(session.lm)
+        ask, stopwatch = (None, None) if spec.embedded else (session.ask, timed(session.lm))
         for agent in agents:
             watch.stage("agent", agent.name)
-            yield from answer_queries(agent.module, agent.name, pairs, ask=session.ask, stopwatch=stopwatch)
+            yield from answer_queries(agent.module, agent.name, pairs, ask=ask, stopwatch=stopwatch)
 
 
 def _refuse_doubles(names: Sequence[str]) -> None:

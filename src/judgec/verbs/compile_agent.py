@@ -151,7 +151,7 @@ def _compiled(
     found = search_prompts(
         module, retriever, usable, metric, settings, session, watch, accepted=accepted, retrieve=retrieve
     )
-    found = found.with_ties_explained(embedded=options.lm == EMBEDDED)
+    found = found.with_ties_explained()
     if len(usable) < len(queries):
         left_out = f"{len(queries) - len(usable)} of {len(queries)} queries left out: no accepted answer is known"
         found = replace(found, notes=(left_out, *found.notes))

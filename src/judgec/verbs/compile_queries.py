@@ -207,7 +207,7 @@ def _origin(
 
 def _judge(options: CompileQueriesOptions, account: Account) -> tuple[str, list[str]]:
     """Who accepts, and what to say of them; labels are compiled into a judge first, within the same caps."""
-    notes = ["questions by rule, no language model: a baseline"] if options.lm == "embedded" else []
+    notes = ["no model: questions by rule, a baseline"] if options.lm == "embedded" else []
     if options.labels is None:
         if options.judge == "rules":
             return "rules", [*notes, "accepted by rules: no expert was asked"]

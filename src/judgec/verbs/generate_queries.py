@@ -203,7 +203,7 @@ def _report(
     found = diversity(queries, experts, embed, seed=options.seed) if queries else None
     said = list(notes)
     if "embedded" in pool.passages:
-        said.append("embedded: questions by rule, no language model; a baseline")
+        said.append("no model: questions by rule, a baseline")
     said += [f"{name}: no share in --sample, so it was not asked" for name, given in pool.passages.items() if not given]
     return {
         "out": str(options.out),

@@ -290,7 +290,7 @@ def spec_for(card: ProgramCard, asking: Asking) -> LMSpec:
                 )
         return spec
     if asking.samples > 1 and (spec.embedded or spec.recorded is not None):
-        who = "the embedded engine says" if spec.embedded else "recorded verdicts say"
+        who = "a judge without a model says" if spec.embedded else "recorded verdicts say"
         raise UserError(
             f"--samples: {who} the same every time; a language model gives several samples. "
             "Leave --samples out, or name a model with --lm."

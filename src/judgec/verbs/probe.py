@@ -31,13 +31,13 @@ from judgec.rag.probes.runner import Running
 from judgec.rag.probes.systems import Agent, ProbedSystem, Repeated, open_system
 from judgec.rag.probes.verdicts import verdicts
 from judgec.rag.queries.corpus import Corpus, open_corpus
-from judgec.rag.queries.embedded.writer import EmbeddedWriter
 from judgec.rag.queries.reliability import Pair, Reliability
 from judgec.rag.queries.scenarios import PLAIN, SHIPPED
 from judgec.rag.queries.scenarios.building import Built, build
 from judgec.rag.queries.scenarios.drafts import QuestionWriter
 from judgec.rag.queries.scenarios.prompted import PromptedWriter, unread
 from judgec.rag.queries.scenarios.reading import files_in, questions_of, read_scenario, read_scenarios
+from judgec.rag.rules.writer import RuleWriter
 from judgec.records.scenario.outcome import Probed, SystemReply
 from judgec.records.scenario.schema import REJECTION, Metric, Question, Scenario, metric_of
 from judgec.report.junit import junit
@@ -352,7 +352,7 @@ def _data_sets(
                 writers[scenario.lm] = _writer(options, corpus, session, scenario.lm or options.lm)
             built = build(scenario, corpus.documents, writers[scenario.lm], corpus.terms, n=n, seed=options.seed)
             kept, said = _reliable(built, reliability)
-            if scenario.form == "absent" and writers[scenario.lm].name != EmbeddedWriter.name:
+            if scenario.form == "absent" and writers[scenario.lm].name != RuleWriter.name:
                 said += [rest] if (rest := unread(corpus.terms)) else []
             notes += [f"{scenario.id} on {corpus.name}: {one}" for one in said]
             questions += kept
@@ -392,7 +392,7 @@ def _reliable(built: Built, reliability: Reliability | None) -> tuple[list[Quest
 def _writer(options: ProbeOptions, corpus: Corpus, session: Session, lm: str) -> QuestionWriter:
     spec = writer_spec(lm, options.api_base, options.temperature)
     if spec.embedded:
-        return EmbeddedWriter(corpus.passages)
+        return RuleWriter(corpus.passages)
     return PromptedWriter(spec.model, ask_of(spec, session), options.seed, corpus.terms)
 
 
@@ -445,12 +445,12 @@ def _judged(
 def _warnings(options: ProbeOptions, session: Session) -> list[str]:
     if not session.spec.embedded:
         return []
-    wrote = [] if options.questions is not None else ["questions by rule, no language model: a baseline"]
+    wrote = [] if options.questions is not None else ["no model: questions by rule, a baseline"]
     by_rules = [
         *([] if options.judge else ["answers"]),
         *([] if options.rejection_judge else ["refusals"]),
     ]
-    judged = [f"{' and '.join(by_rules)} judged by rules, no language model: a baseline"] if by_rules else []
+    judged = [f"{' and '.join(by_rules)} judged by rules, without a model: a baseline"] if by_rules else []
     return wrote + judged
 
 

@@ -57,7 +57,7 @@ def open_panel(
     unproven: bool,
     metrics: Collection[str] = (),
 ) -> ReplyPanel:
-    """Compiled judges where they are named; else rules for the embedded engine, uncompiled prompts for a model.
+    """Compiled judges where they are named; else uncompiled prompts for a model, rules without one.
 
     Args:
         lm: As ``--lm``.

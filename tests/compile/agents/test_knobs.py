@@ -54,7 +54,7 @@ def test_a_better_retriever_is_found_promoted_and_recorded(tmp_path: Path) -> No
     assert found.dev[found.chosen.name] > found.dev["uncompiled"]
     assert found.start.settings.k == 5
     assert found.same_answers == 0
-    assert found.with_ties_explained(embedded=True).notes == found.notes
+    assert found.with_ties_explained().notes == found.notes
 
 
 def test_nothing_is_tried_where_other_retrievers_cannot_be_opened(tmp_path: Path) -> None:
@@ -63,6 +63,6 @@ def test_nothing_is_tried_where_other_retrievers_cannot_be_opened(tmp_path: Path
     assert not found.verdict.promoted
     n = len(found.parts["test"])
     assert found.same_answers == n
-    assert found.with_ties_explained(embedded=False).notes[-1] == (
+    assert found.with_ties_explained().notes[-1] == (
         f"{n} of {n} test queries have the same answer as before: no candidate was chosen over the uncompiled agent."
     )

@@ -16,7 +16,7 @@ from judgec.compile.queries.outcome import GeneratorOrigin, run_of, save
 from judgec.compile.queries.saved import CompiledGenerator, load_generator
 from judgec.errors import UserError
 from judgec.labels.splits import read_family
-from judgec.lm.embedded.prompt import PromptParts, unquote
+from judgec.lm.saved_engine import PromptParts, unquote
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
 from judgec.rag.queries.generation.generator import Written

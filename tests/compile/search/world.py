@@ -16,7 +16,7 @@ from judgec.compile.search.plan import plan_compile
 from judgec.compile.search.registry import find_optimizer
 from judgec.compile.search.task import Task
 from judgec.compile.settings import CompileSettings, reflection_spec
-from judgec.lm.embedded.prompt import read_prompt
+from judgec.lm.saved_engine import read_prompt
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent

@@ -7,7 +7,7 @@ from judgec.lm.executor import Reply, Request
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.rag.agents.bulk import answer_queries, timed
-from judgec.rag.agents.rag import RAG, AgentSettings, RAGFusion
+from judgec.rag.agents.rag import RAG, AgentSettings, Call, RAGFusion, Steps
 from tests.rag.agents.world import FACTS, Shelf, scripted
 from tests.service.fake_openai import FakeOpenAI
 
@@ -71,11 +71,20 @@ def test_reply_that_stays_malformed_is_an_error_after_two_attempts() -> None:
 
 
 @pytest.mark.parametrize("kind", [RAG, RAGFusion])
-def test_embedded_engine_answers_without_a_model_the_same_every_time(kind: type[RAG], tmp_path: Path) -> None:
-    found = []
-    for run in range(2):
-        with Session(LMSpec.parse("embedded"), tmp_path / str(run)) as open_session:
-            agent = kind(Shelf(), AgentSettings(feedback=True))
-            found.append([answer.text for answer in answer_queries(agent, "rag", QUERIES, ask=open_session.ask)])
-    assert found[0] == found[1]
-    assert found[0][0] == "The Bell sensor measures up to 90 bar. [1]"
+def test_rules_answer_without_a_model_and_cost_nothing(kind: type[RAG]) -> None:
+    agent = kind(Shelf(), AgentSettings(feedback=True))
+    first, *others = answer_queries(agent, "rag", QUERIES, ask=None)
+    assert first.text == "The Bell sensor measures up to 90 bar. [1]"
+    assert all((one.usd, one.input_tokens, one.error) == (0.0, 0, None) for one in (first, *others))
+    assert first.seconds is not None
+
+
+def test_what_no_rule_writes_is_an_error_of_the_query() -> None:
+    class Asking(RAG):
+        def steps(self, query: str) -> Steps:
+            yield Call("translate", {"query": query})
+            raise AssertionError
+
+    (answer,) = answer_queries(Asking(Shelf(), AgentSettings()), "own", QUERIES[:1], ask=None)
+    assert answer.text is None
+    assert answer.error == "no rule writes what translate asks for; name a model with --lm"

@@ -8,10 +8,10 @@ from judgec.rag.probes.judging.panel import ReplyPanel
 from judgec.rag.probes.runner import Limits, Running
 from judgec.rag.probes.systems import External, asked
 from judgec.rag.probes.verdicts import verdicts
-from judgec.rag.queries.embedded.writer import EmbeddedWriter
 from judgec.rag.queries.scenarios import SHIPPED
 from judgec.rag.queries.scenarios.building import build
 from judgec.rag.queries.scenarios.reading import read_scenario
+from judgec.rag.rules.writer import RuleWriter
 from judgec.records.scenario.outcome import Probed
 from judgec.records.scenario.schema import Question
 from tests.rag.queries.catalogue import catalogue
@@ -32,7 +32,7 @@ FAULTS = (
 
 def make(scenario: str, n: int = 12, seed: int = 0) -> tuple[Question, ...]:
     corpus = catalogue()
-    writer = EmbeddedWriter(corpus.passages)
+    writer = RuleWriter(corpus.passages)
     return build(
         read_scenario(SHIPPED / f"{scenario}.yaml"), corpus.documents, writer, corpus.terms, n=n, seed=seed
     ).questions

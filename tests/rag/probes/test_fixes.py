@@ -136,7 +136,7 @@ def test_what_cannot_be_changed_is_said_and_nothing_is_asked_of_it() -> None:
     again = Again()
     found = {fix.change: fix for fix in try_fixes(agent("embedded", "rag-hybrid"), PROBED, again)}
     assert found["hybrid retrieval"].setting == "not tried: it is hybrid"
-    assert found["stricter prompt"].setting.startswith("not tried: the embedded engine has no prompt")
+    assert found["stricter prompt"].setting.startswith("not tried: without a model there is no prompt")
     assert found["stricter prompt"].mended.value is None
     assert not try_fixes(agent("embedded"), PROBED[-2:], again)
 

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from judgec.lm.embedded.prompt import unquote
+from judgec.lm.saved_engine import unquote
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.raters.judge import CompiledJudge

@@ -163,7 +163,7 @@ def test_audits_that_do_not_apply_say_why() -> None:
     found = {each.audit: each for each in run_audits(one, one)}
     assert found["reference"].sentence == "Skipped: the judge sees no reference."
     assert found["context"].sentence == "Skipped: the judge sees no contexts."
-    assert "the embedded engine is no language model" in found["self_preference"].sentence
+    assert "no model is asked" in found["self_preference"].sentence
     assert "no experts' labels" in found["groups"].sentence
     assert found["position"].status == "skipped"
     assert all(each.effect.value is None for each in found.values() if each.status == "skipped")

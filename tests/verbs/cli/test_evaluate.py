@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from judgec.labels.rows.items import digest
-from judgec.lm.embedded.prompt import unquote
+from judgec.lm.saved_engine import unquote
 from judgec.raters import programs
 from judgec.records.game import Game, Games
 from judgec.table.seal import seal

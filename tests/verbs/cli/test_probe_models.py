@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from judgec.errors import UserError
-from judgec.lm.embedded.prompt import unquote
+from judgec.lm.saved_engine import unquote
 from judgec.rag.probes.judging.panel import ReplyPanel
 from judgec.rag.queries.scenarios import SHIPPED
 from judgec.verbs import probe as probe_module

@@ -155,7 +155,8 @@ class AgentKind:
 
     def _asked(self, module: RAG, queries: Sequence[Query]) -> tuple[list[Answer], list[ScoredAnswer]]:
         pairs = [(query.query_id, query.text) for query in queries]
-        answers = answer_queries(module, self.settings.agent, pairs, ask=self.session.ask)
+        ask = None if self.session.spec.embedded else self.session.ask
+        answers = answer_queries(module, self.settings.agent, pairs, ask=ask)
         return answers, self.metric.score(answers)
 
 
@@ -206,23 +207,14 @@ class CompiledAgent:
         both = zip(self.found.test[COMPILED].answers, self.found.test[UNCOMPILED].answers, strict=True)
         return sum(ours.text == theirs.text for ours, theirs in both)
 
-    def with_ties_explained(self, *, embedded: bool) -> "CompiledAgent":
-        """With a note of why most answers are as before, where they are: such queries can only tie.
-
-        Args:
-            embedded: The agent's model is the embedded engine.
-        """
+    def with_ties_explained(self) -> "CompiledAgent":
+        """With a note of why most answers are as before, where they are: such queries can only tie."""
         same, n = self.same_answers, len(self.parts["test"])
         if 2 * same <= n:
             return self
         why = "the new prompt and settings change nothing there"
         if self.chosen.name == UNCOMPILED:
             why = "no candidate was chosen over the uncompiled agent"
-        elif embedded:
-            why = (
-                "the embedded engine quotes passages and heeds nothing of a prompt but the length of its examples, so "
-                "that only other passages change what it says"
-            )
         note = f"{same} of {n} test queries have the same answer as before: {why}."
         return replace(self, notes=(*self.notes, note))
 
@@ -261,7 +253,9 @@ def compile_agent(
         UserError: Too few queries, or an optimizer that cannot work.
         ServiceError: When the LM fails for good.
     """
-    optimizer = find_agent_optimizer(settings.optimizer, reflection=session.reflection is not None)
+    optimizer = find_agent_optimizer(
+        settings.optimizer, reflection=session.reflection is not None, model=not session.spec.embedded
+    )
     kind = AgentKind(module, retriever, queries, metric, settings, optimizer, session, accepted or {}, retrieve)
     items = [Item(query.query_id, query.query_id, {"query": query.text}) for query in queries]
     found = contest(kind, items, settings.pipeline, watch)

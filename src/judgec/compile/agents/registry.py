@@ -57,18 +57,26 @@ OPTIMIZERS: dict[str, AgentOptimizer] = {
 }
 
 
-def find_agent_optimizer(name: str, *, reflection: bool) -> AgentOptimizer:
+def find_agent_optimizer(name: str, *, reflection: bool, model: bool = True) -> AgentOptimizer:
     """The optimizer with this name.
 
     Args:
         name: A key of ``OPTIMIZERS``.
         reflection: Whether there is a model that rewrites prompts.
+        model: Whether there is one that reads them; without one settings alone are searched.
 
     Raises:
-        UserError: When nothing has this name, or it needs a reflection model and there is none.
+        UserError: When nothing has this name, or it needs a model and there is none.
     """
     if name not in OPTIMIZERS:
         raise UserError(f"--optimizer: there is no {name!r}; there are {', '.join(OPTIMIZERS)}. Name one of these.")
+    if not model and name not in {"auto", "settings"}:
+        raise UserError(
+            f"--optimizer {name}: searches prompts, and no model is named that reads one; settings is valid. "
+            "Name a model with --lm, or settings."
+        )
+    if not model:
+        return OPTIMIZERS["settings"]
     if OPTIMIZERS[name].needs_reflection and not reflection:
         raise UserError(
             f"--optimizer {name}: it rewrites instructions, and there is no reflection model. "

@@ -14,7 +14,8 @@ from judgec.lm.endpoint.exchange import Completion
 from judgec.lm.executor import Ask, Reply, Request
 from judgec.lm.frozen import FrozenPrompt, freeze
 from judgec.rag.agents.answer import Answer, citations
-from judgec.rag.agents.rag import RAG, AgentResult, Call, Steps
+from judgec.rag.agents.rag import RAG, AgentResult, AgentSettings, Call, Steps
+from judgec.rag.rules.answering import reply_by_rule
 from judgec.raters.asking import ask_rows, text_of
 from judgec.raters.replies import UnreadableReplyError, read_fields
 
@@ -94,6 +95,18 @@ class _Work:
         if self.seconds is not None:
             self.seconds += clock() - began
 
+    def go_on_by_rule(self, settings: AgentSettings, clock: Callable[[], float]) -> None:
+        """The same where no model is asked."""
+        assert self.call is not None  # the caller has looked
+        began, predictor = clock(), self.call.predictor
+        try:
+            fields = reply_by_rule(predictor, self.call.inputs, settings)
+        except KeyError:
+            self.error, self.call = f"no rule writes what {predictor} asks for; name a model with --lm", None
+            return
+        self.seconds = (self.seconds or 0.0) + clock() - began
+        self.go_on(fields, clock)
+
     def charge(self, reply: Reply, seconds: float | None) -> None:
         self.input_tokens += reply.input_tokens
         self.output_tokens += reply.output_tokens
@@ -106,7 +119,7 @@ def answer_queries(
     name: str,
     queries: Sequence[tuple[str, str]],
     *,
-    ask: Ask,
+    ask: Ask | None,
     stopwatch: Stopwatch | None = None,
     clock: Callable[[], float] = time.perf_counter,
 ) -> list[Answer]:
@@ -116,7 +129,7 @@ def answer_queries(
         agent: The module; its predictors are rendered, never called.
         name: The agent's.
         queries: Id and text.
-        ask: Sends requests.
+        ask: Sends requests; None where no model is named, and rules write.
         stopwatch: From ``timed``; without one seconds are None.
         clock: Monotonic seconds.
 
@@ -132,10 +145,14 @@ def answer_queries(
 
 
 def _wave(
-    agent: RAG, works: Sequence[_Work], ask: Ask, stopwatch: Stopwatch | None, clock: Callable[[], float]
+    agent: RAG, works: Sequence[_Work], ask: Ask | None, stopwatch: Stopwatch | None, clock: Callable[[], float]
 ) -> None:
     """Ask what every unfinished query asks now."""
     calls = {row: work.call for row, work in enumerate(works) if work.call is not None}
+    if ask is None:
+        for row in calls:
+            works[row].go_on_by_rule(agent.settings, clock)
+        return
     prompts: dict[str, FrozenPrompt] = {}
     for name in dict.fromkeys(call.predictor for call in calls.values()):
         sample = [call.inputs for call in calls.values() if call.predictor == name][:CHECKED]

@@ -15,7 +15,7 @@ from judgec.rag.retrieval.retrievers import Retriever
 from judgec.raters.fencing import fence
 from judgec.records.explanation import Explanation, Ranked, Search
 
-FEEDBACK = 3  # passages of a first search whose words the embedded engine varies a query with
+FEEDBACK = 3  # passages of a first search whose words rules vary a query with
 _BULLET = re.compile(r"^\s*(?:[-*•]\s*|\(?\d{1,2}[.):]\s+)")
 
 

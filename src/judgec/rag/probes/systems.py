@@ -106,7 +106,8 @@ class Agent:
         """Its replies in order."""
         agent = open_agent(self.name, self.index, self.settings)
         queries = [(one.query_id, asked(one)) for one in questions]
-        replies = [_reply(answer) for answer in answer_queries(agent, self.name, queries, ask=self.ask)]
+        ask = None if self.model.embedded else self.ask
+        replies = [_reply(answer) for answer in answer_queries(agent, self.name, queries, ask=ask)]
         for reply in replies:
             keep(reply)
         return replies

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from judgec.labels.stream.pieces import Piece
-from judgec.lm.embedded.engine import _write  # the engine's reply with its probabilities, before DSPy's types
-from judgec.lm.embedded.prompt import read_prompt
 from judgec.lm.logprobs import Span, _spread
+from judgec.lm.saved_engine import _write, read_prompt  # the reply with its probabilities, before DSPy's types
 from judgec.raters.columns import Columns
 from judgec.raters.fencing import fence
 from judgec.raters.rater import Rating
@@ -34,7 +33,7 @@ class PromptModule:
 
     Args:
         pairs: It compares two answers.
-        embedded: The embedded evidence engine answers where nobody is given who does.
+        embedded: The judge was saved with the evidence engine, which answers where nobody is given who does.
         inputs: The fields that it reads.
         outputs: The field of each aspect's grade.
         forms: Placeholders and turns of the first attempt and of the second.

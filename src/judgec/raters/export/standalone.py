@@ -58,7 +58,7 @@ class StandaloneJudge:
 
         Args:
             item: Its fields, such as query, answer, reference, contexts.
-            complete: Asks a language model; None for a judge of evidence alone or of the embedded engine.
+            complete: Asks a language model; None for a judge that asks none.
 
         Raises:
             ValueError: No query, or nobody to ask.

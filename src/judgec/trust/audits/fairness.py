@@ -128,7 +128,7 @@ def audit_groups(subject: AuditSubject, bound: float) -> Finding:
 
 def _no_family(model: str) -> str:
     if model == EMBEDDED:
-        return "the embedded engine is no language model, and of no family that it could favour"
+        return "no model is asked, and evidence is of no family that it could favour"
     if model == SEVERAL:
         return "the jurors' models are of several families"
     known = ", ".join(dict.fromkeys(FAMILIES.values()))

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from judgec.lm.embedded.prompt import PromptParts, unquote
+from judgec.lm.saved_engine import PromptParts, unquote
 from judgec.rag.probes.judging.panel import ReplyPanel, uncompiled
 from judgec.rag.probes.judging.rules import RuleJudge, faithful
 from judgec.rag.probes.verdicts import verdicts

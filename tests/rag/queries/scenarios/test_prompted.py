@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import pytest
 
-from judgec.lm.embedded.prompt import PromptParts, read_prompt, unquote
 from judgec.lm.executor import Reply, Request
+from judgec.lm.saved_engine import PromptParts, read_prompt, unquote
 from judgec.rag.queries.sampling import Draw, SampledDocument
 from judgec.rag.queries.scenarios import SHIPPED
 from judgec.rag.queries.scenarios.building import build

@@ -4,13 +4,13 @@ from collections import Counter
 
 import pytest
 
-from judgec.rag.queries.embedded.writer import EmbeddedWriter
 from judgec.rag.queries.filters import has_date, has_number
 from judgec.rag.queries.pool import Near
 from judgec.rag.queries.scenarios import SHIPPED
 from judgec.rag.queries.scenarios.building import Built, build
 from judgec.rag.queries.scenarios.drafts import Draft, choice_fault, plain
 from judgec.rag.queries.scenarios.reading import files_in, read_scenario
+from judgec.rag.rules.writer import RuleWriter
 from judgec.records.scenario.schema import Question
 from tests.rag.queries.catalogue import catalogue
 
@@ -20,7 +20,7 @@ NAMES = tuple(path.stem for path in files_in(SHIPPED))
 def built(name: str, n: int = 20, seed: int = 0) -> Built:
     corpus = catalogue()
     scenario = read_scenario(SHIPPED / f"{name}.yaml")
-    return build(scenario, corpus.documents, EmbeddedWriter(corpus.passages), corpus.terms, n=n, seed=seed)
+    return build(scenario, corpus.documents, RuleWriter(corpus.passages), corpus.terms, n=n, seed=seed)
 
 
 def questions(name: str, n: int = 20, seed: int = 0) -> tuple[Question, ...]:
@@ -120,6 +120,6 @@ def test_questions_of_one_scenario_are_no_near_duplicates() -> None:
 def test_build_of_more_than_the_documents_hold_says_so() -> None:
     corpus = catalogue()
     scenario = read_scenario(SHIPPED / "S2.yaml")
-    few = build(scenario, corpus.documents[:2], EmbeddedWriter(corpus.passages), corpus.terms, n=50, seed=0)
+    few = build(scenario, corpus.documents[:2], RuleWriter(corpus.passages), corpus.terms, n=50, seed=0)
     assert len(few.questions) < 50
     assert few.shortfall.startswith(f"{len(few.questions)} of 50 questions: the documents gave")

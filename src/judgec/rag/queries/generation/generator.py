@@ -9,9 +9,9 @@ import dspy
 
 from judgec.lm.executor import Ask
 from judgec.rag.queries.asking import Fields, ask_fields
-from judgec.rag.queries.embedded.facts import Kind, facts_of
 from judgec.rag.queries.sampling import seeded
 from judgec.rag.retrieval.passages import Passage
+from judgec.rag.rules.facts import Kind, facts_of
 from judgec.raters.fencing import fence
 from judgec.raters.signatures import QUOTED
 

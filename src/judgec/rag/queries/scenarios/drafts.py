@@ -47,7 +47,7 @@ class Draft:
 
 
 class QuestionWriter(Protocol):
-    """Writes questions: rules (``rag.queries.embedded``) or a language model (``rag.queries.asking``)."""
+    """Writes questions: rules (``rag.rules``) or a language model (``rag.queries.asking``)."""
 
     @property
     def name(self) -> str:

@@ -9,11 +9,11 @@ import numpy as np
 
 from judgec.lm.executor import Ask
 from judgec.rag.queries.asking import Fields, ask_fields
-from judgec.rag.queries.embedded.rewriting import noisy
 from judgec.rag.queries.sampling import Draw
 from judgec.rag.queries.scenarios.drafts import ANSWERED, Draft
 from judgec.rag.queries.terms import TermIndex, content, words_in
 from judgec.rag.retrieval.passages import Passage
+from judgec.rag.rules.rewriting import noisy
 from judgec.raters.fencing import fence
 from judgec.raters.signatures import QUOTED
 from judgec.records.scenario.schema import QuestionPart, Scenario, Turn

@@ -125,7 +125,7 @@ def ask_model(model: str, api_base: str | None) -> str:
 
     spec = LMSpec.parse(model, api_base=api_base)
     if spec.embedded:
-        return "embedded evidence engine, no language model"
+        return "no model: evidence and rules alone"
     preflight(open_lm(spec, journal=None, budget=Budget(), usage=Usage()))
     return f"{spec.asked_at} answered"
 
@@ -169,7 +169,7 @@ def check_packages() -> Check:
 def check_keys(environ: Mapping[str, str], lm: str | None, api_base: str | None) -> Check:
     """Which API keys are set; a missing one is a failure only for the model that was named."""
     present = [key for key in KEYS.values() if environ.get(key)]
-    detail = f"{', '.join(present)} set" if present else "none set; --lm embedded needs none"
+    detail = f"{', '.join(present)} set" if present else "none set; without --lm none is needed"
     needed = KEYS.get((lm or "").split("/", 1)[0])
     from judgec.lm.hosts import named_endpoint
 

@@ -3,9 +3,9 @@
 from functools import cache
 from pathlib import Path
 
-from judgec.lm.embedded.prose import extract
 from judgec.rag.agents.answer import REFUSAL
 from judgec.rag.retrieval.retrievers import Retriever
+from judgec.rag.rules.answering import extract
 
 OUT = Path("demo")
 INDEX = OUT / "index"

@@ -122,7 +122,7 @@ def test_complete_same_prompt_gives_the_same_reply_from_another_engine() -> None
 
 
 def test_complete_prompt_that_asks_for_prose_is_refused(lm: dspy.LM) -> None:
-    with pytest.raises(dspy.utils.exceptions.LMInvalidRequestError, match="only prompts that ask for one of several"):
+    with pytest.raises(dspy.utils.exceptions.LMInvalidRequestError, match="gives grades alone"):
         ask(lm, dspy.Predict("question -> answer"), question="Why?")
     with pytest.raises(InvalidRequestError):
         lm.engine.calls.backend.complete(lm.engine.plain([{"role": "user", "content": "Why?"}]).request())

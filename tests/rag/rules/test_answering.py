@@ -1,7 +1,7 @@
 import pytest
 
-from judgec.lm.embedded.prose import extract, vary
 from judgec.rag.agents.answer import REFUSAL
+from judgec.rag.rules.answering import extract, vary
 
 PAGE = """# Fenn 25 pressure transmitter
 

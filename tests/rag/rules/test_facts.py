@@ -2,9 +2,9 @@
 
 import pytest
 
-from judgec.rag.queries.embedded.facts import facts_of
-from judgec.rag.queries.embedded.rewriting import noisy
 from judgec.rag.retrieval.passages import Passage
+from judgec.rag.rules.facts import facts_of
+from judgec.rag.rules.rewriting import noisy
 
 TABLE = """| Property | Value | Remark |
 |---|---|---|

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgec.evidence.prompt_features import QUICK_INTERCEPT, QUICK_NAMES, QUICK_PRIOR, quick_features
+from judgec.lm.saved_engine import QUICK_INTERCEPT, QUICK_NAMES, QUICK_PRIOR, quick_features
 
 
 def named(

@@ -7,12 +7,12 @@ questions are easier to retrieve for than people's, since they repeat the passag
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 
-from judgec.rag.queries.embedded.facts import BLANK, Fact, facts_of
-from judgec.rag.queries.embedded.rewriting import german, noisy, situation
-from judgec.rag.queries.embedded.unanswerable import absent_years, has_subject, unanswerable
 from judgec.rag.queries.sampling import Draw, seeded
 from judgec.rag.queries.scenarios.drafts import Draft
 from judgec.rag.retrieval.passages import Passage
+from judgec.rag.rules.facts import BLANK, Fact, facts_of
+from judgec.rag.rules.rewriting import german, noisy, situation
+from judgec.rag.rules.unanswerable import absent_years, has_subject, unanswerable
 from judgec.records.scenario.schema import Form, QuestionPart, Scenario, Turn
 
 NAME = "embedded"
@@ -21,7 +21,7 @@ NO_FACT = "no fact that a rule can ask about"
 NO_RIVAL = "no other value of the same kind"
 
 
-class EmbeddedWriter:
+class RuleWriter:
     """Writes questions from facts that rules find.
 
     Args:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from judgec.lm.embedded.learner import INTERCEPT_PRICE, SCALE_PRICE, SLOPE_PRICE, STRENGTHS, learn
+from judgec.lm.saved_engine import INTERCEPT_PRICE, SCALE_PRICE, SLOPE_PRICE, STRENGTHS, learn
 from judgec.records.label import FloatArray
 
 SLOPES = np.array([0.8, 0.1, -0.3])

@@ -14,11 +14,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from judgec.evidence.text import FUNCTION_STEMS, stem
-from judgec.rag.queries.embedded.facts import NAME, Fact, titled
 from judgec.rag.queries.filters import DATE
 from judgec.rag.queries.sampling import Draw, seeded
 from judgec.rag.queries.scenarios.drafts import Draft
 from judgec.rag.retrieval.passages import Passage
+from judgec.rag.rules.facts import NAME, Fact, titled
 
 NOTHING = "neither a title nor a topic to ask about"
 NEAREST = 5  # absent years around a passage's own that one is drawn from

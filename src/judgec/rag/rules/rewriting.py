@@ -2,8 +2,8 @@
 
 import re
 
-from judgec.rag.queries.embedded.facts import Fact
 from judgec.rag.queries.sampling import seeded
+from judgec.rag.rules.facts import Fact
 
 ERROR_SHARE = 0.25  # of the words that may carry an error
 SHORTEST = 5  # letters of a word that may

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from judgec.rag.queries.corpus import Corpus, open_corpus
-from judgec.rag.queries.embedded.unanswerable import absent_years, names, topic
-from judgec.rag.queries.embedded.writer import EmbeddedWriter
 from judgec.rag.queries.scenarios import SHIPPED
 from judgec.rag.queries.scenarios.building import Built, build
 from judgec.rag.queries.scenarios.drafts import Draft, check
 from judgec.rag.queries.scenarios.reading import read_scenario
 from judgec.rag.queries.terms import content
 from judgec.rag.retrieval.passages import Passage
+from judgec.rag.rules.unanswerable import absent_years, names, topic
+from judgec.rag.rules.writer import RuleWriter
 from judgec.records.scenario.schema import Question
 from judgec.stats.intervals.proportion import share
 from tests.verbs.cli.process import ROOT
@@ -31,7 +31,7 @@ INVENTED = re.compile(r"\b[A-Z][a-z]+ [A-Z][a-z]+\b")
 
 def s6(corpus: Corpus, n: int = 20, seed: int = 0) -> Built:
     scenario = read_scenario(SHIPPED / "S6.yaml")
-    return build(scenario, corpus.documents, EmbeddedWriter(corpus.passages), corpus.terms, n=n, seed=seed)
+    return build(scenario, corpus.documents, RuleWriter(corpus.passages), corpus.terms, n=n, seed=seed)
 
 
 def plain_texts(folder: Path) -> Corpus:

@@ -1,7 +1,6 @@
-"""Writes what the embedded engine can write: search queries by rewriting, answers by quoting passages.
+"""Writes by rule what agents ask where no model is named: search queries by rewriting, answers by quoting passages.
 
-A baseline, and named as such wherever it is used. It reads nothing but the prompt: passages are in it because the
-agent put them there.
+A baseline, and named as such wherever it is used.
 """
 
 import math
@@ -9,18 +8,17 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
 
 from judgec.evidence.text import FUNCTION_STEMS, StemmedText, read, stem
-from judgec.lm.embedded.prompt import PromptParts, unquote
+from judgec.rag.agents.answer import REFUSAL
+from judgec.rag.agents.rag import AgentSettings
+from judgec.raters.fencing import unfence
 
-MOST_SENTENCES = 3  # of an answer where no demonstration says otherwise
+MOST_SENTENCES = 3  # of an answer
 LEAST_COVERED = 0.67  # share of the query's words that the passages must hold for an answer, beside all its names
 PLACE_WEIGHT = 0.9  # a sentence of the next passage counts this much less
 HEAD_WEIGHT = 0.5  # what only the headings above a sentence say, against what it says itself
 LEAST_GAIN = 0.35  # a further sentence must add this share of what the first one said
-_REFUSAL = re.compile(r"reply with this sentence and nothing else: (.+)")
-_COUNT = re.compile(r"Write (\d+) further search queries")
 _OPENING = re.compile(
     r"^(?:(?:please|can|could|would) you (?:tell|explain|give|show)\b(?: me)?|i (?:want|need|would like) to(?: know)?|"
     r"(?:what|which|who|whose|whom|when|where|why|how)(?:'s)?\b"
@@ -42,21 +40,29 @@ _OPTION = re.compile(r"^\s*\(?([A-Ha-h])[).:]\s+(\S.*)$", re.MULTILINE)
 _WORDS = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 
 
-def write_prose(system: str, prompt: PromptParts) -> dict[str, str] | None:
-    """The output fields that can be written, by name; None when the prompt asks for something else."""
-    names = {output.name for output in prompt.outputs}
-    if names == {"queries"} and "query" in prompt.inputs:
-        count = _COUNT.search(system)
-        varied = vary(*_texts(prompt), int(count[1]) if count else 4)
-        return {"queries": "\n".join(varied) or _texts(prompt)[0]}  # nothing to vary with: the query itself
-    if names == {"grades"} and {"query", "passages"} <= prompt.inputs.keys():
-        query, passages = _texts(prompt)
-        return {"grades": "\n".join(str(_helps(query, passage)) for passage in passages)}
-    if names == {"answer"} and {"query", "passages"} <= prompt.inputs.keys():
-        refusal = _REFUSAL.search(system)
-        said = refusal[1].strip() if refusal else "The passages do not say."
-        return {"answer": extract(*_texts(prompt), said, cite="[1]" in system, most=_length(prompt))}
-    return None
+def reply_by_rule(predictor: str, inputs: Mapping[str, str], settings: AgentSettings) -> Mapping[str, str]:
+    """The fields that an agent gets where it would ask a model.
+
+    Args:
+        predictor: Which of its predictors would be asked: ``answer``, ``grade`` or ``vary``.
+        inputs: Query and passages, fenced.
+        settings: Of the agent.
+
+    Raises:
+        KeyError: No rule writes what the predictor asks for.
+    """
+    query, passages = ("\n".join(_texts(inputs.get("query", ""))), _texts(inputs.get("passages", "")))
+    written = {
+        "vary": lambda: {"queries": "\n".join(vary(query, passages, settings.variations)) or query},
+        "grade": lambda: {"grades": "\n".join(str(_helps(query, passage)) for passage in passages)},
+        "answer": lambda: {"answer": extract(query, passages, REFUSAL, cite=settings.citations)},
+    }
+    return written[predictor]()
+
+
+def _texts(fenced: str) -> tuple[str, ...]:
+    texts = unfence(fenced)
+    return (texts,) if isinstance(texts, str) and texts else tuple(texts)
 
 
 def _helps(query: str, passage: str) -> int:
@@ -64,18 +70,6 @@ def _helps(query: str, passage: str) -> int:
     if extract(query, (passage,), "", cite=False):
         return 2
     return int(bool(set(read(query).content) & set(read(passage).content)))
-
-
-def _length(prompt: PromptParts) -> int:
-    """Sentences of an answer: as many as demonstrated ones have in the median."""
-    shown = [
-        len(_SENTENCES.split(demo.outputs["answer"])) for demo in prompt.demonstrations if "answer" in demo.outputs
-    ]
-    return round(median(shown)) if shown else MOST_SENTENCES
-
-
-def _texts(prompt: PromptParts) -> tuple[str, tuple[str, ...]]:
-    return "\n".join(unquote(prompt.inputs["query"])), unquote(prompt.inputs.get("passages", ""))
 
 
 def vary(query: str, passages: Sequence[str], count: int) -> list[str]:

@@ -3,7 +3,7 @@ from typing import Literal
 import dspy
 import pytest
 
-from judgec.lm.embedded.prompt import Output, PromptParts, read_prompt, unquote
+from judgec.lm.saved_engine import Output, PromptParts, read_prompt, unquote
 from tests.lm.judging import GradeAnswer
 
 
