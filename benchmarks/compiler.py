@@ -168,10 +168,10 @@ def contestants(arena: Arena) -> Iterator[tuple[str, Act]]:
         yield f"dspy {name}, exact match", after(partial(theirs, name))
     for name in MLFLOW:
         yield f"mlflow {name}", after(partial(mlflows, name))
-    if not arena.spec.embedded:
+    if not arena.spec.no_model:
         yield "mlflow MemAlignOptimizer", memalign
     for name, optimizer in OPTIMIZERS.items():
-        if not (arena.spec.embedded and optimizer.needs_reflection):
+        if not (arena.spec.no_model and optimizer.needs_reflection):
             yield f"judgec {name}, tau-b", after(partial(ours, name))
     yield "judgec auto, with its calibrator", whole
 

@@ -1,8 +1,8 @@
 """Records what other programs rely on: keys of ``--json``, files, columns, MLflow names, exit codes, options.
 
 ``python -m tests.goldens.record OUT.json`` runs every command on the labels that ship with the project, without a
-model. The goldens were recorded before the commands became shells on the Python API; ``test_goldens`` holds that each
-is still there.
+model but for one compile. The goldens were recorded before the commands became shells on the Python API;
+``test_goldens`` holds that each is still there.
 """
 
 import csv
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from judgec.connect.tracking import background
+from tests.service.fake_openai import FakeOpenAI
 
 ROOT = Path(__file__).parents[2]
 SENSORS = ROOT / "trainsets" / "sensors"
@@ -127,11 +128,15 @@ def record(folder: Path) -> dict[str, Json]:
     do("labels", "sensors.jsonl", "--export", "sheet.csv", "--json", name="labels --export")
     do("compile-judge", "sensors.jsonl", "--name", "g", "--json")
     do("compile-judge", "sensors.jsonl", "--name", "h", "--no-evidence", "--json", name="compile-judge --no-evidence")
-    do("compile-judge", "sensors.jsonl", "--name", "h", "--seed", "1", "--json", name="compile-judge --seed")
-    do("compile-judge", "sensors.jsonl", "--name", "g", "--dry-run", "--json", name="compile-judge --dry-run")
+    with FakeOpenAI("good") as server:
+        model = ("--lm", "openai/fake", "--api-base", server.base_url, "--name", "h", "--json")
+        plain = ("--no-evidence", "--optimizer", "labeled")
+        do("compile-judge", "sensors.jsonl", *model, *plain, name="compile-judge --lm")
+        do("compile-judge", "sensors.jsonl", *model, "--dry-run", name="compile-judge --dry-run")
+    do("compile-judge", "sensors.jsonl", "--name", "i", "--seed", "1", "--json", name="compile-judge --seed")
     do("judge", "sensors.jsonl", "--judge", "g@1", "--out", "judged.jsonl", "--json")
     do("judge", "queries.jsonl", "--judge", "g@1", "--out", "no.jsonl", "--json", name="judge without answers")
-    do("compare", "g@1", "h@1", "--json")
+    do("compare", "g@1", "i@1", "--json")
     pair = ("--expert", "grade", "--judge", "judge_grade", "--all", "--json")
     do("agreement", "judged.jsonl", *pair)
     do("audit", "--judge", "g@1", "--only", "length,authority", "--items", "8", "--json")

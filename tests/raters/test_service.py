@@ -11,7 +11,7 @@ from judgec.lm.executor import Executor
 from judgec.lm.frozen import freeze
 from judgec.lm.journal.journal import Journal
 from judgec.lm.saved_engine import read_prompt, unquote
-from judgec.lm.spec import EMBEDDED, LMSpec
+from judgec.lm.spec import NO_LM, LMSpec
 from judgec.lm.usage import Budget, Usage
 from judgec.raters.fencing import fence, unfence
 from judgec.raters.prompt import verdicts
@@ -77,7 +77,7 @@ def test_verdicts_over_http_of_unreadable_replies_asks_twice_and_leaves_unscored
 
 
 def test_verdicts_with_the_embedded_engine_prefers_the_answer_that_holds_the_reference() -> None:
-    result = judged(LMSpec(model=EMBEDDED))
+    result = judged(LMSpec(model=NO_LM))
 
     right = np.array([k % 2 == 1 for k in range(len(ITEMS))])
     assert result.unscored == (None,) * len(ITEMS)

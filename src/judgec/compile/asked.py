@@ -20,7 +20,7 @@ from judgec.labels.rows.ranges import MARK, MOST_OFF, Range, other_range
 from judgec.labels.sides.learned import LearnedItems
 from judgec.lm.executor import Ask
 from judgec.lm.prices import CostEstimate
-from judgec.lm.spec import EMBEDDED, FUNCTION, LMSpec
+from judgec.lm.spec import FUNCTION, NO_LM, LMSpec
 from judgec.lm.watch import Watch
 from judgec.raters.judge import CompiledJudge, load_judge
 from judgec.raters.programs import Program
@@ -123,7 +123,7 @@ def check_untaught(parts: Parts, candidates: Sequence[AskedCandidate]) -> None:
 def _learned_nothing(program: Program) -> bool:
     """Whether its prompt is what it was before anybody saw a label."""
     card = program.card
-    return card.settings.get("prompt") == UNCOMPILED or card.lm.get("model") == EMBEDDED
+    return card.settings.get("prompt") == UNCOMPILED or card.lm.get("model") == NO_LM
 
 
 def ask_candidates(labels: LabelSet, settings: CompileSettings, ask: Ask, watch: Watch) -> RecordedVerdicts:

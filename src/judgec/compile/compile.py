@@ -492,7 +492,7 @@ def _curve(parts: Parts, tested: Sequence[Round], how: Resampling, settings: Com
 
 
 def _refusal(labels: LabelSet, settings: CompileSettings, judge: CompiledJudge, found: Verification) -> str:
-    reads_model = judge.asks_lm and not settings.lm.embedded
+    reads_model = judge.asks_lm and not settings.lm.no_model
     if compares(labels.task) and not reads_model and "reference" not in labels.fields:
         how = Resampling(resamples=settings.resamples, seed=settings.seed)
         length = follows_length(found.ratings["compiled"], found.ratings[LONGEST], how)
@@ -559,7 +559,7 @@ def _notes(
         why = f"{queries} test queries, below {MIN_TEST_QUERIES} no judge is promoted"
         notes.append(f"{why}: under another --name, --folds 5 tests all queries")
     ratings = verification.ratings
-    if judge.asks_lm and not settings.lm.embedded and "evidence_only" in ratings:
+    if judge.asks_lm and not settings.lm.no_model and "evidence_only" in ratings:
         alone, whole = objective.value(ratings["evidence_only"]), objective.value(ratings["compiled"])
         if alone >= whole:
             notes.append(

@@ -45,7 +45,7 @@ def judge_costs(
     Returns:
         Nothing without a model, which costs nothing.
     """
-    if settings.lm.embedded:
+    if settings.lm.no_model:
         return ()
     ships = choice.chosen.name if judge.asks_lm else EVIDENCE_ROW
     alone = _evidence(bench, choice)

@@ -147,7 +147,7 @@ class CompileSettings:
     @property
     def no_model(self) -> bool:
         """True where nobody is asked, now or ever: the judge is evidence, calibrated."""
-        return self.lm.embedded and self.recorded is None and not self.asked
+        return self.lm.no_model and self.recorded is None and not self.asked
 
     def asked_by(self, judge: CompiledJudge) -> LMSpec:
         """The model that a compiled judge asks: of several candidates those that it is made of."""
@@ -174,10 +174,10 @@ def reflection_spec(judge: LMSpec, model: str | None) -> tuple[LMSpec | None, st
         return None, "recorded verdicts have no prompt to rewrite"
     if judge.members:
         return None, "candidates that stand side by side are asked as they are"
-    if judge.embedded:
+    if judge.no_model:
         return None, "without a model there is no prompt to rewrite"
     named = named or LMSpec.parse(judge.model)
-    if named.embedded:
+    if named.no_model:
         return None, "no model rewrites prompts"
     return LMSpec.parse(
         named.model,

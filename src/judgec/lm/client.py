@@ -254,7 +254,7 @@ def open_lm(
 
 def open_backend(spec: LMSpec, environ: Mapping[str, str] | None = None) -> Backend:
     """Who makes the attempts at a model's calls: an endpoint's pooled client, DSPy's, or a saved judge's engine."""
-    if spec.embedded:
+    if spec.no_model:
         from judgec.lm.saved_engine import SavedEngine
 
         return SavedEngine()

@@ -66,7 +66,7 @@ def named_endpoint(model: str, environ: Mapping[str, str] | None = None) -> Name
         UserError: The variable holds no http(s) URL, or one with a query.
     """
     provider, slash, _ = model.partition("/")
-    if not slash or ":" in provider:  # the embedded engine, recorded verdicts, a jury
+    if not slash or ":" in provider:  # no model, recorded verdicts, a jury
         return None
     given = os.environ if environ is None else environ
     usual = (f"{provider.upper().replace('-', '_')}_API_BASE",)

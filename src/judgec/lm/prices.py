@@ -9,12 +9,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import cast
 
-from judgec.lm.spec import EMBEDDED, FUNCTION, LMSpec
+from judgec.lm.spec import FUNCTION, NO_LM, LMSpec
 
 BYTES_PER_TOKEN = 4  # English text in current tokenizers; other scripts have more bytes and more tokens a letter
 TOKENS_PER_MESSAGE = 4  # role and separators
 BATCH_SHARE = 0.5  # of the list price, in a batch: OpenAI's and Anthropic's price lists, of every kind of token
-FREE = {EMBEDDED, FUNCTION, "ollama", "ollama_chat"}
+FREE = {NO_LM, FUNCTION, "ollama", "ollama_chat"}
 TYPICAL_REPLY = 120  # tokens of a reason, a grade and a confidence
 
 # Both are the same upstream table; LiteLLM's is newer, DSPy's is there even when LiteLLM is not.

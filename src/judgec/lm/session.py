@@ -109,7 +109,7 @@ class Session:
         if spec.members:
             members = {name: self.settled(one) for name, one in spec.members.items()}
             return spec.model_copy(update={"members": members})
-        if spec.recorded is not None or spec.embedded:
+        if spec.recorded is not None or spec.no_model:
             return spec
         opened = self._executors.get(_key(spec))
         return spec if opened is None else client_of(opened.lm).spec
@@ -237,7 +237,7 @@ class Session:
             ServiceError: When no call can succeed.
             BudgetError: When one does not fit the caps.
         """
-        if self._batch == "nothing" or self.spec.recorded is not None or self.spec.embedded:
+        if self._batch == "nothing" or self.spec.recorded is not None or self.spec.no_model:
             return work(ask or self.ask_whole)
         return rehearsed(work, ask or self.ask_whole, lambda to: client_of(self._one_by_one(self._member(to)).lm))
 
@@ -323,7 +323,7 @@ class Session:
 
 def _models(spec: LMSpec) -> list[LMSpec]:
     """The models that are asked."""
-    return [one for one in spec.members.values() or (spec,) if one.recorded is None and not one.embedded]
+    return [one for one in spec.members.values() or (spec,) if one.recorded is None and not one.no_model]
 
 
 def _key(spec: LMSpec) -> str:

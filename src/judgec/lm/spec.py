@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from judgec.errors import UserError
 from judgec.lm.hosts import bare, host_of, named_endpoint, own_endpoint
 
-EMBEDDED = "embedded"
+NO_LM = "embedded"  # as no model is typed and saved: rules and evidence once stood in for one under this name
 RECORDED = "recorded:"  # before the file of verdicts that are looked up in place of a model that is asked
 FUNCTION = "function"  # as a provider, before the name of a Python function (``lm.functions``)
 JURY = "jury:"  # before the names of compiled judges that are asked together, each with its own model
@@ -43,8 +43,8 @@ class LMSpec(BaseModel):
     """One model and its settings, as named on the command line and recorded on the card.
 
     Args:
-        model: ``embedded``, ``recorded:FILE``, ``jury:NAME,NAME``, or ``provider/name`` as DSPy and LiteLLM write it
-            (``openai/gpt-4o-mini``, ``anthropic/...``, ``ollama_chat/...``, ``hosted_vllm/...``).
+        model: ``embedded`` for none, ``recorded:FILE``, ``jury:NAME,NAME``, or ``provider/name`` as DSPy and LiteLLM
+            write it (``openai/gpt-4o-mini``, ``anthropic/...``, ``ollama_chat/...``, ``hosted_vllm/...``).
         api_base: URL of an OpenAI-compatible endpoint, without credentials, or None for the provider's own.
         temperature: None means 0 where the model takes a temperature and the model's default where it does
             not.
@@ -80,7 +80,7 @@ class LMSpec(BaseModel):
         if model.startswith(JURY):
             return model
         provider, slash, name = model.partition("/")
-        if model != EMBEDDED and not (provider and slash and name and not re.search(r"\s", model)):
+        if model != NO_LM and not (provider and slash and name and not re.search(r"\s", model)):
             raise ValueError(
                 f"--lm: {model!r} names no model; valid is 'embedded' or 'provider/name' such as openai/gpt-4o-mini."
             )
@@ -254,7 +254,7 @@ class LMSpec(BaseModel):
         Raises:
             UserError: As ``from_card``.
         """
-        same = self.embedded or str(card.get("model")).partition("/")[0] == self.provider
+        same = self.no_model or str(card.get("model")).partition("/")[0] == self.provider
         return LMSpec.from_card(card, api_base=self.typed_base if same else None)
 
     def require_host(self, card: Mapping[str, Scalar | None], *, environ: Mapping[str, str] | None = None) -> None:
@@ -271,7 +271,7 @@ class LMSpec(BaseModel):
         before = None if recorded is None else bare(str(recorded))
         if before == own_endpoint(self.model):
             before = None
-        if self.embedded or self.recorded is not None or before == self.api_base:
+        if self.no_model or self.recorded is not None or before == self.api_base:
             return
         named = named_endpoint(self.model, environ)
         why = f", as {named.variable} says" if named is not None else ""
@@ -284,14 +284,14 @@ class LMSpec(BaseModel):
         )
 
     @property
-    def embedded(self) -> bool:
-        """True for the evidence engine that ships with judgec, and for a jury that asks nothing else."""
-        return self.model == EMBEDDED or (bool(self.members) and all(one.embedded for one in self.members.values()))
+    def no_model(self) -> bool:
+        """True where no language model is asked, and for a jury of such judges."""
+        return self.model == NO_LM or (bool(self.members) and all(one.no_model for one in self.members.values()))
 
     @property
     def in_process(self) -> bool:
-        """True for what is computed in this process, without a service: the engine, a Python function."""
-        return self.embedded or self.provider == FUNCTION
+        """True for what is computed in this process, without a service: evidence, rules, a Python function."""
+        return self.no_model or self.provider == FUNCTION
 
     @property
     def recorded(self) -> str | None:
@@ -325,7 +325,7 @@ class LMSpec(BaseModel):
         """Model and host, for people: ``openai/m at 127.0.0.1:8000``; of a jury every juror's."""
         if self.members:
             return ", ".join(dict.fromkeys(one.asked_at for one in self.members.values()))
-        if self.embedded:
+        if self.no_model:
             return "no model"
         if self.in_process or self.recorded is not None:
             return self.model
@@ -363,7 +363,7 @@ class LMSpec(BaseModel):
     def _alternatives(self) -> int:
         if self.top_logprobs is not None:
             return self.top_logprobs
-        return TOP_LOGPROBS if self.provider in {EMBEDDED, *_GIVES_LOGPROBS} and not self.reasoning else 0
+        return TOP_LOGPROBS if self.provider in {NO_LM, *_GIVES_LOGPROBS} and not self.reasoning else 0
 
     def describe(self) -> dict[str, Scalar | None]:
         """What the card records: the model, the endpoint and every sampling setting, in JSON-ready form."""

@@ -14,7 +14,7 @@ from judgec.errors import ArtifactError, UserError
 from judgec.evidence.model import EvidenceModel, Observed
 from judgec.labels.stream.pieces import Piece
 from judgec.lm.executor import Ask
-from judgec.lm.spec import EMBEDDED
+from judgec.lm.spec import NO_LM
 from judgec.raters.calibrator import Calibrator, Trace
 from judgec.raters.cascade import EVIDENCE, Cascade
 from judgec.raters.checks import details_of, no_details, told_of
@@ -382,7 +382,7 @@ def load_judge(program: Program) -> CompiledJudge:
     jurors = _read_jurors(program.calibration.get("jurors"), card, f"{where}: calibration.json")
     about = card.scale, card.aspects
     judge = CompiledJudge(module, *about, evidence, calibrators, card.tie_band, panel, cascade, prompts, jurors)
-    if judge.asks_lm and card.lm.get("model") == EMBEDDED:
+    if judge.asks_lm and card.lm.get("model") == NO_LM:
         seal.note(
             f"{where}: compiled when rules stood in for a model, it judges as it did then. Compile it again: without "
             "--lm the evidence alone judges."

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from judgec.errors import UserError
 from judgec.lm.executor import IN_FLIGHT
-from judgec.lm.spec import EMBEDDED, LMSpec
+from judgec.lm.spec import NO_LM, LMSpec
 from judgec.lm.usage import Account
 from judgec.lm.watch import Watch
 from judgec.rag.agents.answer import Answer
@@ -85,7 +85,7 @@ def answers_within(options: AnswerOptions, watch: Watch, account: Account | None
     asked = [LMSpec.parse(lm, api_base=options.api_base).asked_at for lm in specs]
     told = [f"{len(queries)} queries, {len(agents) + len(systems)} agents", *asked]
     watch.stage("answer", ", ".join(told))
-    if EMBEDDED in specs:
+    if NO_LM in specs:
         watch.note("No model: rules quote passages, a baseline.")
     pairs = [(query.query_id, query.text) for query in queries]
     given: list[Answer] = []
@@ -160,7 +160,7 @@ def _answers_of(
     spec = LMSpec.parse(lm, api_base=options.api_base)
     with session_for(options, spec, options.home, watch, account=account) as session:
         session.preflight()
-        ask, stopwatch = (None, None) if spec.embedded else (session.ask, timed(session.lm))
+        ask, stopwatch = (None, None) if spec.no_model else (session.ask, timed(session.lm))
         for agent in agents:
             watch.stage("agent", agent.name)
             yield from answer_queries(agent.module, agent.name, pairs, ask=ask, stopwatch=stopwatch)
@@ -222,9 +222,9 @@ def _index_of(agent: GridAgent) -> tuple[str, str]:
 
 
 def _shape(options: AnswerOptions, lm: str) -> AgentSettings:
-    embedded = LMSpec.parse(lm).embedded
+    by_rule = LMSpec.parse(lm).no_model
     return AgentSettings(
-        options.k, options.variations, options.persona, options.citations, feedback=embedded, rrf_k=options.rrf_k
+        options.k, options.variations, options.persona, options.citations, feedback=by_rule, rrf_k=options.rrf_k
     )
 
 

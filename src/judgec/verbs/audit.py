@@ -20,7 +20,7 @@ from judgec.errors import UserError
 from judgec.labels.splits import write_whole
 from judgec.lm.executor import Ask
 from judgec.lm.session import Session
-from judgec.lm.spec import EMBEDDED, LMSpec
+from judgec.lm.spec import NO_LM, LMSpec
 from judgec.lm.usage import Spent
 from judgec.lm.watch import Watch
 from judgec.raters import programs
@@ -304,7 +304,7 @@ def _asking(
                 (),
                 ask,
                 fields=program.card.fields,
-                model=_behind(spec) if judge.asks_lm else EMBEDDED,
+                model=_behind(spec) if judge.asks_lm else NO_LM,
                 experts=None,
                 seed=options.seed,
                 graded=TASKS[program.card.task].graded,

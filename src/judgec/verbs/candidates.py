@@ -15,7 +15,7 @@ from judgec.compile.settings import AskedCandidate
 from judgec.errors import UserError
 from judgec.labels.rows.ranges import MARK, with_range
 from judgec.lm.functions import Function
-from judgec.lm.spec import EMBEDDED, RECORDED, LMSpec
+from judgec.lm.spec import NO_LM, RECORDED, LMSpec
 from judgec.rag.functions import PYTHON, python_function
 from judgec.raters import programs
 from judgec.raters.cascade import EVIDENCE
@@ -170,7 +170,7 @@ def candidates_of(options: CompileJudgeOptions) -> Candidates:
     if recorded and not sides:
         return Candidates(_with_recorded(options, recorded))
     if not sides:
-        return Candidates(replace(options, lm=EMBEDDED))
+        return Candidates(replace(options, lm=NO_LM))
     if len(sides) == 1 and isinstance(sides[0], Prompt) and sides[0].instructions is None and not recorded:
         return Candidates(replace(options, lm=sides[0].model))
     _check_beside(options, "--candidate")

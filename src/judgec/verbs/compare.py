@@ -15,7 +15,7 @@ from judgec.labels.sides.looks import looks_at
 from judgec.labels.sides.memory import read_memory
 from judgec.labels.sides.mirrors import with_mirrors_together
 from judgec.labels.splits import read_family, write_whole
-from judgec.lm.spec import EMBEDDED, LMSpec
+from judgec.lm.spec import NO_LM, LMSpec
 from judgec.lm.watch import Watch
 from judgec.records.card import ProgramCard
 from judgec.records.judgment import Judgments
@@ -187,7 +187,7 @@ def _judged(
     options: CompareOptions, pair: tuple[GivenJudge, GivenJudge], items: Sequence[Item], watch: Watch
 ) -> tuple[list[Judgments], int]:
     """What both say, within caps that they share; a judge that reads the evidence alone asks no model."""
-    specs = [one.judge.spec if one.judge.compiled.asks_lm else LMSpec.parse(EMBEDDED) for one in pair]
+    specs = [one.judge.spec if one.judge.compiled.asks_lm else LMSpec.parse(NO_LM) for one in pair]
     judged = []
     account = account_for(options, options.a, options.b)
     with session_for(options, specs[0], pair[0].home, watch, account=account) as session:

@@ -20,7 +20,7 @@ from judgec.connect.tracking.runs import Logged
 from judgec.connect.tracking.store import tracking_store
 from judgec.errors import UserError
 from judgec.lm.session import Session
-from judgec.lm.spec import EMBEDDED, LMSpec
+from judgec.lm.spec import NO_LM, LMSpec
 from judgec.lm.watch import Watch
 from judgec.rag.agents.compiled import TASK
 from judgec.rag.agents.rag import AgentSettings
@@ -77,7 +77,7 @@ def compile_agent(options: CompileAgentOptions, watch: Watch) -> AgentCompilatio
         options.variations,
         options.persona,
         options.citations,
-        feedback=options.lm == EMBEDDED,
+        feedback=options.lm == NO_LM,
         rrf_k=options.rrf_k,
     )
     name = options.name or re.sub(r"[+/]", "-", options.agent)

@@ -105,7 +105,7 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
     if recorded is not None:
         where = LMSpec.parse(recorded.model)
         spec = where if alone else candidates.models(dict.fromkeys(others, where))
-    no_model = not candidates.beside and recorded is None and spec.embedded
+    no_model = not candidates.beside and recorded is None and spec.no_model
     if no_model:
         _check_without_model(options)
     if options.batch:
@@ -219,12 +219,12 @@ def _prompts(options: CompileJudgeOptions, labels: LabelSet, spec: LMSpec) -> di
     Raises:
         UserError: A file that is not there or holds no text, or nobody to read what is in it.
     """
-    reads = not spec.embedded and spec.recorded is None
+    reads = not spec.no_model and spec.recorded is None
     found = {"datasheet": labels.instructions} if labels.instructions and reads else {}
     for name in options.instructions:
         where = f"--instructions {name}"
         if not reads:
-            said = "no model is named to read them" if spec.embedded else f"{spec.model} reads no instructions"
+            said = "no model is named to read them" if spec.no_model else f"{spec.model} reads no instructions"
             raise UserError(f"{where}: {said}; a language model does. Name one with --lm.")
         try:
             text = Path(name).read_text(encoding="utf-8-sig").strip()

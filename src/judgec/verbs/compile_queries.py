@@ -19,7 +19,7 @@ from judgec.connect.tracking.background import Tracker
 from judgec.connect.tracking.runs import Logged
 from judgec.connect.tracking.store import tracking_store
 from judgec.lm.session import Session
-from judgec.lm.spec import LMSpec
+from judgec.lm.spec import NO_LM, LMSpec
 from judgec.lm.usage import Account
 from judgec.lm.watch import Silent, Watch
 from judgec.rag.queries.corpus import open_corpus
@@ -207,7 +207,7 @@ def _origin(
 
 def _judge(options: CompileQueriesOptions, account: Account) -> tuple[str, list[str]]:
     """Who accepts, and what to say of them; labels are compiled into a judge first, within the same caps."""
-    notes = ["no model: questions by rule, a baseline"] if options.lm == "embedded" else []
+    notes = ["no model: questions by rule, a baseline"] if options.lm == NO_LM else []
     if options.labels is None:
         if options.judge == "rules":
             return "rules", [*notes, "accepted by rules: no expert was asked"]

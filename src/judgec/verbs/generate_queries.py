@@ -12,7 +12,7 @@ from judgec.compile.queries.saved import CompiledGenerator, load_generator
 from judgec.errors import UserError
 from judgec.labels.splits import write_whole
 from judgec.lm.session import Session
-from judgec.lm.spec import LMSpec
+from judgec.lm.spec import NO_LM, LMSpec
 from judgec.lm.watch import Watch
 from judgec.rag.queries.corpus import open_corpus
 from judgec.rag.queries.generation.diversity import diversity
@@ -179,7 +179,7 @@ def _sizes(sample: Sequence[str], names: Sequence[str]) -> dict[str, int] | None
 
 def _generator(options: GenerateQueriesOptions, spec: LMSpec, session: Session, experts: Sequence[str]) -> Generator:
     found = load_generator(options.home, options.generator) if options.generator else CompiledGenerator()
-    if spec.embedded:
+    if spec.no_model:
         return RuleGenerator(options.seed, found.style)
     return PromptedGenerator(
         spec.model,
@@ -202,7 +202,7 @@ def _report(
 
     found = diversity(queries, experts, embed, seed=options.seed) if queries else None
     said = list(notes)
-    if "embedded" in pool.passages:
+    if NO_LM in pool.passages:
         said.append("no model: questions by rule, a baseline")
     said += [f"{name}: no share in --sample, so it was not asked" for name, given in pool.passages.items() if not given]
     return {

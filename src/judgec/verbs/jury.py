@@ -289,8 +289,8 @@ def spec_for(card: ProgramCard, asking: Asking) -> LMSpec:
                     f"{option}: {card.name}@{card.version} is a jury, which is asked as it was measured. Leave it out."
                 )
         return spec
-    if asking.samples > 1 and (spec.embedded or spec.recorded is not None):
-        who = "a judge without a model says" if spec.embedded else "recorded verdicts say"
+    if asking.samples > 1 and (spec.no_model or spec.recorded is not None):
+        who = "a judge without a model says" if spec.no_model else "recorded verdicts say"
         raise UserError(
             f"--samples: {who} the same every time; a language model gives several samples. "
             "Leave --samples out, or name a model with --lm."
@@ -322,7 +322,7 @@ def asked_at(card: ProgramCard, asking: Asking) -> str:
         return EVIDENCE_ALONE
     if not asking.live:
         spec = spec_for(card, asking)
-        return (asking.lm or card.engine or spec.model) if spec.embedded else spec.asked_at
+        return (asking.lm or card.engine or spec.model) if spec.no_model else spec.asked_at
     models = [one.rpartition("=")[2].strip() for one in (asking.lm or "").split(",") if "/" in one]
     asked = [LMSpec.parse(one, api_base=asking.api_base).asked_at for one in models]
     return ", ".join(asked) or str(asking.lm or card.lm.get("model"))

@@ -313,7 +313,7 @@ def _systems(options: ProbeOptions, corpus: Corpus | None, session: Session) -> 
     index = corpus.index if corpus is not None else None
     name = options.agent_lm or options.lm
     spec = LMSpec.parse(name, api_base=options.api_base if name == options.lm else None)
-    settings = AgentSettings(k=options.k, feedback=spec.embedded)
+    settings = AgentSettings(k=options.k, feedback=spec.no_model)
     subjects = [
         open_system(one, index, settings, spec, ask_of(spec, session), Running(), os.environ) for one in options.system
     ]
@@ -368,7 +368,7 @@ def _require_read(options: ProbeOptions, scenarios: Sequence[Scenario]) -> None:
     Raises:
         UserError: A scenario has prompts of its own, and no language model writes its questions.
     """
-    ruled = [one for one in scenarios if writer_spec(one.lm or options.lm, None, options.temperature).embedded]
+    ruled = [one for one in scenarios if writer_spec(one.lm or options.lm, None, options.temperature).no_model]
     shipped = {read_scenario(path).prompts for path in files_in(SHIPPED)} if ruled else set()
     if own := [one.id for one in ruled if one.prompts not in shipped]:
         raise UserError(
@@ -391,7 +391,7 @@ def _reliable(built: Built, reliability: Reliability | None) -> tuple[list[Quest
 
 def _writer(options: ProbeOptions, corpus: Corpus, session: Session, lm: str) -> QuestionWriter:
     spec = writer_spec(lm, options.api_base, options.temperature)
-    if spec.embedded:
+    if spec.no_model:
         return RuleWriter(corpus.passages)
     return PromptedWriter(spec.model, ask_of(spec, session), options.seed, corpus.terms)
 
@@ -443,7 +443,7 @@ def _judged(
 
 
 def _warnings(options: ProbeOptions, session: Session) -> list[str]:
-    if not session.spec.embedded:
+    if not session.spec.no_model:
         return []
     wrote = [] if options.questions is not None else ["no model: questions by rule, a baseline"]
     by_rules = [

@@ -6,7 +6,7 @@ from pathlib import Path
 from judgec.errors import UserError
 from judgec.lm.executor import Ask
 from judgec.lm.session import Session
-from judgec.lm.spec import LMSpec
+from judgec.lm.spec import NO_LM, LMSpec
 from judgec.rag.probes.judging.panel import FIELDS, ReplyPanel, uncompiled
 from judgec.rag.queries.reliability import Reliability, ReliabilityJudge, Rules
 from judgec.raters import programs
@@ -24,8 +24,8 @@ BIAS = "bias"
 
 def writer_spec(name: str, api_base: str | None, temperature: float) -> LMSpec:
     """The spec of a model that writes: it samples, so that one passage gives different questions."""
-    plain = LMSpec.parse(name, api_base=None if name == "embedded" else api_base, top_logprobs=0)
-    return plain if plain.embedded or plain.reasoning else plain.model_copy(update={"temperature": temperature})
+    plain = LMSpec.parse(name, api_base=None if name == NO_LM else api_base, top_logprobs=0)
+    return plain if plain.no_model or plain.reasoning else plain.model_copy(update={"temperature": temperature})
 
 
 def ask_of(spec: LMSpec, session: Session) -> Ask:
@@ -71,7 +71,7 @@ def open_panel(
     Raises:
         UserError: When a judge is of another task, lacks a criterion, or is not proven, or nobody judges a metric.
     """
-    panel = ReplyPanel() if session.spec.embedded else uncompiled(lm, session.ask)
+    panel = ReplyPanel() if session.spec.no_model else uncompiled(lm, session.ask)
     one, other = panel.criteria, panel.rejection
     if criteria is not None:
         one = _jury(criteria, one, "--judge", "answer", home, session, unproven)

@@ -188,7 +188,7 @@ def cascade_of(
     elif recorded is not None:
         for name in (dear,) if cheap == EVIDENCE else (cheap, dear):
             recorded.require(name)
-    elif spec.embedded or (cheap, dear) != (EVIDENCE, spec.model):
+    elif spec.no_model or (cheap, dear) != (EVIDENCE, spec.model):
         raise UserError(
             f"{said}: with a model that is asked, {EVIDENCE},MODEL is valid, where --lm MODEL is a language model; two "
             "judges are compared from recorded verdicts, or as jurors. Add --lm recorded:FILE, or --jury NAME,NAME."

@@ -167,7 +167,7 @@ class WatchedJudge:
             else {"": spec_for(card, options)}
         )
         models = {
-            name: {**spec.describe(), **NOWHERE} if spec.embedded else spec.describe() for name, spec in specs.items()
+            name: {**spec.describe(), **NOWHERE} if spec.no_model else spec.describe() for name, spec in specs.items()
         }
         return {"models": models, "samples": options.samples, "live": options.live, "structured": options.structured}
 

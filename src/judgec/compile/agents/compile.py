@@ -155,7 +155,7 @@ class AgentKind:
 
     def _asked(self, module: RAG, queries: Sequence[Query]) -> tuple[list[Answer], list[ScoredAnswer]]:
         pairs = [(query.query_id, query.text) for query in queries]
-        ask = None if self.session.spec.embedded else self.session.ask
+        ask = None if self.session.spec.no_model else self.session.ask
         answers = answer_queries(module, self.settings.agent, pairs, ask=ask)
         return answers, self.metric.score(answers)
 
@@ -254,7 +254,7 @@ def compile_agent(
         ServiceError: When the LM fails for good.
     """
     optimizer = find_agent_optimizer(
-        settings.optimizer, reflection=session.reflection is not None, model=not session.spec.embedded
+        settings.optimizer, reflection=session.reflection is not None, model=not session.spec.no_model
     )
     kind = AgentKind(module, retriever, queries, metric, settings, optimizer, session, accepted or {}, retrieve)
     items = [Item(query.query_id, query.query_id, {"query": query.text}) for query in queries]

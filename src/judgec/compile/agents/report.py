@@ -268,7 +268,7 @@ def _card(found: CompiledAgent, settings: AgentCompile, origin: Provenance) -> P
         split_digest=found.found.split.digests["test"],
         labels=origin.labels,
         lm=origin.lm.describe(),
-        engine=NO_MODEL if origin.lm.embedded else "",
+        engine=NO_MODEL if origin.lm.no_model else "",
         optimizer=settings.optimizer,
         settings=made,
         objective="mean score",

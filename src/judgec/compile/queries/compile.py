@@ -135,11 +135,11 @@ class GeneratorKind:
     @property
     def uncompiled(self) -> QueryCandidate:
         """Every expert query as an example, the instructions as they are."""
-        return QueryCandidate(UNCOMPILED, CompiledGenerator(None if self.spec.embedded else QueryGenerator()))
+        return QueryCandidate(UNCOMPILED, CompiledGenerator(None if self.spec.no_model else QueryGenerator()))
 
     def candidates(self, split: Split, watch: Watch) -> Iterator[QueryCandidate]:
         """What rules may ask about; or prompts, from what the uncompiled generator wrote on train."""
-        if self.spec.embedded:
+        if self.spec.no_model:
             yield from by_rules()
             return
         watch.stage("train", f"{len(split.train)} passages")
@@ -268,7 +268,7 @@ def _generator(
     candidate: QueryCandidate, spec: LMSpec, ask: Ask, experts: Sequence[str], settings: QuerySettings
 ) -> Generator:
     found = candidate.found
-    if spec.embedded:
+    if spec.no_model:
         return RuleGenerator(settings.seed, found.style)
     return PromptedGenerator(
         spec.model,

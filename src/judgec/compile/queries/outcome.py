@@ -170,7 +170,7 @@ def _card(compiled: CompiledQueries, origin: GeneratorOrigin) -> ProgramCard:
         data_digest=digest([sorted(origin.experts), sorted(item.item_id for item in found.items)]),
         split_digest=found.split.digests["test"],
         lm=origin.lm.describe(),
-        engine=NO_MODEL if origin.lm.embedded else "",
+        engine=NO_MODEL if origin.lm.no_model else "",
         optimizer="candidates",
         settings={"prompt": compiled.chosen.name, "per_passage": origin.settings.per_passage},
         objective=OBJECTIVE,

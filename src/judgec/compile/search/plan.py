@@ -93,7 +93,7 @@ def plan_compile(
     reflection = settings.reflection if reflects else None
     train, dev, test = dataset.train, dataset.dev, dataset.test
     baseline = {part.name: _asked(module, part, spec) for part in (train, dev, test)}
-    preflight = add([_each(one, 1, 20, 2) for one in (spec, reflection) if one is not None and not one.embedded])
+    preflight = add([_each(one, 1, 20, 2) for one in (spec, reflection) if one is not None and not one.no_model])
     uncompiled = whole(add(list(baseline.values())), settings)
     rival = _nothing(spec)
     if champion:
@@ -149,7 +149,7 @@ def waits(settings: CompileSettings, stages: Sequence[Stage], rounds: int = 1) -
         stages: What is asked.
         rounds: Each has a winner of its own.
     """
-    if not settings.batch or settings.lm.embedded:
+    if not settings.batch or settings.lm.no_model:
         return 0
     return sum(rounds if stage.name == "winner" else 1 for stage in stages if stage.name in PASSES)
 

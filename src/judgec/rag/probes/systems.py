@@ -106,7 +106,7 @@ class Agent:
         """Its replies in order."""
         agent = open_agent(self.name, self.index, self.settings)
         queries = [(one.query_id, asked(one)) for one in questions]
-        ask = None if self.model.embedded else self.ask
+        ask = None if self.model.no_model else self.ask
         replies = [_reply(answer) for answer in answer_queries(agent, self.name, queries, ask=ask)]
         for reply in replies:
             keep(reply)

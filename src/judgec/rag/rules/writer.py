@@ -7,6 +7,7 @@ questions are easier to retrieve for than people's, since they repeat the passag
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 
+from judgec.lm.spec import NO_LM
 from judgec.rag.queries.sampling import Draw, seeded
 from judgec.rag.queries.scenarios.drafts import Draft
 from judgec.rag.retrieval.passages import Passage
@@ -15,7 +16,6 @@ from judgec.rag.rules.rewriting import german, noisy, situation
 from judgec.rag.rules.unanswerable import absent_years, has_subject, unanswerable
 from judgec.records.scenario.schema import Form, QuestionPart, Scenario, Turn
 
-NAME = "embedded"
 OPTIONS = 4
 NO_FACT = "no fact that a rule can ask about"
 NO_RIVAL = "no other value of the same kind"
@@ -28,7 +28,7 @@ class RuleWriter:
         chunks: The corpus, where wrong options and false premises come from, and what is in none of its documents.
     """
 
-    name = NAME
+    name = NO_LM
     patience: int | None = None
 
     def __init__(self, chunks: Sequence[Passage]) -> None:

@@ -6,7 +6,7 @@ import re
 import dspy
 
 from judgec.errors import UserError
-from judgec.lm.spec import EMBEDDED
+from judgec.lm.spec import NO_LM
 from judgec.raters.export.prompt import BarePrompt, bare_prompts, placed
 from judgec.raters.export.sources import standalone_sources, stemmer_sources
 from judgec.raters.judge import CompiledJudge
@@ -67,7 +67,7 @@ def python_files(program: Program, judge: CompiledJudge) -> dict[str, str]:
     if card.task not in TASKS:
         raise UserError(f"export {name}: {card.task} is a plugin's own module; tasks with a declaration are valid.")
     package = "judge_" + re.sub(r"\W+", "_", f"{card.name}_{card.version}").lower()
-    embedded = card.lm.get("model") == EMBEDDED
+    embedded = card.lm.get("model") == NO_LM
     asked = "not needed" if embedded or not judge.asks_lm else "needed"
     face = FACE.format(name=name, package=package, fields=", ".join(TASKS[card.task].inputs), asked=asked)
     data = json.dumps(_data(program, judge, name, embedded=embedded), ensure_ascii=False, separators=(",", ":"))

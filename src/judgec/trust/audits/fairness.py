@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from judgec.lm.spec import EMBEDDED
+from judgec.lm.spec import NO_LM
 from judgec.records.audit import Finding
 from judgec.records.label import UNLABELLED, FloatArray, Item
 from judgec.trust.audits.effect import Effect, finding_of, skipped
@@ -127,7 +127,7 @@ def audit_groups(subject: AuditSubject, bound: float) -> Finding:
 
 
 def _no_family(model: str) -> str:
-    if model == EMBEDDED:
+    if model == NO_LM:
         return "no model is asked, and evidence is of no family that it could favour"
     if model == SEVERAL:
         return "the jurors' models are of several families"

@@ -11,7 +11,6 @@ from judgec.verbs.options.shared import (
     Columns,
     Home,
     IndexName,
-    Lm,
     QueriesTable,
     Shared,
     Spending,
@@ -42,7 +41,12 @@ class AnswerOptions(AgentRun, Spending):
     ] = None
     index: Annotated[str | None, IndexName] = None
     columns: Columns = field(default_factory=dict)
-    lm: Lm = "embedded"
+    lm: Annotated[
+        str,
+        Option(
+            "The agents' model: openai/gpt-4o-mini, ...; without one (embedded) rules quote passages.", panel="Model"
+        ),
+    ] = "embedded"
     home: Home = Path()
     allow_modified: AllowModified = False
     shared: Shared = False

@@ -9,7 +9,6 @@ from judgec.verbs.options.shared import (
     AgentShape,
     Columns,
     IndexName,
-    Lm,
     Places,
     QueriesTable,
     ReflectionLm,
@@ -42,7 +41,12 @@ class CompileAgentOptions(AgentShape, Spending, Places):
     ] = None
     unproven: Unproven = False
     name: Annotated[str | None, Option("Name of the compiled agent; default: the agent's.", panel="Output")] = None
-    lm: Lm = "embedded"
+    lm: Annotated[
+        str,
+        Option(
+            "The agent's model: openai/gpt-4o-mini, ...; without one (embedded) settings are searched.", panel="Model"
+        ),
+    ] = "embedded"
     columns: Columns = field(default_factory=dict)
     accept_at: AcceptAt = None
     optimizer: Annotated[str, Option("auto, settings, labeled, bootstrap or gepa.")] = "auto"

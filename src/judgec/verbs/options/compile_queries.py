@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 from judgec.verbs.options.option import Option
 from judgec.verbs.options.shared import (
     Corpus,
-    Lm,
     Passages,
     PassageSize,
     PerPassage,
@@ -31,7 +30,10 @@ class CompileQueriesOptions(Spending, Places):
         "Source",
         Option("Experts' queries (a column 'query').", metavar="FILE", python="Source | Sequence[str]", panel="What"),
     ]
-    lm: Lm = "embedded"
+    lm: Annotated[
+        str,
+        Option("The model that writes: openai/gpt-4o-mini, ...; without one (embedded) rules write.", panel="Model"),
+    ] = "embedded"
     judge: Annotated[
         str, Option("Who accepts: a compiled reliability judge, or rules.", metavar="NAME", panel="What")
     ] = "rules"

@@ -133,4 +133,6 @@ class EvaluateOptions(BatchSpending, Places, AgentRun):
         tuple[str, ...],
         Option("Agents that answer first, as in judgec answer.", metavar="A,B,...", commas=True, panel="What"),
     ] = ()
-    agents_lm: Annotated[str, Option("The agents' model.", panel="Model")] = "embedded"
+    agents_lm: Annotated[
+        str, Option("The agents' model; without one (embedded) rules quote passages.", panel="Model")
+    ] = "embedded"

@@ -39,7 +39,12 @@ class GenerateQueriesOptions(Spending):
     ] = None
     lm: Annotated[
         tuple[str, ...],
-        Option("The models that write: embedded, openai/...", metavar="A,B,...", commas=True, panel="Model"),
+        Option(
+            "The models that write: openai/...; embedded: rules, without a model.",
+            metavar="A,B,...",
+            commas=True,
+            panel="Model",
+        ),
     ] = ("embedded",)
     per_passage: PerPassage = 10
     sample: Annotated[

@@ -46,7 +46,7 @@ class InitOptions(UnusedPlaces):
     repeats: Repeats = None
     name: Annotated[str | None, Option("Name of the judge; default: from the file.", panel="Output")] = None
     lm: Annotated[
-        str, Option("The model that the judge will ask: embedded, openai/gpt-4o-mini, ...", panel="Model")
+        str, Option("The model that the judge will ask; without one (embedded) the evidence judges.", panel="Model")
     ] = "embedded"
     budget: CallCap = None
     max_cost: MaxCost = None

@@ -49,7 +49,12 @@ class ProbeOptions(Spending, Places):
             panel="Output",
         ),
     ] = ()
-    lm: Annotated[str, Option("Writes questions, judges, and answers for judgec's agents.", panel="Model")] = "embedded"
+    lm: Annotated[
+        str,
+        Option(
+            "Writes questions, judges, answers for judgec's agents; without one (embedded) rules do.", panel="Model"
+        ),
+    ] = "embedded"
     seed: Seed = 0
     try_fix: Annotated[bool, Option("Ask judgec's agents again what they failed, changed.", panel="What")] = False
     repeat: Annotated[

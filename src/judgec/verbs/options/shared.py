@@ -139,11 +139,11 @@ Batch = Annotated[
     bool,
     Option("Half the price: ask OpenAI's or Anthropic's batch endpoint, which answers within 24 hours.", panel="Cost"),
 ]
-Lm = Annotated[str, Option("The model that is asked: embedded, openai/gpt-4o-mini, ...", panel="Model")]
 LmOrRecorded = Annotated[
     str,
     Option(
-        "The model that is asked: openai/gpt-4o-mini, ...; recorded:FILE asks none. Without one evidence alone judges.",
+        "The model that is asked: openai/gpt-4o-mini, ...; recorded:FILE asks none. "
+        "Without one (embedded) the evidence judges.",
         panel="Model",
         project="lm",
     ),

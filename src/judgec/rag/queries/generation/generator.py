@@ -8,6 +8,7 @@ from typing import Protocol
 import dspy
 
 from judgec.lm.executor import Ask
+from judgec.lm.spec import NO_LM
 from judgec.rag.queries.asking import Fields, ask_fields
 from judgec.rag.queries.sampling import seeded
 from judgec.rag.retrieval.passages import Passage
@@ -174,7 +175,7 @@ class RuleGenerator:
         style: Which facts.
     """
 
-    name = "embedded"
+    name = NO_LM
 
     def __init__(self, seed: int = 0, style: StyleProfile | None = None) -> None:
         self._seed = seed

@@ -124,7 +124,7 @@ def ask_model(model: str, api_base: str | None) -> str:
     from judgec.lm.usage import Budget, Usage
 
     spec = LMSpec.parse(model, api_base=api_base)
-    if spec.embedded:
+    if spec.no_model:
         return "no model: evidence and rules alone"
     preflight(open_lm(spec, journal=None, budget=Budget(), usage=Usage()))
     return f"{spec.asked_at} answered"

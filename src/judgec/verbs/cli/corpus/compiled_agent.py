@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from judgec.lm.spec import EMBEDDED
+from judgec.lm.spec import NO_LM
 from judgec.rag.retrieval.manifest import location_shown
 from judgec.raters import programs
 from judgec.report.numbers import UNKNOWN, brackets, number, show
@@ -47,7 +47,7 @@ def _next(options: CompileAgentOptions, compiled: str) -> str:
         "--index": location_shown(options.index),
         "--queries": str(options.queries),
         "--agents": f"{options.agent},{compiled}",
-        "--lm": None if options.lm == EMBEDDED else options.lm,
+        "--lm": None if options.lm == NO_LM else options.lm,
         "--api-base": options.api_base,
         "--persona": options.persona or None,
         "--out": "answers.jsonl",
