@@ -95,6 +95,7 @@ def judge_and_out(card: ProgramCard, home: Path = Path()) -> tuple[str, ...]:
 
 
 ROWS = {
+    "majority": "the most frequent grade",
     "uncompiled": "{uncompiled} as it was",
     BEST_ALONE: "{alone} as it was, the best alone",
     "compiled_prompt": "{prompt} alone",
