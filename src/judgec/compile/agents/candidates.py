@@ -57,6 +57,7 @@ class AgentTask:
         watch: Told where the search is.
         agent: Its name in the registry; empty where it is in none.
         retrieve: Opens retrievers by name; None where only the agent's own is there.
+        model: Whether one is asked, which reads prompts.
     """
 
     module: RAG
@@ -69,6 +70,7 @@ class AgentTask:
     watch: Watch
     agent: str = ""
     retrieve: Callable[[str], Retriever] | None = None
+    model: bool = True
 
 
 def demonstrated(
@@ -82,6 +84,8 @@ def demonstrated(
         scores: Of these answers.
         accepted: Show the experts' answers instead of the agent's own.
     """
+    if not task.model:
+        return []
     pairs = list(zip(task.train, answers, scores, strict=True))
     ranked = sorted(pairs, key=lambda pair: (-pair[2].counted, pair[0].query_id))
     examples = []

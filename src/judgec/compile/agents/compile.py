@@ -133,6 +133,7 @@ class AgentKind:
             watch,
             self.settings.agent,
             self.retrieve,
+            not session.spec.no_model,
         )
         watch.stage("train", f"{len(train)} queries")
         yield from self.optimizer.search(task, *self._asked(self.module, train))

@@ -75,8 +75,6 @@ def find_agent_optimizer(name: str, *, reflection: bool, model: bool = True) -> 
             f"--optimizer {name}: searches prompts, and no model is named that reads one; settings is valid. "
             "Name a model with --lm, or settings."
         )
-    if not model:
-        return OPTIMIZERS["settings"]
     if OPTIMIZERS[name].needs_reflection and not reflection:
         raise UserError(
             f"--optimizer {name}: it rewrites instructions, and there is no reflection model. "

@@ -56,8 +56,8 @@ def demo_agent(home: Path, out: Path) -> None:
     bar.close()
     print_report(agent_report(found, options))
     say(
-        f"It began as {AGENT} with {K} passage an answer. The labels of its judge are constructed and the engine "
-        "quotes passages: this shows the machinery, not which agent is better on your documents.",
+        f"It began as {AGENT} with {K} passage an answer. The labels of its judge are constructed and rules "
+        "quote passages: this shows the machinery, not which agent is better on your documents.",
         f"{time.monotonic() - began:.0f} s.",
     )
 

@@ -59,7 +59,7 @@ def demo_tournament(home: Path, out: Path) -> None:
     )
     print_report(tournament_report(board))
     say(
-        "Labels, questions and relevance are constructed and the engine quotes passages: this shows the machinery, not "
+        "Labels, questions and relevance are constructed and rules quote passages: this shows the machinery, not "
         "which agent is better on your documents.",
         f"{time.monotonic() - began:.0f} s. The report: {out / 'tournament' / 'report.html'}",
     )
