@@ -82,7 +82,7 @@ def test_judge_of_evidence_alone_is_called_so_on_every_surface(world: World) -> 
     assert "Evidence alone, no prompt: judging asks no language model" in text
     logged = run_of(world.first.compiled, saved, settings, source="l.jsonl", started=1, ended=2)
     assert logged.version is not None
-    assert logged.version.description == f"{EVIDENCE_ALONE}; {card.reason}"
+    assert logged.version.description == saved.report["verdict"]
     assert logged.tags["judgec.engine"] == EVIDENCE_ALONE
 
 

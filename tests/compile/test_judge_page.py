@@ -178,17 +178,17 @@ FALL = Shortfall(0.76, 0.83, Estimate(value=-0.07, low=-0.11, high=-0.03))
         ({"promoted": True, "reason": "better: tau-b +.2"}, "", "small@1 "),
         (
             {"reason": "not shown to be better: tau-b +.01"},
-            "NOT PROMOTED. This version was not shown to be better than what there was.",
+            "NOT PROMOTED: not shown to be better: tau-b +.01.",
             "small@1 ",
         ),
         (
             {"reason": "never promoted: 9 test queries, 10 are needed (tau-b +.3)"},
-            "NOT PROMOTED. Never promoted: 9 test queries, 10 are needed (tau-b +.3).",
+            "NOT PROMOTED: never promoted: 9 test queries, 10 are needed (tau-b +.3).",
             "small@1 ",
         ),
         (
             {"reason": "never promoted below the majority grade: exact", "below_majority": {"exact": FALL}},
-            "NOT PROMOTED. Never promoted below the majority grade: exact.",
+            "NOT PROMOTED: never promoted below the majority grade: exact.",
             "less often than their most frequent grade does: exact .76 against .83, difference -.07 [-.11, -.03].",
         ),
         (
@@ -207,7 +207,9 @@ def test_first_sentences_of_the_page_are_true_whatever_was_decided(
     card = outcome.saved.card.model_copy(update={"promoted": decision.promoted, "reason": decision.reason})
     text = Page(page_of(compiled, outcome.settings, card)).text
     assert sentence in text
-    assert sentence in verdict_of(compiled, outcome.settings, "small@1").sentence
+    found = verdict_of(compiled, outcome.settings, "small@1")
+    assert sentence in found.sentence
+    assert (found.standing in {"better", "as well"}) <= decision.promoted
     assert stamp in text
     assert ("NOT PROMOTED" in text) is bool(stamp)
     assert ("not shown to be better" in text) is decision.reason.startswith("not shown")

@@ -16,7 +16,7 @@ from judgec.compile.choose import ChosenPrompt, PanelSize, ScoredCandidate
 from judgec.compile.compared import difference
 from judgec.compile.consensus import consensus_notes
 from judgec.compile.costs import judge_costs
-from judgec.compile.dataset import Dataset, Part, ratings_of
+from judgec.compile.dataset import Dataset, Part, joined, ratings_of
 from judgec.compile.family_state import FamilyState
 from judgec.compile.folds.parts import Parts, make_parts
 from judgec.compile.folds.plan import RoundsPlan, plan_rounds
@@ -55,6 +55,7 @@ from judgec.raters.prompt import verdicts
 from judgec.raters.recorded import RecordedVerdicts, ranges_for_card
 from judgec.raters.replies import is_unread
 from judgec.raters.tasks.preference import weighing
+from judgec.records.agreement import Agreement
 from judgec.records.card import EVIDENCE_ALONE, NO_MODEL, ProgramCard, Setting
 from judgec.records.cost import JudgeCost
 from judgec.records.estimate import Estimate
@@ -64,10 +65,10 @@ from judgec.records.language import language_notes, languages_of
 from judgec.records.ratings import people_mean
 from judgec.records.scale import ACCEPT_SCALE
 from judgec.records.tasks.registry import compares, finds_modes
-from judgec.report.numbers import number, objective_name
+from judgec.report.numbers import number, objective_name, show, statistic_name
 from judgec.stats.agreement.ceiling import adjudicator_notes
 from judgec.stats.agreement.difference import differences
-from judgec.stats.agreement.measure import Resampling
+from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import Objective, parse_objective, statistics_of
 from judgec.stats.agreement.systems import SystemAgreement, system_agreement
 
@@ -119,6 +120,26 @@ class Compiled:
     retargeted: Retargeted | None = None
 
     @cached_property
+    def as_it_is(self) -> "AsItIs | None":
+        """How far a recorded judge agrees with the experts before anything is made of it; None where none was given.
+
+        On all items: it has learned from none of them.
+        """
+        settings, choice = self.promotion_test.settings, self.choice
+        if settings.recorded is None or choice is None:
+            return None
+        before = choice.alone or choice.uncompiled
+        if before is None or before.name not in settings.recorded.judges:
+            return None
+        whole = joined(self.dataset.train, self.dataset.dev, self.dataset.test)
+        place = {item.item_id: row for row, item in enumerate(whole.items)}
+        whole = whole.rows(sorted(place.values()))
+        raw = settings.recorded.judgments(before.name, [item.item_id for item in whole.items])
+        how = Resampling(resamples=settings.resamples, seed=settings.seed)
+        agreed = measure(ratings_of(self.dataset, whole, raw), how)
+        return AsItIs(before.name, statistics_of(settings.objective)[0], agreed)
+
+    @cached_property
     def systems(self) -> SystemAgreement | None:
         """Whether the judge ranks the agents of the test items as the experts do; None where there are too few."""
         test, labels = self.dataset.test, self.dataset.labels
@@ -144,6 +165,33 @@ class Compiled:
         found = self.verification.agreements["compiled"].estimates
         name = next((one for one in names if one in found and found[one].low is not None), names[0])
         return interval_width(name, found.get(name), self.dataset)
+
+
+@dataclass(frozen=True, slots=True)
+class AsItIs:
+    """A recorded judge before anything is made of it.
+
+    Args:
+        judge: Its name.
+        statistic: What was maximised, as reports call it.
+        agreement: With the experts, on all labelled items.
+    """
+
+    judge: str
+    statistic: str
+    agreement: Agreement
+
+    @property
+    def sentence(self) -> str:
+        """The statistic and accept agreement, in words."""
+        known = self.agreement.estimates
+        names = [name for name in dict.fromkeys((self.statistic, "accept_agreement")) if name in known]
+        numbers = ", ".join(f"{statistic_name(name)} {show(known[name])}" for name in names)
+        return f"{self.judge} as it is, on all {self.agreement.n} labelled items: {numbers} with your experts."
+
+    def to_json(self) -> dict[str, object]:
+        """``as_it_is`` of the report."""
+        return {"judge": self.judge, **self.agreement.to_json()}
 
 
 MOST_UNREAD = 0.05  # share of the baseline's verdicts that may be unreadable where a gain over it counts

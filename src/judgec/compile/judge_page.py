@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -53,7 +54,10 @@ KINDS = {
 
 
 def verdict_of(compiled: Compiled, settings: CompileSettings, card_name: str) -> JudgeVerdict:
-    """The verdict in words, with the comparison that it rests on.
+    """The one verdict of a compile: what screen, page, JSON and MLflow say of it.
+
+    It says how the judge agrees with the experts, whether it was promoted, and over what; a judge that was not promoted
+    is praised nowhere.
 
     Args:
         compiled: The outcome.
@@ -71,7 +75,7 @@ def verdict_of(compiled: Compiled, settings: CompileSettings, card_name: str) ->
         Resampling(resamples=settings.resamples, seed=settings.seed),
     )
     decision = compiled.decision
-    return judge_verdict(
+    found = judge_verdict(
         card_name if compiled.judge.asks_lm else f"{card_name} ({EVIDENCE_ALONE})",
         agreements,
         difference,
@@ -80,6 +84,10 @@ def verdict_of(compiled: Compiled, settings: CompileSettings, card_name: str) ->
         below=shortfalls(decision.below_majority),
         above=standing_above(decision.above, settings.objective) if decision.above else "",
     )
+    outcome = "Promoted" if decision.promoted else "NOT PROMOTED"
+    praised = found.standing in {"better", "as well"} and not decision.promoted
+    standing = "unclear" if praised else found.standing
+    return replace(found, standing=standing, sentence=f"{found.sentence} {outcome}: {decision.reason.rstrip('.')}.")
 
 
 def page_of(compiled: Compiled, settings: CompileSettings, card: ProgramCard) -> str:
@@ -167,7 +175,7 @@ def put_audits(home: Path, card: ProgramCard, found: Sequence[Finding]) -> None:
 
 def _facts(compiled: Compiled, card: ProgramCard) -> list[str]:
     decision = compiled.decision
-    facts = [f"{'Promoted' if card.promoted else 'Kept as a challenger'}: {card.reason}."]
+    facts = [] if compiled.as_it_is is None else [compiled.as_it_is.sentence]
     if card.engine == NO_MODEL:
         facts.append("No model: evidence alone judges, calibrated on the labels; there is no prompt.")
     elif card.evidence_alone:
@@ -197,12 +205,13 @@ def _next(compiled: Compiled, card: ProgramCard) -> list[str]:
         return ["Let experts grade items of your own (judgec labels FILE), and compile on their labels."]
     steps = [f"Judge with it: judgec judge FILE --judge {card.name if card.promoted else name}."]
     if not card.promoted:
-        steps = [f"Do not rely on it yet. To see what it says of a file: judgec judge FILE --judge {name}."]
+        steps = [f"See what it says of a file: judgec judge FILE --judge {name}."]
     sentence = compiled.interval_width(card.objective).sentence
     steps += [f"{sentence[0].upper()}{sentence[1:]}."] if sentence else []
     steps.append(f"Let experts grade the items that it is least sure of: judgec labels FILE --next 50 --judge {name}.")
     steps.append("Read the worst disagreements below: is the judge wrong, or are the labels?")
-    return [*steps, f"Before others rely on it: judgec audit --judge {name}; what was found is below."]
+    audit = [f"Before others rely on it: judgec audit --judge {name}; what was found is below."]
+    return [*steps, *(audit if card.promoted else [])]
 
 
 def _panel_fact(panel: PanelFound) -> str:

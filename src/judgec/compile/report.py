@@ -193,6 +193,7 @@ def _report(compiled: Compiled, settings: CompileSettings, card: ProgramCard) ->
         "promoted": decision.promoted,
         "reason": decision.reason,
         "verdict": verdict_of(compiled, settings, settings.name).sentence,
+        **({} if compiled.as_it_is is None else {"as_it_is": compiled.as_it_is.to_json()}),
         "evidence_alone": not compiled.judge.asks_lm,
         "adjudicators": list(dataset.test.experts.adjudicators),
         "task": dataset.labels.task,

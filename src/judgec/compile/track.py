@@ -28,7 +28,7 @@ from judgec.labels.splits import SPLITS
 from judgec.raters import programs
 from judgec.raters.judge import acceptability
 from judgec.records.agreement import Agreement
-from judgec.records.card import EVIDENCE_ALONE, ProgramCard
+from judgec.records.card import ProgramCard
 from judgec.records.estimate import Estimate
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.ratings import GradePairs, people_mean
@@ -118,7 +118,7 @@ def run_of(
         version=_model_version(compiled, saved, settings.home),
         started=started,
         ended=ended,
-        description="\n\n".join([card.reason, *compiled.notes]),
+        description="\n\n".join([str(saved.report["verdict"]), *compiled.notes]),
     )
 
 
@@ -134,7 +134,7 @@ def _model_version(compiled: Compiled, saved: Saved, home: Path) -> ModelVersion
         folder=home / "programs" / card.name / f"{card.version:04d}",
         aliases=tuple(sorted(alias for alias, version in aliases.items() if version == card.version)),
         tags={**tags, "promoted": str(card.promoted).lower(), "labels": card.labels or "experts"},
-        description=f"{EVIDENCE_ALONE}; {card.reason}" if card.evidence_alone else card.reason,
+        description=str(saved.report["verdict"]),
         fields=_fields(card),
     )
 

@@ -136,29 +136,13 @@ def judge_page(page: JudgePage) -> str:
             "standing": page.verdict.standing.rpartition(" ")[2],
             "facts": page.facts,
             "tree": page.tree,
-            "stamps": _stamps(page.card),
+            "stamps": [CONSTRUCTED] if page.card.labels == "constructed" else [],
             "what": " · ".join(
                 [page.card.task, page.card.engine or str(page.card.lm.get("model", "")), page.card.created]
             ),
             "links": [(anchor, title) for anchor, title in SECTIONS.items() if parts[anchor] is not None],
         },
     )
-
-
-def _stamps(card: ProgramCard) -> list[str]:
-    stamps = []
-    if card.labels == "constructed":
-        stamps.append(CONSTRUCTED)
-    if not card.promoted:
-        stamps.append(f"NOT PROMOTED. {_why_not(card.reason)}")
-    return stamps
-
-
-def _why_not(reason: str) -> str:
-    """Why a version was not promoted, in a sentence; a refusal says nothing about how good the judge is."""
-    if reason.startswith("not shown"):
-        return "This version was not shown to be better than what there was."
-    return f"{reason[:1].upper()}{reason[1:].rstrip('.')}."
 
 
 def _judges(page: JudgePage) -> dict[str, object]:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from judgec.compile.dataset import Dataset, joined, ratings_of
+from judgec.compile.dataset import Dataset
 from judgec.compile.modes import found_modes
 from judgec.compile.render import outcome_notes, outcome_tables
 from judgec.compile.replacement import replacement
@@ -14,7 +14,7 @@ from judgec.labels.project import find_project
 from judgec.raters import programs
 from judgec.raters.recorded import RECORDED_KIND
 from judgec.records.agreement import Agreement
-from judgec.records.card import EVIDENCE_ALONE, NO_MODEL, ProgramCard
+from judgec.records.card import NO_MODEL, ProgramCard
 from judgec.report.modes_table import mode_table
 from judgec.report.numbers import dollars, objective_name, show, statistic_name
 from judgec.report.render import agreement_table, beside_table, comparison_table, notes, systems_sentence
@@ -22,7 +22,6 @@ from judgec.report.replacement_table import ASPECTS, ASPECTS_TITLE, outcome_sent
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
 from judgec.report.words import LOOK
-from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import statistics_of
 from judgec.verbs.candidates import functions_to_type
 from judgec.verbs.cli.output import command
@@ -141,26 +140,6 @@ def short_table(found: Compilation) -> TextTable:
     return beside_table(f"{card.name}@{card.version} on {tested}, with 95 % intervals", rows, names)
 
 
-def as_it_is(found: Compilation) -> str | None:
-    """How far a recorded judge agrees with the experts on all items, before anything is made of it."""
-    compiled, settings = found.saved.compiled, found.saved.compiled.promotion_test.settings
-    if settings.recorded is None or compiled.choice is None:
-        return None
-    before = compiled.choice.alone or compiled.choice.uncompiled
-    if before is None or before.name not in settings.recorded.judges:
-        return None
-    dataset = compiled.dataset
-    whole = joined(dataset.train, dataset.dev, dataset.test)
-    place = {item.item_id: row for row, item in enumerate(whole.items)}
-    whole = whole.rows(sorted(place.values()))
-    raw = settings.recorded.judgments(before.name, [item.item_id for item in whole.items])
-    how = Resampling(resamples=settings.resamples, seed=settings.seed)
-    agreed = measure(ratings_of(dataset, whole, raw), how)
-    names = dict.fromkeys((statistics_of(settings.objective)[0], "accept_agreement"))
-    numbers = [f"{statistic_name(name)} {show(agreed.estimates[name])}" for name in names if name in agreed.estimates]
-    return f"{before.name} as it is, on all {agreed.n} labelled items: {', '.join(numbers)} with your experts."
-
-
 def compiled_report(found: Compilation, options: CompileJudgeOptions, items: str = "FILE") -> Report:
     """What came of it: a verdict, a table, what to do next.
 
@@ -173,8 +152,6 @@ def compiled_report(found: Compilation, options: CompileJudgeOptions, items: str
     card, compiled = saved.card, saved.compiled
     replaces = replacement(compiled.dataset, compiled.verification.judgments)
     modes = found_modes(compiled)
-    shipped = f"{card.name}@{card.version}{f' ({EVIDENCE_ALONE})' if card.evidence_alone else ''}"
-    outcome = "promoted to champion" if card.promoted else "saved as challenger"
     asked, asked_in_full = (
         outcome_tables(compiled, abstaining=compiled.abstention.below is not None, verbose=verbose)
         for verbose in (False, True)
@@ -189,7 +166,7 @@ def compiled_report(found: Compilation, options: CompileJudgeOptions, items: str
     judging = (*judge_and_out(card, options.home), *endpoint, *functions_to_type(card, options))
     short = outcome_notes(compiled, calibration=False)
     return Report(
-        verdict=[*filter(None, [as_it_is(found)]), str(saved.report["verdict"]), f"{shipped} {outcome}: {card.reason}"],
+        verdict=[*([] if compiled.as_it_is is None else [compiled.as_it_is.sentence]), found.verdict],
         tables=[short_table(found), *asked, *of_parts],
         full=[*_every_table(found), *asked_in_full, *of_parts],
         lines=[
