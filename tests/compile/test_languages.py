@@ -27,7 +27,7 @@ def compiled_in(home: Path, *languages: str) -> Outcome:
         for language in languages
         for item, grade in zip(*language_set(language, 20), strict=True)
     ]
-    return compiled_from(home, rows, name="-".join(languages), evidence=True)
+    return compiled_from(home, rows, name="-".join(languages), lm="embedded")
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +147,7 @@ def test_a_language_without_a_stemmer_is_named_on_the_page(tmp_path: Path) -> No
         }
         for n in range(30)
     ]
-    found = compiled_from(tmp_path, rows, name="ukrainian", evidence=True)
+    found = compiled_from(tmp_path, rows, name="ukrainian", lm="embedded")
     card = found.saved.card
     assert card.languages == ("ukrainian",)
     page = programs.page_path(tmp_path, card)

@@ -44,7 +44,7 @@ def rows(n: int = 160) -> list[dict[str, object]]:
 
 @pytest.fixture(scope="module")
 def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
-    return compiled_from(tmp_path_factory.mktemp("home"), rows(), evidence=True)
+    return compiled_from(tmp_path_factory.mktemp("home"), rows(), lm="embedded")
 
 
 def test_each_mode_is_measured_on_the_test_items_as_scikit_learn_does(outcome: Outcome) -> None:

@@ -72,7 +72,7 @@ def test_first_version_that_beats_the_best_baseline_becomes_champion(world: Worl
 
 def test_champion_of_another_model_is_compared_by_its_saved_judgments_and_never_asked(world: World) -> None:
     calls = world.server.calls
-    second = compiled_from(world.home, ROWS)  # the embedded engine, whose verdicts on this world are worth nothing
+    second = compiled_from(world.home, ROWS)  # the fake, whose verdicts on this world are worth nothing
     assert world.server.calls == calls
     assert second.compiled.decision.rival == "champion"
     assert (second.saved.card.promoted, second.saved.card.parent, second.saved.card.looks) == (False, 1, 2)

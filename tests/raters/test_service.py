@@ -1,4 +1,4 @@
-"""Bulk judging through the real client and a real HTTP server, and through the embedded engine."""
+"""Bulk judging through the real client and a real HTTP server, and of a judge saved without a model."""
 
 from collections import Counter
 from pathlib import Path

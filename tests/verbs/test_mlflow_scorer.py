@@ -20,7 +20,7 @@ INPUTS = ("query", "answer", "reference", "contexts")
 
 @pytest.fixture(scope="module")
 def judge(tmp_path_factory: pytest.TempPathFactory) -> judgec.Judge:
-    """A judge of the embedded engine."""
+    """A judge of evidence alone."""
     home = tmp_path_factory.mktemp("judged")
     compiled_from(home, grading_world.rows(90, per_query=2), lm="embedded")
     return judgec.load_judge("small@latest", home=home)

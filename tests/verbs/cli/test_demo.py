@@ -54,7 +54,7 @@ def test_demo_compiles_a_fresh_family_says_constructed_labels_and_its_next_comma
     done = judgec(tmp_path, "demo")
     assert f"{FAMILY}-2@1: what you get" in done.stdout
     assert "constructed labels" in done.stderr
-    assert "embedded evidence engine, no language model" in done.stderr
+    assert "note: no model: " in done.stderr
     *_, judge, ui = done.stderr.strip().splitlines()
     labels = shlex.quote(str(sensors_labels()))
     assert judge.startswith(f"Next: judgec judge {labels} --judge sensors-demo-2")
