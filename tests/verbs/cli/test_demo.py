@@ -61,7 +61,8 @@ def test_demo_compiles_a_fresh_family_says_constructed_labels_and_its_next_comma
     assert ui.strip() == "judgec ui"
     report = json.loads((tmp_path / "programs" / f"{FAMILY}-2" / "0001" / "report.json").read_text())
     judges = report["test"]
-    assert judges["compiled"]["tau_b"]["value"] > judges["uncompiled"]["tau_b"]["value"]
+    assert judges["uncompiled"]["tau_b"]["value"] is None  # no model, no prompt
+    assert report["promoted"]
     assert judges["ceiling"]["n"] == judges["compiled_loo"]["n"] > 0
     subprocess.run(judge.removeprefix("Next: "), cwd=tmp_path, shell=True, capture_output=True, check=True)  # noqa: S602  # as a user types it
     assert (tmp_path / "judged.jsonl").read_text().count("\n") == 866  # a row of the labels each
