@@ -23,13 +23,13 @@ demo: $(STAMP)
 	@$(BIN)/judgec demo
 
 demo-tournament: $(STAMP)
-	@$(BIN)/python -m judgec.verbs.cli.corpus.demo_tournament
+	@$(BIN)/python -m judgec.verbs.cli.demo_tournament
 
 demo-agent: $(STAMP)
-	@$(BIN)/python -m judgec.verbs.cli.corpus.demo_agent
+	@$(BIN)/python -m judgec.verbs.cli.demo_agent
 
 demo-probe: $(STAMP)
-	@$(BIN)/python -m judgec.verbs.cli.probe.demo
+	@$(BIN)/python -m judgec.verbs.cli.demo_probe
 
 test: $(STAMP)
 	$(PYTEST) -n 2 --dist worksteal --ignore tests/saved

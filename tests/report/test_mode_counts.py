@@ -7,7 +7,7 @@ import pytest
 
 from judgec.labels.labels import read_label_file
 from judgec.report.label_report import label_report
-from judgec.verbs.cli.labels.checked import label_tables
+from judgec.verbs.labels_report import label_tables
 
 
 def report(folder: Path, rows: list[dict[str, object]]) -> dict[str, object]:

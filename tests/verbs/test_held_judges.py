@@ -13,9 +13,8 @@ from judgec.lm.watch import Silent
 from judgec.raters import programs
 from judgec.report.report import write_page
 from judgec.report.words import CONSTRUCTED
-from judgec.verbs.cli.judge.compared import compared_report
 from judgec.verbs.cli.output import print_report
-from judgec.verbs.compare import compare
+from judgec.verbs.compare import compare, compared_report
 from judgec.verbs.options.compare import CompareOptions
 from tests.compile.small import compiled_from, write
 from tests.verbs.test_gate import rows

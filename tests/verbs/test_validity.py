@@ -16,7 +16,7 @@ from judgec.errors import GateError, UserError
 from judgec.raters import programs
 from judgec.records.label import InputCounts, Item
 from judgec.verbs import watch as watching
-from judgec.verbs.cli.judge.watch import keep_looking
+from judgec.verbs.cli.watch import keep_looking
 from judgec.verbs.gate import AgreementGate, check
 from judgec.verbs.mlflow_scorer import NOTES
 from judgec.verbs.options.watch import WatchOptions

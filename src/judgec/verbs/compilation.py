@@ -2,27 +2,47 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judgec.compile.compile import compile_judge, plan_judge
+from judgec.compile.dataset import Dataset
+from judgec.compile.modes import found_modes
+from judgec.compile.render import outcome_notes, outcome_tables
+from judgec.compile.replacement import replacement
 from judgec.compile.report import Saved, save, with_run
+from judgec.compile.search.plan import CallPlan
 from judgec.compile.settings import CompileSettings
 from judgec.compile.track import run_of
+from judgec.compile.verify import BEST_ALONE, COMPILED_SINGLE
 from judgec.connect.tracking.background import Tracker
 from judgec.connect.tracking.runs import Logged
 from judgec.connect.tracking.store import TrackingStore
+from judgec.labels.project import find_project
 from judgec.lm.usage import Account, Spent
 from judgec.lm.watch import Watch
 from judgec.raters import programs
+from judgec.raters.recorded import RECORDED_KIND
+from judgec.records.agreement import Agreement
+from judgec.records.card import NO_MODEL, ProgramCard
 from judgec.records.label import LabelSet
+from judgec.report.modes_table import mode_table
+from judgec.report.numbers import dollars, objective_name, show, statistic_name
 from judgec.report.page.notebook import judges_part
+from judgec.report.render import agreement_table, beside_table, comparison_table, notes, systems_sentence
+from judgec.report.replacement_table import ASPECTS, ASPECTS_TITLE, outcome_sentences
+from judgec.report.report import Report
+from judgec.report.screen import TextTable
+from judgec.report.words import LOOK
 from judgec.stats.agreement.objective import statistics_of
 from judgec.table import seal
+from judgec.verbs.candidates import functions_to_type
+from judgec.verbs.options.compile_judge import CompileJudgeOptions
 from judgec.verbs.spending import session_for
+from judgec.verbs.typed import command
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -165,3 +185,184 @@ def compile_and_save(
 
         saved = save(compiled, settings, session.spent, created=created, seconds=ended - started, track=track)
     return Compilation(saved, with_run(saved, logged[0].run_id), settings.home)
+
+
+SHOWN_STATISTICS = 2  # of the short table: what was maximised, and accept or exact agreement
+
+
+def plan_report(settings: CompileSettings, plan: CallPlan) -> Report:
+    """What a compile would ask at most."""
+    how = f"{', '.join(settings.lm.members)}: {settings.lm.asked_at}" if settings.lm.members else settings.lm.asked_at
+    how += "" if settings.lm.members or settings.no_model else f", --optimizer {settings.optimizer}"
+    price = "list price, half of it in batches" if settings.batch else "list price"
+    title = f"{settings.name} with {how}: at most, at {price}"
+    stages = [*((stage.name, stage.most) for stage in plan.stages), ("in all", plan.total)]
+    rows = [[name, f"{most.calls:,}", f"{most.tokens:,}", _estimated(most.usd)] for name, most in stages]
+    waits = "no batch to wait for" if not plan.waits else f"at most {plan.waits} batches, one after the other"
+    batches = [f"{waits}, each for up to 24 hours; one more where replies have to be asked for again"]
+    return Report(
+        tables=[TextTable(title, ["stage", "calls", "tokens", "$"], rows)],
+        lines=[*(batches if settings.batch else []), "nothing was asked and nothing was written"],
+    )
+
+
+def plan_to_json(settings: CompileSettings, dataset: Dataset, plan: CallPlan) -> dict[str, object]:
+    """The same for ``--json``."""
+    total = plan.total
+    return {
+        "dry_run": True,
+        "program": settings.name,
+        "lm": settings.lm.model,
+        "asked": settings.lm.asked_at,
+        "optimizer": settings.optimizer,
+        "searches": plan.searches,
+        "split": dataset.split.sizes(),
+        "stages": [
+            {"name": stage.name, "calls": stage.most.calls, "tokens": stage.most.tokens, "usd": stage.most.usd}
+            for stage in plan.stages
+        ],
+        "calls": total.calls,
+        "tokens": total.tokens,
+        "usd": total.usd,
+        "batch": settings.batch,
+        "waits": plan.waits,
+        "budget": settings.budget,
+        "max_cost": settings.max_cost,
+    }
+
+
+def _estimated(usd: float | None) -> str:
+    return "unknown" if usd is None else f"{usd:.4f}"
+
+
+def judges_table(found: Compilation) -> TextTable:
+    """What was compared on the test items."""
+    card, agreements = found.saved.card, found.saved.compiled.verification.agreements
+    tested = f"{len(found.saved.compiled.dataset.test)} test items ({objective_name(card.objective)})"
+    judges = {name: agreements[name] for name in agreements if agreements[name].n}
+    return comparison_table(f"{card.name}@{card.version} on {tested}", judges, statistics_of(card.objective)[0])
+
+
+def judge_and_out(card: ProgramCard, home: Path = Path()) -> tuple[str, ...]:
+    """What ``judge`` has to be told: nothing where ``judgec.toml`` names the family and would take this version."""
+    project = find_project()
+    taken = card.promoted or programs.CHAMPION not in programs.aliases(home, card.name)
+    if taken and project is not None and project.name == card.name:
+        return ()
+    return "--judge", card.name if card.promoted else f"{card.name}@latest", "--out", "judged.jsonl"
+
+
+ROWS = {
+    "majority": "the most frequent grade",
+    "uncompiled": "{uncompiled} as it was",
+    BEST_ALONE: "{alone} as it was, the best alone",
+    "compiled_prompt": "{prompt} alone",
+    COMPILED_SINGLE: "the best single judge, compiled",
+    "evidence_only": "evidence alone",
+    "compiled": "{name}: what you get",
+    "ceiling": "experts among themselves",
+}
+"""What the rows of the short table are called; others keep their names."""
+LEFT_OUT = ("majority", "compiled_loo", "longest")  # of the short table, but where one is better than what ships
+
+
+def short_table(found: Compilation) -> TextTable:
+    """What somebody had, what he gets, and the experts; rows that say the same twice stand once."""
+    card, compiled = found.saved.card, found.saved.compiled
+    agreements = {name: one for name, one in compiled.verification.agreements.items() if one.n}
+    headline = statistics_of(card.objective)[0]
+    names = list(dict.fromkeys((headline, "accept_agreement", "exact")))[:SHOWN_STATISTICS]
+    best = agreements["compiled"].estimates[headline].value or 0.0
+    # Without a model the evidence is the judge, and the most frequent grade what it is compared with.
+    left_out = ("evidence_only", *LEFT_OUT[1:]) if card.engine == NO_MODEL else LEFT_OUT
+
+    def shown(name: str) -> bool:
+        value = agreements[name].estimates[headline].value
+        return name not in left_out or (value is not None and value > best and name != "compiled_loo")
+
+    choice, recorded = compiled.choice, compiled.chosen.settings.get("kind") == RECORDED_KIND
+    before = None if choice is None or not recorded else choice.uncompiled
+    alone = None if choice is None else choice.alone
+    called = {
+        "name": f"{card.name}@{card.version}",
+        "uncompiled": "the prompt" if before is None else before.name,
+        "alone": "" if alone is None else alone.name,
+        "prompt": compiled.chosen.name if recorded else "the compiled prompt",
+    }
+    rows: dict[str, Agreement] = {}
+    for name in [*(one for one in ROWS if one in agreements), *(one for one in agreements if one not in ROWS)]:
+        alike = [one.estimates for one in rows.values()]
+        own = name in {"compiled", "ceiling"} or agreements[name].estimates not in alike
+        if shown(name) and own:
+            rows[ROWS.get(name, name.replace("_", " ")).format(**called)] = agreements[name]
+    tested = f"{len(compiled.dataset.test)} test items of {compiled.dataset.test.n_queries} queries"
+    return beside_table(f"{card.name}@{card.version} on {tested}, with 95 % intervals", rows, names)
+
+
+def compiled_report(found: Compilation, options: CompileJudgeOptions, items: str = "FILE") -> Report:
+    """What came of it: a verdict, a table, what to do next.
+
+    Args:
+        found: What was compiled.
+        options: Of the compile.
+        items: What the next command judges; ``FILE`` stands for items yet to come.
+    """
+    saved = found.saved
+    card, compiled = saved.card, saved.compiled
+    replaces = replacement(compiled.dataset, compiled.verification.judgments)
+    modes = found_modes(compiled)
+    asked, asked_in_full = (
+        outcome_tables(compiled, abstaining=compiled.abstention.below is not None, verbose=verbose)
+        for verbose in (False, True)
+    )
+    of_parts = []
+    if replaces is not None and replaces.aspects:
+        of_parts.append(TextTable(ASPECTS_TITLE, *ASPECTS.screen(list(replaces.aspects.items()))))
+    if modes is not None:
+        of_parts.append(mode_table(modes))
+    enough = (compiled.detectable_difference.sentence, compiled.interval_width(card.objective).sentence)
+    endpoint = () if options.api_base is None else ("--api-base", options.api_base)
+    judging = (*judge_and_out(card, options.home), *endpoint, *functions_to_type(card, options))
+    short = outcome_notes(compiled, calibration=False)
+    return Report(
+        verdict=[*([] if compiled.as_it_is is None else [compiled.as_it_is.sentence]), found.verdict],
+        tables=[short_table(found), *asked, *of_parts],
+        full=[*_every_table(found), *asked_in_full, *of_parts],
+        lines=[
+            *(() if replaces is None or replaces.omega is None else outcome_sentences(replaces)),
+            *filter(None, enough),
+            *([] if compiled.systems is None else [systems_sentence(compiled.systems)]),
+            *short,
+            f"{card.cost.lm_calls} LM calls, {dollars(card.cost.usd)}, {card.cost.seconds:.0f} s",
+        ],
+        details=[*_gains(found), *(one for one in outcome_notes(compiled, calibration=True) if one not in short)],
+        notes=[
+            *compiled.notes,
+            *(() if modes is None else modes.notes),
+            *notes({"compiled": compiled.verification.agreements["compiled"]}),
+        ],
+        more="every statistic, also in the report",
+        file=programs.page_path(options.home, card),
+        next=[command("judge", items, *judging, home=options.home), command("ui", home=options.home)],
+    )
+
+
+def _every_table(found: Compilation) -> list[TextTable]:
+    agreements = found.saved.compiled.verification.agreements
+    both: dict[str, Agreement] = {
+        name: agreements[name]
+        for name in ("compiled", "compiled_loo", "ceiling")
+        if name in agreements and agreements[name].n
+    }
+    full = agreement_table("in full, with 95 % intervals", both)
+    return [judges_table(found), replace(full, legend={**full.legend, "look": LOOK})]
+
+
+def _gains(found: Compilation) -> list[str]:
+    gains = found.saved.compiled.prompt_gain
+    if found.saved.card.engine == NO_MODEL:
+        return []
+    return [
+        f"prompt gain ({statistic_name(name)}, both calibrated): {show(gains[name])}"
+        for name in statistics_of(found.saved.card.objective)
+    ]

@@ -25,6 +25,8 @@ from judgec.records.label import FloatArray, Item
 from judgec.records.ratings import people_mean
 from judgec.records.scale import ACCEPT_SCALE
 from judgec.report.numbers import percent
+from judgec.report.report import Report
+from judgec.report.screen import TextTable
 from judgec.stats.correction.mean import clustered_mean
 from judgec.stats.correction.ppi import ppi_mean, within_unit
 from judgec.stats.correction.rogan_gladen import rogan_gladen
@@ -561,3 +563,27 @@ def _said(rate: AspectRate) -> str:
     between = "" if found.low is None else f" [{percent(found.low, 1)}, {percent(found.high, 1)}]"
     uncorrected = "" if raw.value is None else f", {percent(raw.value, 1)} uncorrected"
     return f"accept rate {value}{between}{uncorrected}; {rate.n_labelled} of {rate.n} items labelled"
+
+
+def rate_report(found: RateEstimate) -> Report:
+    """Raw beside corrected."""
+    rows = [
+        (
+            name if len(found.aspects) > 1 else "accept rate",
+            *(_shown(rate) for rate in (aspect.raw, aspect.corrected, aspect.rogan_gladen)),
+        )
+        for name, aspect in found.aspects.items()
+    ]
+    heads = ("", "raw", "corrected (PPI++)", "Rogan-Gladen")
+    return Report(
+        tables=[TextTable("Accept rate, 95 % intervals", heads, rows)],
+        lines=[f"{found.spent.calls} LM calls in all, {found.spent.journaled} from the journal"],
+        notes=found.notes,
+    )
+
+
+def _shown(estimate: Estimate) -> str:
+    if estimate.value is None:
+        return "-"
+    text = percent(estimate.value, 1)
+    return text if estimate.low is None else f"{text} [{percent(estimate.low, 1)}, {percent(estimate.high, 1)}]"

@@ -26,10 +26,11 @@ from judgec.lm.usage import Account, Spent
 from judgec.lm.watch import Silent, Watch
 from judgec.raters.programs import Program
 from judgec.records.card import ProgramCard
+from judgec.report.report import Report
 from judgec.table.shards.manifest import ShardManifest, judged_already, key_of, manifest_of
 from judgec.table.shards.place import Found, ShardPlace, as_shown, is_remote, is_wild, shards_of
 from judgec.verbs.frames import frame_part
-from judgec.verbs.judge_file import Tally, judged_by, judges_of
+from judgec.verbs.judge_file import Tally, asked_lines, judged_by, judges_of, notes_of
 from judgec.verbs.jury import RAY
 from judgec.verbs.options.judge import Asking, JudgeFileOptions, judged_beside
 from judgec.verbs.validity import missing_inputs, validity_notes
@@ -400,3 +401,13 @@ def _texts(value: object) -> list[str]:
 def _number(value: object) -> int:
     assert isinstance(value, int)  # as it was counted
     return value
+
+
+def shards_report(found: ShardJudgments) -> Report:
+    """Counts, notes and where the judged shards are."""
+    return Report(
+        verdict=[found.verdict],
+        lines=asked_lines(found.report, found.tally),
+        notes=notes_of(found.report),
+        stamps=[f"judged shards: {found.out}"],
+    )

@@ -71,7 +71,7 @@ def test_demo_compiles_a_fresh_family_says_constructed_labels_and_its_next_comma
 @pytest.mark.full
 def test_demo_tournament_tells_the_broken_systems_from_the_others(tmp_path: Path) -> None:
     (tmp_path / "trainsets").symlink_to(ROOT / "trainsets")
-    command = [sys.executable, "-m", "judgec.verbs.cli.corpus.demo_tournament"]
+    command = [sys.executable, "-m", "judgec.verbs.cli.demo_tournament"]
     subprocess.run(command, cwd=tmp_path, capture_output=True, check=True, timeout=600)
     ranks = json.loads((tmp_path / "demo" / "tournament" / "report.json").read_text())["ranks"]
     assert [ranks[agent]["rank"] for agent in ("broken_retriever", "no_context")] == [7, 8]
@@ -84,7 +84,7 @@ def test_demo_tournament_tells_the_broken_systems_from_the_others(tmp_path: Path
 @pytest.mark.full
 def test_demo_of_an_agent_gains_is_promoted_and_its_next_command_runs(tmp_path: Path) -> None:
     (tmp_path / "trainsets").symlink_to(ROOT / "trainsets")
-    command = [sys.executable, "-m", "judgec.verbs.cli.corpus.demo_agent"]
+    command = [sys.executable, "-m", "judgec.verbs.cli.demo_agent"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=600)
     folder = tmp_path / "programs" / "agent-demo-1" / "0001"
     report = json.loads((folder / "report.json").read_text())

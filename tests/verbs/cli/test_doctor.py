@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from judgec.errors import ServiceError, UserError
-from judgec.verbs.cli.admin import doctor
+from judgec.verbs.cli import doctor
 
 ROOT = Path(__file__).parents[3]
 

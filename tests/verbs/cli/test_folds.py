@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from judgec.lm.watch import Silent
-from judgec.verbs.cli.judge.compiled import plan_to_json
+from judgec.verbs.compilation import plan_to_json
 from judgec.verbs.compile_judge import compile_judge, planned
 from judgec.verbs.options.compile_judge import CompileJudgeOptions
 from tests.compile.small import write

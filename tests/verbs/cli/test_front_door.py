@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import judgec
 from judgec.verbs.cli.app import app
-from judgec.verbs.cli.output import command, judgec_here
+from judgec.verbs.typed import command, judgec_here
 from tests.verbs.cli.process import ROOT
 from tests.verbs.cli.process import judgec as run
 

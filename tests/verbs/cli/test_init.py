@@ -14,8 +14,8 @@ from judgec.errors import UserError
 from judgec.labels.labels import read_label_file
 from judgec.lm.watch import Silent
 from judgec.verbs.check_labels import check_labels
-from judgec.verbs.cli.judge.compiled import judge_and_out
 from judgec.verbs.cli.project import completed
+from judgec.verbs.compilation import judge_and_out
 from judgec.verbs.compile_judge import planned
 from judgec.verbs.options.agreement import AgreementOptions
 from judgec.verbs.options.audit import AuditOptions

@@ -19,7 +19,7 @@ from judgec.labels.stream.pieces import ROWS
 from judgec.lm.watch import Silent
 from judgec.raters import programs
 from judgec.table.tables import read_table
-from judgec.verbs.cli.judge.judge import rate_asked
+from judgec.verbs.cli.judge import rate_asked
 from judgec.verbs.estimate import estimate_judged
 from judgec.verbs.judge_file import judge_file
 from judgec.verbs.options.judge import JudgeFileOptions

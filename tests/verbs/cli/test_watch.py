@@ -19,7 +19,7 @@ import pytest
 from judgec.connect.tracking import background
 from judgec.connect.tracking.watched_traces import is_sampled
 from judgec.errors import UserError
-from judgec.verbs.cli.judge.watch import duration
+from judgec.verbs.cli.watch import duration
 from tests.service.mlflow_server import ENVIRONMENT, log_runs, mlflow_server
 from tests.service.postgres import postgres
 from tests.verbs.cli.process import ROOT

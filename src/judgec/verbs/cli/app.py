@@ -10,30 +10,30 @@ from typing import Annotated
 import typer
 
 from judgec import __version__
-from judgec.verbs.cli.admin.doctor import doctor
-from judgec.verbs.cli.admin.journal import journal
-from judgec.verbs.cli.admin.open import open_page
-from judgec.verbs.cli.admin.ui import ui
-from judgec.verbs.cli.corpus.answer import answer
-from judgec.verbs.cli.corpus.compile_agent import compile_agent
-from judgec.verbs.cli.corpus.index import index
+from judgec.verbs.cli.agreement import agreement
+from judgec.verbs.cli.answer import answer
+from judgec.verbs.cli.audit import audit
+from judgec.verbs.cli.compare import compare
+from judgec.verbs.cli.compile_agent import compile_agent
+from judgec.verbs.cli.compile_judge import compile_judge
+from judgec.verbs.cli.compile_queries import compile_queries
 from judgec.verbs.cli.demo import demo
+from judgec.verbs.cli.doctor import doctor
+from judgec.verbs.cli.evaluate import evaluate
+from judgec.verbs.cli.export import export
+from judgec.verbs.cli.generate_queries import generate_queries
 from judgec.verbs.cli.help import PlainCommand, PlainGroup
-from judgec.verbs.cli.judge.agreement import agreement
-from judgec.verbs.cli.judge.compare import compare
-from judgec.verbs.cli.judge.compile_judge import compile_judge
-from judgec.verbs.cli.judge.export import export
-from judgec.verbs.cli.judge.judge import judge
-from judgec.verbs.cli.judge.watch import watch
-from judgec.verbs.cli.labels.init import init
-from judgec.verbs.cli.labels.labels import LabelsCommand, labels
+from judgec.verbs.cli.index import index
+from judgec.verbs.cli.init import init
+from judgec.verbs.cli.journal import journal
+from judgec.verbs.cli.judge import judge
+from judgec.verbs.cli.labels import LabelsCommand, labels
+from judgec.verbs.cli.open import open_page
 from judgec.verbs.cli.output import exit_with_code, stoppable
-from judgec.verbs.cli.probe.compile_queries import compile_queries
-from judgec.verbs.cli.probe.generate_queries import generate_queries
-from judgec.verbs.cli.probe.probe import probe
-from judgec.verbs.cli.tournament.evaluate import evaluate
-from judgec.verbs.cli.tournament.rank import rank
-from judgec.verbs.cli.trust.audit import audit
+from judgec.verbs.cli.probe import probe
+from judgec.verbs.cli.rank import rank
+from judgec.verbs.cli.ui import ui
+from judgec.verbs.cli.watch import watch
 
 app = typer.Typer(
     name="judgec",

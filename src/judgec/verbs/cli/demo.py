@@ -25,10 +25,11 @@ def compile_demo(home: Path, *, tracking_uri: str | None = None, show: bool = Tr
     from judgec.labels.shipped import sensors_labels
     from judgec.raters.programs import names
     from judgec.report.progress import Bar
-    from judgec.verbs.cli.judge.compiled import compiled_report
-    from judgec.verbs.cli.output import nearest, print_report
+    from judgec.verbs.cli.output import print_report
+    from judgec.verbs.compilation import compiled_report
     from judgec.verbs.compile_judge import compile_judge
     from judgec.verbs.options.compile_judge import CompileJudgeOptions
+    from judgec.verbs.typed import nearest
 
     taken = set(names(home))
     family = next(name for k in range(1, len(taken) + 2) if (name := f"{FAMILY}-{k}") not in taken)

@@ -8,7 +8,7 @@ import pytest
 
 from judgec.errors import UserError
 from judgec.lm.watch import Silent
-from judgec.verbs.cli.judge.judge import rate_asked
+from judgec.verbs.cli.judge import rate_asked
 from judgec.verbs.estimate import RateEstimate, estimate_judged
 from judgec.verbs.judge_file import judge_file
 from judgec.verbs.options.judge import JudgeFileOptions

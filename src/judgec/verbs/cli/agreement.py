@@ -1,0 +1,19 @@
+"""``judgec agreement``."""
+
+from judgec.verbs.cli.shell import JsonOption, VerboseOption, command_of
+from judgec.verbs.options.agreement import AgreementOptions
+
+
+@command_of(AgreementOptions)
+def agreement(options: AgreementOptions, *, verbose: VerboseOption = False, json: JsonOption = False) -> None:
+    """Measure any judge's output against the experts: statistics with intervals, nothing else needed."""
+    from judgec.lm.watch import Silent
+    from judgec.verbs.agreement import agreement as measured
+    from judgec.verbs.agreement import agreement_report
+    from judgec.verbs.cli.output import print_json, print_report
+
+    found = measured.run(options, Silent())
+    if json:
+        print_json(found.report)
+    else:
+        print_report(agreement_report(found, options), verbose=verbose)

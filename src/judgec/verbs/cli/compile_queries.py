@@ -1,0 +1,26 @@
+"""``judgec compile-queries``."""
+
+from judgec.verbs.cli.shell import JsonOption, RequireOption, command_of
+from judgec.verbs.options.compile_queries import CompileQueriesOptions
+
+
+@command_of(CompileQueriesOptions)
+def compile_queries(
+    options: CompileQueriesOptions, *, require_promotion: RequireOption = False, json: JsonOption = False
+) -> None:
+    """Optimise a query generator for what experts accept and for likeness to their queries; promote only if better."""
+    from judgec.errors import GateError
+    from judgec.report.progress import Bar
+    from judgec.verbs.cli.output import print_json, print_report
+    from judgec.verbs.compile_queries import compile_queries as compiled
+    from judgec.verbs.probe import compiled_queries_report
+
+    bar = Bar(shown=not json)
+    found = compiled.run(options, bar)
+    bar.close()
+    if json:
+        print_json(found.report)
+    else:
+        print_report(compiled_queries_report(found))
+    if require_promotion and not found.promoted:
+        raise GateError(f"--require-promotion: {found.reason}.")

@@ -1,1 +1,0 @@
-"""Commands about documents and the agents that read them."""

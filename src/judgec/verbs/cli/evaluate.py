@@ -1,0 +1,38 @@
+"""``judgec evaluate``."""
+
+from judgec.verbs.cli.shell import JsonOption, JunitOption, VerboseOption, command_of
+from judgec.verbs.options.evaluate import EvaluateOptions
+
+
+@command_of(EvaluateOptions)
+def evaluate(
+    options: EvaluateOptions, *, junit: JunitOption = None, verbose: VerboseOption = False, json: JsonOption = False
+) -> None:
+    """Rank RAG agents from their answers with a compiled judge; an interrupted run goes on where it was."""
+    from judgec.report.gates import Gate
+    from judgec.report.progress import Bar
+    from judgec.verbs.cli.gates import end_gated, needs_gate
+    from judgec.verbs.cli.output import print_json, print_report, say
+    from judgec.verbs.evaluate import evaluate as evaluated
+    from judgec.verbs.rank import board_table
+    from judgec.verbs.tournament import tournament_report
+
+    needs_gate(junit, gated=options.gate is not None, option="--gate")
+    bar = Bar(shown=not json)
+    found = evaluated.run(options, bar)
+    bar.close()
+    if json:
+        print_json(found.report)
+        say(*([f"UNPROVEN JUDGE: {found.found.unproven}."] if found.found.unproven else []))
+    else:
+        print_report(tournament_report(found), verbose=verbose)
+    if found.gate is not None:
+        unproven = f" UNPROVEN JUDGE: {found.found.unproven}." if found.found.unproven else ""
+        end_gated(
+            "evaluate",
+            [Gate(str(options.gate), found.gate.verdict, found.gate.sentence)],
+            sentence=f"--gate {options.gate}: {found.gate.sentence}{unproven}",
+            junit_file=junit,
+            tables=[board_table(found.found.board)],
+            report=found.report_path,
+        )

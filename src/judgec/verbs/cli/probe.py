@@ -1,0 +1,74 @@
+"""``judgec probe``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from judgec.verbs.cli.shell import JsonOption, JunitOption, VerboseOption, command_of
+from judgec.verbs.options.probe import ProbeOptions
+
+
+@command_of(ProbeOptions)
+def probe(
+    options: ProbeOptions,
+    *,
+    compare: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            "--compare", metavar="A B", help="Two probes' folders (DIR or DIR:SYSTEM).", rich_help_panel="What"
+        ),
+    ] = None,
+    junit: JunitOption = None,
+    verbose: VerboseOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Put questions of known kinds to RAG systems: where they fail, how often, and which part of them does."""
+    if compare is None:
+        _probe(options, junit=junit, verbose=verbose, json=json)
+    else:
+        _compare(*compare, seed=options.seed, json=json)
+
+
+def _probe(options: ProbeOptions, *, junit: Path | None, verbose: bool, json: bool) -> None:
+    from judgec.errors import ServiceError
+    from judgec.report.gates import Gate
+    from judgec.report.progress import Bar
+    from judgec.verbs.cli.gates import end_gated, needs_gate
+    from judgec.verbs.cli.output import print_json, print_report
+    from judgec.verbs.probe import failures_table, probe_report, run_probe
+
+    needs_gate(junit, gated=bool(options.max_failure), option="--max-failure")
+    bar = Bar(shown=not json)
+    found = run_probe(options, bar)
+    bar.close()
+    if json:
+        print_json(found.report)
+    else:
+        print_report(probe_report(found), verbose=verbose)
+    if found.unanswered:
+        raise ServiceError(found.unanswered)
+    if found.gate is not None:
+        limits = ", ".join(options.max_failure)
+        within = f"--max-failure {limits}: every upper bound is within its limit"
+        broken = [Gate(f"--max-failure {limits}", found.gate, sentence) for sentence in found.breaches]
+        end_gated(
+            "probe",
+            broken or [Gate(f"--max-failure {limits}", found.gate, within)],
+            sentence="--max-failure: " + "; ".join(found.breaches) + "." if found.breaches else within,
+            junit_file=junit,
+            tables=[failures_table(found.summary)],
+            report=found.report_path,
+        )
+
+
+def _compare(a: str, b: str, *, seed: int, json: bool) -> None:
+    from judgec.verbs.cli.output import print_json, print_report
+    from judgec.verbs.compare_probes import compare_probes
+    from judgec.verbs.probe import comparison_report
+
+    found = compare_probes(a, b, seed=seed)
+    if json:
+        print_json(found.comparison.to_json())
+    else:
+        print_report(comparison_report(found.comparison))

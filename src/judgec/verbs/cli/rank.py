@@ -1,0 +1,22 @@
+"""``judgec rank``: ratings from a file of games that were already played."""
+
+from judgec.verbs.cli.shell import JsonOption, VerboseOption, command_of
+from judgec.verbs.options.rank import RankOptions
+
+
+@command_of(RankOptions)
+def rank(options: RankOptions, *, verbose: VerboseOption = False, json: JsonOption = False) -> None:
+    """Rank agents from games: Bradley-Terry with intervals over queries, Elo, and who beat whom.
+
+    An empty winner is an unscored game: counted, never a loss or a tie. RAGElo's games file is read as it is.
+    """
+    from judgec.lm.watch import Silent
+    from judgec.verbs.cli.output import print_json, print_report
+    from judgec.verbs.rank import rank as ranked
+    from judgec.verbs.rank import ranking_report
+
+    found = ranked.run(options, Silent())
+    if json:
+        print_json(found.report)
+    else:
+        print_report(ranking_report(found), verbose=verbose)

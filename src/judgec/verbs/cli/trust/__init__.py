@@ -1,1 +1,0 @@
-"""Commands that ask whether a judge can be trusted: audits, drift, corrected estimates."""

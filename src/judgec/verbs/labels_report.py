@@ -1,0 +1,365 @@
+"""The report of ``judgec labels``."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from judgec.labels.experts import experts_of
+from judgec.labels.project import find_project
+from judgec.labels.rows.grades import grades_shown
+from judgec.records.label import LabelSet
+from judgec.records.scale import Scale
+from judgec.report.label_report import FEW_TEST_QUERIES, AnnotatorAgreement, LabelReport
+from judgec.report.numbers import UNKNOWN, brackets, number, signed
+from judgec.report.page.label_cases import HEAD, LABEL_WORDS, label_cases
+from judgec.report.report import Report
+from judgec.report.screen import TextTable
+from judgec.report.words import CONSTRUCTED
+from judgec.verbs.options.labels import LabelsOptions
+from judgec.verbs.typed import command
+
+AGENTS = "Agents as people grade them"  # these begin the titles of tables
+HISTOGRAM = "Grades by annotator"
+MODES = "How often each failure mode is seen"
+CEILING = "Ceiling"  # begins the title of the table that the verdict is of
+MOST_ROWS = 20  # annotators, pairs or groups printed; --json has all
+MOST_DIFFERENCES = 3  # of an annotator's grades from the others'; --json has the whole table
+MOST_ANNOTATORS = 6  # columns of rates
+MOST_GRADES = 15  # columns that fit a screen
+
+
+def labels_report(labels: LabelSet, report: LabelReport, options: LabelsOptions, file: Path | None) -> Report:
+    """What a label file holds, how everybody grades, how far they agree, and the next command.
+
+    Args:
+        labels: What was read; the page shows its items.
+        report: Of the file.
+        options: How it was read.
+        file: The page, where one is written.
+    """
+    tables = label_tables(report, options.file)
+    first = min(tables, key=_place)
+    cases = [] if file is None else label_cases(labels, experts_of(labels))
+    summary, *others = tables
+    return Report(
+        verdict=[_sentence(report), label_verdict(report)],
+        tables=[first],
+        full=tables,
+        notes=report["notes"],
+        more="pairs, leniency and every count",
+        stamps=[CONSTRUCTED] if labels.constructed else [],
+        file=file,
+        next=[next_command(options)],
+        title=f"Labels: {Path(options.file).name}",
+        facts=f"{report['labels']} labels of {report['items']} items, {report['queries']} queries",
+        steps=_steps(report, options, sum(case.differs for case in cases)),
+        items=cases,
+        items_title="The items, by how far annotators are apart",
+        words=LABEL_WORDS,
+        head=HEAD,
+        further=[*(table for table in others if table is not first), summary],
+    )
+
+
+def _place(table: TextTable) -> int:
+    """How early a table answers what was asked of a label file."""
+    titles = (AGENTS, MODES, CEILING, HISTOGRAM)
+    return next((place for place, title in enumerate(titles) if table.title.startswith(title)), len(titles))
+
+
+def _steps(report: LabelReport, options: LabelsOptions, differ: int) -> list[str]:
+    test = report["split"]["test"]
+    steps = [f"Compile a judge: {next_command(options)}"]
+    if len(report["annotators"]) < 2:
+        steps.insert(0, "Let a second expert grade some of these items: only then is a judge's ceiling known.")
+    if differ:
+        steps.append(
+            f"Read the {differ} items on which annotators differ, below: a slip can be mended, a difference of opinion "
+            "needs a rule in the instructions."
+        )
+    if test < FEW_TEST_QUERIES:
+        steps.append(f"Label more queries: {test} are for the test, and below {FEW_TEST_QUERIES} no judge is promoted.")
+    return steps
+
+
+def _sentence(report: LabelReport) -> str:
+    """What the file holds."""
+    return (
+        f"{report['labels']} labels of {report['items']} items, {report['queries']} queries, by "
+        f"{len(report['annotators'])} annotators; task {report['task']}, scale {_scale_words(report)}; "
+        f"{': '.join(_parts(report['split']))}"
+    )
+
+
+def next_command(options: LabelsOptions) -> str:
+    """The compile of these labels, as it is typed."""
+    project = find_project(options.file)
+    named = project is not None and project.names(options.file)
+    told = project is not None and named and project.name == options.name
+    file = () if project is not None and named and project.path.parent == Path() else (options.file,)
+    given = [*as_typed(options), *(("--name", options.name) if options.name is not None and not told else ())]
+    return command("compile-judge", *file, *given, home=options.home)
+
+
+def label_tables(report: LabelReport, path: str) -> list[TextTable]:
+    """What the file holds, how everybody grades, how far they agree."""
+    return [
+        _summary(path, report),
+        _histogram(report),
+        *_agents(report),
+        *_modes(report),
+        *_agreement(report["agreement"]),
+        *_ceiling(report),
+        *_habits(report),
+    ]
+
+
+def label_verdict(report: LabelReport) -> str:
+    """How far the experts agree: what a judge can hope for."""
+    n = len(report["annotators"])
+    tau_b = report["ceiling"].get("tau_b") if report["ceiling"] else None
+    if n < 2 or not isinstance(tau_b, dict) or tau_b["value"] is None:
+        shared = "One annotator graded" if n == 1 else "No item has two annotators"
+        return f"{shared}: how far experts agree with each other, and so what a judge can hope for, is unknown."
+    agreed = f"{n} annotators agree with each other by tau-b {_with_limits(tau_b)}"
+    return f"{agreed}: that is the ceiling of a judge of these labels."
+
+
+def _summary(path: str, report: LabelReport) -> TextTable:
+    split = report["split"]
+    return TextTable(
+        path,
+        ("labels", ""),
+        [
+            ("task", report["task"]),
+            ("scale", _scale_words(report)),
+            ("rows", str(report["rows"])),
+            ("items", str(report["items"])),
+            ("queries", str(report["queries"])),
+            ("annotators", str(len(report["annotators"]))),
+            _parts(split),
+            ("split by family", report["family"]),
+            ("empty answers", str(report["empty_answers"])),
+            ("duplicate items", str(report["duplicates"])),
+            ("tied labels", str(report["tied"])),
+            *(("group " + group, str(n)) for group, n in list(report["groups"].items())[:MOST_ROWS]),
+            *(("agent " + agent, str(n)) for agent, n in list(report["agents"].items())[:MOST_ROWS]),
+            *(("source: " + key, value) for key, value in report["source"].items()),
+        ],
+    )
+
+
+def _scale_words(report: LabelReport) -> str:
+    scale = _scale_of(report)
+    threshold = "" if scale.accept_at is None else f"; accepted from {scale.accept_at}"
+    inferred = "; inferred" if report["scale"]["inferred"] else ""
+    return f"{scale.name}: {grades_shown(scale.grades)}{threshold}{inferred}"
+
+
+def _parts(split: Mapping[str, int]) -> tuple[str, str]:
+    if folds := split.get("folds"):
+        return "folds", f"{folds}; each item is tested once, by a judge that did not learn from its query"
+    return "train / dev / test", f"{split['train']} / {split['dev']} / {split['test']}"
+
+
+def _scale_of(report: LabelReport) -> Scale:
+    return Scale.model_validate({key: value for key, value in report["scale"].items() if key != "inferred"})
+
+
+def _histogram(report: LabelReport) -> TextTable:
+    rows: list[tuple[str, dict[str, int]]] = []
+    for annotator, counts in report["histogram"].items():
+        for key, value in counts.items():
+            if isinstance(value, dict):
+                rows.append((f"{annotator} {key}", value))
+        if all(isinstance(value, int) for value in counts.values()):
+            rows.append((annotator, {key: value for key, value in counts.items() if isinstance(value, int)}))
+    grades = tuple(rows[0][1]) if len(rows[0][1]) <= MOST_GRADES else ()
+    apart = "" if grades else f" ({len(rows[0][1])} grades; --json has how often each)"
+    return TextTable(
+        HISTOGRAM + _hidden(rows) + apart,
+        ("annotator", "labels", *grades),
+        [(name, str(sum(row.values())), *(str(row[grade]) for grade in grades)) for name, row in rows[:MOST_ROWS]],
+    )
+
+
+def _agents(report: LabelReport) -> list[TextTable]:
+    """How people grade each agent's answers."""
+    found = report.get("by_agent", [])
+    rows = [
+        (
+            one["agent"],
+            str(one["n"]),
+            *(UNKNOWN if by is None else _with_limits(by, digits=2) for by in (one["mean"], one["accepted"])),
+        )
+        for one in found
+    ]
+    heads = ("agent", "items", "mean grade", "accept rate")
+    title = f"{AGENTS}, 95 % intervals" + _hidden(rows)
+    return [TextTable(title, heads, rows[:MOST_ROWS])] if rows else []
+
+
+def _modes(report: LabelReport) -> list[TextTable]:
+    """How often each annotator sees each failure mode, and which modes come together."""
+    counts = report.get("modes")
+    if counts is None:
+        return []
+    rates = TextTable(
+        f"{MODES}, per cent of the labels",
+        ("mode", "items", "consensus [95 %]", *report["annotators"][:MOST_ANNOTATORS]),
+        [
+            (
+                one["mode"],
+                f"{one['consensus']['present']} of {one['consensus']['of']}",
+                _percent(one["consensus"]["rate"], limits=True),
+                *(_percent(by["rate"]) for by in list(one["annotators"].values())[:MOST_ANNOTATORS]),
+            )
+            for one in counts["rates"]
+        ],
+    )
+    pairs = sorted(counts["together"], key=lambda pair: -pair["both"])
+    together = TextTable(
+        "Failure modes that come together" + _hidden(pairs),
+        ("modes", "both", "first", "second", "of items", "times as often as by chance"),
+        [
+            (
+                " + ".join(pair["modes"]),
+                *(str(pair[name]) for name in ("both", "first", "second", "of")),
+                UNKNOWN if pair["lift"] is None else number(pair["lift"], 1),
+            )
+            for pair in pairs[:MOST_ROWS]
+        ],
+    )
+    return [rates, together] if pairs else [rates]
+
+
+def _percent(rate: dict[str, float | str | None], *, limits: bool = False) -> str:
+    """A rate of ``share`` for people, with its interval where asked for."""
+    value, low, high = rate["value"], rate["low"], rate["high"]
+    if not isinstance(value, float):
+        return UNKNOWN
+    if not limits or not isinstance(low, float) or not isinstance(high, float):
+        return f"{100 * value:.0f}"
+    return f"{100 * value:.0f} [{100 * low:.0f}, {100 * high:.0f}]"
+
+
+def _agreement(agreement: AnnotatorAgreement) -> list[TextTable]:
+    aspects = agreement.get("aspects", {})
+    parts = {"all" if aspects else "grade": agreement} | aspects
+    pairs = [
+        (
+            " - ".join(pair["annotators"]) + (f" ({aspect})" if aspects else ""),
+            str(pair["n"]),
+            *map(_shown, (pair["tau_b"], pair["kappa"], pair["exact"])),
+        )
+        for aspect, part in parts.items()
+        for pair in part["pairwise"]
+    ]
+    columns = ("annotators", "labels", "tau-b", "kappa", "exact")
+    by_pair = [TextTable("Agreement in pairs" + _hidden(pairs), columns, pairs[:MOST_ROWS])] if pairs else []
+    of_all = TextTable(
+        f"Agreement of all annotators. {agreement['note']}".rstrip(". "),
+        ("", "Fleiss kappa [95 %]", f"Krippendorff alpha, {agreement['level']}", "all accept", "all reject"),
+        [
+            (
+                aspect,
+                _with_limits(part["estimates"]["fleiss_kappa"]),
+                _shown(part["krippendorff_alpha"]),
+                *_by_all(part),
+            )
+            for aspect, part in parts.items()
+        ],
+    )
+    return [*by_pair, of_all]
+
+
+def _by_all(part: AnnotatorAgreement) -> tuple[str, str]:
+    """What all annotators accept and reject: "61 of 75"."""
+    found = part["by_all"]
+    if found is None:
+        return UNKNOWN, UNKNOWN
+    return f"{found['accepted']} of {found['of']}", f"{found['rejected']} of {found['of']}"
+
+
+def _ceiling(report: LabelReport) -> list[TextTable]:
+    """Each annotator against the others, and their weighted mean: the ceiling of a judge."""
+    if not report["ceiling"]:
+        return []
+    statistics = ("tau_b", "kappa", "exact", "accept_agreement")
+    rows = [
+        (
+            one["annotator"] + (" (left out)" if one["adjudicator"] else ""),
+            str(one["n"]),
+            *map(_shown, (one["tau_b"], one["kappa"], one["exact"], one["accept_agreement"])),
+        )
+        for one in report["against_others"]
+    ]
+    weighed = sum(one["n"] for one in report["against_others"] if not one["adjudicator"])
+    means = [mean for name in statistics if isinstance(mean := report["ceiling"][name], dict)]
+    ends = [
+        (label, count, *(_shown(mean[end]) for mean in means))
+        for label, count, end in (("ceiling", str(weighed), "value"), ("  95 % from", "", "low"), ("  to", "", "high"))
+    ]
+    heads = ("annotator", "labels", "tau-b", "kappa", "exact", "accept")
+    title = f"{CEILING}: each annotator against the others' consensus, mean by labels" + _hidden(rows)
+    return [TextTable(title, heads, [*rows[:MOST_ROWS], *ends])]
+
+
+def _habits(report: LabelReport) -> list[TextTable]:
+    """How much higher or lower each annotator grades than the others, and the differences that occur most."""
+    grades = list(map(str, _scale_of(report).grades))
+    rows = [
+        (one["annotator"], _with_limits(one["leniency"], sign=True), _differences(one["confusion"], grades))
+        for one in report["against_others"]
+    ]
+    heads = ("annotator", "leniency [95 %]", "own grade for the others', most often")
+    title = "Leniency: own grade minus the others' consensus" + _hidden(rows)
+    return [TextTable(title, heads, rows[:MOST_ROWS])] if rows else []
+
+
+def _differences(confusion: Sequence[Sequence[int]], grades: Sequence[str]) -> str:
+    """``3 for 4: 12``: the commonest cells off the diagonal."""
+    apart = [
+        (count, f"{grades[own]} for {grades[others]}: {count}")
+        for others, row in enumerate(confusion)
+        for own, count in enumerate(row)
+        if own != others and count
+    ]
+    return ", ".join(text for _, text in sorted(apart, key=lambda one: -one[0])[:MOST_DIFFERENCES])
+
+
+def _hidden(rows: Sequence[object]) -> str:
+    return f" ({MOST_ROWS} of {len(rows)}; --json has all)" if len(rows) > MOST_ROWS else ""
+
+
+def _shown(value: float | None) -> str:
+    return number(value, 3)
+
+
+def _with_limits(estimate: dict[str, float | str | None], *, sign: bool = False, digits: int = 3) -> str:
+    write = signed if sign else number
+    value, low, high = (estimate[name] for name in ("value", "low", "high"))
+    if isinstance(value, float) and isinstance(low, float) and isinstance(high, float):
+        return f"{write(value, digits)} {brackets(low, high, digits, sign=sign)}"
+    return write(value if isinstance(value, float) else None, digits)
+
+
+def as_typed(options: LabelsOptions) -> list[str]:
+    """The options that say how the file is read, as they are typed; without those that ``judgec.toml`` has."""
+    found = find_project(options.file)
+    told = found if found is not None and found.applies_to(options.file) else None
+    columns = {} if told is None else told.columns
+    maps = [("--map", f"{theirs}={ours}") for theirs, ours in options.columns.items() if columns.get(theirs) != ours]
+    known = {} if told is None else told.winner_words
+    words = {word: side for word, side in options.winner_words.items() if known.get(word) != side}
+    annotators = () if told is not None and tuple(told.annotators) == tuple(options.annotators) else options.annotators
+    single = (
+        ("--task", None if told is not None and told.task == options.task else options.task),
+        *maps,
+        ("--annotators", ",".join(annotators) or None),
+        ("--accept-at", options.accept_at),
+        ("--round", None if told is not None and told.round == options.round else options.round),
+        ("--repeats", None if told is not None and told.repeats == options.repeats else options.repeats),
+        ("--missing", ",".join(word for word in options.missing if told is None or word not in told.missing) or None),
+        ("--winner-words", ",".join(f"{word}={side}" for word, side in words.items()) or None),
+    )
+    return [part for option, value in single if value is not None for part in (option, value)]
