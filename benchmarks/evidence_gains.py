@@ -23,7 +23,6 @@ from judgec.compile.search.candidates import UNCOMPILED, Candidate
 from judgec.evidence.model import EvidenceModel
 from judgec.labels.experts import experts_of
 from judgec.labels.labels import read_label_file
-from judgec.labels.rows.peers import peers_of
 from judgec.labels.splits import Split
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
@@ -39,6 +38,7 @@ from judgec.stats.agreement.difference import differences
 from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import parse_objective
 from judgec.table.tables import read_table
+from judgec.verbs.add_peers import peers_of
 
 FOLDS = 5
 START, END = "<!-- evidence gains: start -->", "<!-- evidence gains: end -->"

@@ -11,12 +11,12 @@ from tests.architecture.sources import MODULES, SOURCE, nodes, relative
 
 TEMPLATES = sorted((SOURCE / "report" / "templates").glob("*.html"))
 NOT_HTML = {  # a closing tag in a string, and why it may stand there
-    "compile/gepa_reply.py": "a pattern for what models wrap their replies in",
+    "compile/gepa_driver.py": "a pattern for what models wrap their replies in",
     "raters/fencing.py": "names the marks that no text of users may contain",
     "raters/replies/said.py": "names the tags that end reasoning and a turn, to take them off",
     "raters/replies/statements.py": "names the tags that a grade stands in",
-    "report/junit.py": "XML, every text through report/xml.py",
-    "labels/review/page.py": "puts its own page.html, page.css and page.js together",
+    "report/junit.py": "XML, every text through its own escape",
+    "labels/review/server.py": "puts its own page.html, page.css and page.js together",
     "table/xlsx.py": "names the tag that XlsxWriter would take a text for",
 }
 

@@ -19,7 +19,7 @@ from judgec.records.estimate import Estimate
 from judgec.records.ratings import GradePairs, pair
 from judgec.report.cost_table import logged
 from judgec.report.numbers import number
-from judgec.report.page.cost_chart import cost_chart
+from judgec.report.page.page import cost_chart
 from judgec.stats.agreement.objective import parse_objective
 from tests.compile.recorded_world import labels
 from tests.compile.test_cascades import compiled_in as with_evidence

@@ -7,7 +7,7 @@ import pytest
 from dspy.teleprompt.gepa.instruction_proposal import ProposeInstruction
 from dspy.utils.exceptions import AdapterParseError
 
-from judgec.compile.gepa_reply import AnyFormat, instruction_in
+from judgec.compile.gepa_driver import AnyFormat, instruction_in
 
 TEXT = 'Grade strictly.\n\nAn example:\n```json\n{"grade": 3}\n```\nSay why.'
 PLAIN = "Grade strictly."

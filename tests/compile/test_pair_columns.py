@@ -3,9 +3,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from judgec.compile.assemble import tie_band_of
 from judgec.compile.dataset import Dataset, Part
 from judgec.compile.pair_columns import LONGEST, follows_length, longest, with_preference_columns
-from judgec.compile.ties import tie_band_of
 from judgec.compile.verify import nothing
 from judgec.labels.experts import experts_of
 from judgec.labels.labels import read_labels

@@ -7,14 +7,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from judgec.compile.next_labels import Pick
 from judgec.labels.labels import read_item_file
 from judgec.labels.stream.pieces import open_items
 from judgec.records.label import Item
 from judgec.table.formulas import guarded, is_own, unguarded
 from judgec.table.tables import read_table
 from judgec.tournament.files.folder import write_folder
-from judgec.verbs.next_labels import sheet
+from judgec.verbs.next_labels import Pick, sheet
 from tests.records.test_card import make_card
 
 RUNS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")

@@ -3,8 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
+from xml.sax.saxutils import escape, quoteattr
 
-from judgec.report.xml import attribute, content
+_CONTROL = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 65534, 65535), "�")  # not allowed in XML
+
+
+def attribute(text: str) -> str:
+    """The value of an attribute in quotes; white space is one blank."""
+    return quoteattr(" ".join(text.translate(_CONTROL).split()))
+
+
+def content(text: str) -> str:
+    """Text between tags."""
+    return escape(text.translate(_CONTROL))
+
 
 LONGEST = 200  # characters of a name or a message; the rest stands in the text
 

@@ -10,8 +10,14 @@ import pytest
 
 from judgec.compile.family_state import FamilyState
 from judgec.compile.pipeline import UNCOMPILED
-from judgec.compile.queries.candidates import QueryCandidate
-from judgec.compile.queries.compile import CompiledQueries, GeneratorKind, QuerySettings, compile_queries, score
+from judgec.compile.queries.compile import (
+    CompiledQueries,
+    GeneratorKind,
+    QueryCandidate,
+    QuerySettings,
+    compile_queries,
+    score,
+)
 from judgec.compile.queries.outcome import GeneratorOrigin, run_of, save
 from judgec.compile.queries.saved import CompiledGenerator, load_generator
 from judgec.errors import UserError

@@ -13,7 +13,7 @@ from dspy.lm15 import Response
 from judgec.errors import ServiceError
 from judgec.lm.backend import Retries, unreachable
 from judgec.lm.client import open_lm, preflight
-from judgec.lm.cluster.ray_batches import Attempts, Failure, RayBatches
+from judgec.lm.cluster.ray import Attempts, Failure, RayBatches
 from judgec.lm.endpoint.exchange import Completion, Plain
 from judgec.lm.executor import Executor
 from judgec.lm.journal.journal import Journal

@@ -16,7 +16,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from judgec.lm.endpoint.connections import Connections, HttpReply
+from judgec.lm.endpoint.pool import Connections, HttpReply
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 AUTHORIZATION = [("Authorization", "Bearer sk-1")]
@@ -554,8 +554,8 @@ def test_new_connections_are_paced_and_those_that_replace_closed_ones_are_not(mo
                     waiting.pop()
                     await connections.post(b"", 10)
 
-            monkeypatch.setattr("judgec.lm.endpoint.connections.PACE_SECONDS", 1000.0)
-            monkeypatch.setattr("judgec.lm.endpoint.connections.asyncio.sleep", counted)
+            monkeypatch.setattr("judgec.lm.endpoint.pool.PACE_SECONDS", 1000.0)
+            monkeypatch.setattr("judgec.lm.endpoint.pool.asyncio.sleep", counted)
             await asyncio.gather(*(work() for _ in range(WIDTH)))
 
     asyncio.run(ask())

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgec.rag.queries.chunking import chunks_of, cut, words
 from judgec.rag.queries.corpus import joined
+from judgec.rag.queries.sampling import chunks_of, cut, words
 from judgec.records.scenario.schema import PassageCut
 
 TEXTS = st.text(alphabet=st.sampled_from("ab c\n.é漢"), max_size=200)

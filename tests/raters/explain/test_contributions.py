@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from judgec.raters.calibrator import Calibrator, Linear, Trace
-from judgec.raters.explain.contributions import Contributions
+from judgec.raters.explain.reasons import Contributions
 from judgec.raters.forest import Forest
 from judgec.records.label import FloatArray
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgec.records.trajectory import KINDS, STEP, TOOL, Step, as_step, titled, written_step
-from judgec.table.rows.steps import step_texts
+from judgec.table.rows.lists import step_texts
 
 LINE = st.text(st.characters(exclude_categories=("Cs", "Cc", "Zl", "Zp"))).map(str.strip)
 NAME = st.text(alphabet="abcXYZ019_.-", max_size=12)

@@ -1,19 +1,111 @@
 """A compile as MLflow runs: one parent, a child per candidate, a registered version."""
 
+import base64
+import contextlib
+import csv
+import hashlib
+import io
 import json
+import zipfile
+from functools import cache
+from importlib.metadata import distribution
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import mlflow
 from mlflow import MlflowClient
 from mlflow.entities import Dataset, InputTag
 from mlflow.entities import DatasetInput as RunInput
 from mlflow.exceptions import MlflowException
+from mlflow.models import ModelSignature
+from mlflow.types.schema import AnyType, ColSpec, DataType, Schema
 
+import judgec
 from judgec.connect.tracking.item_traces import log_disagreements
-from judgec.connect.tracking.judge_model import log_judge_model
 from judgec.connect.tracking.metrics import flatten
 from judgec.connect.tracking.names import encode_metric
-from judgec.connect.tracking.runs import PROGRAM_FOLDER, CandidateRun, CompileRun, DatasetInput, Logged, ModelVersion
+from judgec.connect.tracking.runs import (
+    PROGRAM_FOLDER,
+    CandidateRun,
+    CompileRun,
+    DatasetInput,
+    Logged,
+    ModelFields,
+    ModelVersion,
+)
 from judgec.connect.tracking.store import TrackingStore
 from judgec.connect.tracking.tracked_run import log_run, log_values, milliseconds, start
+
+EPOCH = (1980, 1, 1, 0, 0, 0)  # of every file: the same code gives the same wheel
+TAG = "py3-none-any"
+
+
+@cache
+def wheel() -> tuple[str, bytes]:
+    """File name and content of a wheel of this package, from the files that are imported, however it was installed."""
+    package, found = Path(judgec.__file__).parent, distribution("judgec")
+    info = f"judgec-{found.version}.dist-info"
+    files = {
+        f"judgec/{path.relative_to(package).as_posix()}": path.read_bytes()
+        for path in sorted(package.rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    for name in ("METADATA", "entry_points.txt"):
+        if text := found.read_text(name):
+            files[f"{info}/{name}"] = text.encode()
+    files[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: judgec\nRoot-Is-Purelib: true\nTag: {TAG}\n".encode()
+    record = io.StringIO()
+    rows = csv.writer(record, lineterminator="\n")
+    rows.writerows([name, f"sha256={_digest(content)}", len(content)] for name, content in files.items())
+    rows.writerow([f"{info}/RECORD", "", ""])
+    files[f"{info}/RECORD"] = record.getvalue().encode()
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(zipfile.ZipInfo(name, EPOCH), content, zipfile.ZIP_DEFLATED)
+    return f"judgec-{found.version}-{TAG}.whl", packed.getvalue()
+
+
+def _digest(content: bytes) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+
+
+CODE = "api/mlflow_model.py"  # of this package; it becomes the model's own code
+KINDS = {"text": DataType.string, "number": DataType.double, "whole": DataType.long, "truth": DataType.boolean}
+
+
+def log_judge_model(client: MlflowClient, run_id: str, fields: ModelFields) -> None:
+    """Put what MLflow needs to load a judge beside the judge's own files; nothing is loaded or predicted.
+
+    Args:
+        client: Of the store.
+        run_id: The run that has the judge's files below ``PROGRAM_FOLDER``.
+        fields: Columns in and out.
+    """
+    name, content = wheel()
+    with TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+        target = Path(folder, "model")
+        mlflow.pyfunc.save_model(
+            target,
+            python_model=str(Path(__file__).parents[2] / CODE),
+            signature=signature_of(fields),
+            model_config={"home": "."},  # so that whoever loads it may say more
+            pip_requirements=[f"code/{name}", f"mlflow=={mlflow.__version__}"],
+        )
+        (target / "code").mkdir(exist_ok=True)
+        (target / "code" / name).write_bytes(content)
+        client.log_artifacts(run_id, str(target), PROGRAM_FOLDER)
+
+
+def signature_of(fields: ModelFields) -> ModelSignature:
+    """The columns of a judge, each with its type; lists of texts may be a text, too."""
+    taken = [
+        ColSpec(AnyType() if kind == "texts" else KINDS[kind], name, required=name in fields.required)
+        for name, kind in fields.inputs.items()
+    ]
+    given = [ColSpec(KINDS[kind], name, required=False) for name, kind in fields.outputs.items()]
+    return ModelSignature(inputs=Schema(taken), outputs=Schema(given))
+
 
 MAX_DIGEST = 36  # mlflow.utils.validation.MAX_DATASET_DIGEST_SIZE
 

@@ -5,22 +5,192 @@ import os
 import ssl
 import time
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
+from io import BytesIO
+from types import SimpleNamespace
+from typing import NamedTuple
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 from weakref import WeakKeyDictionary
 
 import aiohttp
 import certifi
+from aiohttp.tracing import Trace
 from dspy import lm15
 from dspy.lm15 import LMRouter
 
+from judgec import __version__
 from judgec.lm.backend import CONNECT_SECONDS, ClientBackend, native_route, whole_seconds
 from judgec.lm.endpoint import untrusted
 from judgec.lm.endpoint.bounded import ERRORS, REDIRECTS, redirected
-from judgec.lm.endpoint.connections import Connections
 from judgec.lm.endpoint.exchange import Completion, Plain
+from judgec.lm.endpoint.unpack import ENCODINGS, Unpacker
 from judgec.lm.endpoint.wire import Wire
 from judgec.lm.spec import LMSpec
+
+KEEP_SECONDS = 4.0  # an idle connection; common servers (uvicorn) close theirs after 5
+LONGEST_LINE = 65_536  # bytes of a line of a reply's head
+PACE_SECONDS = 0.005  # between new connections: a server that accepts slowly drops what comes at once
+
+
+class HttpReply(NamedTuple):
+    """What an endpoint sent.
+
+    Args:
+        status: 200 and above.
+        headers: By their names in lower case.
+        body: Unpacked; None when it has more bytes than it may have. That of a redirect is not read.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes | None
+
+
+@dataclass(slots=True)
+class _Place:
+    """Of one post: whether it holds a connection."""
+
+    held: bool = False
+
+
+class _Pace:
+    """When a new connection may be opened: one every ``PACE_SECONDS``, but at once where one was closed."""
+
+    def __init__(self) -> None:
+        self._held = 0  # connections that posts hold
+        self._widest = 0  # most of them at once since nobody asked
+        self._next = 0.0  # when the next may be opened, by the loop's clock
+        self.config = aiohttp.TraceConfig()
+        self.config.on_connection_create_start.append(self._opening)
+        self.config.on_connection_reuseconn.append(self._reused)
+
+    async def _opening(self, _session: object, context: SimpleNamespace, _about: object) -> None:
+        if self._held >= self._widest:
+            loop = asyncio.get_running_loop()
+            now = loop.time()
+            wait, self._next = max(0.0, self._next - now), max(now, self._next) + PACE_SECONDS
+            if wait:
+                await asyncio.sleep(wait)
+        self._hold(context)
+
+    async def _reused(self, _session: object, context: SimpleNamespace, _about: object) -> None:
+        self._hold(context)
+
+    def _hold(self, context: SimpleNamespace) -> None:
+        place: _Place = context.trace_request_ctx
+        if not place.held:
+            place.held = True
+            self._held += 1
+            self._widest = max(self._widest, self._held)
+
+    def leave(self, place: _Place) -> None:
+        """A post is over."""
+        self._held -= place.held
+        if not self._held:
+            self._widest = 0
+
+
+class _Connector(aiohttp.TCPConnector):
+    """One that hands out no connection on which bytes wait that nobody asked for: they would be read as the reply."""
+
+    async def connect(
+        self,
+        req: aiohttp.ClientRequest,
+        traces: list[Trace],
+        timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 - as the class has it
+    ) -> aiohttp.connector.Connection:
+        """As the class's."""
+        while True:
+            found = await super().connect(req, traces, timeout)
+            if found.protocol is None or not found.protocol.should_close:
+                return found
+            found.close()
+
+
+class Connections:
+    """Connections of one event loop, as many as there are requests at once.
+
+    Args:
+        trusted: Whom to trust over TLS.
+        connect: Seconds that making a connection may take.
+        silent: Seconds that may pass without a byte of the reply.
+        whole: Seconds that a request may take in all.
+    """
+
+    def __init__(self, trusted: ssl.SSLContext, *, connect: float, silent: float, whole: float) -> None:
+        self._pace = _Pace()
+        self._proxies: dict[str, str | None] = {}
+        self._session = aiohttp.ClientSession(
+            # As many connections as calls: the executor bounds those.
+            connector=_Connector(limit=0, keepalive_timeout=KEEP_SECONDS, ssl=trusted),
+            timeout=aiohttp.ClientTimeout(total=whole, sock_connect=connect, sock_read=silent, ceil_threshold=whole),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            headers={"Accept-Encoding": ENCODINGS, "User-Agent": f"judgec/{__version__}"},
+            auto_decompress=False,  # the library's own writes out what it unpacks before anybody can look at its size
+            max_line_size=LONGEST_LINE,
+            max_field_size=LONGEST_LINE,
+            trace_configs=[self._pace.config],
+        )
+
+    async def post(self, url: str, headers: Iterable[tuple[str, str]], body: bytes, most: int) -> HttpReply:
+        """Send one request.
+
+        Args:
+            url: Where to.
+            headers: Beside the usual ones.
+            body: Of the request.
+            most: Bytes that the body of its reply may have, however few they were on the way.
+
+        Raises:
+            TimeoutError: When a deadline has passed.
+            aiohttp.ClientError: When no connection can be made, it breaks, or what comes is no reply.
+            zlib.error: When it is not compressed as it says.
+        """
+        place = _Place()
+        try:
+            async with self._session.post(
+                url,
+                data=BytesIO(body),  # which the library sends in pieces
+                headers=headers,
+                proxy=self._proxy(url),
+                allow_redirects=False,
+                trace_request_ctx=place,
+            ) as reply:
+                return HttpReply(
+                    reply.status, {name.lower(): said for name, said in reply.headers.items()}, await _body(reply, most)
+                )
+        finally:
+            self._pace.leave(place)
+
+    async def aclose(self) -> None:
+        """Close them all; posts that wait for a reply fail."""
+        await self._session.close()
+
+    def _proxy(self, url: str) -> str | None:
+        """As the environment says, looked up once: aiohttp would at every call."""
+        if url not in self._proxies:
+            parts = urlsplit(url)
+            bypassed = proxy_bypass(parts.hostname or "")
+            self._proxies[url] = None if bypassed else getproxies().get(parts.scheme)
+        return self._proxies[url]
+
+
+async def _body(reply: aiohttp.ClientResponse, most: int) -> bytes | None:
+    if REDIRECTS <= reply.status < ERRORS:
+        return b""
+    unpacker = Unpacker(reply.headers.get("Content-Encoding"))
+    parts: list[bytes] = []
+    async for chunk in reply.content.iter_any():
+        part = unpacker.add(chunk, most)
+        most -= len(part)
+        if most < 0:
+            return None
+        parts.append(part)
+    unpacker.end()
+    return b"".join(parts)
 
 
 def open_endpoint(spec: LMSpec, environ: Mapping[str, str] | None = None) -> ClientBackend:

@@ -3,8 +3,8 @@
 import pytest
 
 from judgec.errors import InputError
-from judgec.labels.rows.peers import peers_of
 from judgec.table.table import Row, Table
+from judgec.verbs.add_peers import peers_of
 
 
 def table(*rows: Row) -> Table:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from judgec.errors import InputError
-from judgec.labels.rows.unlabelled import read_unlabelled
+from judgec.verbs.next_labels import read_unlabelled
 
 
 def ids(path: Path, **options: object) -> tuple[list[str], int]:

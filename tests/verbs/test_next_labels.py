@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from judgec.compile.next_labels import RANDOM, UNCERTAIN, next_labels, uncertainty
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item
 from judgec.records.scale import Scale
+from judgec.verbs.next_labels import RANDOM, UNCERTAIN, next_labels, uncertainty
 
 SIZES = (1, 2, 3, 4, 6, 1, 2, 5, 3, 3, 1, 4) * 3
 ITEMS = tuple(
