@@ -66,3 +66,17 @@ def test_summaries_of_commands_are_whole_sentences() -> None:
             about = str(one.info.help if isinstance(one, typer.Typer) else one.__doc__)
             first = re.sub(r"\s+", " ", about.split("\n\n", maxsplit=1)[0]).rstrip(".")
             assert first in said
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "demo"])
+def test_help_has_an_example_whose_options_there_are_with_all_that_are_needed(name: str) -> None:
+    said = re.search(rf"Example: judgec {name}(?![\w-])(.*(?:\n  \S.*)*)", _help(name))
+    assert said is not None
+    words = said[1].split()
+    group: Any = typer.main.get_command(app)  # Any: as above
+    params = group.commands[name].params
+    known = {flag for one in params for flag in (*one.opts, *one.secondary_opts)}
+    assert {word for word in words if word.startswith("--")} <= known
+    needed = [one for one in params if one.required]
+    assert all(set(one.opts) & set(words) for one in needed if one.param_type_name == "option")
+    assert len([one for one in needed if one.param_type_name == "argument"]) <= len(words)

@@ -6,7 +6,10 @@ from judgec.verbs.options.agreement import AgreementOptions
 
 @command_of(AgreementOptions)
 def agreement(options: AgreementOptions, *, verbose: VerboseOption = False, json: JsonOption = False) -> None:
-    """Measure any judge's output against the experts: statistics with intervals, nothing else needed."""
+    """Measure any judge's output against the experts: statistics with intervals, nothing else needed.
+
+    Example: judgec agreement grades.csv --expert human --judge gpt4
+    """
     from judgec.lm.watch import Silent
     from judgec.verbs.agreement import agreement as measured
     from judgec.verbs.agreement import agreement_report

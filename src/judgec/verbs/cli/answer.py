@@ -11,7 +11,10 @@ def answer(
     json: JsonOption = False,
     dry_run: DryRunOption = False,
 ) -> None:
-    """Let RAG agents answer queries; an interrupted run goes on where it was."""
+    """Let RAG agents answer queries; an interrupted run goes on where it was.
+
+    Example: judgec answer --index docs.index --queries queries.csv --agents rag-bm25 --out answers.jsonl
+    """
     from judgec.report.progress import Bar
     from judgec.verbs.answer import answer as answered
     from judgec.verbs.answer import planned

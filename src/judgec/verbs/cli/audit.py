@@ -19,7 +19,10 @@ def audit(
     verbose: VerboseOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Try to move a judge's verdicts by what must not count, and see whether it looks at what must."""
+    """Try to move a judge's verdicts by what must not count, and see whether it looks at what must.
+
+    Example: judgec audit --judge NAME
+    """
     from judgec.report.gates import Gate
     from judgec.report.progress import Bar
     from judgec.stats.intervals.gate import GateVerdict

@@ -8,7 +8,10 @@ from judgec.verbs.options.compare import CompareOptions
 def compare(
     options: CompareOptions, *, report: ReportOption = None, verbose: VerboseOption = False, json: JsonOption = False
 ) -> None:
-    """Compare two judges on items that neither was compiled on: paired differences, and where they differ."""
+    """Compare two judges on items that neither was compiled on: paired differences, and where they differ.
+
+    Example: judgec compare NAME@1 NAME@2 --labels labels.csv
+    """
     from judgec.report.progress import Bar
     from judgec.report.report import write_page
     from judgec.verbs.cli.output import print_json, print_report

@@ -8,7 +8,10 @@ from judgec.verbs.options.compile_agent import CompileAgentOptions
 def compile_agent(
     options: CompileAgentOptions, *, require_promotion: RequireOption = False, json: JsonOption = False
 ) -> None:
-    """Optimize an agent's prompts for a compiled judge, or for answers that experts accepted."""
+    """Optimize an agent's prompts for a compiled judge, or for answers that experts accepted.
+
+    Example: judgec compile-agent rag-bm25 --index docs.index --queries queries.csv --judge NAME
+    """
     from judgec.errors import GateError
     from judgec.report.progress import Bar
     from judgec.verbs.agent_compilation import agent_report

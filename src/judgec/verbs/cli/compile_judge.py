@@ -14,7 +14,10 @@ def compile_judge(
     dry_run: DryRunOption = False,
     verbose: VerboseOption = False,
 ) -> None:
-    """Compile a judge from expert labels and measure it on labels it has never seen."""
+    """Compile a judge from expert labels and measure it on labels it has never seen.
+
+    Example: judgec compile-judge labels.csv --lm openai/gpt-4o-mini
+    """
     from judgec.report.gates import Gate
     from judgec.report.progress import Bar
     from judgec.verbs.cli.gates import end_gated, needs_gate

@@ -8,7 +8,10 @@ from judgec.verbs.options.compile_queries import CompileQueriesOptions
 def compile_queries(
     options: CompileQueriesOptions, *, require_promotion: RequireOption = False, json: JsonOption = False
 ) -> None:
-    """Optimise a query generator for what experts accept and for likeness to their queries; promote only if better."""
+    """Optimise a query generator for what experts accept and for likeness to their queries; promote only if better.
+
+    Example: judgec compile-queries --index docs.index --experts queries.csv
+    """
     from judgec.errors import GateError
     from judgec.report.progress import Bar
     from judgec.verbs.cli.output import print_json, print_report

@@ -57,7 +57,10 @@ def doctor(
     seal: Annotated[bool, typer.Option("--seal", help="Seal the judges from before versions were sealed.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Check versions, keys, folders, disk, the tracking store and, with --lm, the model."""
+    """Check versions, keys, folders, disk, the tracking store and, with --lm, the model.
+
+    Example: judgec doctor
+    """
     import os
 
     if seal:

@@ -8,7 +8,10 @@ from judgec.verbs.options.evaluate import EvaluateOptions
 def evaluate(
     options: EvaluateOptions, *, junit: JunitOption = None, verbose: VerboseOption = False, json: JsonOption = False
 ) -> None:
-    """Rank RAG agents from their answers with a compiled judge; an interrupted run goes on where it was."""
+    """Rank RAG agents from their answers with a compiled judge; an interrupted run goes on where it was.
+
+    Example: judgec evaluate --queries queries.csv --answers answers.jsonl --judge NAME
+    """
     from judgec.report.gates import Gate
     from judgec.report.progress import Bar
     from judgec.verbs.cli.gates import end_gated, needs_gate

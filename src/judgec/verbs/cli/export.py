@@ -6,7 +6,10 @@ from judgec.verbs.options.export import ExportOptions
 
 @command_of(ExportOptions)
 def export(options: ExportOptions, *, json: JsonOption = False) -> None:
-    """Write a judge for use outside judgec: its prompt, a folder of Python, an assertion of promptfoo."""
+    """Write a judge for use outside judgec: its prompt, a folder of Python, an assertion of promptfoo.
+
+    Example: judgec export NAME --to python --out judge
+    """
     from judgec.lm.watch import Silent
     from judgec.verbs.cli.output import print_json, print_report
     from judgec.verbs.export import export as exported

@@ -6,7 +6,10 @@ from judgec.verbs.options.generate_queries import GenerateQueriesOptions
 
 @command_of(GenerateQueriesOptions)
 def generate_queries(options: GenerateQueriesOptions, *, report: ReportOption = None, json: JsonOption = False) -> None:
-    """Write test queries from documents, in the manner of the experts', with every query's passage, model and seed."""
+    """Write test queries from documents, in the manner of the experts', with every query's passage, model and seed.
+
+    Example: judgec generate-queries --index docs.index --out queries.jsonl
+    """
     from judgec.report.progress import Bar
     from judgec.report.report import write_page
     from judgec.verbs.cli.output import print_json, print_report

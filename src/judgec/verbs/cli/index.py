@@ -6,7 +6,10 @@ from judgec.verbs.options.index import IndexOptions
 
 @command_of(IndexOptions)
 def index(options: IndexOptions, *, json: JsonOption = False) -> None:
-    """Make documents searchable by words and by meaning; run again, it reads only what changed."""
+    """Make documents searchable by words and by meaning; run again, it reads only what changed.
+
+    Example: judgec index docs --out docs.index
+    """
     from judgec.report.progress import Bar
     from judgec.verbs.cli.output import print_json, print_report
     from judgec.verbs.index import index as indexed

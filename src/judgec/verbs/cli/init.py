@@ -23,7 +23,10 @@ def init(
     yes: Annotated[bool, typer.Option("--yes", help="Ask nothing: write what is seen.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Look at your labels and write judgec.toml beside them, so that no command needs to be told again."""
+    """Look at your labels and write judgec.toml beside them, so that no command needs to be told again.
+
+    Example: judgec init labels.xlsx
+    """
     from judgec.lm.watch import Silent
     from judgec.verbs.cli.output import print_json, print_report
     from judgec.verbs.init import proposed, proposed_report, written_report

@@ -33,12 +33,15 @@ def judge(
     annotators: Annotated[
         str | None,
         typer.Option(
-            "--annotators", metavar="A,B,...", help="Columns that hold one rater's labels each.", rich_help_panel="What"
+            "--annotators", metavar="A,B,...", help="Columns with one annotator's labels each.", rich_help_panel="What"
         ),
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Judge items with a compiled judge, or with several: the rows of FILE in their order, each with its judgment."""
+    """Judge items with a compiled judge, or with several: the rows of FILE in their order, each with its judgment.
+
+    Example: judgec judge answers.csv --judge NAME
+    """
     from judgec.report.progress import Bar
     from judgec.verbs.cli.output import print_json, print_report
     from judgec.verbs.estimate import rate_report

@@ -36,6 +36,8 @@ def labels(
 ) -> None:
     """Check a label file: what was read, how the experts grade, and how far they agree.
 
+    Example: judgec labels labels.csv
+
     labels review, export, import, next and peers FILE do more with it; labels next --help says how.
     """
     from judgec.errors import UserError

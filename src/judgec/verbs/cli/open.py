@@ -17,7 +17,10 @@ def open_page(
         bool, typer.Option("--print", help="Print its path and open nothing.", rich_help_panel="Output")
     ] = False,
 ) -> None:
-    """Open the newest page of a judge, an agent, a tournament or a probe."""
+    """Open the newest page of a judge, an agent, a tournament or a probe.
+
+    Example: judgec open NAME
+    """
     import os
     import sys
     import webbrowser

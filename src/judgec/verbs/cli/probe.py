@@ -23,7 +23,10 @@ def probe(
     verbose: VerboseOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Put questions of known kinds to RAG systems: where they fail, how often, and which part of them does."""
+    """Put questions of known kinds to RAG systems: where they fail, how often, and which part of them does.
+
+    Example: judgec probe --index docs.index --system rag-bm25
+    """
     if compare is None:
         _probe(options, junit=junit, verbose=verbose, json=json)
     else:

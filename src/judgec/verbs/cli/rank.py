@@ -8,6 +8,8 @@ from judgec.verbs.options.rank import RankOptions
 def rank(options: RankOptions, *, verbose: VerboseOption = False, json: JsonOption = False) -> None:
     """Rank agents from games: Bradley-Terry with intervals over queries, Elo, and who beat whom.
 
+    Example: judgec rank games.csv
+
     An empty winner is an unscored game: counted, never a loss or a tie. RAGElo's games file is read as it is.
     """
     from judgec.lm.watch import Silent

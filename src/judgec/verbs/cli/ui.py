@@ -18,7 +18,10 @@ def ui(
     home: HomeOption = Path(),
     tracking_uri: TrackingOption = None,
 ) -> None:
-    """Compare judge versions in the MLflow UI; Ctrl-C stops it."""
+    """Compare judge versions in the MLflow UI; Ctrl-C stops it.
+
+    Example: judgec ui
+    """
     import os
     import signal
 

@@ -26,7 +26,10 @@ def watch(
     once: Annotated[bool, typer.Option("--once", help="Look once, for cron.", rich_help_panel="How")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Judge a sample of an application's new traces; keep its accept rate, and notice drift."""
+    """Judge a sample of an application's new traces; keep its accept rate, and notice drift.
+
+    Example: judgec watch --source mlflow:EXPERIMENT --judge NAME
+    """
     keep_looking(options, seconds=duration(every), once=once, json=json, wait=time.sleep)
 
 

@@ -43,7 +43,7 @@ class AgreementOptions:
     expert: Annotated[
         tuple[str, ...],
         Option(
-            "The experts' grades; repeat for several; default: what --annotators agree on; mode.*: all modes.",
+            "The column of the experts' grades; repeat for several; mode.*: all modes. Default: the --annotators.",
             metavar="COLUMN",
             python="str | Sequence[str] | None",
             panel="What",
@@ -52,7 +52,7 @@ class AgreementOptions:
     judge: Annotated[
         tuple[str, ...],
         Option(
-            "The judge's grades or score; repeat for several; COLUMN#range=0..1 says its range.",
+            "The column of the judge's grades or score; repeat for several; COLUMN#range=0..1 gives its range.",
             metavar="COLUMN",
             python="str | Sequence[str] | None",
             panel="What",
@@ -63,22 +63,24 @@ class AgreementOptions:
         "Source | None", Option("The experts' labels of items that FILE has verdicts on.", metavar="FILE", panel="What")
     ] = None
     judges: Annotated[
-        str | None, Option("Only the recorded judges whose names match.", metavar="GLOB", panel="What")
+        str | None, Option("Takes only the recorded judges whose names match.", metavar="GLOB", panel="What")
     ] = None
-    score: Annotated[str | None, Option("The judge's continuous score.", metavar="COLUMN", panel="What")] = None
-    cluster: Annotated[str | None, Option("What groups rows, such as the query.", metavar="COLUMN", panel="What")] = (
-        None
-    )
+    score: Annotated[
+        str | None, Option("The column of the judge's continuous score.", metavar="COLUMN", panel="What")
+    ] = None
+    cluster: Annotated[
+        str | None, Option("The column that groups dependent rows, such as the query.", metavar="COLUMN", panel="What")
+    ] = None
     accept_at: Annotated[
         str | None,
         Option("The lowest grade that counts as accepted.", metavar="GRADE", panel="What", project="accept_at"),
     ] = None
-    reversed: Annotated[bool, Option("Low numbers of the judge are good ones.")] = False
+    reversed: Annotated[bool, Option("A low number of the judge is a good grade.")] = False
     round: Rounding = None
     repeats: Repeats = None
     columns: Columns = field(default_factory=dict)
     scale: LabelScale = None
-    all: Annotated[bool, Option("Keep rows that the judge has learned from (learned is true there).")] = False
+    all: Annotated[bool, Option("Keep the rows that the judge has learned from (column learned).")] = False
     annotators: Annotators = ()
     turn: Turn = None
     orders: Orders = None

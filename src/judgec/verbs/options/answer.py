@@ -37,7 +37,12 @@ class AnswerOptions(AgentRun, Spending):
     ] = ()
     out: Annotated[
         Path | None,
-        Option("What judgec evaluate --answers reads.", metavar="ANSWERS.jsonl", needed=True, panel="Output"),
+        Option(
+            "The file of answers, which judgec evaluate --answers reads.",
+            metavar="ANSWERS.jsonl",
+            needed=True,
+            panel="Output",
+        ),
     ] = None
     index: Annotated[str | None, IndexName] = None
     columns: Columns = field(default_factory=dict)

@@ -16,16 +16,20 @@ class AuditOptions(BatchSpending, HeldOutLabels):
     """Which judge is audited, by what, on which items."""
 
     judge: Annotated["Judge | str", replace(JudgeName, leading=True)]
-    only: Annotated[tuple[str, ...], Option("Some audits; default: all.", metavar="NAME,...", commas=True)] = ()
-    items: Annotated[int, Option("Most items that are changed.", metavar="N", least=1)] = 60
+    only: Annotated[tuple[str, ...], Option("The audits to run. Default: all.", metavar="NAME,...", commas=True)] = ()
+    items: Annotated[int, Option("The most items to change.", metavar="N", least=1)] = 60
     anchor: Annotated[
         Path | None,
         Option(
-            "Drift: a new file keeps items and verdicts; one that exists is compared, exit 1 beyond a bound.",
+            "File of frozen verdicts: a new one is written, one that exists compared; drift beyond a bound exits 1.",
             metavar="FILE",
         ),
     ] = None
-    max_flips: Annotated[float, Option("Drift: share of changed verdicts.", least=0, most=1)] = 0.10
-    max_shift: Annotated[float, Option("Drift: part of the scale.", least=0, most=1)] = 0.05
+    max_flips: Annotated[
+        float, Option("With --anchor: the largest share of verdicts that may change.", least=0, most=1)
+    ] = 0.10
+    max_shift: Annotated[
+        float, Option("With --anchor: the largest shift of the mean, as a part of the scale.", least=0, most=1)
+    ] = 0.05
     lm: OtherLm = None
     seed: Seed = 0

@@ -21,6 +21,6 @@ class CompareOptions(Spending, HeldOutLabels):
     ]
     b: Annotated["Judge | str", Option("The other judge.", metavar="B", positional=True, panel="What")]
     out: Annotated[
-        Path | None, Option("Where the items go on which they differ.", metavar="OUT.jsonl", panel="Output")
+        Path | None, Option("The file for the items on which the two differ.", metavar="OUT.jsonl", panel="Output")
     ] = None
     task: Task = None

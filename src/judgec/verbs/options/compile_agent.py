@@ -31,13 +31,14 @@ class CompileAgentOptions(AgentShape, Spending, Places):
     index: Annotated[str, IndexName]
     queries: Annotated["Source", QueriesTable]
     judge: Annotated[
-        "Judge | str | None", Option("Compile for this judge's score.", metavar="NAME[@VERSION]", panel="What")
+        "Judge | str | None", Option("Maximize the score of this judge.", metavar="NAME[@VERSION]", panel="What")
     ] = None
     labels: Annotated[
-        "Labels | Source | None", Option("Compile for answers that experts accepted.", metavar="FILE", panel="What")
+        "Labels | Source | None",
+        Option("Maximize likeness to answers that experts accepted.", metavar="FILE", panel="What"),
     ] = None
     report_judge: Annotated[
-        "Judge | str | None", Option("Judges head to head; default: another champion.", metavar="NAME")
+        "Judge | str | None", Option("The judge of the head-to-head test. Default: another champion.", metavar="NAME")
     ] = None
     unproven: Unproven = False
     name: Annotated[str | None, Option("Name of the compiled agent; default: the agent's.", panel="Output")] = None

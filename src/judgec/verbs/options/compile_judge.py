@@ -46,30 +46,36 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
     optimizer: Annotated[str, Option("auto, labeled, bootstrap, mipro, gepa, or a plugin's.")] = "auto"
     seed: Seed = 0
     evidence: Annotated[bool, Option("Use evidence features.", off=True)] = True
-    abstain_below: Annotated[float | None, Option("Leave less sure judgments to a human.", metavar="CONFIDENCE")] = None
+    abstain_below: Annotated[
+        float | None, Option("Leave judgments of lower confidence to a human.", metavar="CONFIDENCE")
+    ] = None
     promise: Annotated[
         float | None,
-        Option("Find the confidence that promises this agreement; sets a fifth of train aside.", metavar="AGREEMENT"),
+        Option(
+            "Find the confidence above which this agreement is promised; a fifth of train is set aside for it.",
+            metavar="AGREEMENT",
+        ),
     ] = None
-    risk: Annotated[float, Option("Chance that the promise may be wrong.")] = 0.1
-    learning_curve: Annotated[bool, Option("Measure agreement for fewer labels too.")] = False
+    risk: Annotated[float, Option("The chance that the promise is wrong.")] = 0.1
+    learning_curve: Annotated[bool, Option("Also measure agreement with fewer labels.")] = False
     folds: Annotated[
-        int | None, Option("Test every query once, in N folds; 1: a single split. Default: 5 below 40.", metavar="N")
+        int | None,
+        Option("Test every query once, in N folds; 1: a single split. Default: 5 below 40 queries.", metavar="N"),
     ] = None
     assessment: Annotated[
         str | None, Option("The human feedback to read from mlflow:EXPERIMENT.", metavar="NAME", panel="What")
     ] = None
     consensus: Annotated[
         Literal["median", "dawid-skene", "soft"],
-        Option("What is learned where annotators differ; tests keep the median."),
+        Option("The label that is learned where annotators differ; tests keep the median."),
     ] = "median"
     log_traces: Annotated[
-        bool, Option("Log test items on which judge and experts differ to MLflow as traces, too.", panel="Output")
+        bool, Option("Also log the test items on which judge and experts differ to MLflow as traces.", panel="Output")
     ] = False
     verdicts: Annotated[
         tuple[str, ...],
         Option(
-            "Columns of FILE that hold one judge's verdicts each; in Python a DataFrame of verdicts, too.",
+            "Columns of FILE with one judge's verdicts each; in Python also a DataFrame of verdicts.",
             metavar="COL,COL",
             commas=True,
             python="Sequence[str] | Source",
@@ -77,7 +83,7 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
         ),
     ] = ()
     judges: Annotated[
-        str | None, Option("Only the recorded judges whose names match.", metavar="GLOB", panel="What")
+        str | None, Option("Takes only the recorded judges whose names match.", metavar="GLOB", panel="What")
     ] = None
     orders: Orders = None
     baseline: Annotated[
@@ -95,7 +101,7 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
     cascade: Annotated[
         tuple[str, ...],
         Option(
-            "Two recorded judges or jurors, or evidence and one: the second is asked where it pays; ships as promised.",
+            "Two judges in a row, or evidence and one: the second is asked where the first is unsure.",
             metavar="CHEAP,DEAR",
             commas=True,
         ),
@@ -103,7 +109,7 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
     candidates: Annotated[
         tuple[str, ...],
         Option(
-            "What may become the judge; repeat for several: a model, recorded:FILE[#GLOB], python:module:function, a "
+            "A candidate for the judge; repeat for several: a model, recorded:FILE[#GLOB], python:module:function, a "
             "compiled judge, evidence. One model's prompt is rewritten, several candidates are asked as they are.",
             flag="--candidate",
             metavar="[NAME=]SPEC",
@@ -114,7 +120,7 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
     combine: Annotated[
         str | None,
         Option(
-            "What becomes of several candidates; a pool or cascade ships where it beats the best one. Default: best.",
+            "How several candidates are combined; a pool or cascade ships only if it beats the best. Default: best.",
             metavar="best|pool[:N]|cascade[:FIRST,THEN]|auto",
         ),
     ] = None
@@ -130,7 +136,7 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
     start: Annotated[
         str | None,
         Option(
-            "A compiled judge whose prompt another model, --lm, is asked with; it may lose --margin.",
+            "A compiled judge whose prompt is asked of another model (--lm); it may lose at most --margin.",
             flag="--from",
             metavar="NAME[@VERSION]",
             panel="What",
@@ -138,11 +144,11 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
     ] = None
     margin: Annotated[
         float | None,
-        Option("With --from: a loss of the objective that counts as not worse; default .02.", least=0, most=1),
+        Option("With --from: the loss of the objective that still counts as not worse. Default: .02.", least=0, most=1),
     ] = None
     instructions: Annotated[
         tuple[str, ...],
-        Option("A prompt of yours that competes, the rubric is added; repeat for several.", metavar="FILE"),
+        Option("A prompt of your own that competes; the rubric is added to it. Repeat for several.", metavar="FILE"),
     ] = ()
     factors: Factors = ""
     has_citations: HasCitations = False

@@ -35,11 +35,14 @@ class CompileQueriesOptions(Spending, Places):
         Option("The model that writes: openai/gpt-4o-mini, ...; without one (embedded) rules write.", panel="Model"),
     ] = "embedded"
     judge: Annotated[
-        str, Option("Who accepts: a compiled reliability judge, or rules.", metavar="NAME", panel="What")
+        str,
+        Option("The judge that accepts queries: a compiled reliability judge, or rules.", metavar="NAME", panel="What"),
     ] = "rules"
     labels: Annotated[
         "Labels | Source | None",
-        Option("Experts' labels of pairs: compiled into the judge.", metavar="FILE", panel="What"),
+        Option(
+            "Experts' labels of question and passage, from which that judge is compiled.", metavar="FILE", panel="What"
+        ),
     ] = None
     name: Annotated[str, Option("Name of the generator.", panel="Output")] = "queries"
     per_passage: PerPassage = 5

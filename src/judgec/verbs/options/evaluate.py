@@ -38,7 +38,7 @@ class EvaluateOptions(BatchSpending, Places, AgentRun):
     manifest: Annotated[
         str | None,
         Option(
-            "Names the files: queries, answers, documents, runs, qrels, map.",
+            "A file that names the others: queries, answers, documents, runs, qrels, map.",
             metavar="TOURNAMENT.yaml",
             positional=True,
             panel="What",
@@ -53,36 +53,43 @@ class EvaluateOptions(BatchSpending, Places, AgentRun):
             project="name",
         ),
     ]
-    relevance_judge: Annotated[str | None, Option("Grades the retrieved documents.", metavar="NAME")] = None
-    out: Annotated[Path, Option("report.html, report.json and CSV files.", metavar="DIR", panel="Output")] = Path(
-        "evaluation"
+    relevance_judge: Annotated[str | None, Option("The judge that grades the retrieved documents.", metavar="NAME")] = (
+        None
     )
+    out: Annotated[
+        Path, Option("The folder for report.html, report.json and CSV files.", metavar="DIR", panel="Output")
+    ] = Path("evaluation")
     unproven: Unproven = False
     gate: Annotated[
-        str | None, Option("Exit 1 unless shown; margin in Elo points.", metavar="'NEW>=OLD-30'", panel="Output")
+        str | None,
+        Option("Exit 1 unless this is shown; the margin is in Elo points.", metavar="'NEW>=OLD-30'", panel="Output"),
     ] = None
     queries: Annotated["Source | None", QueriesTable] = None
-    answers: Annotated["tuple[Source, ...]", Option("query_id, agent, answer; repeatable.", panel="What")] = ()
+    answers: Annotated[
+        "tuple[Source, ...]", Option("A table of query_id, agent, answer; repeat for several.", panel="What")
+    ] = ()
     documents: Annotated["Source | None", Option("doc_id, document, query_id?, agent?", panel="What")] = None
     runs: Annotated[tuple[str, ...], Option("TREC run file; its tag is the agent.", flag="--run", panel="What")] = ()
-    qrels: Annotated["Source | None", Option("Relevance grades, instead of a relevance judge.", panel="What")] = None
+    qrels: Annotated["Source | None", Option("Relevance grades, used in place of a relevance judge.", panel="What")] = (
+        None
+    )
     columns: Columns = field(default_factory=dict)
     winner_words: WinnerWords = field(default_factory=dict)
     missing: Missing = ()
     cutoff: Annotated[int, Option("k of MRR@k, nDCG@k, P@k.", least=1)] = 5
-    games: Annotated[int | None, Option("Play a balanced subset.", least=1, panel="Cost")] = None
-    adaptive: Annotated[bool, Option("Play where the order is unsure.", panel="Cost")] = False
+    games: Annotated[int | None, Option("Play a balanced subset of so many games.", least=1, panel="Cost")] = None
+    adaptive: Annotated[bool, Option("Play only the games that decide the order.", panel="Cost")] = False
     until: Annotated[
         Literal["leader", "order"] | None,
-        Option("--adaptive stops when the leader is known, or the whole order (default).", panel="Cost"),
+        Option("With --adaptive: stop when the leader is known, or the whole order. Default: order.", panel="Cost"),
     ] = None
     resolution: Annotated[
-        float, Option("--adaptive: Elo points that need no order, or that a leader may be worse.", least=0.0)
+        float, Option("With --adaptive: a difference in Elo points that needs no order.", least=0.0)
     ] = 20.0
     seed: Seed = 0
     one_order: Annotated[bool, Option("Ask each pair in one order only.", panel="Cost")] = False
     threshold: Annotated[
-        int | None, Option("Hide documents graded lower; default: 2, or the best grade where that is lower.")
+        int | None, Option("Hide documents with a lower grade. Default: 2, or the best grade of a shorter scale.")
     ] = None
     raw_documents: Annotated[bool, Option("Show document texts.", off=True, panel="Output")] = True
     annotations: Annotated[bool, Option("Show grades and reasons.", off=True, panel="Output")] = True
@@ -91,7 +98,7 @@ class EvaluateOptions(BatchSpending, Places, AgentRun):
     labels: Annotated[
         "Source | None",
         Option(
-            "Experts' grades of these agents' answers: tests agents in pairs.",
+            "Experts' grades of these agents' answers, for tests of agents in pairs.",
             metavar="FILE",
             panel="What",
             project="grades",
@@ -100,7 +107,7 @@ class EvaluateOptions(BatchSpending, Places, AgentRun):
     annotators: Annotated[
         tuple[str, ...],
         Option(
-            "Columns that hold one rater's labels each.",
+            "Columns with one annotator's labels each.",
             metavar="A,B,...",
             commas=True,
             project="annotators",
@@ -114,19 +121,21 @@ class EvaluateOptions(BatchSpending, Places, AgentRun):
         tuple[str, ...],
         Option("Also test pools of agents: rag=rag-*,fusion=rag-fusion-*.", metavar="NAME=PATTERN,...", commas=True),
     ] = ()
-    length_control: Annotated[bool, Option("Also rate at equal length of answers.")] = False
+    length_control: Annotated[bool, Option("Also rate the agents at equal length of answers.")] = False
     preferences: Annotated[
         "Source | None",
-        Option("Experts' query_id, agent_a, agent_b, preference of sampled games: corrects win rates.", metavar="FILE"),
+        Option(
+            "Experts' preferences on sampled games (query_id, agent_a, agent_b, preference): correct the win rates.",
+            metavar="FILE",
+        ),
     ] = None
     sample: Annotated[
         int | None, Option("Write N games for experts to label.", metavar="N", least=1, panel="Output")
     ] = None
-    random_sample: Annotated[
-        bool, Option("My word that --preferences were drawn at random, though not by --sample.")
-    ] = False
+    random_sample: Annotated[bool, Option("The --preferences were drawn at random, though not by --sample.")] = False
     lm: Annotated[
-        str | None, Option("Another model than the judge was compiled for; of zero-shot one or more.", panel="Model")
+        str | None,
+        Option("Asks another model than the judge was compiled for; for zero-shot one or more.", panel="Model"),
     ] = None
     index: Annotated[str | None, IndexName] = None
     agents: Annotated[

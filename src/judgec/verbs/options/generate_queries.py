@@ -50,7 +50,7 @@ class GenerateQueriesOptions(Spending):
     sample: Annotated[
         tuple[str, ...],
         Option(
-            "How many queries of each model; default: all.",
+            "Number of queries of each model. Default: all.",
             metavar="A=100,B=50",
             commas=True,
             python="str | int | Mapping[str, int] | Sequence[str]",
@@ -58,8 +58,10 @@ class GenerateQueriesOptions(Spending):
         ),
     ] = ()
     out: Annotated[Path, Option("The queries, JSON lines.", metavar="FILE", panel="Output")] = Path("queries.jsonl")
-    references: Annotated[bool, Option("With a reference answer from the passage.")] = False
-    reliability: Annotated[str, Option("What filters: a compiled judge, rules, or none.", metavar="NAME")] = "rules"
+    references: Annotated[bool, Option("Write a reference answer from the passage, too.")] = False
+    reliability: Annotated[str, Option("The filter of queries: a compiled judge, rules, or none.", metavar="NAME")] = (
+        "rules"
+    )
     generator: Annotated[
         str | None, Option("A generator from judgec compile-queries.", metavar="NAME", panel="What")
     ] = None

@@ -22,19 +22,21 @@ class IndexOptions(UnusedPlaces):
             panel="What",
         ),
     ]
-    out: Annotated[Path, Option("The index's folder; again: only changes.", metavar="INDEX", panel="Output")]
+    out: Annotated[
+        Path, Option("The folder of the index; a second run reads only what changed.", metavar="INDEX", panel="Output")
+    ]
     chunk: Annotated[str | None, Option("1000/250 (default), 3000/150, 2000t.", metavar="SIZE/OVERLAP")] = None
     embedder: Annotated[
         str | None, Option("lsa, provider/model, sentence-transformers/MODEL.", metavar="NAME", panel="Model")
     ] = None
-    language: Annotated[str | None, Option("Of stems and stop words.")] = None
+    language: Annotated[str | None, Option("The language of stems and stop words.")] = None
     metric: Annotated[
         Literal["cosine", "l2"] | None,
-        Option("What makes vectors near: cosine (default), or l2, the squared distance."),
+        Option("The distance of vectors: cosine (default) or l2, the squared distance."),
     ] = None
     ann: Annotated[
         Literal["auto", "exact", "ivf", "hnsw"] | None,
-        Option("How the nearest are found: all compared, an IVF index, an HNSW graph; auto: IVF from 50,000."),
+        Option("How nearest passages are found: compare all, an IVF index, an HNSW graph; auto: IVF from 50,000."),
     ] = None
     columns: Columns = field(default_factory=dict)
     seed: Seed = 0

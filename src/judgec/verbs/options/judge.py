@@ -28,16 +28,16 @@ class Asking(BatchSpending):
     lm: OtherLm = None
     live: Annotated[
         bool,
-        Option("Of a judge of recorded verdicts: ask with exactly its recorded prompt instead.", panel="Model"),
+        Option("For a judge of recorded verdicts: ask its model with exactly the recorded prompt.", panel="Model"),
     ] = False
     abstain_below: Annotated[
         float | None,
         Option(
-            "Leave less sure judgments to a human; default: as compiled. 0 judges all.",
+            "Leave judgments of lower confidence to a human; 0 judges all. Default: as compiled.",
             metavar="CONFIDENCE",
         ),
     ] = None
-    samples: Annotated[int, Option("Replies an item, combined.", least=1, panel="Cost")] = 1
+    samples: Annotated[int, Option("Number of replies for an item, which are combined.", least=1, panel="Cost")] = 1
     temperature: Annotated[
         float | None,
         Option(
@@ -48,12 +48,13 @@ class Asking(BatchSpending):
         ),
     ] = None
     structured: Annotated[
-        bool, Option("Ask for JSON under a schema at once, not only where a reply could not be read.", panel="Model")
+        bool,
+        Option("Ask for JSON under a schema in the first call, not only after an unreadable reply.", panel="Model"),
     ] = False
     engine: Annotated[
         str,
         Option(
-            "Who works: this process, or Ray (calls of a file, whole files of a folder).",
+            "Where the work is done: in this process, or by Ray.",
             metavar="local|ray",
             panel="Cost",
         ),
@@ -78,7 +79,9 @@ class JudgeFileOptions(Asking):
     judge: Annotated[str | None, replace(JudgeName, project="judge")] = None
     jury: Annotated[
         tuple[str, ...],
-        Option("Several judges of one task and scale instead.", metavar="A,B@3,...", commas=True, panel="What"),
+        Option(
+            "Several judges of one task and scale, in place of one.", metavar="A,B@3,...", commas=True, panel="What"
+        ),
     ] = ()
     out: Annotated[
         Path,

@@ -16,7 +16,8 @@ class ProbeOptions(Spending, Places):
     """What is asked of which systems, and who judges."""
 
     scenarios: Annotated[
-        tuple[str, ...], Option("Ids, YAML files or folders; or all.", metavar="S1,S2|FILE|all", panel="What")
+        tuple[str, ...],
+        Option("Scenarios: ids, YAML files or folders; or all.", metavar="S1,S2|FILE|all", panel="What"),
     ] = ()
     index: Annotated[
         tuple[str, ...],
@@ -29,21 +30,23 @@ class ProbeOptions(Spending, Places):
     ] = ()
     system: Annotated[
         tuple[str, ...],
-        Option("http.yaml, python:module:function, rag-bm25; repeatable.", metavar="NAME", panel="What"),
+        Option(
+            "The system: http.yaml, python:module:function, rag-bm25; repeat for several.", metavar="NAME", panel="What"
+        ),
     ] = ()
     n: Annotated[int | None, Option("Questions of each scenario; default: its own number.", least=1, panel="What")] = (
         None
     )
-    out: Annotated[Path, Option("report.html, report.json, junit.xml, results.", metavar="DIR", panel="Output")] = Path(
-        "probe"
-    )
+    out: Annotated[
+        Path, Option("The folder for report.html, report.json, junit.xml and results.", metavar="DIR", panel="Output")
+    ] = Path("probe")
     questions: Annotated[
-        "Source | None", Option("Ask these instead of writing some.", metavar="FILE", panel="What")
+        "Source | None", Option("Ask these questions in place of generated ones.", metavar="FILE", panel="What")
     ] = None
     max_failure: Annotated[
         tuple[str, ...],
         Option(
-            "Exit 1 unless shown; repeatable.",
+            "Exit 1 unless this is shown; repeat for several.",
             metavar="S4=0.3",
             python="str | float | Mapping[str, float] | Sequence[str]",
             panel="Output",
@@ -56,12 +59,14 @@ class ProbeOptions(Spending, Places):
         ),
     ] = "embedded"
     seed: Seed = 0
-    try_fix: Annotated[bool, Option("Ask judgec's agents again what they failed, changed.", panel="What")] = False
+    try_fix: Annotated[
+        bool, Option("Ask judgec's agents again, with a changed setting, what they failed.", panel="What")
+    ] = False
     repeat: Annotated[
-        int, Option("Ask each question so often: how many verdicts change.", metavar="N", least=1, panel="What")
+        int, Option("Ask each question N times, and say how many verdicts change.", metavar="N", least=1, panel="What")
     ] = 1
-    reliability: Annotated[str, Option("A reliability judge that filters, or none.")] = "none"
-    k: Annotated[int, Option("Passages of judgec's agents.", least=1)] = 5
+    reliability: Annotated[str, Option("A reliability judge that filters the questions, or none.")] = "none"
+    k: Annotated[int, Option("Number of passages that judgec's agents answer from.", least=1)] = 5
     agent_lm: Annotated[str | None, Option("Another model for judgec's agents.", panel="Model")] = None
     judge: Annotated[
         str | None, Option("A judge of the four criteria; with commas a jury.", metavar="A,B", panel="What")

@@ -33,7 +33,7 @@ Columns = Annotated[
 WinnerWords = Annotated[
     Mapping[str, str],
     Option(
-        "What words for the winner mean: a, b, tie or unscored.",
+        "What the words for the winner mean: a, b, tie or unscored.",
         metavar="1=a,2=b,0=tie",
         commas=True,
         project="winner_words",
@@ -42,7 +42,7 @@ WinnerWords = Annotated[
 Annotators = Annotated[
     tuple[str, ...],
     Option(
-        "Columns that hold one rater's labels each.", metavar="A,B,...", commas=True, panel="What", project="annotators"
+        "Columns with one annotator's labels each.", metavar="A,B,...", commas=True, panel="What", project="annotators"
     ),
 ]
 Measured = Annotated[
@@ -52,7 +52,7 @@ Measured = Annotated[
 Missing = Annotated[
     tuple[str, ...],
     Option(
-        "Words that mean: nothing said; in any cell, beside an empty one, n/a, None, - and X among grades.",
+        "Words that mean a missing value, besides empty cells, n/a, None, - and X among grades.",
         metavar="WORD,...",
         commas=True,
     ),
@@ -63,28 +63,34 @@ LabelScale = Annotated[
 ]
 Epsilon = Annotated[
     float,
-    Option("How much further off than an annotator: .2 of experts, .15 skilled, .1 crowd.", least=0, most=1),
+    Option(
+        "How much worse than an annotator the judge may be: .2 for experts, .15 for skilled, .1 for crowd workers.",
+        least=0,
+        most=1,
+    ),
 ]
 Orders = Annotated[
     Literal["as-shown", "mapped"] | None,
-    Option("Recorded verdicts on pairs: A is what stood first, or was mapped back to answer_a; else judges.json's."),
+    Option(
+        "What A means in recorded verdicts on pairs: the answer shown first, or answer_a. Default: as judges.json says."
+    ),
 ]
 Turn = Annotated[
     Literal["last", "each", "whole"] | None,
     Option(
-        "Judge of a conversation: its last answer, each answer, the whole dialogue; default: last.",
+        "Which part of a conversation is judged: the last answer, each answer, or the whole. Default: last.",
         panel="What",
         project="turn",
     ),
 ]
 Rounding = Annotated[
     Literal["nearest"] | None,
-    Option("Grades that are means of raters, such as 2.33: the nearest grade stands for each.", project="round"),
+    Option("How to read means of grades, such as 2.33: as the nearest grade.", project="round"),
 ]
 Repeats = Annotated[
     Literal["median", "error"] | None,
     Option(
-        "An item that one person graded again: its median grade, or an error; default: median where a name tells who.",
+        "What to do with an item that one annotator graded twice. Default: take the median where annotators are named.",
         project="repeats",
     ),
 ]
@@ -95,7 +101,7 @@ Task = Annotated[
 LabelsTable = Annotated[
     "Source | None",
     Option(
-        "Labelled items; default: the test items of the judge, or of both.",
+        "Labelled items. Default: the judge's own test items.",
         metavar="FILE",
         panel="What",
         project="file",
@@ -111,24 +117,37 @@ TrackingUri = Annotated[
     ),
 ]
 UnusedTracking = Annotated[
-    str | None, Option("As of every verb; this one logs no run.", metavar="URI", python_only=True, panel="Output")
+    str | None,
+    Option("Accepted for uniformity; this verb logs no run.", metavar="URI", python_only=True, panel="Output"),
 ]
 ApiBase = Annotated[
     str | None, Option("An OpenAI-compatible endpoint (vLLM, a gateway).", metavar="URL", panel="Model")
 ]
-CallCap = Annotated[int | None, Option("Most LM calls.", metavar="CALLS", least=1, panel="Cost", project="budget")]
-MaxCost = Annotated[float | None, Option("Most dollars.", metavar="USD", least=0, panel="Cost", project="max_cost")]
+CallCap = Annotated[
+    int | None, Option("The most LM calls that may be made.", metavar="CALLS", least=1, panel="Cost", project="budget")
+]
+MaxCost = Annotated[
+    float | None,
+    Option("The most that may be spent, in US dollars.", metavar="USD", least=0, panel="Cost", project="max_cost"),
+]
 MaxWait = Annotated[
-    float, Option("Longest that a call waits for a busy endpoint, in all.", metavar="SECONDS", least=0, panel="Cost")
+    float,
+    Option(
+        "The longest time that a call waits for a busy endpoint, in total.", metavar="SECONDS", least=0, panel="Cost"
+    ),
 ]
 InFlight = Annotated[
     int | None,
-    Option("Most calls at once; fewer while an endpoint asks for it; default: 32, Ray 256.", least=1, panel="Cost"),
+    Option(
+        "The most calls in flight; fewer while an endpoint asks for it. Default: 32, with Ray 256.",
+        least=1,
+        panel="Cost",
+    ),
 ]
 Functions = Annotated[
     Mapping[str, object],
     Option(
-        "What to call where a judge asks a Python function; repeat for several.",
+        "The Python function that a judge calls; repeat for several.",
         flag="--function",
         metavar="NAME=MODULE:FUNCTION",
         panel="Model",
@@ -148,11 +167,13 @@ LmOrRecorded = Annotated[
         project="lm",
     ),
 ]
-OtherLm = Annotated[str | None, Option("Another model than the judge was compiled for.", panel="Model")]
-ReflectionLm = Annotated[str | None, Option("Model that rewrites prompts; default: --lm.", panel="Model")]
-Temperature = Annotated[float, Option("Of the model that writes questions.", least=0, most=2, panel="Model")]
-Seed = Annotated[int, Option("Of all that is drawn at random; no split depends on it.", least=0)]
-Unproven = Annotated[bool, Option("Use judges that were not shown to be better.")]
+OtherLm = Annotated[str | None, Option("Asks another model than the judge was compiled for.", panel="Model")]
+ReflectionLm = Annotated[str | None, Option("The model that rewrites prompts. Default: --lm.", panel="Model")]
+Temperature = Annotated[
+    float, Option("Temperature of the model that writes questions.", least=0, most=2, panel="Model")
+]
+Seed = Annotated[int, Option("Random seed; the train/test split does not depend on it.", least=0)]
+Unproven = Annotated[bool, Option("Use a judge that was not promoted.")]
 Corpus = Annotated[
     str,
     Option(
@@ -163,11 +184,13 @@ Corpus = Annotated[
         panel="What",
     ),
 ]
-Passages = Annotated[int | None, Option("Most passages; default: all needed.", least=1)]
-PassageSize = Annotated[str, Option("Longest passage.", metavar="2000t")]
-PerPassage = Annotated[int, Option("Most queries of a model from a passage.", least=1)]
-Factors = Annotated[str, Option("What comparing judges weigh, instead of their own.", metavar="TEXT")]
-HasCitations = Annotated[bool, Option("Compared answers cite documents; wrong citations count.")]
+Passages = Annotated[int | None, Option("The most passages to use. Default: as many as needed.", least=1)]
+PassageSize = Annotated[str, Option("The longest a passage may be, in tokens.", metavar="2000t")]
+PerPassage = Annotated[int, Option("The most queries that a model writes from one passage.", least=1)]
+Factors = Annotated[
+    str, Option("What a judge that compares two answers weighs, in place of its own list.", metavar="TEXT")
+]
+HasCitations = Annotated[bool, Option("The compared answers cite documents, and wrong citations count as errors.")]
 
 
 AllowModified = Annotated[
@@ -227,7 +250,8 @@ class UnusedPlaces:
     """``Places`` of a verb that neither reads programs nor logs runs: every verb takes them."""
 
     home: Annotated[
-        Path, Option("As of every verb; this one neither reads nor writes there.", python_only=True, panel="Output")
+        Path,
+        Option("Accepted for uniformity; this verb neither reads nor writes there.", python_only=True, panel="Output"),
     ] = Path()
     tracking_uri: UnusedTracking = None
 
@@ -243,11 +267,13 @@ class HeldOutLabels(LabelColumns, Places):
 class AgentShape:
     """How agents answer."""
 
-    k: Annotated[int, Option("Passages an answer rests on.", least=1)] = 5
-    variations: Annotated[int, Option("Queries RAG-Fusion adds.", least=1, most=20)] = 4
-    persona: Annotated[str, Option("'think like an engineer'", metavar="TEXT")] = ""
-    citations: Annotated[bool, Option("Cite passages.", off=True)] = True
-    rrf_k: Annotated[int, Option("Of reciprocal rank fusion: 1 / (K + rank).", metavar="K", least=0)] = RRF_K
+    k: Annotated[int, Option("Number of passages that an answer is written from.", least=1)] = 5
+    variations: Annotated[int, Option("Number of queries that RAG-Fusion adds.", least=1, most=20)] = 4
+    persona: Annotated[str, Option("Role of the writer, such as 'think like an engineer'.", metavar="TEXT")] = ""
+    citations: Annotated[bool, Option("Write citations of the passages.", off=True)] = True
+    rrf_k: Annotated[int, Option("The constant K of reciprocal rank fusion, 1 / (K + rank).", metavar="K", least=0)] = (
+        RRF_K
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,22 +12,24 @@ from judgec.verbs.options.shared import JudgeName, Places
 class WatchOptions(Asking, Places):
     """Whose traces are watched, with which judge, and what is an alert."""
 
-    source: Annotated[str, Option("Whose traces.", metavar="mlflow:EXPERIMENT", panel="What")]
+    source: Annotated[str, Option("The experiment whose traces are judged.", metavar="mlflow:EXPERIMENT", panel="What")]
     judge: Annotated[str, JudgeName]
-    rate: Annotated[float, Option("Share of the traces that is judged, by their ids.", least=0, most=1)] = 0.05
+    rate: Annotated[float, Option("Share of the traces that is judged, chosen by their ids.", least=0, most=1)] = 0.05
     alert: Annotated[
         tuple[str, ...],
         Option(
-            "Exit 1 when shown: accept<.80, accept>.99, raw<.80, drift; repeatable.",
+            "Exit 1 when this is shown: accept<.80, accept>.99, raw<.80, drift; repeat for several.",
             metavar="CONDITION",
             panel="Output",
         ),
     ] = ()
-    window: Annotated[int, Option("Most verdicts that a rate is about.", least=10, metavar="N")] = 1000
+    window: Annotated[int, Option("The most verdicts that a rate is taken over.", least=10, metavar="N")] = 1000
     relabel: Annotated[
-        int, Option("Expert labels that bring the correction back after drift.", least=10, metavar="N")
+        int, Option("Number of expert labels that bring the correction back after drift.", least=10, metavar="N")
     ] = 50
     assessment: Annotated[str | None, Option("The human feedback to read from mlflow:EXPERIMENT.", metavar="NAME")] = (
         None
     )
-    aspect: Annotated[str | None, Option("Of a judge of several: whose rate is kept.", metavar="NAME")] = None
+    aspect: Annotated[
+        str | None, Option("For a judge of several aspects: the one whose rate is kept.", metavar="NAME")
+    ] = None
