@@ -26,7 +26,7 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
 )
 """The statistics whose names do not explain themselves, as tables write them."""
 
-LOOK = "one comparison on this test split; the error level of 5 % is shared among all of them, so each is stricter than the last"
+LOOK = "one comparison on this test split; the 5 % error level is shared, so each is stricter than the last"
 """What ``look 1`` counts, in the sentence on what was promoted."""
 
 LEADERBOARD: Mapping[str, str] = MappingProxyType(

@@ -23,12 +23,11 @@ def audit(
 
     Example: judgec audit --judge NAME
     """
-    from judgec.report.gates import Gate
     from judgec.report.progress import Bar
     from judgec.stats.intervals.gate import GateVerdict
     from judgec.verbs.audit import audit as audited
     from judgec.verbs.audit import audit_report
-    from judgec.verbs.cli.gates import end_gated, needs_gate
+    from judgec.verbs.cli.gates import Gate, end_gated, needs_gate
     from judgec.verbs.cli.output import print_json, print_report
 
     gated = options.anchor is not None or require_pass

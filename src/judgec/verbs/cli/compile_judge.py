@@ -18,9 +18,8 @@ def compile_judge(
 
     Example: judgec compile-judge labels.csv --lm openai/gpt-4o-mini
     """
-    from judgec.report.gates import Gate
     from judgec.report.progress import Bar
-    from judgec.verbs.cli.gates import end_gated, needs_gate
+    from judgec.verbs.cli.gates import Gate, end_gated, needs_gate
     from judgec.verbs.cli.output import print_json, print_report
     from judgec.verbs.compilation import compiled_report, judges_table, plan_report, plan_to_json
     from judgec.verbs.compile_judge import compile_judge as compiled

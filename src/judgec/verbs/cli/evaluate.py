@@ -12,9 +12,8 @@ def evaluate(
 
     Example: judgec evaluate --queries queries.csv --answers answers.jsonl --judge NAME
     """
-    from judgec.report.gates import Gate
     from judgec.report.progress import Bar
-    from judgec.verbs.cli.gates import end_gated, needs_gate
+    from judgec.verbs.cli.gates import Gate, end_gated, needs_gate
     from judgec.verbs.cli.output import print_json, print_report, say
     from judgec.verbs.evaluate import evaluate as evaluated
     from judgec.verbs.rank import board_table

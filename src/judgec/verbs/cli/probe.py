@@ -35,9 +35,8 @@ def probe(
 
 def _probe(options: ProbeOptions, *, junit: Path | None, verbose: bool, json: bool) -> None:
     from judgec.errors import ServiceError
-    from judgec.report.gates import Gate
     from judgec.report.progress import Bar
-    from judgec.verbs.cli.gates import end_gated, needs_gate
+    from judgec.verbs.cli.gates import Gate, end_gated, needs_gate
     from judgec.verbs.cli.output import print_json, print_report
     from judgec.verbs.probe import failures_table, probe_report, run_probe
 

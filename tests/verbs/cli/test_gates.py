@@ -3,9 +3,9 @@
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from judgec.report.gates import Gate, gate_cases, markdown
 from judgec.report.junit import junit
 from judgec.report.screen import TextTable
+from judgec.verbs.cli.gates import Gate, gate_cases, markdown
 
 GATES = [
     Gate("a>=b-30", "passed", "a - b = +4 Elo"),
