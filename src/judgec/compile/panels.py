@@ -20,7 +20,7 @@ from judgec.compile.dataset import Part, ratings_of
 from judgec.compile.panel_loss import forward_order, loss_out_of_fold, loss_spared
 from judgec.compile.recorded import UNKNOWN_PROMPT, best_single, scored_candidate, worth_of
 from judgec.compile.search.candidates import Candidate
-from judgec.compile.settings import CompileSettings
+from judgec.compile.settings import ALL, AUTO, CompileSettings
 from judgec.lm.watch import Watch
 from judgec.raters.calibrator import Calibrator, above_cuts
 from judgec.raters.judge import CompiledJudge
@@ -40,7 +40,6 @@ PARTITIONS = 3  # of the queries into folds: what is said out of fold is the mea
 NEAR = 0.5  # standard errors: of two whose losses are nearer than this the one with fewer calls ships
 RIDGE = 0.1  # of the weights, in shares of a member's mean sum of squares
 NO_WEIGHT = 1e-3  # of the largest: a member below it drops out
-ALL, AUTO = "all", "auto"
 ONLY = "the only member"
 
 ByMember = Mapping[str, Judgments]

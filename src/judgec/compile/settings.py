@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import dspy
 
@@ -16,6 +16,8 @@ from judgec.raters.programs import Program
 from judgec.raters.recorded import RecordedVerdicts
 
 REFLECTION_TOKENS = 4096  # longest rewritten prompt
+ALL: Final = "all"  # panel of every judge
+AUTO: Final = "auto"  # of as few as are enough
 PanelLimit: TypeAlias = Literal["all", "auto"] | int
 MIN_TEST_QUERIES = 10  # fewer: never promoted, an interval over them means little
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 from judgec.compile.asked import check_juror, juror_name, of_judge, of_task
-from judgec.compile.settings import AskedCandidate
+from judgec.compile.settings import ALL, AUTO, AskedCandidate
 from judgec.errors import UserError
 from judgec.labels.rows.ranges import MARK, with_range
 from judgec.lm.functions import Function
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from judgec.verbs.frames import Source
 
 LEAST = 2
-POOL, BEST, CASCADE, AUTO = "pool", "best", "cascade", "auto"
+POOL, BEST, CASCADE = "pool", "best", "cascade"
 FORMS = "a model (provider/name), recorded:FILE[#GLOB], python:module:function, NAME@VERSION of a judge, evidence"
 
 
@@ -291,7 +291,7 @@ def _combined(options: CompileJudgeOptions, given: Sequence[object]) -> CompileJ
             isinstance(one, _RecordedFile) for one in given
         )
         if several:
-            return replace(options, panel=rest or ("all" if how == POOL else AUTO))
+            return replace(options, panel=rest or (ALL if how == POOL else AUTO))
         if how == AUTO:
             return options
         raise UserError(f"{said}: one candidate; two or more are pooled. Name another.")

@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
-from judgec.compile.settings import PanelLimit
+from judgec.compile.settings import ALL, AUTO, PanelLimit
 from judgec.errors import UserError
 from judgec.labels.proposal import UserChoices, usual_heads
 from judgec.labels.rows.ranges import with_range
@@ -26,8 +25,6 @@ from judgec.verbs.options.compile_judge import CompileJudgeOptions
 
 COLUMNS = "columns"  # ``recorded:columns``: the verdicts are columns of the file that is judged
 NAMES = "verdicts"  # what messages call rows in memory
-ALL: Final = "all"
-AUTO: Final = "auto"
 LEAST_MEMBERS = 2
 CASCADED = 2  # judges of a cascade
 
