@@ -267,6 +267,7 @@ def compile_judge(
     cascade: str | Sequence[str] = (),
     candidates: Sequence[str | Prompt | Recorded | Function | Evidence] = (),
     combine: str | None = None,
+    prompts: int | None = None,
     jury: str | Sequence[str] = (),
     start: str | None = None,
     margin: float | None = None,

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import random
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -17,8 +18,10 @@ from scipy.stats import kendalltau
 from typer.testing import CliRunner
 
 import judgec
+from judgec.compile.manners import MANNERS
 from judgec.compile.search.candidates import with_instructions
 from judgec.errors import BudgetError, UserError
+from judgec.lm.saved_engine import unquote
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.raters import programs
@@ -29,6 +32,7 @@ from judgec.verbs.gate import AgreementGate, check
 from tests.compile.small import write
 from tests.compile.test_jury import asked, rows, unlabelled, unsure
 from tests.service.fake_openai import FakeOpenAI
+from tests.service.replies import Call, Outcome, answer
 from tests.verbs.cli.judging import KEY
 
 MODULE = """
@@ -471,3 +475,58 @@ def test_a_gate_and_a_batch_take_functions_too(home: Path) -> None:
 def test_two_functions_of_one_line_are_two() -> None:
     one, other = (lambda answer: 1), (lambda answer: 2)
     assert judgec.Function("f", one).digest != judgec.Function("f", other).digest
+
+
+def in_its_own_manner(call: Call) -> Outcome:
+    """A weak model whose mistakes depend on how it is asked."""
+    said = " ".join(unquote(call.prompt.inputs.get("answer", ""))) or "v"
+    prompt = str(call.body["messages"])
+    manner = next((name for name, text in MANNERS.items() if text and text[:40] in prompt), "plain")
+    chance = random.Random(f"{manner} {said}")
+    grade = "vwxyz".index(said[-1]) + 1 if chance.random() < 0.4 else chance.randint(1, 5)
+    return answer(call, {one.name: str(grade) for one in call.prompt.outputs if one.labels})
+
+
+def test_several_prompts_of_one_model_become_a_panel_that_agrees_better(home: Path) -> None:
+    with FakeOpenAI(in_its_own_manner) as server:
+        where: dict[str, Any] = {"lm": "openai/gpt-4o-mini", "api_base": server.base_url}
+        found = compiled(home, prompts=5, **where)
+        assert asked(server) == {"gpt-4o-mini": 5 * 160}
+        begun = len(server.bodies)
+        planned = CliRunner().invoke(
+            app,
+            [
+                *("compile-judge", str(home / "labels.jsonl"), "--prompts", "5", "--dry-run", "--json"),
+                *("--lm", "openai/gpt-4o-mini", "--api-base", server.base_url, "--accept-at", "4"),
+            ],
+        )
+        plan = json.loads(planned.stdout)
+        assert 5 * 160 <= plan["calls"] <= 5 * 160 + 5
+        assert len(server.bodies) == begun
+        assert found.judge.compiled.joint is not None
+        members = found.judge.compiled.joint.members
+        assert len(members) >= 3
+        assert found.table.loc["compiled", "qwk"] > found.table.loc["best_alone", "qwk"] + 0.1
+        judge = judgec.load_judge(found.name, home=home, api_base=server.base_url)
+        assert judge(unlabelled(20))["grade"].notna().all()
+        new = [str(body["messages"]) for body in server.bodies[begun:] if "It is thing" in str(body["messages"])]
+        assert len(new) == 20 * len(members)
+        for name in members:
+            assert sum(MANNERS[name][:40] in text for text in new) >= 20
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"candidates": ["openai/gpt-4o"]},
+        {"combine": "pool"},
+        {"jury": ["a", "b"]},
+        {"lm": "embedded"},
+        {"optimizer": "gepa"},
+    ],
+    ids=str,
+)
+def test_several_prompts_of_what_has_none_or_beside_others_are_refused(home: Path, options: dict[str, Any]) -> None:
+    given = {"lm": "openai/gpt-4o-mini", "name": "ours", "home": home, "progress": False, **options}
+    with pytest.raises(UserError, match="--prompts 3"):
+        judgec.compile_judge(home / "labels.jsonl", prompts=3, **given)

@@ -12,7 +12,14 @@ import numpy as np
 
 from judgec.compile.folds.parts import Parts
 from judgec.compile.held_out import memory_of
-from judgec.compile.search.candidates import UNCOMPILED, first_predictor, task_module, with_instructions
+from judgec.compile.manners import MANNERS
+from judgec.compile.search.candidates import (
+    UNCOMPILED,
+    first_predictor,
+    split_rubric,
+    task_module,
+    with_instructions,
+)
 from judgec.compile.search.plan import CallPlan, Stage, asked_once, check_caps, whole
 from judgec.compile.settings import AskedCandidate, CompileSettings
 from judgec.errors import UserError
@@ -76,10 +83,22 @@ def of_judge(program: Program) -> AskedCandidate:
     return AskedCandidate(juror_name(program), load_judge(program).module, program)
 
 
-def of_task(name: str, labels: LabelSet, instructions: str | None = None) -> AskedCandidate:
-    """A candidate with the prompt of the task of the labels, or with instructions in place of the task's."""
+def of_task(name: str, labels: LabelSet, instructions: str | None = None, manner: str = "plain") -> AskedCandidate:
+    """A candidate with the prompt of the task of the labels, or with instructions in place of the task's.
+
+    Args:
+        name: What it is called.
+        labels: Of the task.
+        instructions: In place of the task's; None keeps these.
+        manner: Of ``MANNERS``; it stands above the rubric.
+    """
     module = task_module(labels)
-    return AskedCandidate(name, module if instructions is None else with_instructions(module, instructions))
+    if instructions is not None:
+        module = with_instructions(module, instructions)
+    if added := MANNERS[manner]:
+        above, rubric = split_rubric(first_predictor(module).signature.instructions)
+        module = with_instructions(module, f"{above.rstrip()}\n{added}{rubric}")
+    return AskedCandidate(name, module)
 
 
 def plan_candidates(settings: CompileSettings, labels: LabelSet) -> CallPlan:

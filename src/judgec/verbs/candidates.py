@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 from judgec.compile.asked import check_juror, juror_name, of_judge, of_task
+from judgec.compile.manners import MANNERS
 from judgec.compile.settings import ALL, AUTO, AskedCandidate
 from judgec.errors import UserError
 from judgec.labels.rows.ranges import MARK, with_range
@@ -40,11 +41,13 @@ class Prompt:
         model: ``provider/name``.
         name: What it is called among judges; by default the model.
         instructions: In place of the task's; the rubric is added.
+        manner: How the grade is found, of ``judgec.compile.manners.MANNERS``: a sentence that is added.
     """
 
     model: str
     name: str | None = None
     instructions: str | None = None
+    manner: str = "plain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +121,8 @@ class Candidates:
                 check_juror(one, labels)
                 found.append(of_judge(one))
             else:
-                found.append(of_task(name, labels, one.instructions if isinstance(one, Prompt) else None))
+                told = (one.instructions, one.manner) if isinstance(one, Prompt) else (None,)
+                found.append(of_task(name, labels, *told))
         return tuple(found)
 
     def named(self, name: str, recorded: Collection[str] = ()) -> str:
@@ -158,6 +162,8 @@ def candidates_of(options: CompileJudgeOptions) -> Candidates:
     Raises:
         UserError: Candidates that do not go together, or with another option.
     """
+    if options.prompts is not None:
+        return _several_prompts(options, options.prompts)
     if not options.candidates:
         if options.combine is not None:
             raise UserError(f"--combine {options.combine}: combines candidates; none is named. Add --candidate.")
@@ -175,6 +181,30 @@ def candidates_of(options: CompileJudgeOptions) -> Candidates:
         return Candidates(replace(options, lm=sides[0].model))
     _check_beside(options, "--candidate")
     return Candidates(options, _by_name(sides), _with_recorded(options, recorded) if recorded else None)
+
+
+def _several_prompts(options: CompileJudgeOptions, n: int) -> Candidates:
+    """One model with so many prompts of the task, each with another manner; as few as are enough become the judge.
+
+    Raises:
+        UserError: Options that name other candidates or change the one prompt, or no model with a prompt.
+    """
+    said = f"--prompts {n}"
+    others = (
+        ("--candidate", bool(options.candidates)),
+        ("--combine", options.combine is not None),
+        ("--judges", options.judges is not None),
+        *_names_candidates(options),
+    )
+    for option, given in others:
+        if given:
+            raise UserError(f"{said} and {option}: prompts are of one model. Leave {option} out.")
+    if options.lm == NO_LM or options.lm.startswith((RECORDED, PYTHON)):
+        raise UserError(f"{said}: {options.lm} has no prompt; a model is needed. Add --lm provider/name.")
+    _check_beside(options, said)
+    sides = [Prompt(options.lm, manner, manner=manner) for manner in list(MANNERS)[:n]]
+    joined = options.panel is not None or bool(options.cascade)
+    return Candidates(replace(options, prompts=None, panel=options.panel if joined else AUTO), _by_name(sides))
 
 
 @dataclass(frozen=True, slots=True)

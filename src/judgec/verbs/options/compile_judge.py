@@ -124,6 +124,15 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
             metavar="best|pool[:N]|cascade[:FIRST,THEN]|auto",
         ),
     ] = None
+    prompts: Annotated[
+        int | None,
+        Option(
+            "Ask the model with N different prompts of the task; as few as are enough become the judge.",
+            metavar="N",
+            least=2,
+            most=8,
+        ),
+    ] = None
     jury: Annotated[
         tuple[str, ...],
         Option(
