@@ -32,9 +32,7 @@ def main(home: Path) -> dict[str, object]:
     labels = home / "manners.jsonl"
     read = run("labels", labels, "--json")
     named = run("labels", labels, "--task", "politeness", "--json")
-    made = judgec.compile_judge(
-        str(labels), name="manners", optimizer="labeled", home=home, tracking_uri=f"sqlite:///{home}/mlflow.db"
-    )
+    made = judgec.compile_judge(str(labels), name="manners", home=home, tracking_uri=f"sqlite:///{home}/mlflow.db")
     items = pd.read_json(home / "items.jsonl", lines=True)
     judged = made.judge(items)
     audited = run("audit", "--judge", "manners@latest", "--home", home, "--json")

@@ -96,7 +96,7 @@ def test_probe_says_of_what_the_rules_judged_and_of_nothing_else(
         judge=judge, rejection_judge=rejection_judge,
     )  # fmt: skip
     notes = json.loads((home / "out" / "report.json").read_text())["notes"]
-    said = f"{by_rules} judged by rules, no language model: a baseline"
+    said = f"{by_rules} judged by rules, without a model: a baseline"
     assert [one for one in notes if "judged by rules" in one] == ([said] if by_rules else [])
 
 
