@@ -105,7 +105,7 @@ def probe(home: Path) -> Path:
 
 def agent(home: Path) -> Path:
     compiling = ("--queries", SENSORS / "queries.jsonl", "--judge", "one@latest", "--unproven")
-    judgec_here(home, "compile-agent", "rag-bm25", "--index", "index", *compiling, "--optimizer", "labeled")
+    judgec_here(home, "compile-agent", "rag-bm25", "--index", "index", *compiling)
     return home / "programs" / "rag-bm25" / "0001" / "report.html"
 
 
