@@ -18,7 +18,7 @@ from judgec.verbs.cli.output import exit_with_code, print_report, say
 OUT = Path("demo")
 INDEX = OUT / "index"
 NAMES = ("broken_retriever", "no_context")
-AGENTS = ",".join(f"python:{__name__}:{name}" for name in NAMES)
+AGENTS = ",".join(f"python:judgec.verbs.cli.demo_tournament:{name}" for name in NAMES)
 _CUT = 12  # characters of the query that reach the broken retriever
 _K = 5
 
