@@ -1,4 +1,4 @@
-"""Compiles on labels of real experts, with the evidence engine: what must be promoted and what must not."""
+"""Compiles on labels of real experts, without a model: what must be promoted and what must not."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ def compiled(home: Path, name: str) -> Outcome:
     rows = [json.loads(line) for line in (LABELS / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
     sheet = (LABELS / f"{name}.datasheet.toml").read_text(encoding="utf-8")
     (home / f"{name}.datasheet.toml").write_text(sheet, encoding="utf-8")
-    return compiled_from(home, rows, name=name, evidence=True)
+    return compiled_from(home, rows, name=name, lm="embedded")
 
 
 def test_usefulness_that_no_evidence_shows_is_called_no_better_than_the_majority(tmp_path: Path) -> None:
