@@ -1,9 +1,9 @@
-"""How well each judge of a compile agrees with real experts: five-fold by query, through the compiler's own functions.
+"""How well a judge without a model agrees with real experts: five-fold by query, through the compiler's own functions.
 
     python benchmarks/agreement.py --data ../shared/data/labels [--only NAME ...] [--objective qwk] [--seed 0]
 
-Every label file in the folder takes part; what is no label file is named and skipped. Of the folds one tests, one is
-dev (it chooses the prompt, then joins the calibrator's data) and the others train; every item is tested once. The
+Every label file in the folder takes part; what is no label file is named and skipped. Of the folds one
+tests and the others teach; every item is tested once. The
 judgments of all test folds are then measured together, with intervals clustered by query. A whole run writes the
 tables into benchmarks/README.md; ``--only`` and ``--objective``, which replaces each set's default one, print alone.
 """
@@ -18,14 +18,10 @@ from pathlib import Path
 
 import numpy as np
 
-from judgec.compile.assemble import Bench, calibrated
-from judgec.compile.choose import choose_prompt
+from judgec.compile.assemble import Bench, evidence_only
 from judgec.compile.compile import default_objective
 from judgec.compile.dataset import Dataset, ratings_of, with_split
 from judgec.compile.search.candidates import UNCOMPILED, Candidate
-from judgec.compile.search.plan import plan_compile
-from judgec.compile.search.registry import find_optimizer
-from judgec.compile.settings import CompileSettings
 from judgec.compile.verify import JUDGES, judge_test, majority, verify
 from judgec.errors import InputError
 from judgec.evidence.model import EvidenceModel
@@ -33,7 +29,6 @@ from judgec.labels.labels import read_label_file
 from judgec.labels.splits import Split
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
-from judgec.lm.watch import Silent
 from judgec.raters.registry import judge_module
 from judgec.records.agreement import Agreement
 from judgec.records.estimate import Estimate
@@ -43,21 +38,13 @@ from judgec.report.numbers import statistic_name
 from judgec.stats.agreement.difference import differences
 from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import parse_objective
-from judgec.stats.agreement.registry import STATISTICS
+from judgec.stats.agreement.registry import STATISTICS, statistic_of_objective
 
 README = Path(__file__).with_name("README.md")
 START, END = "<!-- agreement: start -->", "<!-- agreement: end -->"
 TABLES = (".jsonl", ".csv", ".tsv", ".parquet")
-UNCOMPILED_CALIBRATED = "uncompiled, calibrated"
-PAIRS = (
-    ("compiled", "majority"),
-    ("compiled", "evidence_only"),
-    ("compiled_prompt", "uncompiled"),
-    ("compiled", UNCOMPILED_CALIBRATED),
-)
-"""Paired differences in the report: worth more than guessing? what the embedded engine adds to the evidence; what the
-choice of demonstrations adds to the prompt; and what of it the calibrator leaves.
-"""
+PAIRS = (("compiled", "majority"),)
+"""Paired differences in the report: worth more than guessing?"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +57,6 @@ class Outcome:
         objective: What the judges were compiled for.
         agreements: By judge, over all test folds.
         differences: By pair of judges and statistic.
-        prompts: The prompt that each fold chose.
         seconds: CPU seconds.
     """
 
@@ -79,7 +65,6 @@ class Outcome:
     objective: str
     agreements: Mapping[str, Agreement]
     differences: Mapping[tuple[str, str], Mapping[str, Estimate]]
-    prompts: tuple[str, ...]
     seconds: float
 
 
@@ -96,32 +81,16 @@ def folds(labels: LabelSet, n_folds: int, seed: int) -> Iterator[Split]:
         yield Split(tuple(parts["train"]), tuple(parts["dev"]), tuple(parts["test"]), digests={})
 
 
-def judge_fold(dataset: Dataset, session: Session, settings: CompileSettings) -> tuple[dict[str, Judgments], str]:
-    """Every judge's judgments of the test fold, and the name of the prompt that dev chose."""
+def judge_fold(dataset: Dataset, session: Session, seed: int, objective: str) -> dict[str, Judgments]:
+    """Every judge's judgments of the test fold; the others are learned from."""
     labels = dataset.labels
-    bench = Bench(
-        dataset,
-        session.finish,
-        EvidenceModel.fit(dataset.train.items),
-        settings.seed,
-        language_model=False,
-        objective=parse_objective(settings.objective),
-    )
-    module = judge_module(labels.task, labels.scale, labels.aspects, labels.fields)
-    uncompiled = Candidate(UNCOMPILED, module)
-    optimizer = find_optimizer(
-        settings.optimizer, reflection=False, no_reflection="the embedded engine reads evidence, not instructions"
-    )
-    plan = plan_compile(dataset, module, settings, optimizer, champion=False)
-    objective = parse_objective(settings.objective)
-    choice = choose_prompt(bench, uncompiled, settings, session, plan, optimizer, objective, Silent())
     whole = Split((*dataset.split.train, *dataset.split.dev), (), dataset.split.test, digests={})
-    bench = replace(bench, dataset=with_split(labels, whole, settings.seed))
-    judge = calibrated(bench, choice.chosen)
-    judged, uncompiled_calibrated = judge_test(bench, judge, choice.chosen, uncompiled)
-    judged[UNCOMPILED_CALIBRATED] = uncompiled_calibrated
-    judged["random"] = random_judge(bench.dataset, bench.target(bench.dataset.train), settings.seed)
-    return judged, choice.chosen.name
+    dataset = with_split(labels, whole, seed)
+    evidence, goal = EvidenceModel.fit(dataset.train.items), parse_objective(objective)
+    bench = Bench(dataset, session.finish, evidence, seed, no_model=True, objective=goal)
+    prompt = Candidate(UNCOMPILED, judge_module(labels.task, labels.scale, labels.aspects, labels.fields))
+    judged, _ = judge_test(bench, evidence_only(bench, prompt), prompt, prompt)
+    return {**judged, "random": random_judge(dataset, bench.target(dataset.train), seed)}
 
 
 def random_judge(dataset: Dataset, target: IntArray, seed: int) -> Judgments:
@@ -146,21 +115,17 @@ def run(name: str, labels: LabelSet, n_folds: int, seed: int, objective: str) ->
     """All folds of a label set, measured together."""
     started = time.process_time()
     pooled: list[dict[str, Judgments]] = []
-    prompts: list[str] = []
     tested: list[int] = []
     spec = LMSpec.parse("embedded")
     with tempfile.TemporaryDirectory() as home, Session(spec, Path(home)) as session:
-        settings = CompileSettings(name, Path(home), spec, objective=objective, seed=seed)
         for split in folds(labels, n_folds, seed):
-            judged, prompt = judge_fold(with_split(labels, split, seed), session, settings)
-            pooled.append(judged)
-            prompts.append(prompt)
+            pooled.append(judge_fold(with_split(labels, split, seed), session, seed, objective))
             tested += split.test
     dataset = with_split(labels, Split((), (), tuple(tested), digests={}), seed)
     judgments = {judge: concatenate([judged[judge] for judged in pooled]) for judge in pooled[0]}
     how = Resampling(seed=seed)
     nominal = labels.scale.level == "nominal"
-    found = verify(dataset, {judge: judgments[judge] for judge in JUDGES}, how).agreements
+    found = verify(dataset, {judge: judgments[judge] for judge in JUDGES if judge in judgments}, how).agreements
     ratings = {judge: ratings_of(dataset, dataset.test, judged) for judge, judged in judgments.items()}
     return Outcome(
         name=name,
@@ -168,7 +133,6 @@ def run(name: str, labels: LabelSet, n_folds: int, seed: int, objective: str) ->
         objective=objective,
         agreements={"random": measure(ratings["random"], how, nominal=nominal), **found},
         differences={(a, b): differences(ratings[a], ratings[b], how, nominal=nominal) for a, b in PAIRS},
-        prompts=tuple(prompts),
         seconds=time.process_time() - started,
     )
 
@@ -194,7 +158,6 @@ def section(outcome: Outcome) -> str:
         "",
         f"Origin: {labels.source.get('origin', 'not named')}{about}.",
         f"{len(labels.items)} items of {queries} queries; {_target(labels)}; {outcome.seconds:.0f} s of CPU.",
-        f"Prompts chosen: {', '.join(outcome.prompts)}.",
         "",
         *header,
     ]
@@ -225,7 +188,7 @@ def summary(outcomes: Sequence[Outcome]) -> str:
 def statistic_of(outcome: Outcome) -> str:
     """The column of the tables that an objective has; that of a sum is its first term's."""
     name = parse_objective(outcome.objective).terms[0][1]
-    name = {"accept": "accept_agreement"}.get(name, name)
+    name = statistic_of_objective(name)
     return name if name in STATISTICS else "exact"
 
 
@@ -277,7 +240,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder of label files with datasheets")
     parser.add_argument("--only", nargs="*", default=[], help="names of label files without their ending")
     parser.add_argument("--objective", default="", help="what to compile for, in place of each set's default")
-    parser.add_argument("--seed", type=int, default=0, help="of folds, consensus, demonstrations and calibrators")
+    parser.add_argument("--seed", type=int, default=0, help="of folds, consensus and calibrators")
     parser.add_argument("--folds", type=int, default=5)
     options = parser.parse_args(arguments)
     if options.folds < 3:

@@ -104,7 +104,7 @@ def _fold(labels: LabelSet, objective: str, split: Split) -> dict[str, Judgments
         for name, families in FAMILIES.items():
             kept = tuple(family for family in whole.families if family in families)
             evidence, goal = replace(whole, families=kept), parse_objective(objective)
-            bench = Bench(learned, session.finish, evidence, 0, language_model=False, objective=goal)
+            bench = Bench(learned, session.finish, evidence, 0, no_model=True, objective=goal)
             found[name] = evidence_only(bench, Candidate(UNCOMPILED, module)).calibrate(learned.test.items, None)
     return found
 

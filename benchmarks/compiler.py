@@ -5,12 +5,10 @@ same judge, see the same train and dev items, call the same models through the s
 same test items by what their prompt alone says; the last row of a block adds judgec's calibrator. MLflow's optimizers
 run as ``judge.align`` runs them (its settings, its metric, no dev set), on this DSPy judge instead of one made by
 ``make_judge``; MemAlign, which has no DSPy program, runs on a judge made by ``make_judge`` and on traces
-(``memalign.py``), where there is an endpoint that embeds. A whole run writes the table into benchmarks/README.md;
-``--items`` prints alone.
+(``memalign.py``), where there is an endpoint that embeds. It writes the table into benchmarks/README.md.
 
-Arena 1: a simulated grader in which the prompt that ranks perfectly is a grade too harsh and the one that matches
-most ranks badly (``tests/service/ranking_world.py``). Arena 2: human labels of clapnq with the embedded engine, which
-reads demonstrations but no instructions, so that whoever rewrites instructions has nothing to gain there.
+The arena: a simulated grader in which the prompt that ranks perfectly is a grade too harsh and the one that matches
+most ranks badly (``tests/service/ranking_world.py``).
 
 The real world: 27 prompts of three real models on TREC DL20, replayed from recorded verdicts. DSPy and MLflow choose by
 the mean of their metric, judgec by the objective of the set, each on four folds of queries, folds drawn ten times; a
@@ -24,7 +22,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from urllib.request import urlopen
@@ -45,7 +43,6 @@ from judgec.compile.search.plan import plan_compile
 from judgec.compile.search.registry import OPTIMIZERS
 from judgec.compile.settings import CompileSettings, reflection_spec
 from judgec.evidence.model import EvidenceModel
-from judgec.labels.labels import read_labels
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
@@ -57,10 +54,9 @@ from judgec.report.numbers import show
 from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import parse_objective
 
-WORLD_ITEMS, CLAPNQ_ITEMS = 240, 600
+WORLD_ITEMS = 240
 START, END = "<!-- compiler: start -->", "<!-- compiler: end -->"
 REAL, REAL_END = "<!-- real prompts: start -->", "<!-- real prompts: end -->"
-CLAPNQ = "clapnq_faithfulness.jsonl"
 MLFLOW = ("GEPAAlignmentOptimizer", "SIMBAAlignmentOptimizer")
 
 
@@ -99,8 +95,6 @@ class Row:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data/labels"))
-    parser.add_argument("--items", type=int, default=None, help=f"of clapnq; default: {CLAPNQ_ITEMS}")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--recorded", type=Path, default=Path("../shared/data/recorded"), help="of the real world")
     parser.add_argument("--real", action="store_true", help="the real world alone")
@@ -114,14 +108,7 @@ def main() -> None:
     with FakeOpenAI(endpoint) as server:
         spec = LMSpec.parse("openai/fake", api_base=server.base_url)
         lines += block(Arena("simulated grader", world_labels(WORLD_ITEMS, options.seed), spec, options.seed))
-    path = options.data / CLAPNQ
-    if not path.is_file():
-        print(f"clapnq: left out, {path} is not there; name its folder with --data")
-        return
-    labels = sample(read_labels(str(path)), options.items or CLAPNQ_ITEMS)
-    lines += block(Arena("clapnq faithfulness, embedded engine", labels, LMSpec.parse("embedded"), options.seed))
-    if options.items is None:
-        write("```\n" + "\n".join(line.rstrip() for line in lines) + "\n```\n", START, END)
+    write("```\n" + "\n".join(line.rstrip() for line in lines) + "\n```\n", START, END)
 
 
 def real_world(folder: Path) -> None:
@@ -144,7 +131,7 @@ def block(arena: Arena) -> list[str]:
     """One arena's rows, as they are finished."""
     parts = arena.dataset
     lines = [say(f"{arena.name}: train {len(parts.train)}, dev {len(parts.dev)}, test {len(parts.test)} items")]
-    for name, act in contestants(arena):
+    for name, act in contestants():
         try:
             row = timed(arena, name, act)
         except Exception as error:  # noqa: BLE001 - a library that cannot do it is a row of the table
@@ -161,18 +148,16 @@ Act = Callable[[Session, Dataset, Arena, dspy.Module], Judgments]
 """Compiles it, and judges the test items."""
 
 
-def contestants(arena: Arena) -> Iterator[tuple[str, Act]]:
+def contestants() -> Iterator[tuple[str, Act]]:
     """Everybody who can be asked."""
     yield "uncompiled", asked
     for name in plain.PLAIN:
         yield f"dspy {name}, exact match", after(partial(theirs, name))
     for name in MLFLOW:
         yield f"mlflow {name}", after(partial(mlflows, name))
-    if not arena.spec.no_model:
-        yield "mlflow MemAlignOptimizer", memalign
-    for name, optimizer in OPTIMIZERS.items():
-        if not (arena.spec.no_model and optimizer.needs_reflection):
-            yield f"judgec {name}, tau-b", after(partial(ours, name))
+    yield "mlflow MemAlignOptimizer", memalign
+    for name in OPTIMIZERS:
+        yield f"judgec {name}, tau-b", after(partial(ours, name))
     yield "judgec auto, with its calibrator", whole
 
 
@@ -284,14 +269,6 @@ def whole(session: Session, parts: Dataset, arena: Arena, module: dspy.Module) -
     prompt = chosen("auto", session, parts, arena, module)
     bench = Bench(parts, session.finish, EvidenceModel.fit(parts.train.items), arena.seed)
     return calibrated(bench, prompt).judge(parts.test.items, session.ask)
-
-
-def sample(labels: LabelSet, items: int) -> LabelSet:
-    """The first items of a file, whole queries."""
-    queries = {item.query_id for item in labels.items[:items]}
-    kept = tuple(item for item in labels.items if item.query_id in queries)
-    ids = {item.item_id for item in kept}
-    return replace(labels, items=kept, labels=tuple(label for label in labels.labels if label.item_id in ids))
 
 
 if __name__ == "__main__":

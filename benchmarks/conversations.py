@@ -160,7 +160,7 @@ def _judged_by(bench: Bench, judge: str, turns: str) -> Judgments:
         raise SystemExit(f"{labels.source.get('origin')}: no turns before its answers. Name a set of conversations.")
     if turns == WITHOUT:
         evidence = replace(evidence, families=tuple(name for name in evidence.families if name != FAMILY))
-    bench = replace(bench, evidence=evidence, language_model=judge != NO_JUDGE)
+    bench = replace(bench, evidence=evidence, no_model=judge == NO_JUDGE)
     module = judge_module(labels.task, labels.scale, labels.aspects, labels.fields)
     if judge == NO_JUDGE or bench.recorded is None:
         return evidence_only(bench, Candidate(UNCOMPILED, module)).calibrate(test.items, None)

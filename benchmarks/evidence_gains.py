@@ -140,7 +140,7 @@ def _fold(labels: LabelSet, objective: str, split: Split, seed: int) -> Judgment
     module = judge_module(labels.task, labels.scale, labels.aspects, labels.fields)
     with tempfile.TemporaryDirectory() as home, Session(LMSpec.parse("embedded"), Path(home)) as session:
         goal = parse_objective(objective)
-        bench = Bench(learned, session.finish, evidence, seed, language_model=False, objective=goal)
+        bench = Bench(learned, session.finish, evidence, seed, no_model=True, objective=goal)
         return evidence_only(bench, Candidate(UNCOMPILED, module)).calibrate(learned.test.items, None)
 
 

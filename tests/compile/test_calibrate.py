@@ -40,8 +40,6 @@ def fit(
     target: IntArray,
     cluster: IntArray,
     scale: Scale,
-    *,
-    lm_incumbent: bool = True,
 ) -> Calibrator:
     names = () if evidence is None else tuple(f"f{i}" for i in range(evidence.shape[1]))
     return fit_calibrator(
@@ -52,7 +50,6 @@ def fit(
         scale=scale,
         names=names,
         seed=1,
-        lm_incumbent=lm_incumbent,
     )
 
 
@@ -187,16 +184,15 @@ def test_fit_calibrator_weak_lm_gets_help_from_evidence() -> None:
     assert chosen.gain > chosen.gain_error > 0.0
 
 
-def test_fit_calibrator_slight_help_waits_behind_a_language_model_only() -> None:
-    """A gain within one standard error keeps a language model's verdict alone; the engine's has no such right."""
+def test_fit_calibrator_slight_help_waits_behind_the_verdict() -> None:
+    """A gain within one standard error keeps a model's verdict as it is; without a model evidence judges."""
     evidence, target, cluster = world(120, 4, 3, signal=1.3)
     verdicts = sharp(target, 4, 0.7, 0)
     kept = fit(evidence, verdicts, target, cluster, FOUR)
-    free = fit(evidence, verdicts, target, cluster, FOUR, lm_incumbent=False)
+    free = fit(evidence, None, target, cluster, FOUR)
     assert (kept.source, kept.rule.name) == ("lm", "raw")
-    assert free.source != "lm"
-    chosen = next(choice for choice in free.choices if choice.chosen)
-    assert chosen.value == max(choice.value or 0.0 for choice in free.choices if not choice.guarded)
+    assert free.source == "evidence"
+    assert {choice.source for choice in free.choices} == {"evidence"}
 
 
 def test_fit_calibrator_two_independent_halves_are_mixed() -> None:
@@ -238,15 +234,14 @@ def test_fit_calibrator_one_grade_or_one_query_gives_shares_or_the_lm() -> None:
     assert (alone.source, alone.family, alone.choices) == ("lm", "none", ())
 
 
-def test_verdict_of_the_embedded_engine_does_not_decide_a_mode_that_nobody_saw() -> None:
-    """It is even where it knows nothing, and would flag what experts never did."""
+def test_evidence_alone_does_not_flag_a_mode_that_nobody_saw() -> None:
+    """A verdict that knows nothing is even, and would flag what experts never did; it stays the verdict's own."""
     evidence, _, cluster = world(30, 2, 11)
     nobody = np.zeros(30, dtype=np.int64)
-    even = np.full((30, 2), 0.5)
-    found = fit(evidence, even, nobody, cluster, ACCEPT_SCALE, lm_incumbent=False)
+    found = fit(evidence, None, nobody, cluster, ACCEPT_SCALE)
     assert (found.source, found.family) == ("evidence", "prior")
     assert found.apply(None, evidence)[:, 1].max() < 0.02
-    assert fit(evidence, even, nobody, cluster, ACCEPT_SCALE, lm_incumbent=True).family == "none"
+    assert fit(evidence, np.full((30, 2), 0.5), nobody, cluster, ACCEPT_SCALE).family == "none"
 
 
 def test_fit_calibrator_unlabelled_and_unscored_rows_teach_nothing() -> None:

@@ -1,6 +1,5 @@
 """The usual changes, made in a copy: how many files of ``src`` each touches, and that everything else follows."""
 
-# ruff: noqa: E501  # lines of programs that are made here
 import os
 import re
 import shutil
@@ -41,7 +40,10 @@ def cli(*words):
     done = subprocess.run([sys.executable, "-m", "judgec", *words], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout + done.stderr
-rows = [{"query": f"q{n // 2}", "answer": f"a{n}" + "!" * (n % 2), "human": 1 + n % 5, "gpt4": 1 + (n + n % 3) % 5} for n in range(60)]
+rows = [
+    {"query": f"q{n // 2}", "answer": f"a{n}" + "!" * (n % 2), "human": 1 + n % 5, "gpt4": 1 + (n + n % 3) % 5}
+    for n in range(60)
+]
 pd.DataFrame(rows).to_csv("t.csv", index=False)
 """
 
@@ -68,7 +70,8 @@ CHANGES = {
                     '        "accept_agreement": ReportedStatistic(',
                     (
                         '        "near": ReportedStatistic(\n'
-                        '            "near", of_grades(near_table, (0.0, 1.0)), meaning="at most one grade apart", ordinal=True\n'
+                        '            "near",\n            of_grades(near_table, (0.0, 1.0)),\n'
+                        '            meaning="at most one grade apart",\n            ordinal=True,\n'
                         "        ),\n"
                     ),
                 ),
@@ -80,7 +83,8 @@ found = judgec.agreement("t.csv", expert="human", judge="gpt4", cluster="query")
 wanted = sum(abs(row["human"] - row["gpt4"]) < 2 for row in rows) / len(rows)
 assert abs(found.table.loc["near", "value"] - wanted) < 1e-12
 assert found.table.loc["near", "low"] < wanted < found.table.loc["near", "high"]
-assert json.loads(cli("agreement", "t.csv", "--expert", "human", "--judge", "gpt4", "--json"))["near"]["value"] == wanted
+printed = json.loads(cli("agreement", "t.csv", "--expert", "human", "--judge", "gpt4", "--json"))
+assert printed["near"]["value"] == wanted
 said = cli("agreement", "t.csv", "--expert", "human", "--judge", "gpt4", "-v")
 assert "near" in said and "at most one grade apart" in said
 """,
@@ -117,7 +121,8 @@ judgec.rank(games, loud=True)
                 '    evidence={"answer": ("answer",)},\n)\n'
             ),
             "raters/tasks/politeness.py": (
-                'import dspy\n\n\nclass SayWhetherPolite(dspy.Signature):\n    """Say whether the answer is polite."""\n\n'
+                "import dspy\n\n\nclass SayWhetherPolite(dspy.Signature):\n"
+                '    """Say whether the answer is polite."""\n\n'
                 "    query: str = dspy.InputField()\n    answer: str = dspy.InputField()\n"
                 "    reason: str = dspy.OutputField()\n    polite: int = dspy.OutputField()\n"
                 "    confidence: int = dspy.OutputField()\n"
@@ -126,7 +131,10 @@ judgec.rank(games, loud=True)
         lines={"records/tasks/built_in.py": (('    "relevance",', '    "politeness",\n'),)},
         proof=GRADES
         + """
-rows = [{"query": f"q{n // 2}", "answer": f"{'thank you kindly' if n % 2 else 'no'} {n}", "polite": n % 2} for n in range(80)]
+rows = [
+    {"query": f"q{n // 2}", "answer": f"{'thank you kindly' if n % 2 else 'no'} {n}", "polite": n % 2}
+    for n in range(80)
+]
 pd.DataFrame(rows).to_csv("p.csv", index=False)
 assert json.loads(cli("labels", "p.csv", "--json"))["task"] == "politeness"
 assert "politeness" in cli("compile-judge", "--help")

@@ -66,7 +66,7 @@ class Bench:
         ask: Sends requests to the LM.
         evidence: Fitted on the train items, or None without evidence.
         seed: Seed of the calibrators' cross-validation.
-        language_model: Whether a language model gives the verdicts; false where no model is asked.
+        no_model: There are no verdicts, of a model or recorded: evidence alone judges.
         objective: What the calibrator and the decision rule maximize; None takes the labels' default.
         recorded: Verdicts that are looked up in place of a model that is asked, or None.
         fits: What was fitted on evidence alone, so that it is fitted once for all prompts.
@@ -78,7 +78,7 @@ class Bench:
     ask: Ask
     evidence: EvidenceModel | None
     seed: int
-    language_model: bool = True
+    no_model: bool = False
     objective: Objective | None = None
     soft: bool = False
     recorded: RecordedVerdicts | None = None
@@ -104,11 +104,6 @@ class Bench:
     def judged(self, judge: CompiledJudge, candidate: Candidate, part: Part) -> Judgments:
         """What the judge with this prompt says of the items."""
         return judge.calibrate(part.items, self.raw(candidate, part) if judge.asks_lm else None)
-
-    @property
-    def no_model(self) -> bool:
-        """True where there are no verdicts, of a model or recorded: evidence alone judges."""
-        return not self.language_model and self.recorded is None
 
     @property
     def own_accept(self) -> bool:
@@ -223,7 +218,6 @@ def fitted(bench: Bench, candidate: Candidate, part: Part, raw: Judgments | None
             data,
             names=() if bench.evidence is None else bench.evidence.names,
             seed=bench.seed,
-            lm_incumbent=bench.language_model,
             objective=bench.objective,
             known=bench.fits,
         )
@@ -236,7 +230,7 @@ def fitted(bench: Bench, candidate: Candidate, part: Part, raw: Judgments | None
         bench.evidence,
         calibrators,
         out_of_fold=judgments,
-        half_way=half_way(raw, bench.scale) if raw is not None and bench.language_model else 0,
+        half_way=half_way(raw, bench.scale) if raw is not None else 0,
     )
 
 

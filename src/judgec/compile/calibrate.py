@@ -83,7 +83,6 @@ def fit_calibrator(
     names: Sequence[str] = (),
     seed: int = 0,
     evidence_digest: str = "",
-    lm_incumbent: bool = True,
     objective: Objective | None = None,
     stated: IntArray | None = None,
     own_accept: bool = False,
@@ -102,7 +101,6 @@ def fit_calibrator(
         names: Names of the evidence columns.
         seed: Of folds, trees and resamples; equal input and seed give an equal calibrator.
         evidence_digest: Digest of the evidence model, kept with the calibrator.
-        lm_incumbent: Whether the raw verdict has to be beaten clearly; false where no model gave the verdicts.
         objective: What is maximized; by default kappa for classes and for two grades, else tau-b.
         stated: The positions that the LM stated, shape (n,), -1 where unscored; None takes them from ``verdicts``.
         own_accept: The experts said accept or reject apart from their grades: then a threshold on P(accept) is
@@ -120,9 +118,7 @@ def fit_calibrator(
         known = (target >= 0) & (scale.accept_index is not None)
         accept = np.where(known, target >= (scale.accept_index or 0), UNLABELLED).astype(np.int64)
     data = Data(verdicts, evidence, target, cluster, scale, accept, own_accept, stated)
-    return fit_out_of_fold(
-        data, names=names, seed=seed, evidence_digest=evidence_digest, lm_incumbent=lm_incumbent, objective=objective
-    )[0]
+    return fit_out_of_fold(data, names=names, seed=seed, evidence_digest=evidence_digest, objective=objective)[0]
 
 
 def fit_out_of_fold(
@@ -131,7 +127,6 @@ def fit_out_of_fold(
     names: Sequence[str] = (),
     seed: int = 0,
     evidence_digest: str = "",
-    lm_incumbent: bool = True,
     objective: Objective | None = None,
     known: Fits | None = None,
 ) -> tuple[Calibrator, OutOfFold]:
@@ -150,7 +145,7 @@ def fit_out_of_fold(
 
     # The matrices are small: a second BLAS thread costs ten times what it saves, more on a busy machine.
     with threadpool_limits(limits=1, user_api="blas"):
-        chosen = choose(data, fit, objective, seed, lm_incumbent=lm_incumbent)
+        chosen = choose(data, fit, objective, seed)
         source, family = chosen.key
         # Evidence needs no verdict: rows that the LM left unscored teach it too.
         final = everything.rows(everything.target >= 0) if source == "evidence" else data

@@ -163,7 +163,7 @@ class Chosen:
     grade: IntArray | None = None
 
 
-def choose(data: Data, fit: Fit, objective: Objective, seed: int, *, lm_incumbent: bool = True) -> Chosen:
+def choose(data: Data, fit: Fit, objective: Objective, seed: int) -> Chosen:
     """Choose source, family and decision rule together, by the objective, on out-of-fold grades.
 
     With a language model the raw verdict is the incumbent, of a panel cut points on its value. Without one it is
@@ -180,16 +180,15 @@ def choose(data: Data, fit: Fit, objective: Objective, seed: int, *, lm_incumben
         fit: Fits every family of a source.
         objective: What is maximized.
         seed: Of the folds, which are made of whole queries, and of the cut points' resamples.
-        lm_incumbent: False where no model gave the verdicts, which then have no right of the first.
     """
-    by_lm = data.verdicts is not None and (lm_incumbent or data.evidence is None)
+    by_lm = data.verdicts is not None
     fold = _folds(data, seed)
     if fold is None:
         key: Key = ("lm", "none") if by_lm else ("evidence", "prior")
         return Chosen(key, DecisionRule(name="raw" if by_lm else "likeliest"))
     predicted = _out_of_fold(data, fit, fold)
     losses = {key: _loss(p, data) for key, p in predicted.items()}
-    base = _incumbent_key(losses, data, lm_incumbent=by_lm)
+    base = _incumbent_key(losses, data, by_lm=by_lm)
     most = float(losses[base].mean())
     options = [
         one
@@ -271,15 +270,15 @@ def _best(losses: dict[Key, FloatArray], source: Source) -> Key | None:
     return min(keys, key=lambda key: float(losses[key].mean()), default=None)
 
 
-def _incumbent_key(losses: dict[Key, FloatArray], data: Data, *, lm_incumbent: bool) -> Key:
+def _incumbent_key(losses: dict[Key, FloatArray], data: Data, *, by_lm: bool) -> Key:
     """Source and family of the one that has to be beaten: those of the raw verdict, or of evidence alone.
 
     Evidence itself has to predict better than the bare shares of the grades by more than one standard error; where it
     does not, the most frequent grade stands.
     """
-    best = _best(losses, "lm" if lm_incumbent else "evidence")
+    best = _best(losses, "lm" if by_lm else "evidence")
     shares: Key = ("evidence", "prior") if ("evidence", "prior") in losses else ("lm", "prior")
-    if lm_incumbent and best is not None:
+    if by_lm and best is not None:
         return best
     if best is None:
         return shares

@@ -577,7 +577,7 @@ def _half_way(shipped: Round) -> list[str]:
     """How many verdicts of the prompt that ships lay between two grades, among those it was fitted and tested on."""
     if shipped.judge.joint is not None:
         return []  # a mean of two verdicts lies between them; nobody said so
-    tested = shipped.judged.get("compiled_prompt") if shipped.bench.language_model else None
+    tested = shipped.judged.get("compiled_prompt")
     found = shipped.judge.half_way + (0 if tested is None else half_way(tested, shipped.bench.scale))
     return [f"{found} verdicts of {HALF_WAY}"] if found else []
 

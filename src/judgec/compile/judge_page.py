@@ -294,8 +294,12 @@ def _parent(compiled: Compiled, settings: CompileSettings, card: ProgramCard) ->
 def _data(compiled: Compiled, settings: CompileSettings, card: ProgramCard) -> list[tuple[str, str]]:
     dataset, cost = compiled.dataset, card.cost
     parts = [dataset.train, dataset.dev, dataset.test, *([dataset.reserve] if dataset.reserve else [])]
-    no_model = card.engine == NO_MODEL
     sampling: Mapping[str, object] = {k: v for k, v in card.lm.items() if k not in {"model", "api_base"}}
+    prompted = {
+        "model": str(card.lm.get("model", "")) + (f" ({card.engine})" if card.engine else ""),
+        "sampling": ", ".join(f"{name} {value}" for name, value in sampling.items() if value is not None),
+        "optimizer": f"{card.optimizer}: {card.settings.get('prompt', '')}; {_candidates(compiled)}",
+    }
     facts = {
         "labels": str(settings.source.get("path") or "").rpartition("/")[2],
         "labels SHA-256": card.data_digest,
@@ -304,16 +308,8 @@ def _data(compiled: Compiled, settings: CompileSettings, card: ProgramCard) -> l
         "annotators": count(len(dataset.test.experts.annotators)),
         "scale": f"{card.scale.name}: {', '.join(map(str, card.scale.grades))}"
         + ("" if card.scale.accept_at is None else f"; accepted from {card.scale.accept_at}"),
-        "model": card.engine
-        if no_model
-        else str(card.lm.get("model", "")) + (f" ({card.engine})" if card.engine else ""),
-        "sampling": ""
-        if no_model
-        else ", ".join(f"{name} {value}" for name, value in sampling.items() if value is not None),
+        **({"model": card.engine} if card.engine == NO_MODEL else prompted),
         "objective": objective_name(card.objective),
-        "optimizer": ""
-        if no_model
-        else f"{card.optimizer}: {card.settings.get('prompt', '')}; {_candidates(compiled)}",
         "recorded judges": _recorded(compiled),
         "calibrator": "; ".join(f"{a}: {c.source}, {c.family}" for a, c in compiled.judge.calibrators.items()),
         "seed": str(card.seed),

@@ -8,6 +8,7 @@ from pathlib import Path
 from judgec.errors import InputError, UserError
 from judgec.labels.splits import write_whole
 from judgec.records.tasks.spec import PEERS
+from judgec.report.report import Report
 from judgec.table.datasheet import NAME as DATASHEET
 from judgec.table.datasheet import find_datasheet
 from judgec.table.rows.cells import as_text, as_texts, is_missing
@@ -15,6 +16,7 @@ from judgec.table.rows.columns import renamed
 from judgec.table.table import Row, Table
 from judgec.table.tables import read_table
 from judgec.verbs.options.labels import LabelsOptions
+from judgec.verbs.typed import command
 
 AGENTS = "agents"  # the systems that gave one and the same answer, where a file keeps it once
 
@@ -136,4 +138,15 @@ def add_peers(options: LabelsOptions) -> AddedPeers:
         rows=len(rows),
         alone=sum(not peers for peers in found),
         peers=max(map(len, found), default=0),
+    )
+
+
+def peers_report(added: AddedPeers, options: LabelsOptions) -> Report:
+    """How many rows have peers, and what to do with them."""
+    return Report(
+        verdict=[
+            f"{added.out}: {added.rows} rows, {added.rows - added.alone} of them with peers, {added.peers} at most"
+        ],
+        lines=[] if added.datasheet is None else [f"{added.datasheet}: as that of {options.file}"],
+        next=[command("labels", str(added.out), home=options.home)],
     )

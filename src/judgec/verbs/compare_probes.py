@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from judgec.rag.probes.compare import ProbeComparison, compare, read_side
+from judgec.rag.probes.compare import Compared, ProbeComparison, compare, read_side
 from judgec.records.estimate import Estimate
 from judgec.records.scenario.outcome import Probed
-from judgec.report.numbers import p_value, percent
+from judgec.report.numbers import UNKNOWN, brackets, p_value, percent, show_percent, signed
+from judgec.report.report import Report
+from judgec.report.screen import TextTable
 from judgec.verbs.frames import frame_part
 from judgec.verbs.probe import ProbeReport
 
@@ -122,3 +124,35 @@ def _side(one: str | Path | ProbeReport) -> tuple[str, list[Probed]]:
 
 def _limits(name: str, estimate: Estimate) -> dict[str, float | None]:
     return {name: estimate.value, f"{name}.low": estimate.low, f"{name}.high": estimate.high}
+
+
+def comparison_report(found: ProbeComparison) -> Report:
+    """Both failure rates, their difference and its test, for each scenario."""
+    test = "McNemar p" if found.kind == "systems" else "Wilcoxon p"
+    columns = ["scenario", "A fails", "B fails", "A - B", test, "smallest p"]
+    title = "Two systems on the same questions" if found.kind == "systems" else "Two generators of questions"
+    several = any(row.system for row in found.rows)
+    columns = ["system", *columns] if several else columns
+    rows = [[*([row.system or "all"] if several else []), *_row(row)] for row in found.rows]
+    tables = [TextTable(f"{title}: A = {found.names[0]}, B = {found.names[1]}", columns, rows)]
+    for paired in found.paired:
+        rates = [[name, show_percent(a), show_percent(b)] for name, a, b in paired.rates]
+        p = f"Wilcoxon p {p_value(paired.wilcoxon.p)}, smallest {p_value(paired.wilcoxon.smallest_p)}"
+        heads = [paired.by.replace("_", " "), "A fails", "B fails"]
+        tables.append(TextTable(f"{paired.title.capitalize()}: {p}", heads, rates))
+    method = "Intervals and resamples are over source documents; p-values are exact and two-sided."
+    return Report(tables=tables, lines=[*found.notes, method])
+
+
+def _row(row: Compared) -> list[str]:
+    p = row.mcnemar.p if row.mcnemar else row.wilcoxon.p if row.wilcoxon else None
+    smallest = row.mcnemar.smallest_p if row.mcnemar else row.wilcoxon.smallest_p if row.wilcoxon else None
+    rates = (show_percent(row.a), show_percent(row.b))
+    return [row.scenario, *rates, _points(row.difference), p_value(p), p_value(smallest)]
+
+
+def _points(difference: Estimate) -> str:
+    if difference.value is None:
+        return UNKNOWN
+    low, high = (None if bound is None else 100 * bound for bound in (difference.low, difference.high))
+    return f"{signed(100 * difference.value, 0)} points {brackets(low, high, 0, sign=True)}".rstrip()

@@ -111,6 +111,7 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
     if options.batch:
         require_batches(spec)
     asked = candidates.asked(labels.label_set)
+    kinds = ((JURY_KIND, bool(asked)), (RECORDED_KIND, recorded is not None), (NO_OPTIMIZER, no_model))
     if start is not None:
         check_carried(start, labels.label_set, labels.label_set.fields)
         if verdicts is not None:
@@ -124,13 +125,7 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
         home=options.home,
         lm=spec,
         objective=options.objective or default_objective(labels.label_set),
-        optimizer=JURY_KIND
-        if asked
-        else RECORDED_KIND
-        if recorded
-        else NO_OPTIMIZER
-        if no_model
-        else options.optimizer,
+        optimizer=next((kind for kind, holds in kinds if holds), options.optimizer),
         seed=options.seed,
         budget=options.budget,
         max_cost=options.max_cost,

@@ -30,6 +30,9 @@ from judgec.rag.retrieval.passages import Passage
 from judgec.raters import programs
 from judgec.records.card import ProgramCard
 from judgec.records.label import FloatArray
+from judgec.report.numbers import number
+from judgec.report.report import Report
+from judgec.report.screen import TextTable
 from judgec.table import seal
 from judgec.verbs.compile_judge import compiled_within
 from judgec.verbs.expert_queries import expert_queries
@@ -39,6 +42,7 @@ from judgec.verbs.options.compile_queries import CompileQueriesOptions
 from judgec.verbs.options.option import carried_over
 from judgec.verbs.query_models import ask_of, open_reliability, writer_spec
 from judgec.verbs.spending import account_for, session_for
+from judgec.verbs.typed import judgec_here
 from judgec.verbs.verb import verb
 
 SIDES = ("compiled", "uncompiled", "champion")
@@ -226,3 +230,26 @@ def _judge(options: CompileQueriesOptions, account: Account) -> tuple[str, list[
 
 def _constructed(judge: str) -> str:
     return f"{judge} learned from constructed labels: no expert gave them, its acceptance says nothing about experts"
+
+
+def compiled_queries_report(found: QueryCompilation) -> Report:
+    """The candidates, the winner beside the uncompiled generator, and the next command."""
+    compiled, name = found.compiled, found.name
+    rows = [
+        [which, number(one.value, 3), number(float(one.accepted.mean())), str(len(one.tried))]
+        for which, one in compiled.found.dev.items()
+    ]
+    sides = []
+    for side in (side for side in SIDES if side in compiled.found.test):
+        estimates = [compiled.estimates[f"{side}.{what}"] for what in MEASURED]
+        sides.append([side, *(number(one.value, 3) for one in estimates)])
+    here = judgec_here()
+    return Report(
+        verdict=[f"{name} {'promoted to champion' if found.promoted else 'saved as challenger'}: {found.reason}"],
+        tables=[
+            TextTable("Candidates on dev", ["generator", "value", "accepted", "queries"], rows),
+            TextTable(f"{name} on test", ["generator", *MEASURED], sides),
+        ],
+        notes=found.notes,
+        next=[f"{here} generate-queries --generator {name} --index I --out queries.jsonl", f"{here} ui"],
+    )

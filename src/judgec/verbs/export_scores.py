@@ -9,6 +9,7 @@ from judgec.connect.scores.registry import tool_of
 from judgec.connect.scores.sent import SENDERS, scores_of, sent
 from judgec.errors import UserError
 from judgec.labels.splits import default_family, write_whole
+from judgec.report.report import Report
 from judgec.table.rows.columns import renamed
 from judgec.table.tables import read_table
 from judgec.verbs.options.labels import LabelsOptions
@@ -74,3 +75,12 @@ def export_scores(options: LabelsOptions) -> ExportedScores:
         write_whole(out, json.dumps(whole, ensure_ascii=False, indent=1, default=str) + "\n")
     records = len(scores) + skipped.total()
     return ExportedScores(out, records, len(scores) - lost.total(), dict(skipped + lost), SENDERS[tool].how)
+
+
+def sent_report(found: ExportedScores) -> Report:
+    """How many scores go back, and what takes them."""
+    return Report(
+        verdict=[f"{found.out}: {found.scores} of {found.records} scores"],
+        lines=[f"{count} left out: {reason}" for reason, count in found.skipped.items()],
+        next=[found.how],
+    )

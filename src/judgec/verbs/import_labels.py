@@ -12,10 +12,12 @@ from judgec.connect.scores.table import imported
 from judgec.errors import UserError
 from judgec.labels.splits import write_whole
 from judgec.raters.verdicts import VERDICTS
+from judgec.report.report import Report
 from judgec.table.formulas import IMPORTED_FROM, NUMBER, guarded
 from judgec.table.rows.cells import as_text
 from judgec.table.table import Row
 from judgec.verbs.options.labels import LabelsOptions
+from judgec.verbs.typed import command
 
 SUFFIXES = (".jsonl", ".csv", ".parquet")
 
@@ -134,3 +136,19 @@ def _guarded(text: str) -> str:
 
 def _cell(value: object) -> str:
     return "" if value is None else as_text(value)
+
+
+def made_report(found: ImportedExport, options: LabelsOptions) -> Report:
+    """What became of every score of an export."""
+    verdicts = [f"{found.verdicts_out}: {found.verdicts} verdicts for --lm recorded:FILE"] if found.verdicts_out else []
+    made = f"{found.labels} labels, {found.verdicts} verdicts, {found.texts} texts"
+    return Report(
+        verdict=[f"{found.records} scores of {found.items} items: {made}, {sum(found.skipped.values())} left out"],
+        lines=[
+            *(f"{count} left out: {reason}" for reason, count in found.skipped.items()),
+            *(f"{count} labels by {name}" for name, count in found.annotators.items()),
+            *verdicts,
+        ],
+        notes=found.notes,
+        next=[command("labels", str(found.out), home=options.home)],
+    )

@@ -28,13 +28,8 @@ from judgec.report.report import Report
 from judgec.table.datasheet import read_datasheet
 from judgec.table.rows.columns import renamed
 from judgec.table.tables import read_table
-from judgec.verbs.add_peers import AddedPeers
-from judgec.verbs.export_scores import ExportedScores
-from judgec.verbs.import_labels import ImportedExport
-from judgec.verbs.labels_report import as_typed
-from judgec.verbs.next_labels import ChosenItems
 from judgec.verbs.options.labels import LabelsOptions
-from judgec.verbs.typed import command, judgec_here
+from judgec.verbs.typed import as_typed, command, judgec_here
 
 
 @dataclass(frozen=True)
@@ -261,57 +256,10 @@ def sheets_report(found: ExportedSheets | FilledQueue, options: LabelsOptions) -
     )
 
 
-def peers_report(added: AddedPeers, options: LabelsOptions) -> Report:
-    """How many rows have peers, and what to do with them."""
-    return Report(
-        verdict=[
-            f"{added.out}: {added.rows} rows, {added.rows - added.alone} of them with peers, {added.peers} at most"
-        ],
-        lines=[] if added.datasheet is None else [f"{added.datasheet}: as that of {options.file}"],
-        next=[command("labels", str(added.out), home=options.home)],
-    )
-
-
 def imported_report(found: ImportedLabels, options: LabelsOptions) -> Report:
     """Whose labels came back."""
     return Report(
         verdict=[f"{count} labels by {name}" for name, count in found.imported.items()],
         notes=found.notes,
         next=[command("labels", str(found.out), home=options.home)],
-    )
-
-
-def made_report(found: ImportedExport, options: LabelsOptions) -> Report:
-    """What became of every score of an export."""
-    verdicts = [f"{found.verdicts_out}: {found.verdicts} verdicts for --lm recorded:FILE"] if found.verdicts_out else []
-    made = f"{found.labels} labels, {found.verdicts} verdicts, {found.texts} texts"
-    return Report(
-        verdict=[f"{found.records} scores of {found.items} items: {made}, {sum(found.skipped.values())} left out"],
-        lines=[
-            *(f"{count} left out: {reason}" for reason, count in found.skipped.items()),
-            *(f"{count} labels by {name}" for name, count in found.annotators.items()),
-            *verdicts,
-        ],
-        notes=found.notes,
-        next=[command("labels", str(found.out), home=options.home)],
-    )
-
-
-def sent_report(found: ExportedScores) -> Report:
-    """How many scores go back, and what takes them."""
-    return Report(
-        verdict=[f"{found.out}: {found.scores} of {found.records} scores"],
-        lines=[f"{count} left out: {reason}" for reason, count in found.skipped.items()],
-        next=[found.how],
-    )
-
-
-def chosen_report(found: ChosenItems, options: LabelsOptions) -> Report:
-    """Which items were chosen, and what to do with them."""
-    unsure, drawn = found.strata["uncertain"], found.strata["random"]
-    why = f"{unsure} that {found.card.name}@{found.card.version} is unsure of and {drawn} at random"
-    return Report(
-        verdict=[f"{found.out}: {len(found.picks)} of {found.unlabelled} unlabelled items to grade, {why}"],
-        lines=[f"{found.calls} LM calls"],
-        next=[f"fill in {', '.join(found.columns)}, then {command('labels', str(found.out), home=options.home)}"],
     )

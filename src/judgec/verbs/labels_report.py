@@ -15,7 +15,7 @@ from judgec.report.report import Report
 from judgec.report.screen import TextTable
 from judgec.report.words import CONSTRUCTED
 from judgec.verbs.options.labels import LabelsOptions
-from judgec.verbs.typed import command
+from judgec.verbs.typed import as_typed, command
 
 AGENTS = "Agents as people grade them"  # these begin the titles of tables
 HISTOGRAM = "Grades by annotator"
@@ -341,25 +341,3 @@ def _with_limits(estimate: dict[str, float | str | None], *, sign: bool = False,
     if isinstance(value, float) and isinstance(low, float) and isinstance(high, float):
         return f"{write(value, digits)} {brackets(low, high, digits, sign=sign)}"
     return write(value if isinstance(value, float) else None, digits)
-
-
-def as_typed(options: LabelsOptions) -> list[str]:
-    """The options that say how the file is read, as they are typed; without those that ``judgec.toml`` has."""
-    found = find_project(options.file)
-    told = found if found is not None and found.applies_to(options.file) else None
-    columns = {} if told is None else told.columns
-    maps = [("--map", f"{theirs}={ours}") for theirs, ours in options.columns.items() if columns.get(theirs) != ours]
-    known = {} if told is None else told.winner_words
-    words = {word: side for word, side in options.winner_words.items() if known.get(word) != side}
-    annotators = () if told is not None and tuple(told.annotators) == tuple(options.annotators) else options.annotators
-    single = (
-        ("--task", None if told is not None and told.task == options.task else options.task),
-        *maps,
-        ("--annotators", ",".join(annotators) or None),
-        ("--accept-at", options.accept_at),
-        ("--round", None if told is not None and told.round == options.round else options.round),
-        ("--repeats", None if told is not None and told.repeats == options.repeats else options.repeats),
-        ("--missing", ",".join(word for word in options.missing if told is None or word not in told.missing) or None),
-        ("--winner-words", ",".join(f"{word}={side}" for word, side in words.items()) or None),
-    )
-    return [part for option, value in single if value is not None for part in (option, value)]

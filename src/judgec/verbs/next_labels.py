@@ -28,6 +28,7 @@ from judgec.records.scale import ACCEPT_SCALE, Scale
 from judgec.records.tasks.preference import PREFERENCE_SCALE
 from judgec.records.tasks.registry import TASKS
 from judgec.records.tasks.spec import PREFIXES
+from judgec.report.report import Report
 from judgec.table.datasheet import NAME as DATASHEET
 from judgec.table.formulas import guarded
 from judgec.table.rows.cells import as_grade, is_missing
@@ -37,6 +38,7 @@ from judgec.table.tables import read_table
 from judgec.verbs.given_judge import given_judge
 from judgec.verbs.options.labels import LabelsOptions
 from judgec.verbs.spending import account_for, session_for
+from judgec.verbs.typed import command
 
 UNCERTAIN, RANDOM = "uncertain", "random"
 RANDOM_SHARE = 0.5  # of a batch: enough to estimate from, without which a sample of hard items says nothing
@@ -330,3 +332,14 @@ def sheet(picks: Sequence[Pick], card: ProgramCard) -> str:
         safe = {name: guarded(str(cell)) for name, cell in row.items()}
         writer.writerow({**safe, "stratum": pick.stratum, "inclusion_probability": f"{pick.probability:.6g}"})
     return text.getvalue()
+
+
+def chosen_report(found: ChosenItems, options: LabelsOptions) -> Report:
+    """Which items were chosen, and what to do with them."""
+    unsure, drawn = found.strata["uncertain"], found.strata["random"]
+    why = f"{unsure} that {found.card.name}@{found.card.version} is unsure of and {drawn} at random"
+    return Report(
+        verdict=[f"{found.out}: {len(found.picks)} of {found.unlabelled} unlabelled items to grade, {why}"],
+        lines=[f"{found.calls} LM calls"],
+        next=[f"fill in {', '.join(found.columns)}, then {command('labels', str(found.out), home=options.home)}"],
+    )

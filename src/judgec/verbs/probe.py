@@ -20,7 +20,6 @@ from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Watch
 from judgec.rag.agents.rag import AgentSettings
-from judgec.rag.probes.compare import Compared, ProbeComparison
 from judgec.rag.probes.fixes import TriedFix, try_fixes
 from judgec.rag.probes.flakiness import FLAKY, Flakiness
 from judgec.rag.probes.folder import answered, write_probe
@@ -42,17 +41,14 @@ from judgec.rag.queries.scenarios.drafts import QuestionWriter
 from judgec.rag.queries.scenarios.prompted import PromptedWriter, unread
 from judgec.rag.queries.scenarios.reading import files_in, questions_of, read_scenario, read_scenarios
 from judgec.rag.rules.writer import RuleWriter
-from judgec.records.estimate import Estimate
 from judgec.records.scenario.outcome import Probed, SystemReply
 from judgec.records.scenario.schema import REJECTION, Metric, Question, Scenario, metric_of
 from judgec.report.junit import junit
 from judgec.report.jury import jury_sentence
-from judgec.report.numbers import UNKNOWN, brackets, number, p_value, show_percent, signed
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
 from judgec.stats.intervals.gate import GateVerdict
 from judgec.table import seal
-from judgec.verbs.compile_queries import MEASURED, SIDES, QueryCompilation
 from judgec.verbs.frames import as_table, frame_part, is_path
 from judgec.verbs.options.probe import ProbeOptions
 from judgec.verbs.query_models import ask_of, open_panel, open_reliability, writer_spec
@@ -505,29 +501,6 @@ def _stem(options: ProbeOptions) -> str:
 FEW = 3  # systems up to which the screen shows intervals; the report always does
 
 
-def compiled_queries_report(found: QueryCompilation) -> Report:
-    """The candidates, the winner beside the uncompiled generator, and the next command."""
-    compiled, name = found.compiled, found.name
-    rows = [
-        [which, number(one.value, 3), number(float(one.accepted.mean())), str(len(one.tried))]
-        for which, one in compiled.found.dev.items()
-    ]
-    sides = []
-    for side in (side for side in SIDES if side in compiled.found.test):
-        estimates = [compiled.estimates[f"{side}.{what}"] for what in MEASURED]
-        sides.append([side, *(number(one.value, 3) for one in estimates)])
-    here = judgec_here()
-    return Report(
-        verdict=[f"{name} {'promoted to champion' if found.promoted else 'saved as challenger'}: {found.reason}"],
-        tables=[
-            TextTable("Candidates on dev", ["generator", "value", "accepted", "queries"], rows),
-            TextTable(f"{name} on test", ["generator", *MEASURED], sides),
-        ],
-        notes=found.notes,
-        next=[f"{here} generate-queries --generator {name} --index I --out queries.jsonl", f"{here} ui"],
-    )
-
-
 def failures_table(summary: Summary) -> TextTable:
     """Failure rates: a row a scenario and system, or, of many systems, a row a scenario."""
     rows = rate_rows(summary) if len(summary.systems) <= FEW else matrix_rows(summary)
@@ -575,35 +548,3 @@ def _every_table(summary: Summary) -> list[TextTable]:
         title = f"Asked {again.repeat} times, 95 % intervals over source documents"
         tables.append(TextTable(title, *FLAKY.screen(ours)))
     return tables
-
-
-def comparison_report(found: ProbeComparison) -> Report:
-    """Both failure rates, their difference and its test, for each scenario."""
-    test = "McNemar p" if found.kind == "systems" else "Wilcoxon p"
-    columns = ["scenario", "A fails", "B fails", "A - B", test, "smallest p"]
-    title = "Two systems on the same questions" if found.kind == "systems" else "Two generators of questions"
-    several = any(row.system for row in found.rows)
-    columns = ["system", *columns] if several else columns
-    rows = [[*([row.system or "all"] if several else []), *_row(row)] for row in found.rows]
-    tables = [TextTable(f"{title}: A = {found.names[0]}, B = {found.names[1]}", columns, rows)]
-    for paired in found.paired:
-        rates = [[name, show_percent(a), show_percent(b)] for name, a, b in paired.rates]
-        p = f"Wilcoxon p {p_value(paired.wilcoxon.p)}, smallest {p_value(paired.wilcoxon.smallest_p)}"
-        heads = [paired.by.replace("_", " "), "A fails", "B fails"]
-        tables.append(TextTable(f"{paired.title.capitalize()}: {p}", heads, rates))
-    method = "Intervals and resamples are over source documents; p-values are exact and two-sided."
-    return Report(tables=tables, lines=[*found.notes, method])
-
-
-def _row(row: Compared) -> list[str]:
-    p = row.mcnemar.p if row.mcnemar else row.wilcoxon.p if row.wilcoxon else None
-    smallest = row.mcnemar.smallest_p if row.mcnemar else row.wilcoxon.smallest_p if row.wilcoxon else None
-    rates = (show_percent(row.a), show_percent(row.b))
-    return [row.scenario, *rates, _points(row.difference), p_value(p), p_value(smallest)]
-
-
-def _points(difference: Estimate) -> str:
-    if difference.value is None:
-        return UNKNOWN
-    low, high = (None if bound is None else 100 * bound for bound in (difference.low, difference.high))
-    return f"{signed(100 * difference.value, 0)} points {brackets(low, high, 0, sign=True)}".rstrip()

@@ -9,7 +9,6 @@ import pandas as pd
 from judgec.lm.watch import Watch
 from judgec.records.estimate import Estimate
 from judgec.records.tasks.winners import winner_words
-from judgec.report import words
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
 from judgec.table.rows.columns import named_here
@@ -17,7 +16,7 @@ from judgec.table.tables import name_of
 from judgec.tournament.files.games import game_columns, games_of
 from judgec.tournament.leaderboard import Leaderboard, make_leaderboard
 from judgec.tournament.leaderboard_columns import leaderboard_columns
-from judgec.tournament.render import board_sentence, leaderboard_rows, win_rows
+from judgec.tournament.render import LETTERS, board_sentence, board_tables
 from judgec.tournament.report.costs import COSTS, AgentCost
 from judgec.tournament.report.votes import VOTES, VotedLeague, corrected_by
 from judgec.verbs.frames import frame_part, named_table, table_source
@@ -115,37 +114,6 @@ def rank(options: RankOptions, watch: Watch) -> Ranking:
     )
     corrected = None if votes is None else corrected_by(votes, played, dict(options.columns), options.seed, said)
     return Ranking(board, votes=corrected)
-
-
-SHOWN_COLUMNS = ("agent", "component", "rating", "95 % interval", "rank", "group", "wins %", "$")  # of the short table
-LETTERS = "Agents that share a letter are not separable at 5 % (all pairs, Holm)."
-MOST_COLUMNS = 12  # agents in a win table that still fits a screen
-
-
-def board_table(board: Leaderboard, costs: Mapping[str, AgentCost] | None = None) -> TextTable:
-    """The leaderboard.
-
-    Args:
-        board: The ratings.
-        costs: What answers took, by agent.
-    """
-    played, over = f"{board.games} games on {board.ratings.n_queries} queries", "queries"
-    if board.alone:
-        played, over = f"{board.games} games, each by itself", "games"
-    title = f"{played}: Bradley-Terry ratings, 95 % intervals over {over}"
-    heads, rows = leaderboard_rows(board, costs)
-    return TextTable(title, heads, rows, words.leaderboard(heads))
-
-
-def board_tables(
-    board: Leaderboard, costs: Mapping[str, AgentCost] | None = None
-) -> tuple[list[TextTable], list[TextTable]]:
-    """The leaderboard's main columns; and all of them with the wins, where these fit a screen."""
-    whole = board_table(board, costs)
-    kept = [place for place, head in enumerate(whole.heads) if head in SHOWN_COLUMNS]
-    rows = [[row[place] for place in kept] for row in whole.rows]
-    wins = [TextTable("Wins", *win_rows(board))] if len(board.agents) <= MOST_COLUMNS else []
-    return [TextTable(whole.title, [whole.heads[place] for place in kept], rows)], [whole, *wins]
 
 
 def ranking_report(found: Ranking) -> Report:

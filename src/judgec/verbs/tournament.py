@@ -10,7 +10,7 @@ import pandas as pd
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
 from judgec.tournament.gate import Held
-from judgec.tournament.render import board_sentence, retrieval_rows
+from judgec.tournament.render import LETTERS, board_sentence, board_tables, retrieval_rows
 from judgec.tournament.report.aspects import COLUMNS as ASPECTS
 from judgec.tournament.report.costs import agent_costs
 from judgec.tournament.report.effects import COLUMNS as EFFECTS
@@ -19,7 +19,7 @@ from judgec.tournament.report.evaluation import Evaluation
 from judgec.tournament.report.rates import length_rows, rate_rows
 from judgec.tournament.report.tables import csv_tables
 from judgec.verbs.frames import frame_part
-from judgec.verbs.rank import LETTERS, Ranking, board_tables
+from judgec.verbs.rank import Ranking
 from judgec.verbs.typed import command
 
 

@@ -94,7 +94,7 @@ class Compiling:
             self.session.finish,
             evidence,
             settings.seed,
-            language_model=not settings.lm.no_model,
+            no_model=settings.no_model,
             objective=self.objective,
             soft=settings.consensus == "soft",
             recorded=settings.recorded,

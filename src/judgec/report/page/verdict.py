@@ -12,11 +12,11 @@ from judgec.records.ratings import GradePairs
 from judgec.report.numbers import number, show, statistic_name
 from judgec.stats.agreement.measure import Resampling, panel_statistic
 from judgec.stats.agreement.objective import parse_objective
-from judgec.stats.agreement.registry import STATISTICS
+from judgec.stats.agreement.registry import STATISTICS, statistic_of_objective
 from judgec.stats.intervals.bootstrap import difference_interval
 
 AS_WELL = 0.1  # how much less than the experts is still "as well": the lower limit must not pass it
-HEADLINES = {"accept": "accept_agreement", "balanced_accuracy": "kappa"}  # objectives that a table calls otherwise
+HEADLINES = {"balanced_accuracy": "kappa"}  # objectives that no report has
 
 Standing = Literal["better", "as well", "less", "unclear", "alone", "none", "below", "unknown"]
 
@@ -43,7 +43,7 @@ class JudgeVerdict:
 def headline(objective: str, agreement: Agreement) -> str:
     """The statistic that the objective names first; where it is undefined, the first one that is not."""
     term = parse_objective(objective).terms[0][1]
-    wanted = HEADLINES.get(term, term)
+    wanted = HEADLINES.get(term, statistic_of_objective(term))
     known = [name for name in (wanted, *STATISTICS) if _value(agreement.estimates.get(name)) is not None]
     return known[0] if known else wanted
 

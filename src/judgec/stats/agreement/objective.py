@@ -19,7 +19,7 @@ from judgec.stats.agreement import worst_case
 from judgec.stats.agreement.kappa import squared_distances
 from judgec.stats.agreement.pair_statistic import CORRELATION
 from judgec.stats.agreement.rank_correlation import order_sums
-from judgec.stats.agreement.registry import STATISTICS
+from judgec.stats.agreement.registry import STATISTICS, statistic_of_objective
 from judgec.stats.agreement.statistic import SHARE, Statistic, TableStatistic, WeightedSum
 from judgec.stats.agreement.tables import rectangular_tables
 from judgec.stats.agreement.worst_case import kappa_parts, qwk_parts, tau_b_parts
@@ -207,6 +207,5 @@ def _term(name: str, compared: GradePairs) -> TableStatistic:
 
 def statistics_of(objective: str) -> list[str]:
     """The report's statistics that an objective is made of; exact agreement where it has none of its own there."""
-    names = {"accept": "accept_agreement"}
-    terms = [names.get(name, name) for _, name in parse_objective(objective).terms]
+    terms = [statistic_of_objective(name) for _, name in parse_objective(objective).terms]
     return [name for name in terms if name in STATISTICS] or ["exact"]

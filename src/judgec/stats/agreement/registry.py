@@ -147,3 +147,8 @@ STATISTICS: Mapping[str, ReportedStatistic] = MappingProxyType(
     }
 )
 """In the order in which they are shown."""
+
+
+def statistic_of_objective(name: str) -> str:
+    """What reports call the statistic of an objective: ``accept_agreement`` of ``accept``; others keep their names."""
+    return next((own for own, one in STATISTICS.items() if one.objective == name), name)

@@ -8,6 +8,7 @@ from judgec.records.card import ProgramCard
 from judgec.records.estimate import Estimate
 from judgec.report.numbers import statistic_name
 from judgec.stats.agreement.objective import parse_objective
+from judgec.stats.agreement.registry import statistic_of_objective
 from judgec.stats.rating.length_control import LengthControlled
 from judgec.tournament.adaptive import Proposal
 from judgec.tournament.files.entries import Entries
@@ -21,8 +22,6 @@ from judgec.tournament.report.costs import costs_json
 from judgec.tournament.report.effects import MainEffect
 from judgec.tournament.report.rates import Corrected, length_json
 from judgec.tournament.retrieval import RetrievalTable
-
-TEST_NAME = {"accept": "accept_agreement"}  # objectives that the card calls otherwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +197,7 @@ def why_unproven(card: ProgramCard) -> str:
     if not card.promoted:
         return f"{name} was not shown to be better than its baselines: {card.reason}"
     for _, term in parse_objective(card.objective).terms:
-        statistic = TEST_NAME.get(term, term)
+        statistic = statistic_of_objective(term)
         found = card.test.get(statistic)
         if found is None:
             continue

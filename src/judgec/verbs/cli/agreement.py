@@ -10,13 +10,8 @@ def agreement(options: AgreementOptions, *, verbose: VerboseOption = False, json
 
     Example: judgec agreement grades.csv --expert human --judge gpt4
     """
-    from judgec.lm.watch import Silent
     from judgec.verbs.agreement import agreement as measured
     from judgec.verbs.agreement import agreement_report
-    from judgec.verbs.cli.output import print_json, print_report
+    from judgec.verbs.cli.output import run_shown
 
-    found = measured.run(options, Silent())
-    if json:
-        print_json(found.report)
-    else:
-        print_report(agreement_report(found, options), verbose=verbose)
+    run_shown(measured.run, options, lambda found: agreement_report(found, options), json=json, verbose=verbose)

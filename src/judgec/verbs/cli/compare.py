@@ -1,5 +1,7 @@
 """``judgec compare``."""
 
+from functools import partial
+
 from judgec.verbs.cli.shell import JsonOption, ReportOption, VerboseOption, command_of
 from judgec.verbs.options.compare import CompareOptions
 
@@ -12,21 +14,9 @@ def compare(
 
     Example: judgec compare NAME@1 NAME@2 --labels labels.csv
     """
-    from judgec.report.progress import Bar
-    from judgec.report.report import write_page
-    from judgec.verbs.cli.output import print_json, print_report
+    from judgec.verbs.cli.output import run_shown
     from judgec.verbs.compare import compare as compared
     from judgec.verbs.compare import compared_report
 
-    bar = Bar(shown=not json)
-    try:
-        found = compared.run(options, bar)
-    finally:
-        bar.close()
-    shown = compared_report(found, options, report)
-    if report is not None:
-        write_page(shown, report)
-    if json:
-        print_json(found.report)
-    else:
-        print_report(shown, verbose=verbose)
+    shown = partial(compared_report, options=options, file=report)
+    run_shown(compared.run, options, shown, json=json, verbose=verbose, page=report)

@@ -13,17 +13,10 @@ def compile_agent(
     Example: judgec compile-agent rag-bm25 --index docs.index --queries queries.csv --judge NAME
     """
     from judgec.errors import GateError
-    from judgec.report.progress import Bar
     from judgec.verbs.agent_compilation import agent_report
-    from judgec.verbs.cli.output import print_json, print_report
+    from judgec.verbs.cli.output import run_shown
     from judgec.verbs.compile_agent import compile_agent as compiled
 
-    bar = Bar(shown=not json)
-    found = compiled.run(options, bar)
-    bar.close()
-    if json:
-        print_json(found.report)
-    else:
-        print_report(agent_report(found, options))
+    found = run_shown(compiled.run, options, lambda made: agent_report(made, options), json=json)
     if require_promotion and not found.promoted:
         raise GateError(f"{found.name}: {found.reason}")

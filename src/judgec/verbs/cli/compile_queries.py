@@ -13,17 +13,10 @@ def compile_queries(
     Example: judgec compile-queries --index docs.index --experts queries.csv
     """
     from judgec.errors import GateError
-    from judgec.report.progress import Bar
-    from judgec.verbs.cli.output import print_json, print_report
+    from judgec.verbs.cli.output import run_shown
     from judgec.verbs.compile_queries import compile_queries as compiled
-    from judgec.verbs.probe import compiled_queries_report
+    from judgec.verbs.compile_queries import compiled_queries_report
 
-    bar = Bar(shown=not json)
-    found = compiled.run(options, bar)
-    bar.close()
-    if json:
-        print_json(found.report)
-    else:
-        print_report(compiled_queries_report(found))
+    found = run_shown(compiled.run, options, compiled_queries_report, json=json)
     if require_promotion and not found.promoted:
         raise GateError(f"--require-promotion: {found.reason}.")

@@ -12,22 +12,16 @@ def evaluate(
 
     Example: judgec evaluate --queries queries.csv --answers answers.jsonl --judge NAME
     """
-    from judgec.report.progress import Bar
+    from judgec.tournament.render import board_table
     from judgec.verbs.cli.gates import Gate, end_gated, needs_gate
-    from judgec.verbs.cli.output import print_json, print_report, say
+    from judgec.verbs.cli.output import run_shown, say
     from judgec.verbs.evaluate import evaluate as evaluated
-    from judgec.verbs.rank import board_table
     from judgec.verbs.tournament import tournament_report
 
     needs_gate(junit, gated=options.gate is not None, option="--gate")
-    bar = Bar(shown=not json)
-    found = evaluated.run(options, bar)
-    bar.close()
-    if json:
-        print_json(found.report)
-        say(*([f"UNPROVEN JUDGE: {found.found.unproven}."] if found.found.unproven else []))
-    else:
-        print_report(tournament_report(found), verbose=verbose)
+    found = run_shown(evaluated.run, options, tournament_report, json=json, verbose=verbose)
+    if json and found.found.unproven:
+        say(f"UNPROVEN JUDGE: {found.found.unproven}.")
     if found.gate is not None:
         unproven = f" UNPROVEN JUDGE: {found.found.unproven}." if found.found.unproven else ""
         end_gated(

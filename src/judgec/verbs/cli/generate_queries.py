@@ -10,19 +10,8 @@ def generate_queries(options: GenerateQueriesOptions, *, report: ReportOption = 
 
     Example: judgec generate-queries --index docs.index --out queries.jsonl
     """
-    from judgec.report.progress import Bar
-    from judgec.report.report import write_page
-    from judgec.verbs.cli.output import print_json, print_report
+    from judgec.verbs.cli.output import run_shown
     from judgec.verbs.generate_queries import generate_queries as generated
     from judgec.verbs.generate_queries import generated_report
 
-    bar = Bar(shown=not json)
-    found = generated.run(options, bar)
-    bar.close()
-    shown = generated_report(found, report)
-    if report is not None:
-        write_page(shown, report)
-    if json:
-        print_json(found.report)
-    else:
-        print_report(shown)
+    run_shown(generated.run, options, lambda found: generated_report(found, report), json=json, page=report)

@@ -10,15 +10,8 @@ def index(options: IndexOptions, *, json: JsonOption = False) -> None:
 
     Example: judgec index docs --out docs.index
     """
-    from judgec.report.progress import Bar
-    from judgec.verbs.cli.output import print_json, print_report
+    from judgec.verbs.cli.output import run_shown
     from judgec.verbs.index import index as indexed
     from judgec.verbs.index import index_report
 
-    bar = Bar(shown=not json)
-    found = indexed.run(options, bar)
-    bar.close()
-    if json:
-        print_json(found.report)
-    else:
-        print_report(index_report(found))
+    run_shown(indexed.run, options, index_report, json=json)

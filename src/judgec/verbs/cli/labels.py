@@ -149,8 +149,7 @@ def _checked(options: LabelsOptions, page: Path | None, *, shown: bool, verbose:
 def _chosen(options: LabelsOptions, *, shown: bool) -> dict[str, object]:
     from judgec.report.progress import Bar
     from judgec.verbs.cli.output import print_report
-    from judgec.verbs.label_sheets import chosen_report
-    from judgec.verbs.next_labels import choose_next
+    from judgec.verbs.next_labels import choose_next, chosen_report
 
     bar = Bar(shown=shown)
     try:
@@ -163,9 +162,8 @@ def _chosen(options: LabelsOptions, *, shown: bool) -> dict[str, object]:
 
 
 def _with_peers(options: LabelsOptions, *, shown: bool) -> dict[str, object]:
-    from judgec.verbs.add_peers import add_peers
+    from judgec.verbs.add_peers import add_peers, peers_report
     from judgec.verbs.cli.output import print_report
-    from judgec.verbs.label_sheets import peers_report
 
     added = add_peers(options)
     if shown:
@@ -176,16 +174,9 @@ def _with_peers(options: LabelsOptions, *, shown: bool) -> dict[str, object]:
 def _graded(options: LabelsOptions, port: int, *, review: bool) -> dict[str, object]:
     from judgec.connect.scores.registry import tool_of
     from judgec.verbs.cli.output import print_report
-    from judgec.verbs.export_scores import export_scores
-    from judgec.verbs.import_labels import import_export
-    from judgec.verbs.label_sheets import (
-        export_labels,
-        import_labels,
-        imported_report,
-        made_report,
-        sent_report,
-        sheets_report,
-    )
+    from judgec.verbs.export_scores import export_scores, sent_report
+    from judgec.verbs.import_labels import import_export, made_report
+    from judgec.verbs.label_sheets import export_labels, import_labels, imported_report, sheets_report
 
     if review:
         return _serve(options, port)

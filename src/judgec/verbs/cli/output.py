@@ -7,15 +7,29 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
+from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar
 
 from judgec.errors import JudgecError
 from judgec.report.screen import TextTable, print_tables, visible
 from judgec.table import seal
 
 if TYPE_CHECKING:
+    from judgec.lm.watch import Watch
     from judgec.report.report import Report
+
+
+class Reported(Protocol):
+    """A result that has what ``--json`` prints."""
+
+    @property
+    def report(self) -> Mapping[str, object]:
+        """The JSON object."""
+
+
+O = TypeVar("O")  # noqa: E741  # options
+R = TypeVar("R", bound=Reported)
 
 
 def print_json(report: Mapping[str, object]) -> None:
@@ -48,6 +62,44 @@ def print_report(report: "Report", *, verbose: bool = False) -> None:
     say(*report.verdict, *([""] if report.verdict and tables else []))
     print_tables(*tables)
     say(*report.below(verbose=verbose))
+
+
+def run_shown(
+    run: Callable[[O, "Watch"], R],
+    options: O,
+    report: "Callable[[R], Report]",
+    *,
+    json: bool,
+    verbose: bool = False,
+    page: Path | None = None,
+) -> R:
+    """Do the work of a command under a progress bar, and print its result: one JSON object, or its report.
+
+    Args:
+        run: The verb's work.
+        options: Its record.
+        report: Makes the report of the result.
+        json: Print the JSON object.
+        verbose: Print every table of the report.
+        page: Write the report as a page, too.
+
+    Returns: The result.
+    """
+    from judgec.report.progress import Bar
+    from judgec.report.report import write_page
+
+    bar = Bar(shown=not json)
+    try:
+        found = run(options, bar)
+    finally:
+        bar.close()
+    if page is not None:
+        write_page(report(found), page)
+    if json:
+        print_json(found.report)
+    else:
+        print_report(report(found), verbose=verbose)
+    return found
 
 
 def exit_with_code(work: Callable[[], object]) -> None:

@@ -35,19 +35,12 @@ def probe(
 
 def _probe(options: ProbeOptions, *, junit: Path | None, verbose: bool, json: bool) -> None:
     from judgec.errors import ServiceError
-    from judgec.report.progress import Bar
     from judgec.verbs.cli.gates import Gate, end_gated, needs_gate
-    from judgec.verbs.cli.output import print_json, print_report
+    from judgec.verbs.cli.output import run_shown
     from judgec.verbs.probe import failures_table, probe_report, run_probe
 
     needs_gate(junit, gated=bool(options.max_failure), option="--max-failure")
-    bar = Bar(shown=not json)
-    found = run_probe(options, bar)
-    bar.close()
-    if json:
-        print_json(found.report)
-    else:
-        print_report(probe_report(found), verbose=verbose)
+    found = run_shown(run_probe, options, probe_report, json=json, verbose=verbose)
     if found.unanswered:
         raise ServiceError(found.unanswered)
     if found.gate is not None:
@@ -66,8 +59,7 @@ def _probe(options: ProbeOptions, *, junit: Path | None, verbose: bool, json: bo
 
 def _compare(a: str, b: str, *, seed: int, json: bool) -> None:
     from judgec.verbs.cli.output import print_json, print_report
-    from judgec.verbs.compare_probes import compare_probes
-    from judgec.verbs.probe import comparison_report
+    from judgec.verbs.compare_probes import compare_probes, comparison_report
 
     found = compare_probes(a, b, seed=seed)
     if json:

@@ -12,13 +12,8 @@ def rank(options: RankOptions, *, verbose: VerboseOption = False, json: JsonOpti
 
     An empty winner is an unscored game: counted, never a loss or a tie. RAGElo's games file is read as it is.
     """
-    from judgec.lm.watch import Silent
-    from judgec.verbs.cli.output import print_json, print_report
+    from judgec.verbs.cli.output import run_shown
     from judgec.verbs.rank import rank as ranked
     from judgec.verbs.rank import ranking_report
 
-    found = ranked.run(options, Silent())
-    if json:
-        print_json(found.report)
-    else:
-        print_report(ranking_report(found), verbose=verbose)
+    run_shown(ranked.run, options, ranking_report, json=json, verbose=verbose)
