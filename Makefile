@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 EXTRAS := $(VENV)/.extras
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: setup demo demo-tournament demo-agent demo-probe test test-full soak check format bench docs clean
+.PHONY: setup demo demo-tournament demo-rag demo-agent demo-probe test test-full soak check format bench docs clean
 
 setup: $(STAMP)
 
@@ -23,6 +23,9 @@ demo: $(STAMP)
 	@$(BIN)/judgec demo
 
 demo-tournament: $(STAMP)
+	@$(BIN)/python -m judgec.verbs.cli.demo_writers
+
+demo-rag: $(STAMP)
 	@$(BIN)/python -m judgec.verbs.cli.demo_tournament
 
 demo-agent: $(STAMP)

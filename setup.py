@@ -1,6 +1,6 @@
-"""Puts the labels of ``judgec demo`` into the wheel; everything else about the build is in pyproject.toml.
+"""Puts the labels that ship into the wheel; everything else about the build is in pyproject.toml.
 
-The labels live in ``trainsets/sensors``, outside the package. A wheel gets a copy when it is built, so that the tree
+They live in ``trainsets``, outside the package. A wheel gets a copy when it is built, so that the tree
 holds one; in a checkout, also an editable install, the program reads that one.
 """
 
@@ -10,11 +10,14 @@ from setuptools import setup
 from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).parent
-SHIPPED = tuple(Path("trainsets/sensors") / name for name in ("labels.jsonl", "datasheet.toml", "README.md"))
+SHIPPED = (
+    *(Path("trainsets/sensors") / name for name in ("labels.jsonl", "datasheet.toml", "README.md")),
+    *(path.relative_to(ROOT) for path in sorted((ROOT / "trainsets/hanna").iterdir()) if path.is_file()),
+)
 
 
 class BuildWithLabels(build_py):
-    """``build_py`` that also copies the labels to ``judgec/trainsets/sensors``."""
+    """``build_py`` that also copies the labels to ``judgec/trainsets``."""
 
     def run(self) -> None:
         """Build the package, then copy."""

@@ -26,7 +26,7 @@ from judgec.compile.cascades import MadeCascade, Tested, make_cascade, outcome, 
 from judgec.compile.dataset import Dataset
 from judgec.compile.folds.parts import make_parts
 from judgec.compile.search.candidates import Candidate
-from judgec.compile.settings import CompileSettings
+from judgec.compile.settings import Combine, CompileSettings, RatedCandidates
 from judgec.evidence.model import EvidenceModel
 from judgec.labels.labels import read_label_file
 from judgec.labels.sides.memory import read_memory
@@ -93,7 +93,12 @@ def run(tried: Tried, labels: LabelSet, recorded: RecordedVerdicts) -> tuple[str
     with tempfile.TemporaryDirectory() as home:
         parts = make_parts(labels, SEED, memory=read_memory(Path(home), "judge"), folds=FOLDS, reserve=False)
     settings = CompileSettings(
-        "judge", Path(home), LMSpec.parse("recorded:file"), tried.objective, RECORDED_KIND, recorded=recorded
+        "judge",
+        Path(home),
+        LMSpec.parse("recorded:file"),
+        tried.objective,
+        RECORDED_KIND,
+        rated=RatedCandidates(recorded),
     )
     queries = parts.pooled.test.n_queries
     made = [_made(tried, dataset, settings, recorded, queries) for dataset in parts.tested]
@@ -127,9 +132,8 @@ def _made(
     bench = Bench(dataset, nobody, evidence, SEED, objective=objective, recorded=recorded)
     names = (EVIDENCE if tried.cheap == EVIDENCE else _best(bench, tried.cheap), _best(bench, tried.dear))
     module = judge_module(labels.task, labels.scale, labels.aspects, labels.fields)
-    return make_cascade(
-        bench, module, Candidate(names[1], module), replace(settings, cascade=names), objective, Silent(), queries
-    )
+    settings = replace(settings, combine=Combine(cascade=names))
+    return make_cascade(bench, module, Candidate(names[1], module), settings, objective, Silent(), queries)
 
 
 def _best(bench: Bench, start: str) -> str:

@@ -19,7 +19,7 @@ import pandas as pd
 
 from benchmarks.false_promotions import RESAMPLES, share
 from judgec.compile.compile import compile_judge
-from judgec.compile.settings import CompileSettings
+from judgec.compile.settings import Combine, CompileSettings, RatedCandidates
 from judgec.labels.labels import label_file
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
@@ -62,8 +62,8 @@ def compiled(labels: pd.DataFrame, verdicts: pd.DataFrame, seed: int, *, permute
             seed=seed,
             resamples=RESAMPLES,
             folds=1 if seed % FOLDED else 5,
-            recorded=check_against(recorded, label_set),
-            panel="all",
+            rated=RatedCandidates(check_against(recorded, label_set)),
+            combine=Combine("all"),
         )
         with Session(settings.lm, settings.home) as session:
             found = compile_judge(label_set, settings, session, Silent())

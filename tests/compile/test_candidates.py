@@ -311,6 +311,17 @@ def test_recorded_candidates_are_looked_up(home: Path) -> None:
     assert found.saved.card.cost.lm_calls == 0
 
 
+def test_recorded_candidates_say_the_range_of_their_numbers(home: Path) -> None:
+    table = pd.DataFrame(rows(160))[["item_id", "grade"]]
+    shares = table.assign(grade=(table["grade"] - 1) / 4)
+    with pytest.raises(UserError, match="range"):
+        compiled(home, judgec.Recorded("metric", shares))
+    found = compiled(home, judgec.Recorded("metric", shares, range=(0, 1)), judgec.Recorded("gpt", table))
+    assert [one["dev"]["value"] for one in found.report["candidates"]] == [1.0, 1.0]
+    with pytest.raises(UserError, match="two different numbers"):
+        judgec.Recorded("metric", shares, range=(1, 1))
+
+
 def _often_right(number: int, grade: int, off: int) -> int:
     """Another grade on every third item, as chance has it."""
     return 1 + (grade + number // 3) % 5 if number % 3 == off else grade

@@ -10,7 +10,7 @@ import pytest
 from judgec.compile.cascades import Saving, incurred_loss, losses_of, thresholds
 from judgec.compile.compile import compile_judge
 from judgec.compile.report import Saved, save
-from judgec.compile.settings import CompileSettings
+from judgec.compile.settings import Combine, CompileSettings, RatedCandidates
 from judgec.errors import UserError
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
@@ -63,7 +63,7 @@ def compiled_in(
 ) -> Saved:
     settings = CompileSettings(
         "world", home, LMSpec.parse("recorded:verdicts"), "qwk", RECORDED_KIND, evidence=evidence, resamples=200,
-        folds=folds, recorded=recorded, cascade=cascade,
+        folds=folds, rated=RatedCandidates(recorded), combine=Combine(cascade=cascade),
     )  # fmt: skip
     with Session(settings.lm, home) as session:
         compiled = compile_judge(label_set, settings, session, Silent())
@@ -105,7 +105,7 @@ def test_random_escalation_is_what_it_says(shipped: tuple[Saved, Path]) -> None:
     from sklearn.metrics import cohen_kappa_score
 
     saved, found = shipped[0], found_in(shipped[0])
-    compiled, recorded = saved.compiled, saved.compiled.promotion_test.settings.recorded
+    compiled, recorded = saved.compiled, saved.compiled.promotion_test.settings.rated.recorded
     assert recorded is not None
     test, judge = compiled.dataset.test, compiled.judge
     raw = recorded.with_panel("both", judge.cascade).judgments("both", [item.item_id for item in test.items])

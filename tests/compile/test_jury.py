@@ -213,7 +213,7 @@ def test_juror_that_has_learned_from_the_test_is_refused(home: Path) -> None:
     sides = {f"q0-{number}": "train" for number in range(160)}
     programs.save(home, replace(one, split={"queries": sides, "keys": {}}))
     with FakeOpenAI(unsure) as server:
-        with pytest.raises(UserError, match=r"--jury one@2: its prompt was made from queries of \d+ of \d+ items"):
+        with pytest.raises(UserError, match=r"candidate one@2: its prompt was made from queries of \d+ of \d+ items"):
             compiled(home, server, jury=("one@2", "two"))
         assert server.calls == 0
 
@@ -241,7 +241,7 @@ def test_juror_is_not_asked_about_queries_that_its_demonstrations_show(home: Pat
         ({"jury": ("one", "two"), "baseline": "three"}, r"three: no candidate; one of"),
         ({"jury": ("one", "two"), "cascade": ("one", "three")}, r"three: no candidate; one of one@1, two@1 is valid"),
         ({"jury": ("one", "two"), "budget": 100}, r"--budget 100: judging every label once .* takes 320 calls"),
-        ({"jury": ("one", "two"), "accept_at": None, "columns": {"contexts": "document"}}, r"--jury one@1: "),
+        ({"jury": ("one", "two"), "accept_at": None, "columns": {"contexts": "document"}}, r"candidate one@1: "),
         ({"jury": ("one", "gone")}, r"gone"),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 import judgec
 from judgec.compile.compile import Compiled, compile_judge
 from judgec.compile.report import save
-from judgec.compile.settings import CompileSettings
+from judgec.compile.settings import Combine, CompileSettings
 from judgec.labels.labels import read_labels
 from judgec.lm.saved_engine import unquote
 from judgec.lm.session import Session
@@ -60,7 +60,7 @@ def compiled_with(home: Path, server: FakeOpenAI) -> Compiled:
     spec = LMSpec.parse("openai/gpt-4o-mini", api_base=server.base_url)
     settings = CompileSettings(
         "live", home, spec, "kappa", optimizer="labeled", resamples=100, folds=1, budget=4000,
-        cascade=("evidence", spec.model),
+        combine=Combine(cascade=("evidence", spec.model)),
     )  # fmt: skip
     with Session(spec, home, budget=4000, environ={"OPENAI_API_KEY": "test"}) as session:
         compiled = compile_judge(labels, settings, session, Silent())

@@ -20,7 +20,7 @@ from judgec.compile.recorded import choose_recorded
 from judgec.compile.render import outcome_tables
 from judgec.compile.report import Saved, save
 from judgec.compile.search.candidates import task_module
-from judgec.compile.settings import CompileSettings, PanelLimit
+from judgec.compile.settings import Combine, CompileSettings, PanelLimit, RatedCandidates
 from judgec.errors import UserError
 from judgec.labels.labels import label_file
 from judgec.labels.sides.memory import read_memory
@@ -89,8 +89,9 @@ def bench_of(label_set: LabelSet, recorded: RecordedVerdicts, home: Path) -> Ben
 def settings_of(home: Path, recorded: RecordedVerdicts, panel: PanelLimit, folds: int) -> CompileSettings:
     spec = LMSpec.parse("recorded:verdicts")
     return CompileSettings(
-        "world", home, spec, "qwk", RECORDED_KIND, evidence=False, resamples=200, folds=folds, recorded=recorded,
-        panel=panel,
+        "world", home, spec, "qwk", RECORDED_KIND, evidence=False, resamples=200, folds=folds,
+        rated=RatedCandidates(recorded),
+        combine=Combine(panel),
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from judgec.compile.dataset import make_dataset
 from judgec.compile.promote import decide
 from judgec.compile.replacement import replacement
 from judgec.compile.report import Saved, save
-from judgec.compile.settings import CompileSettings
+from judgec.compile.settings import ComparedWith, CompileSettings, RatedCandidates
 from judgec.compile.verify import majority
 from judgec.errors import InputError, UserError
 from judgec.labels.labels import label_file
@@ -56,8 +56,9 @@ def compiled_in(
 ) -> Saved:
     spec = LMSpec.parse("recorded:verdicts")
     settings = CompileSettings(
-        "world", home, spec, "qwk", RECORDED_KIND, evidence=False, resamples=200, folds=folds, recorded=recorded,
-        baseline=baseline,
+        "world", home, spec, "qwk", RECORDED_KIND, evidence=False, resamples=200, folds=folds,
+        rated=RatedCandidates(recorded),
+        rivals=ComparedWith(baseline),
     )  # fmt: skip
     with Session(spec, home) as session:
         compiled = compile_judge(label_set, settings, session, Silent())
@@ -222,7 +223,15 @@ def test_pairs_in_both_orders_are_compiled_and_their_flips_counted(tmp_path: Pat
     recorded = check_against(read_recorded(table(said, "verdicts"), OnWhat.of(label_set, "mapped")), label_set)
     spec = LMSpec.parse("recorded:verdicts")
     settings = CompileSettings(
-        "pairs", tmp_path, spec, "kappa", RECORDED_KIND, evidence=False, resamples=100, folds=1, recorded=recorded
+        "pairs",
+        tmp_path,
+        spec,
+        "kappa",
+        RECORDED_KIND,
+        evidence=False,
+        resamples=100,
+        folds=1,
+        rated=RatedCandidates(recorded),
     )
     with Session(spec, tmp_path) as session:
         compiled = compile_judge(label_set, settings, session, Silent())

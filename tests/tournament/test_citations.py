@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from judgec.errors import InputError
-from judgec.raters.jury import SeatedJury
+from judgec.raters.asked_judges import AskedJudges
 from judgec.raters.tasks.preference import CITATIONS, MARKED, NO_DOCUMENTS, weighing, without_contexts
 from judgec.records.game import Pairing
 from judgec.tournament.files.entries import Entries
@@ -53,7 +53,7 @@ def prompts(league: Entries, relevance: Relevance | None = None, threshold: int 
     """The fields of every prompt of a tournament of all pairs, both orders."""
     engine = ScriptedEngine(lambda *_: reply("tie").replace("## grade ##", "## preference ##"))
     showing = Showing(league, relevance, threshold)
-    jury = SeatedJury.alone(comparer(), asking(engine).run)
+    jury = AskedJudges.alone(comparer(), asking(engine).run)
     player = PairPlayer(league, jury, showing, answers=showing.answers)
     played = player.play([Pairing("q", a, b) for a, b in combinations(league.agents, 2)])
     asked = [dict(SECTION.findall(prompt)) for prompt in engine.asked]

@@ -13,7 +13,7 @@ from judgec.lm.executor import Executor
 from judgec.lm.journal.journal import Journal
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
-from judgec.raters.jury import Seat, SeatedJury
+from judgec.raters.asked_judges import AskedJudge, AskedJudges
 from judgec.records.game import Pairing
 from judgec.tournament.leaderboard import make_leaderboard
 from judgec.tournament.play import GamePlan, PairPlayer, ScorePlayer, as_games, play_tournament
@@ -26,7 +26,7 @@ QUALITIES: dict[str, list[int | None]] = {"best": [5, 4, 5, 4], "mid": [3, 4, 3,
 
 def test_score_player_judges_each_answer_once_and_the_higher_score_wins() -> None:
     entries, engine = league(QUALITIES), grading_engine()
-    player = ScorePlayer(entries, SeatedJury.alone(grader(), asking(engine).run), tie_band=0.0)
+    player = ScorePlayer(entries, AskedJudges.alone(grader(), asking(engine).run), tie_band=0.0)
     played, proposal = play_tournament(entries, player, GamePlan())
     assert proposal is None
     assert len(played) == 3 * 3 + 1  # the third query has one game: worst did not answer it
@@ -44,7 +44,7 @@ def test_score_player_judges_each_answer_once_and_the_higher_score_wins() -> Non
 
 def test_score_player_ties_within_the_band_and_on_its_edge() -> None:
     entries = league({"a": [5, 5], "b": [4, 3]})
-    player = ScorePlayer(entries, SeatedJury.alone(grader(), asking(grading_engine()).run), tie_band=1.0)
+    player = ScorePlayer(entries, AskedJudges.alone(grader(), asking(grading_engine()).run), tie_band=1.0)
     games = player.play([Pairing("q0", "a", "b"), Pairing("q1", "b", "a")])
     assert [one.game.winner for one in games] == ["tie", "b"]
     assert (games[1].score_a, games[1].score_b) == (3.0, 5.0)
@@ -52,7 +52,7 @@ def test_score_player_ties_within_the_band_and_on_its_edge() -> None:
 
 def test_score_player_game_with_an_unreadable_reply_is_unscored_not_lost() -> None:
     entries = league({"a": [5], "b": [0], "c": [1]})
-    player = ScorePlayer(entries, SeatedJury.alone(grader(), asking(grading_engine()).run), tie_band=0.0)
+    player = ScorePlayer(entries, AskedJudges.alone(grader(), asking(grading_engine()).run), tie_band=0.0)
     played, _ = play_tournament(entries, player, GamePlan())
     outcomes = {(one.game.agent_a, one.game.agent_b): one.game for one in played}
     lost = next(game for pair, game in outcomes.items() if set(pair) == {"a", "b"})
@@ -64,7 +64,7 @@ def test_score_player_game_with_an_unreadable_reply_is_unscored_not_lost() -> No
 
 def test_pair_player_plays_both_orders_and_a_flip_is_a_tie() -> None:
     entries, engine = league({"a": [5, 3], "b": [4, 3]}), comparing_engine(biased=True)
-    player = PairPlayer(entries, SeatedJury.alone(comparer(), asking(engine).run), lambda *_: ("a passage",))
+    player = PairPlayer(entries, AskedJudges.alone(comparer(), asking(engine).run), lambda *_: ("a passage",))
     played, _ = play_tournament(entries, player, GamePlan())
     assert sum(engine.asked.values()) == 4
     first, second = played
@@ -79,7 +79,7 @@ def test_pair_player_plays_both_orders_and_a_flip_is_a_tie() -> None:
 
 def test_pair_player_asks_nobody_about_answers_that_are_the_same_and_rates_them_as_ties() -> None:
     entries, engine = league({"a": [5, 3], "b": [4, 3]}), comparing_engine()
-    jury = SeatedJury.alone(comparer(), asking(engine).run)
+    jury = AskedJudges.alone(comparer(), asking(engine).run)
     same = replace(entries, answers={**entries.answers, ("q1", "a"): "good 3\n", ("q1", "b"): " good  3"})
     played, _ = play_tournament(same, PairPlayer(same, jury, lambda *_: ("a passage",)), GamePlan())
     assert [(one.game.winner == "tie", one.identical, one.flipped) for one in played] == [
@@ -94,7 +94,7 @@ def test_pair_player_asks_nobody_about_answers_that_are_the_same_and_rates_them_
 @pytest.mark.parametrize("one_order", [False, True])
 def test_pair_player_shows_a_game_the_same_way_whatever_the_schedule(one_order: bool) -> None:
     entries, engine = league({"a": [5, 3, 2, 4] * 3, "b": [4, 3, 5, 5] * 3}), comparing_engine()
-    player = PairPlayer(entries, SeatedJury.alone(comparer(), asking(engine).run), lambda *_: (), one_order=one_order)
+    player = PairPlayer(entries, AskedJudges.alone(comparer(), asking(engine).run), lambda *_: (), one_order=one_order)
     games = [Pairing(f"q{k}", "a", "b") for k in range(12)]
     forward = player.play(games)
     asked = dict(engine.asked)
@@ -115,7 +115,7 @@ def test_a_further_agent_in_part_of_the_games_pays_no_game_twice(tmp_path: Path,
         )
         entries = league({name: [(ord(name) + k) % 6 for k in range(15)] for name in agents})
         played, _ = play_tournament(
-            entries, PairPlayer(entries, SeatedJury.alone(comparer(), Executor(lm).run), lambda *_: ()), plan
+            entries, PairPlayer(entries, AskedJudges.alone(comparer(), Executor(lm).run), lambda *_: ()), plan
         )
         journal.close()
         return {(one.game.query_id, frozenset((one.game.agent_a, one.game.agent_b))) for one in played}
@@ -134,7 +134,7 @@ def test_a_further_agent_asks_only_for_its_own_games(tmp_path: Path) -> None:
             LMSpec.parse("hosted_vllm/scripted"), journal=journal, budget=Budget(), usage=Usage(), backend=engine
         )
         entries = league(qualities)
-        player = PairPlayer(entries, SeatedJury.alone(comparer(), Executor(lm).run), lambda *_: ())
+        player = PairPlayer(entries, AskedJudges.alone(comparer(), Executor(lm).run), lambda *_: ())
         games = len(play_tournament(entries, player, GamePlan())[0])
         journal.close()
         return games
@@ -151,7 +151,7 @@ def test_a_further_agent_asks_only_for_its_own_games(tmp_path: Path) -> None:
 
 def test_balanced_plan_plays_that_many_games_and_judges_no_other_answer() -> None:
     entries, engine = league({name: [1, 2, 3, 4] for name in "abcd"}), grading_engine()
-    player = ScorePlayer(entries, SeatedJury.alone(grader(), asking(engine).run), tie_band=0.0)
+    player = ScorePlayer(entries, AskedJudges.alone(grader(), asking(engine).run), tie_band=0.0)
     played, _ = play_tournament(entries, player, GamePlan("balanced", games=2, seed=1))
     assert len(played) == 2
     assert sum(engine.asked.values()) == 4
@@ -161,7 +161,7 @@ def test_balanced_plan_plays_that_many_games_and_judges_no_other_answer() -> Non
 
 def test_adaptive_plan_stops_when_the_order_is_settled_and_says_so() -> None:
     entries = league({"a": [5] * 60, "b": [3] * 60, "c": [1] * 60})
-    player = ScorePlayer(entries, SeatedJury.alone(grader(), asking(grading_engine()).run), tie_band=0.0)
+    player = ScorePlayer(entries, AskedJudges.alone(grader(), asking(grading_engine()).run), tie_band=0.0)
     played, proposal = play_tournament(entries, player, GamePlan("adaptive"))
     assert proposal is not None
     assert proposal.reason == "settled"
@@ -183,9 +183,9 @@ def test_jury_of_graders_pools_their_scores_keeps_each_vote_and_counts_their_agr
         worth = int(re.findall(r"> good (\d)", prompt)[-1])
         return reply(str(max(worth - 1, 1)), reason="strict")
 
-    seats = [Seat("mild@1", grader(), asking(grading_engine()).run)]
-    seats += [Seat("strict@1", grader(), asking(ScriptedEngine(stricter)).run)]
-    jury = SeatedJury(tuple(seats))
+    members = [AskedJudge("mild@1", grader(), asking(grading_engine()).run)]
+    members += [AskedJudge("strict@1", grader(), asking(ScriptedEngine(stricter)).run)]
+    jury = AskedJudges(tuple(members))
     player = ScorePlayer(entries, jury, tie_band=0.0)
     played, _ = play_tournament(entries, player, GamePlan())
     assert player.marks["q0", "a"].votes == {"mild@1": 5.0, "strict@1": 4.0}
@@ -208,9 +208,9 @@ def test_jury_of_comparers_takes_the_majority_and_keeps_what_each_said() -> None
         first, second = map(int, re.findall(r"\[\[ ## answer_[ab] ## \]\]\n> good (\d)", prompt))
         return reply("b" if first > second else "a").replace("## grade ##", "## preference ##")
 
-    seats = [Seat(f"right@{n}", comparer(), asking(comparing_engine()).run) for n in (1, 2)]
-    seats.append(Seat("wrong@1", comparer(), asking(ScriptedEngine(contrary)).run))
-    player = PairPlayer(entries, SeatedJury(tuple(seats)), lambda *_: ())
+    members = [AskedJudge(f"right@{n}", comparer(), asking(comparing_engine()).run) for n in (1, 2)]
+    members.append(AskedJudge("wrong@1", comparer(), asking(ScriptedEngine(contrary)).run))
+    player = PairPlayer(entries, AskedJudges(tuple(members)), lambda *_: ())
     (game, other) = player.play([Pairing("q0", "a", "b"), Pairing("q1", "a", "b")])
     side = "a" if game.game.agent_a == "a" else "b"
     assert game.game.winner == side
@@ -222,6 +222,6 @@ def test_jury_of_comparers_takes_the_majority_and_keeps_what_each_said() -> None
 def test_jury_refuses_judges_of_different_scales_and_one_judge_twice() -> None:
     ask = asking(grading_engine()).run
     with pytest.raises(UserError, match="one@1 and two@1 judge different aspects or scales"):
-        SeatedJury((Seat("one@1", grader(), ask), Seat("two@1", comparer(), ask)))
+        AskedJudges((AskedJudge("one@1", grader(), ask), AskedJudge("two@1", comparer(), ask)))
     with pytest.raises(UserError, match="one@1 more than once"):
-        SeatedJury((Seat("one@1", grader(), ask), Seat("one@1", grader(), ask)))
+        AskedJudges((AskedJudge("one@1", grader(), ask), AskedJudge("one@1", grader(), ask)))

@@ -4,7 +4,7 @@ Each says of the labelled items what it says. From then on their verdicts are re
 calibration and promotion are those of ``compile.recorded``; only the judge that ships asks its members again.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import dspy
@@ -25,13 +25,16 @@ from judgec.compile.settings import AskedCandidate, CompileSettings
 from judgec.errors import UserError
 from judgec.labels.rows.ranges import MARK, MOST_OFF, Range, other_range
 from judgec.labels.sides.learned import LearnedItems
+from judgec.labels.stream.pieces import Piece
 from judgec.lm.executor import Ask
 from judgec.lm.prices import CostEstimate
 from judgec.lm.spec import FUNCTION, NO_LM, LMSpec
 from judgec.lm.watch import Watch
 from judgec.raters.judge import CompiledJudge, load_judge
 from judgec.raters.programs import Program
-from judgec.raters.prompt import verdicts
+from judgec.raters.prompt import prompt_rater
+from judgec.raters.rate import rate_all
+from judgec.raters.rater import Rating, together
 from judgec.raters.recorded import FAILED, OnWhat, RecordedVerdicts
 from judgec.raters.replies.values import OFF
 from judgec.raters.signatures import fenced_inputs
@@ -57,7 +60,7 @@ def check_juror(program: Program, labels: LabelSet) -> None:
     Raises:
         UserError: It judges something else, reads other fields, or has no prompt of its own that is asked.
     """
-    card, where = program.card, f"--jury {juror_name(program)}"
+    card, where = program.card, f"candidate {juror_name(program)}"
     here = (labels.task, labels.aspects, labels.scale.grades)
     if (card.task, card.aspects, card.scale.grades) != here:
         raise UserError(
@@ -107,10 +110,10 @@ def plan_candidates(settings: CompileSettings, labels: LabelSet) -> CallPlan:
     Raises:
         UserError: It does not fit the caps.
     """
-    asked = [settings.lm.members[one.name] for one in settings.asked]
+    asked = [settings.lm.members[one.name] for one in settings.rated.asked]
     models = len([one for one in asked if not one.in_process])
     stages, calls, usd = [Stage("preflight", CostEstimate(models, 0, 0.0))], 0, 0.0
-    for one in settings.asked:
+    for one in settings.rated.asked:
         price = whole(asked_once(one.module, labels.items, settings.lm.members[one.name]), settings)
         stages.append(Stage(f"{STAGE}: {one.name}", price))
         calls, usd = calls + price.calls, float("nan") if price.usd is None else usd + price.usd
@@ -133,7 +136,7 @@ def check_untaught(parts: Parts, candidates: Sequence[AskedCandidate]) -> None:
         met.meet(list(items.values()))
         if learned := int(met.found().sum()):
             raise UserError(
-                f"--jury {juror_name(program)}: its prompt was made from queries of {learned} of {len(items)} items "
+                f"candidate {juror_name(program)}: its prompt was made from queries of {learned} of {len(items)} items "
                 "that this compile tests on; judges that were tested on the same single split are valid. "
                 + ("Add --folds 1, or compile it with --folds 1." if parts.refit else "Compile it on these labels.")
             )
@@ -162,22 +165,53 @@ def ask_candidates(labels: LabelSet, settings: CompileSettings, ask: Ask, watch:
         BudgetError: The caps are reached; likewise.
     """
     said = {}
-    functions = {one.name for one in settings.asked if settings.lm.members[one.name].provider == FUNCTION}
+    functions = {one.name for one in settings.rated.asked if settings.lm.members[one.name].provider == FUNCTION}
     for name in functions if labels.scale.level == "nominal" else ():
         if "range" in settings.lm.members[name].extra:
             grades = ", ".join(map(str, labels.scale.grades))
             raise UserError(f"function {name}: a range, where {grades} have no order. Let it return one of these.")
-    for one in settings.asked:
-        model = settings.lm.members[one.name]
-        items = [item for item in labels.items if not _shown(item, one.module)]
-        watch.stage("ask", f"{one.name}, {model.model}, about {len(items):,} items")
-        found = verdicts(one.module, items, ask=ask, scale=labels.scale, aspects=labels.aspects, to=one.name)
-        if one.name in functions:
-            _check_values(one.name, found, labels, model.extra.get("range"))
-        price = asked_once(one.module, items, model).usd
-        said[one.name] = found, None if price is None or not items else price / len(items)
+    for those in (functions, {one.name for one in settings.rated.asked} - functions):  # values are checked before money
+        side = _SideBySide([one for one in settings.rated.asked if one.name in those], labels)
+        for one, found in side.judged(ask, settings, watch):
+            model, items = settings.lm.members[one.name], len(found.item_ids)
+            if one.name in functions:
+                _check_values(one.name, found, labels, model.extra.get("range"))
+            price = asked_once(one.module, [labels.items[row] for row in side.rows[one.name]], model).usd
+            said[one.name] = found, None if price is None or not items else price / items
     asked = _recorded(labels, settings, said)
-    return asked if settings.recorded is None else settings.recorded.beside(asked)
+    return asked if settings.rated.recorded is None else settings.rated.recorded.beside(asked)
+
+
+class _SideBySide:
+    """Candidates that are asked at the same time, each about the items whose query it does not show."""
+
+    def __init__(self, candidates: Sequence[AskedCandidate], labels: LabelSet) -> None:
+        self._candidates, self._labels = candidates, labels
+        self._said: Sequence[Judgments] = ()
+        self.rows = {
+            one.name: [row for row, item in enumerate(labels.items) if not _shown(item, one.module)]
+            for one in candidates
+        }
+
+    def judged(self, ask: Ask, settings: CompileSettings, watch: Watch) -> Iterable[tuple[AskedCandidate, Judgments]]:
+        """What each says."""
+        if not self._candidates:
+            return ()
+        for one in self._candidates:
+            about = f"{settings.lm.members[one.name].model}, about {len(self.rows[one.name]):,} items"
+            watch.stage("ask", f"{one.name}, {about}")
+        rate_all(self, self._labels.items, ask)
+        return zip(self._candidates, self._said, strict=True)
+
+    def rate(self, piece: Piece) -> Rating:
+        """As ``Rater.rate``: the judgments of the first."""
+        scale, aspects = self._labels.scale, self._labels.aspects
+        ratings = [
+            prompt_rater(one.module, scale=scale, aspects=aspects, to=one.name).rate(piece.only(rows))
+            for one, rows in zip(self._candidates, self.rows.values(), strict=True)
+        ]
+        self._said = yield from together(ratings)
+        return self._said[0]
 
 
 def _check_values(name: str, said: Judgments, labels: LabelSet, within: object) -> None:
@@ -231,7 +265,7 @@ def _shown(item: Item, module: dspy.Module) -> bool:
 def _recorded(
     labels: LabelSet, settings: CompileSettings, said: Mapping[str, tuple[Judgments, float | None]]
 ) -> RecordedVerdicts:
-    about = {one.name: one for one in settings.asked}
+    about = {one.name: one for one in settings.rated.asked}
     names, pairs = sorted(said), compares(labels.task)
     code = {item.item_id: i for i, item in enumerate(labels.items)}
     rows = {name: np.array([code[item_id] for item_id in said[name][0].item_ids], dtype=np.int64) for name in names}
@@ -294,5 +328,5 @@ def seated(judge: CompiledJudge, settings: CompileSettings, name: str) -> Compil
         name: Of the juror that it is made of, where it is a single one.
     """
     needed = judge.joint.members if judge.joint else (name,)
-    modules = {one.name: one.module for one in settings.asked}
+    modules = {one.name: one.module for one in settings.rated.asked}
     return replace(judge, jurors={one: modules[one] for one in needed if one in modules} if judge.asks_lm else {})

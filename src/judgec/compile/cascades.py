@@ -191,8 +191,8 @@ def make_cascade(
     Raises:
         UserError: The two judges share too few labelled items.
     """
-    assert settings.cascade is not None
-    cheap, dear = settings.cascade
+    assert settings.combine.cascade is not None
+    cheap, dear = settings.combine.cascade
     watch.stage("cascade", f"{cheap}, then {dear}, by {objective_name(objective.name)}")
     if bench.recorded is not None:
         candidate, part = with_prompt(candidate_of(bench.recorded, dear, module), bench.recorded), learned_part(bench)
@@ -515,11 +515,11 @@ def _scored(
 ) -> ScoredCandidate:
     """The cascade beside the judges that were compared: out of fold, calibrated as it is made."""
     assert whole.escalated is not None
-    assert settings.cascade is not None
+    assert settings.combine.cascade is not None
     rated = ratings_of(bench.dataset, part, whole)
     found = worth_of(rated, objective, settings)
     share, asked = float(whole.escalated[whole.asked].mean()), int(whole.asked.sum())
-    per_item, cost = _cost(bench, part, settings.cascade, share, settings, candidate.module)
+    per_item, cost = _cost(bench, part, settings.combine.cascade, share, settings, candidate.module)
     unscored = int((rated.labelled & (rated.judge < 0)).sum())
     return ScoredCandidate(
         candidate,

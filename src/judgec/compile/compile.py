@@ -126,15 +126,15 @@ class Compiled:
         On all items: it has learned from none of them.
         """
         settings, choice = self.promotion_test.settings, self.choice
-        if settings.recorded is None or choice is None:
+        if settings.rated.recorded is None or choice is None:
             return None
         before = choice.alone or choice.uncompiled
-        if before is None or before.name not in settings.recorded.judges:
+        if before is None or before.name not in settings.rated.recorded.judges:
             return None
         whole = joined(self.dataset.train, self.dataset.dev, self.dataset.test)
         place = {item.item_id: row for row, item in enumerate(whole.items)}
         whole = whole.rows(sorted(place.values()))
-        raw = settings.recorded.judgments(before.name, [item.item_id for item in whole.items])
+        raw = settings.rated.recorded.judgments(before.name, [item.item_id for item in whole.items])
         how = Resampling(resamples=settings.resamples, seed=settings.seed)
         agreed = measure(ratings_of(self.dataset, whole, raw), how)
         return AsItIs(before.name, statistics_of(settings.objective)[0], agreed)
@@ -247,12 +247,13 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
     optimizer, plan = _planned(parts, module, settings)
     said = "no model, evidence alone" if settings.no_model else f"{plan.whole.shown()}; {settings.lm.asked_at}"
     watch.stage("plan", said)
-    if not settings.no_model and (settings.recorded is None or settings.asked):
+    if not settings.no_model and (settings.rated.recorded is None or settings.rated.asked):
         session.preflight(reflects=plan.whole.reflects)
         settings = replace(settings, lm=session.settled(settings.lm))  # for the card: as it is asked
-    if settings.asked:
-        settings = replace(settings, recorded=ask_candidates(labels, settings, session.ask_whole, watch))
-    if settings.batch and settings.recorded is None and not settings.no_model:
+    if settings.rated.asked:
+        whole = ask_candidates(labels, settings, session.ask_whole, watch)
+        settings = replace(settings, rated=replace(settings.rated, recorded=whole))
+    if settings.batch and settings.rated.recorded is None and not settings.no_model:
         _ask_ahead(parts, module, session, watch)
     tested_queries = dataset.test.n_queries
     compiling = Compiling(Candidate(UNCOMPILED, module), settings, session, optimizer, objective, watch, tested_queries)
@@ -297,10 +298,10 @@ def _measured(
     )
     whole = replace(last.bench, dataset=_shipped(parts))
     held_back = _abstention(whole, last, judged["compiled"], how, settings)
-    if settings.asked:
+    if settings.rated.asked:
         judge = seated(judge, settings, chosen.name)
-    if settings.recorded is not None:
-        judge = with_prompts(judge, settings.recorded, chosen.name)
+    if settings.rated.recorded is not None:
+        judge = with_prompts(judge, settings.rated.recorded, chosen.name)
     earlier = _earlier(dataset, settings, card_settings(chosen, settings, held_back, judge), judge)
     standing = promotion_test.standing() if earlier is None else FamilyState(earlier.looks, earlier.parent)
     return Compiled(
@@ -335,9 +336,9 @@ def _measured(
 
 def _moved(settings: CompileSettings, judge: CompiledJudge, dataset: Dataset) -> Retargeted | None:
     """The champion that this judge is to take the place of with another model; None where nobody asked for it."""
-    if settings.retarget is None:
+    if settings.rivals.retarget is None:
         return None
-    return retargeted(settings.retarget, settings, judge.module, dataset.test.items)
+    return retargeted(settings.rivals.retarget, settings, judge.module, dataset.test.items)
 
 
 def _ask_ahead(parts: Parts, module: dspy.Module, session: Session, watch: Watch) -> None:
@@ -359,7 +360,7 @@ def _cascade(
     """Whether the cascade's promise holds on all test items, each by the cascade of its round."""
     made = [one.cascade for one in rounds[: len(parts.tested)] if one.cascade is not None]
     last = rounds[-1].cascade
-    if settings.cascade is None or last is None:
+    if settings.combine.cascade is None or last is None:
         return None
     pooled = Tested(
         *(parts.pool([getattr(one.tested, name) for one in made]) for name in ("cheap", "dear", "whole", "raw"))
@@ -396,18 +397,18 @@ def card_settings(
 ) -> dict[str, Setting]:
     """How the judge was made, for its card."""
     found: dict[str, Setting] = {"prompt": chosen.name, **chosen.settings}
-    if settings.recorded is not None:
-        found |= ranges_for_card(settings.recorded)
-    if settings.asked and (judge.jurors or not judge.asks_lm):
+    if settings.rated.recorded is not None:
+        found |= ranges_for_card(settings.rated.recorded)
+    if settings.rated.asked and (judge.jurors or not judge.asks_lm):
         found["kind"] = JURY_KIND
     if settings.consensus != "median":
         found["consensus"] = settings.consensus
     if abstention.below is not None:
         found["abstain_below"] = abstention.below
-    if settings.recorded is not None:
-        found |= settings.recorded.about.settings
-    if settings.retarget is not None:
-        found |= {"from": settings.retarget.name, "margin": settings.retarget.margin}
+    if settings.rated.recorded is not None:
+        found |= settings.rated.recorded.about.settings
+    if settings.rivals.retarget is not None:
+        found |= {"from": settings.rivals.retarget.name, "margin": settings.rivals.retarget.margin}
     return found
 
 
@@ -448,8 +449,8 @@ def missing_of(labels: LabelSet) -> dict[str, float]:
 
 def _module(labels: LabelSet, settings: CompileSettings) -> dspy.Module:
     module = task_module(labels)
-    if settings.retarget is not None and settings.recorded is None:
-        module = load_judge(settings.retarget.program).module
+    if settings.rivals.retarget is not None and settings.rated.recorded is None:
+        module = load_judge(settings.rivals.retarget.program).module
     if settings.instructions is not None:
         module = with_instructions(module, settings.instructions)
     if not (settings.weighs.factors or settings.weighs.citations):
@@ -495,11 +496,11 @@ def _queries(labels: LabelSet) -> int:
 
 
 def _planned(parts: Parts, module: dspy.Module, settings: CompileSettings) -> tuple[Optimizer, RoundsPlan]:
-    if settings.asked:
-        check_untaught(parts, settings.asked)
+    if settings.rated.asked:
+        check_untaught(parts, settings.rated.asked)
         whole = plan_candidates(settings, parts.pooled.labels)
         return OPTIMIZERS["auto"], RoundsPlan(whole, (whole,) * len(parts.rounds))
-    if settings.recorded is not None or settings.no_model:
+    if settings.rated.recorded is not None or settings.no_model:
         free = CallPlan((), 0, 0.0, None, searches=True, reflects=False)
         return OPTIMIZERS["auto"], RoundsPlan(free, (free,) * len(parts.rounds))  # nothing is asked, nobody proposes
     optimizer = find_optimizer(
@@ -592,8 +593,8 @@ def _notes(
     notes = [*dataset.labels.notes, *adjudicator_notes(dataset.test.experts)]
     notes += drawn_note(dataset.test.experts)
     notes += language_notes(languages_of(dataset.labels.items))
-    if settings.recorded is not None:
-        notes += [*settings.recorded.notes, *_coverage(settings.recorded, dataset, verification)]
+    if settings.rated.recorded is not None:
+        notes += [*settings.rated.recorded.notes, *_coverage(settings.rated.recorded, dataset, verification)]
     if settings.no_model:
         notes.append(
             f"{NO_MODEL}: evidence alone judges, there is no prompt, and judging costs nothing; --lm names one"

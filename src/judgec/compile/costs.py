@@ -49,7 +49,7 @@ def judge_costs(
         return ()
     ships = choice.chosen.name if judge.asks_lm else EVIDENCE_ROW
     alone = _evidence(bench, choice)
-    if settings.recorded is not None:
+    if settings.rated.recorded is not None:
         rated = {one.candidate.name: one.rated for one in choice.scored if one.rated is not None}
         if alone is not None:
             rated[EVIDENCE_ROW] = alone
@@ -57,10 +57,10 @@ def judge_costs(
     else:
         rows = list(_asked(bench, choice, judge, settings, objective))
     if alone is not None:
-        split = TRAIN_AND_DEV if settings.recorded is not None else ON_DEV
+        split = TRAIN_AND_DEV if settings.rated.recorded is not None else ON_DEV
         worth = worth_of(alone, objective, settings)
         row = JudgeCost(EVIDENCE_ROW, "evidence", 0.0, 0.0, worth, pareto=False, chosen=False, split=split)
-        rows += [row] if settings.recorded is None else beside([row], rated, ships, settings, objective)
+        rows += [row] if settings.rated.recorded is None else beside([row], rated, ships, settings, objective)
     rows = [replace(row, chosen=row.judge == ships) for row in rows]
     found = sorted(with_front(rows), key=lambda row: (row.dev.value is None, -(row.dev.value or 0.0), row.judge))
     return tuple(found)

@@ -136,16 +136,17 @@ def choose_panel(
     """
     table = _table(bench, [one.candidate.name for one in choice.scored], objective)
     incumbent = choice.chosen
-    limit = {ALL: "", AUTO: "as few as are enough "}.get(str(settings.panel), f"at most {settings.panel} ")
+    most = settings.combine.panel
+    limit = {ALL: "", AUTO: "as few as are enough "}.get(str(most), f"at most {most} ")
     watch.stage("panel", f"{limit}of {len(table.said)} judges, by {objective_name(objective.name)}")
     single = fitted(bench, incumbent, table.part, table.said[incumbent.name])
     fold = folds_by_query(table.part.experts.cluster, bench.seed)
-    most = settings.panel if isinstance(settings.panel, int) else None
+    most = settings.combine.panel if isinstance(settings.combine.panel, int) else None
     members = list(table.said) if most is None else _selected(table, incumbent.name, most)
     if len(members) < 2 or fold is None:
         return _alone(choice, single, f"no judge gains one standard error beside {incumbent.name}, which ships alone")
     nested, curve = _nested(table, choice, fold), tuple[PanelSize, ...]()
-    if settings.panel == AUTO:
+    if settings.combine.panel == AUTO:
         members, curve = _enough(table, incumbent.name, nested, fold, settings)
         if len(members) < 2:
             note = f"no size is ahead by half a standard error of {incumbent.name}, which ships alone"

@@ -84,7 +84,7 @@ def choose_recorded(
             f"{recorded.path}: no judge has {LEAST} labels of two grades in train and dev, the most are "
             f"{max(one.n for one in rated.values())}. Label more items, or record more verdicts."
         )
-    baseline = _baseline(usable, settings.baseline, recorded)
+    baseline = _baseline(usable, settings.rivals.baseline, recorded)
     gains, apart = _gains({name: one.ratings for name, one in usable.items()}, baseline, objective)
     if apart:
         notes.append(f"fewer than {LEAST} items in common with {baseline}, so not compared: {shortly(apart)}")

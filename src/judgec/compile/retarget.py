@@ -130,9 +130,9 @@ def retargeted(retarget: Retarget, settings: CompileSettings, module: dspy.Modul
         before = _recorded(retarget.recorded, judge_of(card), items)
     else:
         before = _asked(source.module, LMSpec.from_card(card.lm, asks=False), items)
-    if settings.recorded is not None:
-        (name, *others) = settings.recorded.judges
-        after = None if others else _recorded(settings.recorded, name, items)
+    if settings.rated.recorded is not None:
+        (name, *others) = settings.rated.recorded.judges
+        after = None if others else _recorded(settings.rated.recorded, name, items)
     else:
         after = _asked(module, settings.lm, items)
     return Retargeted(retarget.name, retarget.margin, before, after)

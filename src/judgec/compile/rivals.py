@@ -100,7 +100,7 @@ class PromotionTest:
 
     def _rivals(self, champion: int | None) -> Rivals:
         """The champion and the judge whose prompt was carried over; without either the baselines."""
-        retarget = self.settings.retarget
+        retarget = self.settings.rivals.retarget
         named = {} if champion is None else {"champion": f"{self.settings.name}@{champion}"}
         if retarget is not None and retarget.name not in named.values():
             named[retarget.name] = retarget.name
@@ -140,9 +140,10 @@ class PromotionTest:
         judge = load_judge(program)
         if not judge.asks_lm:
             return judge.calibrate(items, None)
-        if program.card.settings.get("kind") == RECORDED_KIND and self.settings.recorded is not None:
+        if program.card.settings.get("kind") == RECORDED_KIND and self.settings.rated.recorded is not None:
             name = judge_of(program.card)
-            raw = self.settings.recorded.with_panel(name, judge.joint).judgments(name, [item.item_id for item in items])
+            recorded = self.settings.rated.recorded.with_panel(name, judge.joint)
+            raw = recorded.judgments(name, [item.item_id for item in items])
             return judge.calibrate(items, raw)
         return judge.judge(items, _own_model(program.card, self.session))
 

@@ -71,6 +71,45 @@ class AskedCandidate:
 
 
 @dataclass(frozen=True, slots=True)
+class RatedCandidates:
+    """Candidates that are taken as they are.
+
+    Args:
+        recorded: Verdicts that are looked up, or None.
+        asked: Those that are asked, each with its model of ``lm.members``.
+    """
+
+    recorded: RecordedVerdicts | None = field(default=None, repr=False)
+    asked: tuple[AskedCandidate, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Combine:
+    """How several candidates may be made one judge; by default the best one ships.
+
+    Args:
+        panel: Look for a panel of ``all`` of them, of at most so many, or of as few as are enough (``auto``).
+        cascade: The cheap and the dear one of a cascade.
+    """
+
+    panel: PanelLimit | None = None
+    cascade: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedWith:
+    """What a judge is compared with.
+
+    Args:
+        baseline: Of recorded judges; None for the one with the median objective.
+        retarget: The compiled judge whose prompt is carried over to this model; it may not be much better.
+    """
+
+    baseline: str | None = None
+    retarget: Retarget | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class CompileSettings:
     """Everything that decides the outcome of a compile besides the labels.
 
@@ -102,14 +141,10 @@ class CompileSettings:
         consensus: Of annotators who differ, on what the judge learns from.
         log_traces: Whether MLflow gets the test items on which judge and experts differ as traces, with their texts.
         source: How the labels were read, for the report: what ``read_labels`` was given.
-        recorded: Verdicts of judges that are looked up, in place of a model or beside those that are asked, or None.
-        baseline: The recorded judge to compare with; None for the one with the median objective.
-        panel: Look for a panel of ``all`` recorded judges, of at most so many, or of as few as are enough (``auto``);
-            None for a single one.
-        cascade: The cheap and the dear recorded judge of a cascade, or None.
-        retarget: The compiled judge whose prompt is carried over to this model, or None.
-        asked: Candidates that are asked in place of one prompt, each with its model of ``lm.members``.
-        functions: What is called where one of these models is a Python function, by name.
+        rated: Who grades the labelled items in place of one prompt that is searched for.
+        combine: How they may be made one.
+        rivals: What the judge is compared with besides its own forms and the champion.
+        functions: What is called where a model of ``lm`` is a Python function, by name.
     """
 
     name: str
@@ -138,22 +173,19 @@ class CompileSettings:
     consensus: Consensus = "median"
     log_traces: bool = False
     source: Mapping[str, object] = field(default_factory=dict)
-    recorded: RecordedVerdicts | None = field(default=None, repr=False)
-    baseline: str | None = None
-    panel: PanelLimit | None = None
-    cascade: tuple[str, str] | None = None
-    retarget: Retarget | None = None
-    asked: tuple[AskedCandidate, ...] = ()
+    rated: RatedCandidates = RatedCandidates()
+    combine: Combine = Combine()
+    rivals: ComparedWith = ComparedWith()
     functions: Mapping[str, object] = field(default_factory=dict, repr=False)
 
     @property
     def no_model(self) -> bool:
         """True where nobody is asked, now or ever: the judge is evidence, calibrated."""
-        return self.lm.no_model and self.recorded is None and not self.asked
+        return self.lm.no_model and self.rated.recorded is None and not self.rated.asked
 
     def asked_by(self, judge: CompiledJudge) -> LMSpec:
         """The model that a compiled judge asks: of several candidates those that it is made of."""
-        if not self.asked or not judge.asks_lm:
+        if not self.rated.asked or not judge.asks_lm:
             return self.lm
         if not judge.jurors:  # its verdicts were recorded, all in one place
             return next(one for one in self.lm.members.values() if one.recorded is not None)

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import judgec
 
-SENSORS = Path("trainsets/sensors")
+TRAINSETS = Path("trainsets")
 
 
-def sensors_labels() -> Path:
-    """The constructed labels of ``trainsets/sensors``; its datasheet lies beside them."""
+def shipped(name: str) -> Path:
+    """The folder ``trainsets/NAME``."""
     package = Path(judgec.__file__).parent
-    inside = package / SENSORS  # put there when the wheel was built (setup.py)
-    return (inside if inside.is_dir() else package.parents[1] / SENSORS) / "labels.jsonl"
+    inside = package / TRAINSETS / name  # put there when the wheel was built (setup.py)
+    return inside if inside.is_dir() else package.parents[1] / TRAINSETS / name

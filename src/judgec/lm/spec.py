@@ -117,7 +117,7 @@ class LMSpec(BaseModel):
     @model_validator(mode="after")
     def _has_members(self) -> Self:
         if self.model.startswith(JURY) != bool(self.members):
-            raise ValueError(f"--lm {self.model}: no model; compile-judge --jury NAME,NAME asks several judges.")
+            raise ValueError(f"--lm {self.model}: no model; compile-judge --candidate names several judges.")
         return self
 
     @classmethod

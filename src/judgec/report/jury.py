@@ -9,7 +9,7 @@ def jury_sentence(found: Mapping[str, object]) -> str:
     """How far the members of a jury agreed, in a sentence.
 
     Args:
-        found: From ``SeatedJury.agreement``.
+        found: From ``AskedJudges.agreement``.
     """
     pairs = found["pairs"]
     assert isinstance(pairs, list)  # as it was made

@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from judgec.raters.jury import SeatedJury
+from judgec.raters.asked_judges import AskedJudges
 from judgec.records.game import Game, Games, Pairing, Winner
 from judgec.records.judgment import Judgments
 from judgec.records.label import FloatArray, Item, Text
@@ -54,7 +54,7 @@ class Mark:
         accept: Accepted or not; None when unknown.
         reason: In the judge's words.
         unscored: Why there is no score, or empty.
-        votes: Of a jury, each member's score, by its name; None where it gave none.
+        votes: Of several judges, each member's score, by its name; None where it gave none.
     """
 
     score: float | None
@@ -81,13 +81,13 @@ class ScorePlayer:
 
     Args:
         entries: The answers.
-        jury: Of task grade, answer or another with one answer an item: one judge, or several.
+        judges: Of task grade, answer or another with one answer an item: one judge, or several.
         tie_band: In scale units.
         marks: What was judged so far, by query and agent.
     """
 
     entries: Entries
-    jury: SeatedJury
+    judges: AskedJudges
     tie_band: float
     marks: dict[Cell, Mark] = field(default_factory=dict)
 
@@ -100,7 +100,7 @@ class ScorePlayer:
     def _judge(self, cells: Sequence[Cell]) -> None:
         if not cells:
             return
-        judged, said = self.jury.judged([self.entries.item(*cell) for cell in cells])
+        judged, said = self.judges.judged([self.entries.item(*cell) for cell in cells])
         for i, cell in enumerate(cells):
             scores = judged.score[i]
             missing = judged.unscored[i] or ("no score of an aspect" if np.isnan(scores).any() else "")
@@ -138,14 +138,14 @@ class PairPlayer:
 
     Args:
         entries: The answers.
-        jury: Of task preference: one judge, or several.
+        judges: Of task preference: one judge, or several.
         contexts: The documents to show for a query and two agents, as texts.
         one_order: Ask one order only; which one follows from a hash of query and agents.
         answers: Both answers as they cite these documents; None for answers as their agents wrote them.
     """
 
     entries: Entries
-    jury: SeatedJury
+    judges: AskedJudges
     contexts: Callable[[str, str, str], tuple[str, ...]]
     one_order: bool = False
     answers: Callable[[str, str, str], tuple[str, ...]] | None = None
@@ -165,8 +165,8 @@ class PairPlayer:
         """The games that the judge is asked about."""
         if not items:
             return ()
-        judged, said = self.jury.judged(items, one_order=self.one_order)
-        scale = self.jury.judge.scale
+        judged, said = self.judges.judged(items, one_order=self.one_order)
+        scale = self.judges.judge.scale
         words: dict[int, Winner] = {scale.position(word): word for word in ("a", "b", "tie")}
         return tuple(
             Played(
@@ -180,7 +180,7 @@ class PairPlayer:
                 reason=judged.rationale[i],
                 flipped=None if judged.unscored[i] else _flipped(judged, said, i),
                 votes={name: words.get(int(one.grade[i, 0])) for name, one in said.items()},
-                without_contexts=self.jury.reads_contexts and "contexts" not in items[i].inputs,
+                without_contexts=self.judges.reads_contexts and "contexts" not in items[i].inputs,
             )
             for i, pairing in enumerate(shown)
         )
@@ -208,7 +208,7 @@ def _tie(pairing: Pairing) -> Played:
 
 
 def _flipped(judged: Judgments, said: Mapping[str, Judgments], row: int) -> bool | None:
-    """Whether the verdict on an item changed with the order; of a jury, whether a member's did."""
+    """Whether the verdict on an item changed with the order; of several judges, whether a member's did."""
     known = [bool(one.flipped[row]) for one in (said.values() or (judged,)) if one.flipped is not None]
     return any(known) if known else None
 

@@ -57,10 +57,19 @@ class Recorded:
     Args:
         name: What it is called among judges.
         verdicts: A table of ``item_id`` and ``grade`` or ``preference``.
+        range: Its worst and best number, where its numbers are not grades of the scale: ``(0, 1)``.
+
+    Raises:
+        UserError: A range of one number.
     """
 
     name: str
     verdicts: "Source" = field(repr=False)
+    range: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        if self.range is not None and self.range[0] == self.range[1]:
+            raise UserError(f"Recorded {self.name}: range {self.range}; two different numbers, the worst first.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,7 +308,7 @@ def _check_beside(options: CompileJudgeOptions, said: str) -> None:
         "--has-citations": options.has_citations,
     }
     if given := [option for option, has in others.items() if has]:
-        raise UserError(f"{said} and {given[0]}: jurors have their own prompts and models. Leave {given[0]} out.")
+        raise UserError(f"{said} and {given[0]}: candidates are asked as they are. Leave {given[0]} out.")
 
 
 def _combined(options: CompileJudgeOptions, given: Sequence[object]) -> CompileJudgeOptions:
@@ -352,12 +361,7 @@ def _with_recorded(options: CompileJudgeOptions, recorded: Sequence[Recorded | _
         )
     if files:
         return replace(options, lm=f"{RECORDED}{files[0].file}", judges=files[0].glob)
-    import pandas as pd
-
-    from judgec.verbs.frames import as_frame
-
-    frames = [as_frame(one.verdicts).assign(judge=one.name) for one in recorded if isinstance(one, Recorded)]
-    return replace(options, verdicts=(pd.concat(frames, ignore_index=True),))  # type: ignore[arg-type]  # as Python may
+    return replace(options, verdicts=tuple(recorded))  # type: ignore[arg-type]  # as Python may
 
 
 def _jury(options: CompileJudgeOptions) -> dict[str, _Side]:

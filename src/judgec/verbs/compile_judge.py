@@ -12,7 +12,15 @@ from judgec.compile.release import Place, check_place
 from judgec.compile.retarget import check_carried, with_the_same_prompt
 from judgec.compile.search.candidates import UNCOMPILED
 from judgec.compile.search.plan import CallPlan
-from judgec.compile.settings import CompileSettings, Retarget, Weighs, reflection_spec
+from judgec.compile.settings import (
+    Combine,
+    ComparedWith,
+    CompileSettings,
+    RatedCandidates,
+    Retarget,
+    Weighs,
+    reflection_spec,
+)
 from judgec.connect.tracking.store import tracking_store
 from judgec.errors import UserError
 from judgec.labels.labels import people_only
@@ -145,14 +153,12 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
         weighs=Weighs(options.factors, options.has_citations),
         source=labels.source,
         prompts=_prompts(options, labels.label_set, spec),
-        recorded=verdicts,
-        retarget=None
-        if start is None
-        else Retarget(start, _margin(options), None if recorded is None else recorded.every),
-        baseline=None if options.baseline is None else candidates.named(options.baseline, others),
-        panel=panel_of(options),
-        cascade=cascade_of(options, spec, verdicts, candidates),
-        asked=asked,
+        rated=RatedCandidates(verdicts, asked),
+        combine=Combine(panel_of(options), cascade_of(options, spec, verdicts, candidates)),
+        rivals=ComparedWith(
+            None if options.baseline is None else candidates.named(options.baseline, others),
+            None if start is None else Retarget(start, _margin(options), None if recorded is None else recorded.every),
+        ),
         functions=candidates.functions,
     )
 

@@ -18,8 +18,8 @@ from judgec.errors import UserError
 from judgec.lm.session import Session
 from judgec.lm.usage import Account
 from judgec.lm.watch import Watch
+from judgec.raters.asked_judges import AskedJudge, AskedJudges
 from judgec.raters.judge import CompiledJudge
-from judgec.raters.jury import Seat, SeatedJury
 from judgec.raters.recorded import recorded_judges
 from judgec.raters.tasks.preference import weighing
 from judgec.records.card import EVIDENCE_ALONE, ProgramCard
@@ -384,22 +384,22 @@ def _jury(
     options: EvaluateOptions,
     panel: TournamentJudges,
     opened: Callable[[TournamentJudge], tuple[CompiledJudge, Session]],
-) -> SeatedJury:
+) -> AskedJudges:
     """The judges with their ways to their models; those that compare weigh what the options say."""
-    seats = []
+    members = []
     for one in panel.members:
         judge, session = opened(one)
         if judge.pairs and (options.factors or options.has_citations):
             module = weighing(judge.module, factors=options.factors, citations=options.has_citations)
             judge = replace(judge, module=module)
-        seats.append(Seat(one.name, judge, session.ask))
-    return SeatedJury(tuple(seats))
+        members.append(AskedJudge(one.name, judge, session.ask))
+    return AskedJudges(tuple(members))
 
 
 def _player(
     options: EvaluateOptions,
     card: ProgramCard,
-    jury: SeatedJury,
+    jury: AskedJudges,
     entries: Entries,
     relevance: Relevance | None,
 ) -> Player:

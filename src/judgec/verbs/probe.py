@@ -270,7 +270,7 @@ def run_probe(options: ProbeOptions, watch: Watch) -> ProbeReport:
 
 def _validities(judge: ReplyPanel) -> list[Validity]:
     """Whether what was measured of the compiled judges holds of what they judged."""
-    seated = [(seat.card, jury.inputs) for jury in judge.juries for seat in jury.seats]
+    seated = [(seat.card, jury.inputs) for jury in judge.everybody for seat in jury.members]
     return [validity_of(card, inputs) for card, inputs in seated if card is not None]
 
 

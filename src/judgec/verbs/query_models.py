@@ -10,8 +10,8 @@ from judgec.lm.spec import NO_LM, LMSpec
 from judgec.rag.probes.judging.panel import FIELDS, ReplyPanel, uncompiled
 from judgec.rag.queries.reliability import Reliability, ReliabilityJudge, Rules
 from judgec.raters import programs
+from judgec.raters.asked_judges import AskedJudge, AskedJudges
 from judgec.raters.judge import load_judge
-from judgec.raters.jury import Seat, SeatedJury
 from judgec.raters.programs import Program
 from judgec.records.card import ProgramCard
 from judgec.records.scenario.schema import BY_JUDGE, CRITERIA
@@ -78,7 +78,7 @@ def open_panel(
     if rejection is not None:
         other = _jury(rejection, other, "--rejection-judge", "rejection", home, session, unproven)
     named = [metric for metric in metrics if metric.startswith(BY_JUDGE)]
-    own = {name: SeatedJury((_grader(name, home, session, unproven),)) for name in named}
+    own = {name: AskedJudges((_grader(name, home, session, unproven),)) for name in named}
     further = {**panel.further, **own}
     if BIAS in metrics and BIAS not in further:
         raise UserError(f"metric {BIAS}: no rule sees it; a model or a judge is needed. Give --lm, or {BY_JUDGE}NAME.")
@@ -86,21 +86,21 @@ def open_panel(
 
 
 def _jury(
-    names: str, uncompiled_one: SeatedJury | None, option: str, task: str, home: Path, session: Session, unproven: bool
-) -> SeatedJury:
+    names: str, uncompiled_one: AskedJudges | None, option: str, task: str, home: Path, session: Session, unproven: bool
+) -> AskedJudges:
     """The judge of a name, or with commas a jury, in which ``zero-shot`` is the prompt that nobody compiled."""
-    seats: list[Seat] = []
+    members: list[AskedJudge] = []
     for name in as_names(names, option):
         if name != ZERO_SHOT or programs.versions(home, ZERO_SHOT):
-            seats.append(_seat(name, option, task, home, session, unproven))
+            members.append(_judge_of(name, option, task, home, session, unproven))
         elif uncompiled_one is None:
             raise UserError(f"{option} {ZERO_SHOT}: it has no model of its own; --lm MODEL is needed. Add the model.")
         else:
-            seats += uncompiled_one.seats
-    return SeatedJury(tuple(seats))
+            members += uncompiled_one.members
+    return AskedJudges(tuple(members))
 
 
-def _grader(metric: str, home: Path, session: Session, unproven: bool) -> Seat:
+def _grader(metric: str, home: Path, session: Session, unproven: bool) -> AskedJudge:
     """A compiled judge as a metric: of any task that reads no more than a reply has."""
     name = metric.removeprefix(BY_JUDGE)
     program = programs.load(home, programs.champion_or_newest(home, name))
@@ -114,7 +114,7 @@ def _grader(metric: str, home: Path, session: Session, unproven: bool) -> Seat:
     return _proven(program, f"metric {metric}", session, unproven)
 
 
-def _seat(name: str, option: str, task: str, home: Path, session: Session, unproven: bool) -> Seat:
+def _judge_of(name: str, option: str, task: str, home: Path, session: Session, unproven: bool) -> AskedJudge:
     program = programs.load(home, programs.champion_or_newest(home, name))
     card = program.card
     missing = [aspect for aspect in CRITERIA if task == "answer" and aspect not in card.aspects]
@@ -126,11 +126,11 @@ def _seat(name: str, option: str, task: str, home: Path, session: Session, unpro
     return _proven(program, f"{option} {name}", session, unproven)
 
 
-def _proven(program: Program, where: str, session: Session, unproven: bool) -> Seat:
+def _proven(program: Program, where: str, session: Session, unproven: bool) -> AskedJudge:
     card = program.card
     if not card.promoted and not unproven:
         raise UserError(f"{where}: not shown to be better ({card.reason}). Compile another, or --unproven.")
-    return Seat(_shown(card), load_judge(program), ask_of(session.spec.of_judge(card.lm), session), card)
+    return AskedJudge(_shown(card), load_judge(program), ask_of(session.spec.of_judge(card.lm), session), card)
 
 
 def _shown(card: ProgramCard) -> str:

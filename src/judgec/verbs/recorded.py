@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from judgec.compile.settings import ALL, AUTO, PanelLimit
 from judgec.errors import UserError
 from judgec.labels.proposal import UserChoices, usual_heads
-from judgec.labels.rows.ranges import with_range
+from judgec.labels.rows.ranges import Range, with_range
 from judgec.labels.rows.raters import columns_of
 from judgec.lm.spec import RECORDED, LMSpec
 from judgec.raters.cascade import EVIDENCE
@@ -18,8 +18,8 @@ from judgec.table.datasheet import Datasheet
 from judgec.table.rows.columns import label_columns, listed, missing_columns, renamed
 from judgec.table.table import Table
 from judgec.table.tables import TableSource, opened, read_table
-from judgec.verbs.candidates import Candidates
-from judgec.verbs.frames import IN_MEMORY, as_table, named_table, table_source
+from judgec.verbs.candidates import Candidates, Recorded
+from judgec.verbs.frames import IN_MEMORY, as_frame, as_table, named_table, table_source
 from judgec.verbs.labels import Labels
 from judgec.verbs.options.compile_judge import CompileJudgeOptions
 
@@ -59,7 +59,7 @@ def recorded_of(options: CompileJudgeOptions, labels: Labels, *, asked: bool = F
     file = options.lm.removeprefix(RECORDED) if options.lm.startswith(RECORDED) else None
     if asked:
         if options.judges is not None:
-            raise UserError(f"--judges {options.judges}: narrows recorded judges; --jury names its own. Drop one.")
+            raise UserError(f"--judges {options.judges}: narrows recorded judges; candidates are named. Drop one.")
         return None
     if file is None and not options.verdicts:
         for option, value in (
@@ -71,7 +71,7 @@ def recorded_of(options: CompileJudgeOptions, labels: Labels, *, asked: bool = F
             if value is not None:
                 raise UserError(
                     f"{option} {value}: chooses among recorded judges, and there are none; --lm recorded:FILE, "
-                    "--verdicts COLUMN,... or --jury NAME,NAME is valid beside it. Add one, or drop it."
+                    "--verdicts COLUMN,... or several --candidate is valid beside it. Add one, or drop it."
                 )
         return None
     for option, given in (("--optimizer", options.optimizer != "auto"), ("--reflection-lm", options.reflection_lm)):
@@ -91,6 +91,9 @@ def recorded_of(options: CompileJudgeOptions, labels: Labels, *, asked: bool = F
         _check_apart(table, names, about, options, labels)
         source, model = from_columns(table, names, about.task, about.aspects), f"{RECORDED}{COLUMNS}"
     else:
+        tables: Sequence[object] = options.verdicts
+        ranged = {one.name: one.range for one in tables if isinstance(one, Recorded) and one.range is not None}
+        about = replace(about, ranges={name: Range(*ends) for name, ends in ranged.items()})
         source, model = named_table(_frame(options.verdicts), NAMES, options.missing), f"{RECORDED}{IN_MEMORY}"
     found = read_recorded(source, about, options.judges, labels.label_set)
     judges = check_against(found, labels.label_set)
@@ -181,14 +184,14 @@ def cascade_of(
         others = () if recorded is None else recorded.judges
         cheap, dear = (name if name == EVIDENCE else candidates.named(name, others) for name in (cheap, dear))
         if cheap == dear:
-            raise UserError(f"{said}: {cheap} twice; two different jurors are valid. Name both.")
+            raise UserError(f"{said}: {cheap} twice; two different candidates are valid. Name both.")
     elif recorded is not None:
         for name in (dear,) if cheap == EVIDENCE else (cheap, dear):
             recorded.require(name)
     elif spec.no_model or (cheap, dear) != (EVIDENCE, spec.model):
         raise UserError(
             f"{said}: with a model that is asked, {EVIDENCE},MODEL is valid, where --lm MODEL is a language model; two "
-            "judges are compared from recorded verdicts, or as jurors. Add --lm recorded:FILE, or --jury NAME,NAME."
+            "judges are compared from recorded verdicts, or as candidates. Add --lm recorded:FILE, or two --candidate."
         )
     if cheap == EVIDENCE and not options.evidence:
         raise UserError(f"{said}: --no-evidence leaves {EVIDENCE} out. Drop one of them.")
@@ -244,6 +247,10 @@ def without(name: str, lacks: int, items: int) -> str:
 
 
 def _frame(given: Sequence[object]) -> object:
+    if named := [one for one in given if isinstance(one, Recorded)]:
+        import pandas as pd
+
+        return pd.concat([as_frame(one.verdicts).assign(judge=one.name) for one in named], ignore_index=True)
     (frame,) = given if len(given) == 1 else (None,)
     if frame is None:
         raise UserError("verdicts: several tables; names of columns, or one DataFrame, is valid. Pass one of these.")

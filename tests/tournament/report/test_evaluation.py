@@ -9,7 +9,7 @@ import pytest
 
 from judgec.connect.tracking.metrics import MOST_SHOWN
 from judgec.errors import UserError
-from judgec.raters.jury import SeatedJury
+from judgec.raters.asked_judges import AskedJudges
 from judgec.records.estimate import Estimate
 from judgec.records.scale import Scale
 from judgec.table.datasheet import Datasheet
@@ -40,7 +40,7 @@ EVIL = "<script>alert(1)</script>"
 @pytest.fixture(scope="module")
 def found() -> Evaluation:
     entries = league({"best+v2": [5, 4, 5, 4, 5], EVIL: [3, 4, 3, 2, 1], "worst": [1, 2, None, 1, 0]})
-    player = ScorePlayer(entries, SeatedJury.alone(grader(), asking(grading_engine()).run), tie_band=0.5)
+    player = ScorePlayer(entries, AskedJudges.alone(grader(), asking(grading_engine()).run), tie_band=0.5)
     played, _ = play_tournament(entries, player, GamePlan())
     board = make_leaderboard(as_games(played, entries), tournaments=10, resamples=50)
     return Evaluation(entries, make_card(), board, played, marks=player.marks, tie_band="0.5", unproven="nobody knows")
@@ -92,7 +92,7 @@ def test_page_is_self_contained_escapes_everything_and_is_stamped(found: Evaluat
 
 def test_page_begins_with_who_leads_whom_that_beats_and_from_whom_it_is_not_told_apart() -> None:
     entries = league({"best": [5, 4] * 10, "twin": [4, 5] * 10, "worst": [1, 0] * 10})
-    player = ScorePlayer(entries, SeatedJury.alone(grader(), asking(grading_engine()).run), tie_band=0.5)
+    player = ScorePlayer(entries, AskedJudges.alone(grader(), asking(grading_engine()).run), tie_band=0.5)
     played, _ = play_tournament(entries, player, GamePlan())
     board = make_leaderboard(as_games(played, entries), tournaments=10, resamples=50)
     html = page(Evaluation(entries, make_card(), board, played, marks=player.marks), title="t", created="")
@@ -102,7 +102,7 @@ def test_page_begins_with_who_leads_whom_that_beats_and_from_whom_it_is_not_told
 def test_page_of_hostile_names_and_texts_runs_nothing_and_loads_nothing() -> None:
     evil = "'\"></td></table><script>alert(1)</script><img src=x onerror=alert(2)>"
     entries = league({f"a {evil}": [5, 4, 5, 4, 5], f"b {evil}": [3, 4, 3, 2, 1]})
-    player = ScorePlayer(entries, SeatedJury.alone(grader(), asking(grading_engine()).run), tie_band=0.5)
+    player = ScorePlayer(entries, AskedJudges.alone(grader(), asking(grading_engine()).run), tie_band=0.5)
     played, _ = play_tournament(entries, player, GamePlan())
     board = make_leaderboard(as_games(played, entries), tournaments=10, resamples=50)
     gap = Estimate(value=0.25, low=0.125, high=0.5, note=evil)
@@ -255,7 +255,7 @@ def test_run_shows_the_judge_and_the_five_best_agents_and_keeps_the_rest_in_the_
     assert run.headline["games"] == 11
     assert "average_win_percent.worst" in run.headline  # there are few: all are shown
     entries = league({f"a{n}": [5 - n % 5, n % 4, 3, 4, 5 - n % 3] for n in range(9)})
-    player = ScorePlayer(entries, SeatedJury.alone(grader(), asking(grading_engine()).run), tie_band=0.5)
+    player = ScorePlayer(entries, AskedJudges.alone(grader(), asking(grading_engine()).run), tie_band=0.5)
     played, _ = play_tournament(entries, player, GamePlan())
     board = make_leaderboard(as_games(played, entries), tournaments=10, resamples=50)
     large = run_of(replace(found, entries=entries, board=board, played=played), folder=tmp_path, started=1.0, ended=2.0)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from judgec.errors import UserError
-from judgec.raters.jury import SeatedJury
+from judgec.raters.asked_judges import AskedJudges
 from judgec.records.game import Games
 from judgec.stats.rating.expert_sample import sample_order
 from judgec.tournament.play import GamePlan, ScorePlayer, as_games, play_tournament
@@ -61,7 +61,7 @@ def test_equal_lengths_takes_out_what_length_alone_won() -> None:
     }
     padded = type(entries)(queries=entries.queries, answers=answers)
     played, _ = play_tournament(
-        padded, ScorePlayer(padded, SeatedJury.alone(grader(), asking(grading_engine()).run), 0.5), GamePlan()
+        padded, ScorePlayer(padded, AskedJudges.alone(grader(), asking(grading_engine()).run), 0.5), GamePlan()
     )
     found, _ = equal_lengths(as_games(played, padded), padded)
     assert found is not None
@@ -75,7 +75,7 @@ def test_equal_lengths_takes_out_what_length_alone_won() -> None:
 def test_equal_lengths_of_equally_long_answers_say_why_there_are_none() -> None:
     entries = league({"x": [1, 2], "y": [2, 1]})
     played, _ = play_tournament(
-        entries, ScorePlayer(entries, SeatedJury.alone(grader(), asking(grading_engine()).run), 0.5), GamePlan()
+        entries, ScorePlayer(entries, AskedJudges.alone(grader(), asking(grading_engine()).run), 0.5), GamePlan()
     )
     found, notes = equal_lengths(as_games(played, entries), entries)
     assert found is None

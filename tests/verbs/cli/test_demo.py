@@ -2,7 +2,6 @@
 
 import json
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,15 +10,16 @@ import pytest
 
 import judgec as package
 from judgec.errors import UserError
-from judgec.labels.shipped import sensors_labels
+from judgec.labels.shipped import shipped
 from judgec.verbs.cli.demo import FAMILY, require_here
 from tests.verbs.cli.process import ROOT, judgec
 
 
 def test_labels_that_ship_are_the_one_file_of_the_checkout() -> None:
-    assert sensors_labels().samefile(ROOT / "trainsets" / "sensors" / "labels.jsonl")
-    assert (sensors_labels().parent / "datasheet.toml").is_file()
-    assert not [path for path in (ROOT / "src").rglob("labels.jsonl") if "build" not in path.parts]
+    for name, labels in (("sensors", "labels.jsonl"), ("hanna", "labels.csv")):
+        assert (shipped(name) / labels).samefile(ROOT / "trainsets" / name / labels)
+        assert (shipped(name) / "datasheet.toml").is_file()
+        assert not [path for path in (ROOT / "src").rglob(labels) if "build" not in path.parts]
 
 
 def test_labels_that_ship_are_those_inside_an_installed_package(
@@ -29,7 +29,7 @@ def test_labels_that_ship_are_those_inside_an_installed_package(
     inside.parent.mkdir(parents=True)
     inside.touch()
     monkeypatch.setattr(package, "__file__", str(tmp_path / "site-packages" / "judgec" / "__init__.py"))
-    assert sensors_labels() == inside
+    assert shipped("sensors") == inside.parent
 
 
 def test_demo_of_the_catalogue_outside_the_project_says_where_to_run_it(
@@ -48,28 +48,33 @@ def test_make_demo_runs_the_command_of_its_own_environment() -> None:
 
 
 @pytest.mark.full
-def test_demo_compiles_a_fresh_family_says_constructed_labels_and_its_next_command_runs(tmp_path: Path) -> None:
-    taken = tmp_path / "programs" / f"{FAMILY}-1" / "0001"
-    taken.mkdir(parents=True)
-    done = judgec(tmp_path, "demo")
-    assert f"{FAMILY}-2@1: what you get" in done.stdout
-    assert "constructed labels" in done.stderr
-    assert "note: no model: " in done.stderr
-    *_, judge, ui = done.stderr.strip().splitlines()
-    labels = shlex.quote(str(sensors_labels()))
-    assert judge.startswith(f"Next: judgec judge {labels} --judge sensors-demo-2")
-    assert ui.strip() == "judgec ui"
-    report = json.loads((tmp_path / "programs" / f"{FAMILY}-2" / "0001" / "report.json").read_text())
-    judges = report["test"]
-    assert judges["uncompiled"]["tau_b"]["value"] is None  # no model, no prompt
+def test_demo_compiles_fresh_families_says_what_compiling_brought_and_is_tested_on_what_is_new(tmp_path: Path) -> None:
+    (tmp_path / "programs" / f"{FAMILY}-1" / "0001").mkdir(parents=True)
+    done = judgec(tmp_path, "demo", "--json")
+    report = json.loads(done.stdout)
+    compared = report["compared"]
+    typical, compiled, _, together = (compared[name]["qwk"]["value"] for name in compared)
+    assert typical < compiled < together
+    assert report["program"] == f"{FAMILY}-2"
     assert report["promoted"]
-    assert judges["ceiling"]["n"] == judges["compiled_loo"]["n"] > 0
-    subprocess.run(judge.removeprefix("Next: "), cwd=tmp_path, shell=True, capture_output=True, check=True)  # noqa: S602  # as a user types it
-    assert (tmp_path / "judged.jsonl").read_text().count("\n") == 866  # a row of the labels each
+    assert report["lm_calls"] == 0
+    alone = json.loads((tmp_path / "programs" / f"{FAMILY}-2-chatgpt" / "0001" / "report.json").read_text())
+    assert alone["test"]["uncompiled"]["qwk"]["value"] == typical
+    assert (tmp_path / "programs" / f"{FAMILY}-2" / "0001" / "report.html").is_file()
 
 
 @pytest.mark.full
-def test_demo_tournament_tells_the_broken_systems_from_the_others(tmp_path: Path) -> None:
+def test_demo_ranks_writers_as_people_do_better_compiled(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "judgec.verbs.cli.demo_writers"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=600)
+    found = re.search(r"tau-b (\.\d+); ChatGPT as it is with (\.\d+)\.", " ".join(done.stderr.split()))
+    assert found is not None
+    assert float(found[1]) > float(found[2])
+    assert len(re.findall(r"^(?: .*\d\.\d\d \[\d\.\d\d, \d\.\d\d\]){3}", done.stdout, re.MULTILINE)) == 11
+
+
+@pytest.mark.full
+def test_demo_of_agents_tells_the_broken_systems_from_the_others(tmp_path: Path) -> None:
     (tmp_path / "trainsets").symlink_to(ROOT / "trainsets")
     command = [sys.executable, "-m", "judgec.verbs.cli.demo_tournament"]
     subprocess.run(command, cwd=tmp_path, capture_output=True, check=True, timeout=600)

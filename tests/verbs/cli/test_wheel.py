@@ -16,7 +16,7 @@ from tests.verbs.cli.process import ROOT
 
 WHEEL = f"judgec-{__version__}-py3-none-any.whl"
 SDIST = f"judgec-{__version__}.tar.gz"
-SENSORS = ROOT / "trainsets" / "sensors"
+TRAINSETS = ROOT / "trainsets"
 SOURCES = ("src", "tests", "docs", "benchmarks", "trainsets")
 JUNK = (  # what lies in a tree that has been worked in
     *("mlruns/mlflow.db", "programs/sensors/0001/card.json", ".judgec/journal.db", "shared/data/labels.jsonl"),
@@ -115,9 +115,10 @@ def test_source_distribution_holds_the_tree_and_nothing_that_was_made_in_it(tree
 def test_wheel_holds_the_package_its_data_the_labels_and_the_licence(tree: Path, built: Path) -> None:
     with zipfile.ZipFile(built / WHEEL) as packed:
         names = set(packed.namelist())
-        for name in ("labels.jsonl", "datasheet.toml", "README.md"):
-            assert packed.read(f"judgec/trainsets/sensors/{name}") == (SENSORS / name).read_bytes()
-            names.remove(f"judgec/trainsets/sensors/{name}")
+        hanna = [path.relative_to(TRAINSETS) for path in (TRAINSETS / "hanna").iterdir()]
+        for path in (*(Path("sensors") / name for name in ("labels.jsonl", "datasheet.toml", "README.md")), *hanna):
+            assert packed.read(f"judgec/trainsets/{path}") == (TRAINSETS / path).read_bytes()
+            names.remove(f"judgec/trainsets/{path}")
     package = tree / "src"
     expected = {path.relative_to(package).as_posix() for path in (package / "judgec").rglob("*") if path.is_file()}
     about = {name for name in names if name.startswith(f"judgec-{__version__}.dist-info/")}
@@ -143,9 +144,11 @@ def test_wheel_outside_the_tree_compiles_the_demo_and_its_next_command_runs(inst
     assert Path(told.strip()).is_relative_to(installed.parent)
     assert run(installed / "judgec", "--version", folder=folder) == f"judgec {__version__}\n"
     said = run(installed / "judgec", "demo", folder=folder)
-    assert "constructed labels" in said
-    assert (folder / "programs" / "sensors-demo-1" / "0001" / "report.html").is_file()
-    (judge,) = (line.removeprefix("Next: ") for line in said.splitlines() if line.startswith("Next: "))
-    assert judge.startswith(".venv/bin/judgec judge .venv/lib/python")
-    run("sh", "-c", judge, folder=folder)
-    assert (folder / "judged.jsonl").read_text().count("\n") == 866  # a row of the labels each
+    assert "ChatGPT with a typical prompt agrees with people by" in said
+    assert (folder / "programs" / "hanna-demo-1" / "0001" / "report.html").is_file()
+    (init,) = (line.removeprefix("Next: ") for line in said.splitlines() if line.startswith("Next: "))
+    assert init.startswith(".venv/bin/judgec init ")
+    (labels,) = (folder / ".venv").rglob("trainsets/sensors/labels.jsonl")
+    (folder / "mine.jsonl").write_bytes(labels.read_bytes())
+    run("sh", "-c", f"{init.rpartition(' ')[0]} mine.jsonl --yes", folder=folder)
+    assert (folder / "judgec.toml").is_file()

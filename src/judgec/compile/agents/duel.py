@@ -10,8 +10,8 @@ from judgec.compile.agents.metric import entries_of
 from judgec.compile.pipeline import COMPILED
 from judgec.lm.executor import Ask
 from judgec.rag.agents.answer import Answer
+from judgec.raters.asked_judges import AskedJudges
 from judgec.raters.judge import CompiledJudge
-from judgec.raters.jury import SeatedJury
 from judgec.records.card import ProgramCard
 from judgec.records.estimate import Estimate
 from judgec.stats.agreement.statistic import mean
@@ -118,9 +118,9 @@ def duel(
 def _player(entries: Entries, judge: CompiledJudge, card: ProgramCard, ask: Ask) -> Player:
     if judge.pairs:
         showing = Showing(entries)
-        return PairPlayer(entries, SeatedJury.alone(judge, ask), showing, answers=showing.answers)
+        return PairPlayer(entries, AskedJudges.alone(judge, ask), showing, answers=showing.answers)
     band = half_a_grade(card.scale).width if card.tie_band is None else card.tie_band
-    return ScorePlayer(entries, SeatedJury.alone(judge, ask), band)
+    return ScorePlayer(entries, AskedJudges.alone(judge, ask), band)
 
 
 def _result(one: Played) -> float | None:

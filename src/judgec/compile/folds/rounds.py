@@ -97,14 +97,14 @@ class Compiling:
             no_model=settings.no_model,
             objective=self.objective,
             soft=settings.consensus == "soft",
-            recorded=settings.recorded,
+            recorded=settings.rated.recorded,
         )
-        if settings.recorded is not None:
+        if settings.rated.recorded is not None:
             choice = choose_recorded(bench, self.uncompiled.module, settings, self.objective, self.watch)
-            if settings.panel is not None:
+            if settings.combine.panel is not None:
                 choice = choose_panel(bench, choice, settings, self.objective, self.watch)
             if choice.panel is not None:
-                named = settings.recorded.with_panel(choice.chosen.name, choice.panel.panel)
+                named = settings.rated.recorded.with_panel(choice.chosen.name, choice.panel.panel)
                 bench = replace(bench, recorded=named)
         elif settings.no_model:
             choice = ChosenPrompt(self.uncompiled, evidence_only(bench, self.uncompiled), (), ())
@@ -122,7 +122,7 @@ class Compiling:
                 "that is asked are needed. Label more items, or name a model with --lm."
             )
         cascade = None
-        if settings.cascade is not None:
+        if settings.combine.cascade is not None:
             module, chosen = self.uncompiled.module, choice.chosen
             cascade = make_cascade(bench, module, chosen, settings, self.objective, self.watch, self.tested)
         if not dataset.test.items:

@@ -1,46 +1,128 @@
-"""``judgec demo``: compile a judge on the labels that ship with judgec, in a family of its own each time."""
+"""``judgec demo``: real models' grades of stories beside people's, as they are and compiled; no key, no model."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from judgec.errors import UserError
 from judgec.verbs.cli.shell import HomeOption, JsonOption, TrackingOption
 
-FAMILY = "sensors-demo"
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from judgec.records.agreement import Agreement
+    from judgec.report.progress import Bar
+    from judgec.report.report import Report
+    from judgec.verbs.compilation import Compilation
+
+FAMILY = "hanna-demo"
+ASPECT = "relevance"
+MODEL = "ChatGPT"
+ALL_MODELS = "four models"
+NOTEBOOK = Path("docs/notebooks/compile.ipynb")
 
 
 def demo(home: HomeOption = Path(), tracking_uri: TrackingOption = None, json: JsonOption = False) -> None:
-    """Compile a judge on the labels that ship with judgec; no key and no file is needed."""
-    from judgec.verbs.cli.output import print_json
-
-    _, report = compile_demo(home, tracking_uri=tracking_uri, show=not json)
-    if json:
-        print_json(report)
-
-
-def compile_demo(home: Path, *, tracking_uri: str | None = None, show: bool = True) -> tuple[str, dict[str, object]]:
-    """Compile on ``trainsets/sensors``; on screen the next two commands run as they are printed.
-
-    Returns: The name of the family, and the report of ``--json``.
-    """
-    from judgec.labels.shipped import sensors_labels
+    """Compile judges of stories that people and four models graded; no key and no file is needed."""
     from judgec.raters.programs import names
     from judgec.report.progress import Bar
-    from judgec.verbs.cli.output import print_report
-    from judgec.verbs.compilation import compiled_report
-    from judgec.verbs.compile_judge import compile_judge
-    from judgec.verbs.options.compile_judge import CompileJudgeOptions
-    from judgec.verbs.typed import nearest
+    from judgec.verbs.cli.output import print_json, print_report
 
     taken = set(names(home))
     family = next(name for k in range(1, len(taken) + 2) if (name := f"{FAMILY}-{k}") not in taken)
-    labels = nearest(sensors_labels())
-    options = CompileJudgeOptions(labels=labels, name=family, home=home, tracking_uri=tracking_uri)
-    bar = Bar(shown=show)
-    found = compile_judge.run(options, bar)
+    bar = Bar(shown=not json)
+    one = compile_stories(f"{family}-{MODEL.lower()}", home, bar, tracking_uri=tracking_uri, model=MODEL)
+    together = compile_stories(family, home, bar, tracking_uri=tracking_uri)
     bar.close()
-    if show:
-        print_report(compiled_report(found, options, labels))
-    return family, dict(found.report)
+    if json:
+        compared = {called: agreement.to_json() for called, agreement in _compared(one, together).items()}
+        print_json({**together.report, "compared": compared})
+    else:
+        print_report(_report(one, together, home))
+
+
+def stories() -> "tuple[pd.DataFrame, pd.DataFrame]":
+    """Relevance as people graded it, and as each model did with each of its prompts."""
+    import pandas as pd
+
+    from judgec.labels.shipped import shipped
+
+    folder, label = shipped("hanna"), f"grade.{ASPECT}"
+    labels = pd.read_csv(folder / "labels.csv")
+    said = pd.read_parquet(folder / "verdicts.parquet")
+    return labels[["item_id", "query_id", "agent", "query", "answer", label]], said[said["aspect"] == ASPECT]
+
+
+def compile_stories(
+    name: str, home: Path, bar: "Bar", *, tracking_uri: str | None = None, model: str = "", folds: int = 1
+) -> "Compilation":
+    """Compile a judge of recorded verdicts; texts are not there, so that it reads no evidence.
+
+    Args:
+        name: Of its family.
+        home: Folder that holds ``programs/``.
+        bar: Told what happens.
+        tracking_uri: Where the run is logged.
+        model: Whose prompts compete; empty for those of all models, which may be a panel.
+        folds: 1 tests on three stories in ten.
+    """
+    from judgec.verbs.compile_judge import compile_judge
+    from judgec.verbs.options.compile_judge import CompileJudgeOptions
+
+    labels, said = stories()
+    options = CompileJudgeOptions(
+        labels=labels,
+        name=name,
+        home=home,
+        tracking_uri=tracking_uri,
+        task="answer",
+        scale={"grades": [1, 2, 3, 4, 5], "accept_at": 4},
+        verdicts=(said[said["judge"].str.startswith(model)],),  # type: ignore[arg-type]  # as Python may
+        panel=None if model else "all",
+        objective="qwk",
+        evidence=False,
+        folds=folds,
+    )
+    return compile_judge.run(options, bar)
+
+
+def _compared(one: "Compilation", together: "Compilation") -> "Mapping[str, Agreement]":
+    alone, panel = (found.saved.compiled.verification.agreements for found in (one, together))
+    return {
+        f"{MODEL}, a typical prompt": alone["uncompiled"],
+        f"{MODEL}, compiled": alone["compiled"],
+        f"the best prompt of {ALL_MODELS}": panel["best_alone"],
+        f"{ALL_MODELS}, compiled": panel["compiled"],
+    }
+
+
+def _report(one: "Compilation", together: "Compilation", home: Path) -> "Report":
+    from judgec.raters.programs import page_path
+    from judgec.report.numbers import number
+    from judgec.report.render import beside_table
+    from judgec.report.report import Report
+    from judgec.verbs.typed import command
+
+    rows = _compared(one, together)
+    typical, compiled, _, all_models = (number(each.estimates["qwk"].value) for each in rows.values())
+    test = together.saved.compiled.dataset.test
+    stories_of = f"{len(test)} stories of {test.n_queries} prompts"
+    said = (
+        f"{MODEL} with a typical prompt agrees with people by {typical} ({ASPECT}, quadratic kappa: 0 is chance, 1 is "
+        f"perfect); compiled by {compiled}; {ALL_MODELS} together by {all_models}: on {stories_of} that no judge had "
+        "learned from."
+    )
+    return Report(
+        verdict=[said],
+        tables=[beside_table(f"{stories_of}, with 95 % intervals", rows, ("qwk", "accept_agreement"))],
+        lines=["HANNA: 1,056 stories of 11 writers, graded by three people each (Chhun et al., 2022; MIT licence)."],
+        file=page_path(home, together.saved.card),
+        next=[
+            command("init", "YOUR_TABLE.xlsx", home=home),
+            *(["make demo-tournament", f"jupyter lab {NOTEBOOK}"] if NOTEBOOK.is_file() else []),
+            command("ui", home=home),
+        ],
+    )
 
 
 def require_here(path: Path, target: str) -> None:

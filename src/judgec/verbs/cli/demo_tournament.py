@@ -1,4 +1,4 @@
-"""``make demo-tournament``: the paper's experiment on the catalogue that ships with the project, without a model."""
+"""``make demo-rag``: the paper's experiment on the catalogue that ships with the project, without a model."""
 
 import json
 import re
@@ -9,10 +9,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from judgec.labels.shipped import shipped
 from judgec.rag.agents.answer import REFUSAL
 from judgec.rag.retrieval.retrievers import Retriever
 from judgec.rag.rules.answering import extract
-from judgec.verbs.cli.demo import FAMILY, compile_demo, require_here
+from judgec.verbs.cli.demo import require_here
 from judgec.verbs.cli.output import exit_with_code, print_report, say
 
 OUT = Path("demo")
@@ -45,6 +46,7 @@ def _retriever(index: Path) -> Retriever:
 
 
 SENSORS = Path("trainsets/sensors")
+FAMILY = "sensors-demo"
 SIX = "rag-bm25,rag-fusion-bm25,rag-knn,rag-fusion-knn,rag-hybrid,rag-fusion-hybrid"
 VERY, SOMEWHAT = 2, 1
 HELD = 0.5  # share of a section's lines that a passage must hold to stand for it
@@ -68,7 +70,7 @@ def demo_tournament(home: Path, out: Path) -> None:
     from judgec.verbs.index import index, index_report
     from judgec.verbs.tournament import tournament_report
 
-    require_here(SENSORS / "catalogue", "make demo-tournament")
+    require_here(SENSORS / "catalogue", "make demo-rag")
     began = time.monotonic()
     judge = demo_judge(home)
     unproven = why_unproven(programs.load(home, judge).card)
@@ -97,7 +99,7 @@ def demo_tournament(home: Path, out: Path) -> None:
 
 
 def demo_judge(home: Path) -> str:
-    """The newest judge of ``make demo`` with its version; compiled when there is none."""
+    """The newest judge of the constructed labels with its version; compiled, on screen, when there is none."""
     from judgec.raters.programs import CHAMPION, LATEST, aliases, names
 
     families = sorted(
@@ -106,7 +108,25 @@ def demo_judge(home: Path) -> str:
     promoted = [name for name in families if CHAMPION in aliases(home, name)]
     if promoted:
         return f"{promoted[-1]}@{CHAMPION}"
-    return f"{families[-1] if families else compile_demo(home)[0]}@{LATEST}"
+    return f"{families[-1] if families else _compiled(home)}@{LATEST}"
+
+
+def _compiled(home: Path) -> str:
+    """The family of a judge of ``trainsets/sensors``, compiled now."""
+    from judgec.report.progress import Bar
+    from judgec.verbs.cli.output import print_report
+    from judgec.verbs.compilation import compiled_report
+    from judgec.verbs.compile_judge import compile_judge
+    from judgec.verbs.options.compile_judge import CompileJudgeOptions
+    from judgec.verbs.typed import nearest
+
+    labels = nearest(shipped("sensors") / "labels.jsonl")
+    options = CompileJudgeOptions(labels=labels, name=f"{FAMILY}-1", home=home)
+    bar = Bar(shown=True)
+    found = compile_judge.run(options, bar)
+    bar.close()
+    print_report(compiled_report(found, options, labels))
+    return f"{FAMILY}-1"
 
 
 def demo_queries() -> Iterator[dict[str, str]]:

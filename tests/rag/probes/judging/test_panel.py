@@ -12,7 +12,7 @@ from judgec.lm.saved_engine import PromptParts, unquote
 from judgec.rag.probes.judging.panel import ReplyPanel, uncompiled
 from judgec.rag.probes.judging.rules import RuleJudge, faithful
 from judgec.rag.probes.verdicts import verdicts
-from judgec.raters.jury import SeatedJury
+from judgec.raters.asked_judges import AskedJudges
 from judgec.records.scenario.outcome import SystemReply
 from judgec.records.scenario.schema import CRITERIA, Question, QuestionPart
 from tests.rag.queries.scenarios.test_prompted import Asked
@@ -181,7 +181,7 @@ def test_panel_of_two_judges_keeps_what_each_said_and_counts_their_agreement() -
     one, other = uncompiled("strict", Asked(model)), uncompiled("kind", Asked(kind))
     assert one.criteria is not None
     assert other.criteria is not None
-    panel = ReplyPanel(SeatedJury((*one.criteria.seats, *other.criteria.seats)), one.rejection)
+    panel = ReplyPanel(AskedJudges((*one.criteria.members, *other.criteria.members)), one.rejection)
     asked = [question(1, metrics=CRITERIA), question(2, metrics=CRITERIA)]
     replies = [
         SystemReply(query_id=q.query_id, system="s", answer=a) for q, a in zip(asked, ("5 m", "9 m"), strict=True)

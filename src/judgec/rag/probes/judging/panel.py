@@ -7,8 +7,8 @@ from typing import Protocol
 from judgec.lm.executor import Ask
 from judgec.rag.probes.judging.rules import JudgedReply, RuleJudge
 from judgec.rag.probes.systems import asked
+from judgec.raters.asked_judges import AskedJudge, AskedJudges
 from judgec.raters.judge import CompiledJudge
-from judgec.raters.jury import Seat, SeatedJury
 from judgec.raters.registry import judge_module
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item
@@ -44,34 +44,34 @@ class ReplyPanel:
         further: By metric, a judge of answers; it reads what the system retrieved.
     """
 
-    criteria: SeatedJury | None = None
-    rejection: SeatedJury | None = None
-    further: Mapping[Metric, SeatedJury] = field(default_factory=dict)
+    criteria: AskedJudges | None = None
+    rejection: AskedJudges | None = None
+    further: Mapping[Metric, AskedJudges] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         """The names of all, each once."""
-        two = [_named(jury) if jury else RuleJudge.name for jury in (self.criteria, self.rejection)]
+        two = [_named(judges) if judges else RuleJudge.name for judges in (self.criteria, self.rejection)]
         return " and ".join(dict.fromkeys([*two, *map(_named, self.further.values())]))
 
     @property
-    def juries(self) -> tuple[SeatedJury, ...]:
+    def everybody(self) -> tuple[AskedJudges, ...]:
         """Those that there are."""
-        return tuple(jury for jury in (self.criteria, self.rejection, *self.further.values()) if jury is not None)
+        return tuple(judges for judges in (self.criteria, self.rejection, *self.further.values()) if judges is not None)
 
     def agreement(self) -> dict[str, dict[str, object]]:
         """How far the members of each jury agreed on what was judged so far, by what it judges."""
-        juries = {"criteria": self.criteria, REJECTION: self.rejection}
-        return {what: found for what, jury in juries.items() if jury and (found := jury.agreement()) is not None}
+        named = {"criteria": self.criteria, REJECTION: self.rejection}
+        return {what: found for what, judges in named.items() if judges and (found := judges.agreement()) is not None}
 
     def judge(self, pairs: Sequence[tuple[Question, SystemReply]]) -> list[JudgedReply]:
         """What became of each reply, in order."""
         refusals = [row for row, (question, _) in enumerate(pairs) if question.must_refuse]
         others = [row for row, (question, _) in enumerate(pairs) if not question.must_refuse]
         judged: dict[int, JudgedReply] = {}
-        for rows, jury, judge in ((refusals, self.rejection, _rejections), (others, self.criteria, _criteria)):
+        for rows, judges, judge in ((refusals, self.rejection, _rejections), (others, self.criteria, _criteria)):
             some = [_asked_of(pairs[row], (*CRITERIA, REJECTION)) for row in rows]
-            found = RuleJudge().judge(some) if jury is None else judge(jury, some)
+            found = RuleJudge().judge(some) if judges is None else judge(judges, some)
             judged |= dict(zip(rows, found, strict=True))
         for metric in dict.fromkeys(name for row in others for name in pairs[row][0].metrics if name not in CRITERIA):
             rows = [row for row in others if metric in pairs[row][0].metrics]
@@ -82,8 +82,8 @@ class ReplyPanel:
         return [judged[row] for row in range(len(pairs))]
 
 
-def _named(jury: SeatedJury) -> str:
-    return jury.names[0] if len(jury.names) == 1 else f"a jury of {', '.join(jury.names)} (unproven)"
+def _named(judges: AskedJudges) -> str:
+    return judges.names[0] if len(judges.names) == 1 else f"a jury of {', '.join(judges.names)} (unproven)"
 
 
 def _asked_of(pair: tuple[Question, SystemReply], metrics: Sequence[Metric]) -> tuple[Question, SystemReply]:
@@ -105,16 +105,16 @@ def _both(one: JudgedReply, other: JudgedReply) -> JudgedReply:
     )
 
 
-def _graded(jury: SeatedJury, metric: Metric, pairs: Sequence[tuple[Question, SystemReply]]) -> list[JudgedReply]:
+def _graded(judges: AskedJudges, metric: Metric, pairs: Sequence[tuple[Question, SystemReply]]) -> list[JudgedReply]:
     """One metric by a judge of answers: every aspect of it must be accepted, on what the system retrieved."""
-    told = [row for row, (_, reply) in enumerate(pairs) if reply.contexts is not None or not jury.reads_contexts]
+    told = [row for row, (_, reply) in enumerate(pairs) if reply.contexts is not None or not judges.reads_contexts]
     items = [_item(str(row), *pairs[row], retrieved=True) for row in told]
-    found, _ = jury.judged(items)
+    found, _ = judges.judged(items)
     results = [
         JudgedReply({metric: None}, unscored=f"{metric}: the system does not say what it retrieved") for _ in pairs
     ]
     for at, row in enumerate(told):
-        passed = [_passed(found, at, column, jury.judge.scale) for column in range(len(found.aspects))]
+        passed = [_passed(found, at, column, judges.judge.scale) for column in range(len(found.aspects))]
         verdict = False if False in passed else None if None in passed else True
         why = "" if verdict is not None else f"{metric}: {found.unscored[at] or 'no grade'}"
         reason = f"{metric}: {found.rationale[at]}" if verdict is False else ""
@@ -129,23 +129,23 @@ def uncompiled(name: str, ask: Ask) -> ReplyPanel:
     rejection = judge_module("rejection", OUTCOME_SCALE, ("grade",), ("query", "answer"))
     shown = f"{name} (uncompiled)"
 
-    def seat(judge: CompiledJudge) -> SeatedJury:
-        return SeatedJury((Seat(shown, judge, ask),))
+    def asked(judge: CompiledJudge) -> AskedJudges:
+        return AskedJudges((AskedJudge(shown, judge, ask),))
 
     return ReplyPanel(
-        seat(CompiledJudge(criteria, PASS_FAIL, CRITERIA)),
-        seat(CompiledJudge(rejection, OUTCOME_SCALE, ("grade",))),
+        asked(CompiledJudge(criteria, PASS_FAIL, CRITERIA)),
+        asked(CompiledJudge(rejection, OUTCOME_SCALE, ("grade",))),
         {
-            metric: seat(CompiledJudge(judge_module("answer", PASS_FAIL, (metric,), fields), PASS_FAIL, (metric,)))
+            metric: asked(CompiledJudge(judge_module("answer", PASS_FAIL, (metric,), fields), PASS_FAIL, (metric,)))
             for metric, fields in further.items()
         },
     )
 
 
-def _rejections(jury: SeatedJury, pairs: Sequence[tuple[Question, SystemReply]]) -> list[JudgedReply]:
+def _rejections(judges: AskedJudges, pairs: Sequence[tuple[Question, SystemReply]]) -> list[JudgedReply]:
     items = [_item(str(row), question, reply) for row, (question, reply) in enumerate(pairs)]
-    found, said = jury.judged(items)
-    grades = jury.judge.scale.grades
+    found, said = judges.judged(items)
+    grades = judges.judge.scale.grades
     results = []
     for row in range(len(pairs)):
         votes: dict[str, dict[str, bool | str | None]] = {
@@ -161,7 +161,7 @@ def _rejections(jury: SeatedJury, pairs: Sequence[tuple[Question, SystemReply]])
     return results
 
 
-def _criteria(jury: SeatedJury, pairs: Sequence[tuple[Question, SystemReply]]) -> list[JudgedReply]:
+def _criteria(judges: AskedJudges, pairs: Sequence[tuple[Question, SystemReply]]) -> list[JudgedReply]:
     """Every reply as a whole, and every part of a message that asks several things by itself."""
     if not any(question.metrics for question, _ in pairs):
         return [JudgedReply({}) for _ in pairs]
@@ -170,8 +170,8 @@ def _criteria(jury: SeatedJury, pairs: Sequence[tuple[Question, SystemReply]]) -
     for row, k in places:
         question, reply = pairs[row]
         items.append(_item(f"{row}.{k}", question, reply, k))
-    found, said = jury.judged(items)
-    scale = jury.judge.scale
+    found, said = judges.judged(items)
+    scale = judges.judge.scale
     complete = found.aspects.index("completeness")
     parts: dict[int, list[bool | None]] = {}
     for number, (row, _) in enumerate(places, len(pairs)):

@@ -20,7 +20,7 @@ from judgec.records.label import InputCounts, Item
 
 
 @dataclass(frozen=True)
-class Seat:
+class AskedJudge:
     """One judge, and the way to its model.
 
     Args:
@@ -62,11 +62,11 @@ class Seat:
 
 
 @dataclass(frozen=True)
-class SeatedJury:
+class AskedJudges:
     """The judges of a run.
 
     Args:
-        seats: One at least; several are of one task, with the same aspects and scale.
+        members: One at least; several are of one task, with the same aspects and scale.
 
     Attributes:
         ballots: How the members voted so far.
@@ -76,54 +76,54 @@ class SeatedJury:
         UserError: When they are not, or one sits there twice.
     """
 
-    seats: tuple[Seat, ...]
+    members: tuple[AskedJudge, ...]
     ballots: Ballots = field(init=False)
     inputs: InputCounts = field(default_factory=InputCounts, init=False)
 
     def __post_init__(self) -> None:
-        names = [seat.name for seat in self.seats]
+        names = [one.name for one in self.members]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise UserError(
                 f"--judge: {', '.join(twice)} more than once, which would agree with itself; different judges are "
                 "valid. Name each once."
             )
-        require_alike([(seat.name, seat.judge) for seat in self.seats], "--judge")
+        require_alike([(one.name, one.judge) for one in self.members], "--judge")
         object.__setattr__(self, "ballots", Ballots(self.judge.scale))
 
     @classmethod
     def alone(cls, judge: CompiledJudge, ask: Ask) -> Self:
         """One judge, whose name nobody asks for."""
-        return cls((Seat("", judge, ask),))
+        return cls((AskedJudge("", judge, ask),))
 
     @property
     def judge(self) -> CompiledJudge:
         """The first of them: task, scale and aspects are those of all."""
-        return self.seats[0].judge
+        return self.members[0].judge
 
     @property
     def names(self) -> tuple[str, ...]:
         """Of the judges, in order."""
-        return tuple(seat.name for seat in self.seats)
+        return tuple(one.name for one in self.members)
 
     @property
     def reads_contexts(self) -> bool:
         """Whether one of them was made to see passages."""
-        return any(seat.reads_contexts for seat in self.seats)
+        return any(one.reads_contexts for one in self.members)
 
     def judged(self, items: Sequence[Item], *, one_order: bool = False) -> tuple[Judgments, dict[str, Judgments]]:
         """The joint judgments, and by name those of each; the second is empty of a judge alone.
 
         Args:
             items: Any number.
-            one_order: As for ``Seat.judged``.
+            one_order: As for ``AskedJudge.judged``.
         """
         self.inputs.add(items)
-        said = {seat.name: seat.judged(items, one_order=one_order) for seat in self.seats}
+        said = {one.name: one.judged(items, one_order=one_order) for one in self.members}
         ballots = list(said.values())
         if len(ballots) == 1:
             return ballots[0], {}
         self.ballots.add(ballots)
-        return pool(ballots, [seat.judge for seat in self.seats]), said
+        return pool(ballots, [one.judge for one in self.members]), said
 
     def agreement(self) -> dict[str, object] | None:
         """How far they agreed on what was judged so far; None of a judge alone."""
