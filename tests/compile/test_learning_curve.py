@@ -64,8 +64,8 @@ def test_halving_without_an_interval_says_nothing() -> None:
     ("detectable", "more", "sentence"),
     [
         # 6 of 20 queries in test; .16 is twice .08, so four times as many: 18 more in test, 60 more in all.
-        (0.16, 60, "with 60 more queries a difference of .08 would show"),
-        (0.081, 1, "with 1 more query a difference of .08 would show"),
+        (0.16, 60, "labels of 60 more queries would show a difference of .08"),
+        (0.081, 1, "labels of 1 more query would show a difference of .08"),
         (0.05, 0, "a difference of .08 shows already: 6 test queries would show .05"),
         (None, None, "how many more queries would show a difference of .08 cannot be told: too few"),
     ],

@@ -138,7 +138,8 @@ def _picture(compiled: Compiled, card: ProgramCard) -> Markup:
         price = dollars(row.usd_per_1000) + (" for 1,000 items" if row.usd_per_1000 else "")
         facts[EVIDENCE if row.kind == "evidence" else row.judge] = [price]
     for one in () if compiled.panel is None else compiled.panel.members:
-        facts.setdefault(one.judge, []).append(f"adds {show(one.adds, 3)}")
+        weight = "" if one.weight is None else f"weight {number(one.weight)}, "
+        facts.setdefault(one.judge, []).append(f"{weight}adds {show(one.adds, 3)}")
     found = compiled.cascade
     then = "where it is unsure" + ("" if found is None else f" ({100 * found.share:.0f} % of the items)")
     tree = tree_of(compiled.judge, card)
@@ -180,11 +181,12 @@ def _facts(compiled: Compiled, card: ProgramCard) -> list[str]:
         facts.append("No model: evidence alone judges, calibrated on the labels; there is no prompt.")
     elif card.evidence_alone:
         facts.append("Evidence alone, no prompt: judging asks no language model; the prompt below is kept, not used.")
-    if decision.detectable is not None and number(decision.detectable) not in card.reason:
-        smallest = number(decision.detectable)
-        facts.append(f"The smallest difference that this test set would have shown with 80 % power: {smallest}.")
-    sentence = compiled.detectable_difference.sentence
-    facts.append(f"{sentence[0].upper()}{sentence[1:]}.")
+    if not card.promoted:  # where a difference was shown nobody asks how many labels would show one
+        if decision.detectable is not None and number(decision.detectable) not in card.reason:
+            smallest = number(decision.detectable)
+            facts.append(f"The smallest difference that this test set would have shown with 80 % power: {smallest}.")
+        sentence = compiled.detectable_difference.sentence
+        facts.append(f"{sentence[0].upper()}{sentence[1:]}.")
     if compiled.systems is not None:
         said = systems_sentence(compiled.systems)
         facts.append(f"{said[0].upper()}{said[1:]}.")
@@ -215,14 +217,10 @@ def _next(compiled: Compiled, card: ProgramCard) -> list[str]:
 
 
 def _panel_fact(panel: PanelFound) -> str:
-    """Who is on the panel, and what each adds."""
-    members = "; ".join(
-        f"{one.judge}{'' if one.weight is None else f', weight {number(one.weight)}'}, adds {show(one.adds, 3)}"
-        for one in panel.members
-    )
+    """What the panel is worth; the picture has its members."""
     return (
-        f"Panel ({panel.kind}), {show(panel.gain, 3)} on test over the best single judge {panel.incumbent}, both "
-        f"compiled. Members and what each adds out of fold on train and dev: {members}."
+        f"Panel ({panel.kind}) of {len(panel.members)}: {show(panel.gain, 3, sign=True)} on test over the best single "
+        f"judge, {panel.incumbent}, both compiled. The picture says what each member adds out of fold on train and dev."
     )
 
 

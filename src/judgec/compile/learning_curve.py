@@ -84,7 +84,7 @@ class DetectableDifference:
             shown = number(self.detectable)
             return f"a difference of {worth} shows already: {self.test_queries} test queries would show {shown}"
         queries = "query" if self.more_queries == 1 else "queries"
-        return f"with {self.more_queries:,} more {queries} a difference of {worth} would show"
+        return f"labels of {self.more_queries:,} more {queries} would show a difference of {worth}"
 
     def to_json(self) -> dict[str, object]:
         """The report's ``more_queries``."""

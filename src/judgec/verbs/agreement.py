@@ -548,7 +548,9 @@ def _next(found: MeasuredAgreement, options: AgreementOptions) -> list[str]:
         return [command("compile-judge", *given, home=options.home)]
     project = find_project(file)
     if project is not None:
-        return [command("compile-judge", file, home=options.home)] if project.names(file) else []
+        judges = [name for name in options.judge if name in as_table(options.file, options.missing).columns]
+        better = ("--verdicts", ",".join(judges)) if judges else ()
+        return [command("compile-judge", file, *better, home=options.home)] if project.names(file) else []
     heads = {plain(name) for name in ("answer", *also_called("answer"))}
     answers = [name for name in as_table(options.file, options.missing).columns if plain(name) in heads]
     return [command("init", file, home=options.home)] if answers else []

@@ -174,6 +174,8 @@ def candidates_of(options: CompileJudgeOptions) -> Candidates:
     if options.prompts is not None:
         return _several_prompts(options, options.prompts)
     if not options.candidates:
+        if options.combine == BEST:
+            options = replace(options, combine=None, panel=BEST)
         if options.combine is not None:
             raise UserError(f"--combine {options.combine}: combines candidates; none is named. Add --candidate.")
         return Candidates(options, _jury(options))
@@ -324,7 +326,7 @@ def _combined(options: CompileJudgeOptions, given: Sequence[object]) -> CompileJ
         raise UserError(f"{said} and {'--panel' if options.panel is not None else '--cascade'}: one is valid.")
     how, _, rest = options.combine.partition(":")
     if how == BEST and not rest:
-        return options
+        return replace(options, panel=BEST)
     if how in {POOL, AUTO} and not (how == AUTO and rest):
         several = len(given) - sum(isinstance(one, Evidence) for one in given) > 1 or any(
             isinstance(one, _RecordedFile) for one in given

@@ -299,13 +299,23 @@ def short_table(found: Compilation) -> TextTable:
     return beside_table(f"{card.name}@{card.version} on {tested}, with 95 % intervals", rows, names)
 
 
-def compiled_report(found: Compilation, options: CompileJudgeOptions, items: str = "FILE") -> Report:
+def _labelled(options: CompileJudgeOptions) -> tuple[str, ...]:
+    """The file of the labels as the next command reads it; ``FILE`` stands for items yet to come."""
+    file = options.labels
+    if not isinstance(file, (str, Path)) or not Path(file).exists():
+        return ("FILE",)
+    project = find_project(str(file))
+    known = {} if project is None or not project.names(str(file)) else project.columns
+    maps = [f"{theirs}={ours}" for theirs, ours in options.columns.items() if known.get(theirs) != ours]
+    return (str(file), *(part for one in maps for part in ("--map", one)))
+
+
+def compiled_report(found: Compilation, options: CompileJudgeOptions) -> Report:
     """What came of it: a verdict, a table, what to do next.
 
     Args:
         found: What was compiled.
         options: Of the compile.
-        items: What the next command judges; ``FILE`` stands for items yet to come.
     """
     saved = found.saved
     card, compiled = saved.card, saved.compiled
@@ -320,7 +330,8 @@ def compiled_report(found: Compilation, options: CompileJudgeOptions, items: str
         of_parts.append(TextTable(ASPECTS_TITLE, *ASPECTS.screen(list(replaces.aspects.items()))))
     if modes is not None:
         of_parts.append(mode_table(modes))
-    enough = (compiled.detectable_difference.sentence, compiled.interval_width(card.objective).sentence)
+    more = "" if card.promoted else compiled.detectable_difference.sentence
+    enough = (more, compiled.interval_width(card.objective).sentence)
     endpoint = () if options.api_base is None else ("--api-base", options.api_base)
     judging = (*judge_and_out(card, options.home), *endpoint, *functions_to_type(card, options))
     short = outcome_notes(compiled, calibration=False)
@@ -343,7 +354,7 @@ def compiled_report(found: Compilation, options: CompileJudgeOptions, items: str
         ],
         more="every statistic, also in the report",
         file=programs.page_path(options.home, card),
-        next=[command("judge", items, *judging, home=options.home), command("ui", home=options.home)],
+        next=[command("judge", *_labelled(options), *judging, home=options.home), command("ui", home=options.home)],
     )
 
 

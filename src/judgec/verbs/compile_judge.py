@@ -154,7 +154,7 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
         source=labels.source,
         prompts=_prompts(options, labels.label_set, spec),
         rated=RatedCandidates(verdicts, asked),
-        combine=Combine(panel_of(options), cascade_of(options, spec, verdicts, candidates)),
+        combine=Combine(panel_of(options, len(asked) + len(others)), cascade_of(options, spec, verdicts, candidates)),
         rivals=ComparedWith(
             None if options.baseline is None else candidates.named(options.baseline, others),
             None if start is None else Retarget(start, _margin(options), None if recorded is None else recorded.every),

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from judgec.errors import UserError
+from judgec.errors import InputError, UserError
 from judgec.labels.labels import label_file
 from judgec.labels.project import NAME, Project, read_project, write_project
 from judgec.labels.proposal import LabelProposal, UserChoices, propose
 from judgec.labels.splits import as_family, default_family, write_whole
-from judgec.lm.watch import Watch
+from judgec.lm.spec import NO_LM
+from judgec.lm.watch import Silent, Watch
 from judgec.records.label import LabelSet
 from judgec.records.tasks.registry import TASKS
 from judgec.report.report import Report
@@ -26,6 +27,7 @@ from judgec.verbs.typed import command
 from judgec.verbs.verb import verb
 
 LONGEST_EXAMPLE = 60  # characters
+MOST_MEASURED = 20_000  # items; a judge beside more of them is measured by a command of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +172,7 @@ def proposed(options: InitOptions, watch: Watch) -> LabelSetup:
         labels=file if file.startswith(HUB_PREFIX) else _beside(file),
         task=proposal.task,
         name=name,
-        lm=options.lm,
+        lm=None if options.lm == NO_LM else options.lm,
         budget=options.budget,
         max_cost=options.max_cost,
         annotators=proposal.annotators,
@@ -193,6 +195,7 @@ def proposed(options: InitOptions, watch: Watch) -> LabelSetup:
         rounding=options.round,
         repeats=options.repeats,
         winner_words=options.winner_words,
+        judges=proposal.judges,
     ).labels
     return LabelSetup(project, proposal, read, _examples(table), tuple(read.notes))
 
@@ -234,7 +237,7 @@ def proposed_report(found: LabelSetup) -> Report:
         *[why[key] for key in ("labels", "constant") if key in why],
         *[f"{name} looks like a judge's: {_measured(found, name)}" for name in proposal.judges],
         *([f"not read: {', '.join(proposal.unused)}"] if proposal.unused else []),
-        f"judge: {project.name}, asks {project.lm}",
+        f"judge: {project.name}, {f'asks {project.lm}' if project.lm else 'no model; --lm names one'}",
         *[f"note: {note}" for note in found.notes if not note.startswith("Task ")],
         *[f"not sure: {one}" for one in proposal.unsure],
     ]
@@ -252,6 +255,28 @@ def _measured(found: LabelSetup, judge: str) -> str:
     low = is_low_good(judge)  # nothing is turned round by a name alone
     typed = command("agreement", path, *labels, "--judge", judge, *["--reversed"] * low, home=Path())
     return f"{who}{'low is good by its name, ' if low else ''}measured with {typed}"
+
+
+def _said_by(found: LabelSetup) -> list[str]:
+    """How far the judges agree whose verdicts lie beside the labels; nothing where that takes more than a look."""
+    from judgec.verbs.agreement import agreement  # loads the statistics
+    from judgec.verbs.options.agreement import AgreementOptions
+
+    said = []
+    for judge in found.proposal.judges if len(found.labels.items) <= MOST_MEASURED else ():
+        own = () if found.proposal.annotators else tuple(found.proposal.labels[:1])
+        options = AgreementOptions(
+            file=str(found.project.label_path),
+            expert=own,
+            judge=(judge,),
+            annotators=found.project.annotators,
+            columns=found.project.columns,
+        )
+        try:
+            said.append(f"There is a judge in column {judge}: {agreement.run(options, Silent()).verdict}.")
+        except (UserError, InputError):  # of several aspects, or classes of other names: the command says more
+            continue
+    return said
 
 
 def _scale(found: LabelSetup) -> list[str]:
@@ -272,8 +297,19 @@ def _some(names: list[str], most: int = 5) -> str:
 def written_report(found: LabelSetup) -> Report:
     """Where it is, and what comes next."""
     here = found.path.parent == Path()
-    file = () if here else (str(found.project.label_path),)
+    path = str(found.project.label_path)
+    file, judges = () if here else (path,), found.proposal.judges
+    said = _said_by(found)
+    better = ("--verdicts", ",".join(judges)) if said else ()
+    agents = any(ours == "agent" for _, ours in found.roles())
     return Report(
-        verdict=[f"wrote {found.path}: commands that are run here, or given a file beside it, need no further options"],
-        next=[command("compile-judge", *file, home=Path())],
+        verdict=[
+            f"wrote {found.path}: commands that are run here, or given a file beside it, need no further options",
+            *said,
+        ],
+        next=[
+            *([command("agreement", path, "--judge", judges[0], home=Path())] if said else []),
+            command("compile-judge", *file, *better, home=Path()),
+            *([command("labels", *file, home=Path())] if agents else []),
+        ],
     )

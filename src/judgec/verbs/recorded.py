@@ -18,7 +18,7 @@ from judgec.table.datasheet import Datasheet
 from judgec.table.rows.columns import label_columns, listed, missing_columns, renamed
 from judgec.table.table import Table
 from judgec.table.tables import TableSource, opened, read_table
-from judgec.verbs.candidates import Candidates, Recorded
+from judgec.verbs.candidates import BEST, Candidates, Recorded
 from judgec.verbs.frames import IN_MEMORY, as_frame, as_table, named_table, table_source
 from judgec.verbs.labels import Labels
 from judgec.verbs.options.compile_judge import CompileJudgeOptions
@@ -137,15 +137,23 @@ def _check_apart(
         )
 
 
-def panel_of(options: CompileJudgeOptions) -> PanelLimit | None:
-    """How many judges a panel may have; None where nobody asked for one.
+def panel_of(options: CompileJudgeOptions, judges: int) -> PanelLimit | None:
+    """How many judges a panel may have; None for a single one.
+
+    Args:
+        options: Without ``--panel``, several judges are a panel of as few as are enough where nothing else was asked.
+        judges: How many are compared.
 
     Raises:
-        UserError: Neither ``all``, ``auto`` nor a whole number from 2, or an option that panels do not go with.
+        UserError: Neither ``all``, ``auto``, ``best`` nor a whole number from 2, or an option that panels do not go
+            with.
     """
     if options.panel is None:
-        return None
+        one = judges < LEAST_MEMBERS or options.cascade or options.learning_curve or options.start is not None
+        return None if one else AUTO
     asked = str(options.panel).strip()
+    if asked == BEST:
+        return None
     if options.learning_curve:
         raise UserError("--panel and --learning-curve: no curve is drawn for a panel; one is valid. Drop one of them.")
     if asked == ALL:
@@ -154,7 +162,7 @@ def panel_of(options: CompileJudgeOptions) -> PanelLimit | None:
         return AUTO
     if not asked.isdecimal() or int(asked) < LEAST_MEMBERS:
         raise UserError(
-            f"--panel {asked}: no size; all, auto, or a whole number from {LEAST_MEMBERS}, is valid. Correct it."
+            f"--panel {asked}: no size; all, auto, best, or a whole number from {LEAST_MEMBERS}, is valid. Correct it."
         )
     return int(asked)
 

@@ -114,6 +114,7 @@ def infer_task(table: Table) -> tuple[Task, str]:
                 (
                     f"{table.path}:1: the columns {listed(table.columns)} fit no task; {lacks}. "
                     f"{_advice(table.columns, _closest(table.columns))}"
+                    f" judgec init {shlex.quote(table.path)} proposes what each column is."
                 )
             ]
         )

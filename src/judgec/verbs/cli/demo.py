@@ -78,7 +78,7 @@ def compile_stories(
         task="answer",
         scale={"grades": [1, 2, 3, 4, 5], "accept_at": 4},
         verdicts=(said[said["judge"].str.startswith(model)],),  # type: ignore[arg-type]  # as Python may
-        panel=None if model else "all",
+        panel="best" if model else "all",
         objective="qwk",
         evidence=False,
         folds=folds,

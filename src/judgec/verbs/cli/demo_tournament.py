@@ -125,7 +125,7 @@ def _compiled(home: Path) -> str:
     bar = Bar(shown=True)
     found = compile_judge.run(options, bar)
     bar.close()
-    print_report(compiled_report(found, options, labels))
+    print_report(compiled_report(found, options))
     return f"{FAMILY}-1"
 
 

@@ -93,8 +93,8 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
         str | None,
         Option(
             "Several recorded judges or jurors together, where they beat the best one: all, as few as are enough "
-            "(auto), or the best N at most.",
-            metavar="all|auto|N",
+            "(auto, the default), or the best N at most; best: a single one.",
+            metavar="auto|all|best|N",
             python="str | int | None",
         ),
     ] = None
@@ -120,7 +120,7 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
     combine: Annotated[
         str | None,
         Option(
-            "How several candidates are combined; a pool or cascade ships only if it beats the best. Default: best.",
+            "How several candidates are combined; a pool or cascade ships only if it beats the best. Default: auto.",
             metavar="best|pool[:N]|cascade[:FIRST,THEN]|auto",
         ),
     ] = None
