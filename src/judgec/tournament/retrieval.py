@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-import ir_measures
 import numpy as np
 
 from judgec.records.estimate import Estimate
@@ -126,6 +125,8 @@ def _values(entries: Entries, relevance: Relevance, agent: str, names: Sequence[
             continue
         documents = relevance.ranking(ranking)
         run[query_id] = {doc_id: float(len(documents) - rank) for rank, doc_id in enumerate(documents)}
+    import ir_measures  # of judgec[rag]
+
     parsed = {name: ir_measures.parse_measure(name) for name in names}
     qrels = {query_id: graded[query_id] for query_id in run}
     found: dict[str, dict[str, float]] = {query_id: dict.fromkeys(names, 0.0) for query_id in run}

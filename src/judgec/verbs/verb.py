@@ -84,11 +84,31 @@ def _reading(run: Callable[[O, Watch], R], options: O, watch: Watch) -> R:
     if getattr(options, "shared", False):
         share(getattr(options, "home", Path()))
     with seal.reading(any(getattr(one, "allow_modified", False) for one in given)):  # a judge may be allowed, too
-        found = run(options, watch)
+        try:
+            found = run(options, watch)
+        except ModuleNotFoundError as error:
+            require_installed(error)
+            raise
         report = getattr(found, "report", None)
         if isinstance(report, dict) and (said := seal.notes()):
             report["versions"] = said
         return found
+
+
+RAG = ("bs4", "docx", "ir_measures", "lancedb", "lxml", "pypdf")  # what the extra of this name brings
+
+
+def require_installed(missing: ModuleNotFoundError) -> None:
+    """Say which extra brings a package that is not there.
+
+    Raises:
+        UserError: It is one of ``judgec[rag]``.
+    """
+    name = (missing.name or "").partition(".")[0]
+    if name in RAG:
+        raise UserError(
+            f"{name}: not installed; documents, agents and retrieval need it. Run pip install 'judgec[rag]'."
+        ) from None
 
 
 @contextmanager
