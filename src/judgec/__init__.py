@@ -56,6 +56,7 @@ _HOMES = {
     "rank": "judgec.verbs.rank",
     "read_labels": "judgec.verbs.labels",
     "watch": "judgec.verbs.watch",
+    "zero_shot": "judgec.verbs.zero_shot",
 }
 
 __all__ = [
@@ -108,6 +109,7 @@ __all__ = [
     "rank",
     "read_labels",
     "watch",
+    "zero_shot",
 ]
 
 

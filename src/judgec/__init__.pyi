@@ -34,6 +34,7 @@ from judgec.verbs.rank import Ranking as Ranking
 from judgec.verbs.tournament import Tournament as Tournament
 from judgec.verbs.watch import WatchReport as WatchReport
 from judgec.verbs.workspace import Workspace as Workspace
+from judgec.verbs.zero_shot import zero_shot as zero_shot
 
 __version__: str
 __all__ = [
@@ -86,6 +87,7 @@ __all__ = [
     "rank",
     "read_labels",
     "watch",
+    "zero_shot",
 ]
 
 def agreement(

@@ -1,12 +1,18 @@
-"""``judge --judge zero-shot``: the papers' prompts before there is any label, never promoted."""
+"""Judges without labels, by name and in Python: the papers' prompts before there is any label, never promoted."""
 
+import csv
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import judgec
 from judgec.errors import UserError
+from judgec.labels.sides.draw import FRESH, trainable
+from judgec.lm.watch import Silent
+from judgec.verbs.next_labels import choose_next, read_unlabelled
+from judgec.verbs.options.labels import LabelsOptions
 from tests.compile.small import write
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.replies import Call, Outcome, answer
@@ -83,4 +89,110 @@ def test_what_cannot_be_judged_so_is_refused_before_anything_is_asked(
     with FakeOpenAI(best) as server:
         with pytest.raises(UserError, match=said):
             judged(home, server, [{**row, "item_id": "a"}], name, **options)
+        assert server.calls == 0
+
+
+def test_python_makes_a_judge_that_fits_itself_to_what_it_is_given(home: Path) -> None:
+    with FakeOpenAI(best) as server:
+        asked = {"lm": "openai/gpt-4o-mini", "api_base": server.base_url, "home": home}
+        judge = judgec.zero_shot("grade", **asked)  # type: ignore[arg-type]
+        assert "UNPROVEN" in repr(judge)
+        assert not judge.card.promoted
+        bare = judge(query="How wide?", answer="0.6 to 70 m3/h")
+        assert isinstance(bare, judgec.Judgment)
+        assert bare.grade == 5
+        assert "contexts" not in str(server.bodies[-1]["messages"])
+        judge(**ANSWER)  # type: ignore[call-overload]
+        assert "judging it against the contexts" in str(server.bodies[-1]["messages"]).replace("\\n", " ")
+        rows = judgec.zero_shot("umbrela", **asked)(pd.DataFrame([{**QUERY, "document": "The range."}]))  # type: ignore[arg-type]
+        assert rows["grade"].tolist() == [3]
+        assert judgec.zero_shot("relevance", **asked).card.scale.grades == (0, 1, 2)  # type: ignore[arg-type]
+        assert not (home / "programs").exists()
+    with pytest.raises(UserError, match="task 'nope' is not known"):
+        judgec.zero_shot("nope", lm="openai/gpt-4o-mini")
+
+
+def by_number(call: Call) -> Outcome:
+    """The best grade, and a confidence that the document itself names."""
+    said = int(str(call.prompt.inputs["document"]).rsplit(" ", 1)[-1])
+    return answer(call, {"grade": call.prompt.outputs[1].labels[-1], "confidence": str(said)})
+
+
+def test_labels_next_takes_what_a_judge_without_labels_says_it_is_least_sure_of(home: Path) -> None:
+    sure = [95, 40, 90, 20, 85, 97, 30, 92, 88, 99, 91, 10]
+    rows: list[dict[str, object]] = [
+        {"item_id": f"i{n}", "query": f"Question {n}?", "document": f"Document {n}: {value}"}
+        for n, value in enumerate(sure)
+    ]
+    file, out = write(home / "items.jsonl", rows), home / "next.csv"
+    with FakeOpenAI(by_number) as server:
+        options = LabelsOptions(
+            file=str(file),
+            next=4,
+            judge="zero-shot",
+            lm="openai/gpt-4o-mini",
+            api_base=server.base_url,
+            home=home,
+            out=out,
+        )
+        found = choose_next(options, Silent())
+    assert found.calls == len(sure)
+    with out.open(newline="") as opened:
+        picked = [(row["stratum"], int(row["document"].rsplit(" ", 1)[-1])) for row in csv.DictReader(opened)]
+    drawn = {value for stratum, value in picked if stratum == "random"}
+    assert len(drawn) == 2
+    items = read_unlabelled(str(file), task="relevance").items
+    train = {sure[i] for i in trainable(items, FRESH)}  # hard items must not become test items
+    taken = train - drawn
+    assert len(taken) > 2
+    assert {value for stratum, value in picked if stratum == "uncertain"} == set(sorted(taken)[:2])
+
+
+def played(home: Path, server: FakeOpenAI, judge: object, relevance: str | None, **more: object) -> judgec.Tournament:
+    answers = [
+        {
+            "query_id": f"q{q}",
+            "query": f"What is {q}?",
+            "agent": agent,
+            "answer": f"It is {q} {agent}",
+        }
+        for q in range(3)
+        for agent in ("old", "new")
+    ]
+    documents = [
+        {"query_id": f"q{q}", "agent": agent, "doc_id": f"d{q}", "document": f"What {q} is."}
+        for q in range(3)
+        for agent in ("old", "new")
+    ]
+    given: dict[str, object] = {"lm": "openai/gpt-4o-mini", "api_base": server.base_url, "progress": False}
+    return judgec.evaluate(
+        judge=judge,  # type: ignore[arg-type]
+        answers=[pd.DataFrame(answers)],
+        documents=pd.DataFrame(documents),
+        relevance_judge=relevance,
+        home=home,
+        out=home / "out",
+        **(given | more),  # type: ignore[arg-type]
+    )
+
+
+@pytest.mark.parametrize(("relevance", "best_grade"), [("zero-shot", 2), ("zero-shot:umbrela", 3)])
+def test_a_tournament_takes_judges_without_labels_for_answers_and_documents(
+    home: Path, relevance: str, best_grade: int
+) -> None:
+    with FakeOpenAI(best) as server:
+        python = judgec.zero_shot("preference", lm="openai/gpt-4o-mini", api_base=server.base_url, home=home)
+        found = played(home, server, python, relevance)
+    assert found.found.relevance is not None
+    assert {*found.found.relevance.grades.values()} == {best_grade}
+    assert found.found.unproven.startswith("no label was given")
+    assert any(note.startswith(f"UNPROVEN: {relevance} graded the documents") for note in found.found.notes)
+
+
+def test_the_error_of_a_wrong_relevance_judge_names_the_one_without_labels(home: Path) -> None:
+    with FakeOpenAI(best) as server:
+        with pytest.raises(UserError, match="--relevance-judge zero-shot --lm MODEL grades them"):
+            played(home, server, "zero-shot", "nope")
+        with pytest.raises(UserError, match="a judge of grade; one of relevance is needed"):
+            played(home, server, "zero-shot", "zero-shot:grade")
         assert server.calls == 0

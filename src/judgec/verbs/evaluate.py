@@ -65,8 +65,8 @@ from judgec.verbs.tournament_judges import (
     TournamentJudges,
     Uncompiled,
     named_judges,
+    relevance_judge,
     seated,
-    tournament_judge,
 )
 from judgec.verbs.validity import validity_of
 from judgec.verbs.verb import verb
@@ -108,7 +108,9 @@ def evaluate(options: EvaluateOptions, watch: Watch) -> Tournament:
     preferences = _tables(options.preferences, "preferences", options.missing)
     labels = None if options.labels is None else named_table(options.labels, "labels", options.missing)
     entries = read_entries(sources, [*preferences, *([] if labels is None else [labels])])
-    panel = seated(named, entries, options)
+    panel = seated(named, entries)
+    if options.relevance_judge is not None and sources.qrels is None:
+        panel = replace(panel, documents=relevance_judge(options, options.relevance_judge, entries))
     if any(isinstance(one, Uncompiled) for one in named):
         options = replace(options, lm=None)  # the cards have it
     gate = parse_gate(options.gate, entries.agents) if options.gate else None
@@ -270,7 +272,7 @@ def _evaluated(
                 session.preflight()
             return judge, session
 
-        relevance = _relevance(options, entries, sources, watch, opened)
+        relevance = _relevance(panel.documents, entries, sources, watch, opened)
         jury = _jury(options, panel, opened)
         player = _player(options, card, jury, entries, relevance)
         watch.stage("play", f"{plan.kind} games, judged by {_names(panel)}; {_asked_at(panel, options)}")
@@ -347,7 +349,7 @@ def _write(options: EvaluateOptions, found: Evaluation, created: str) -> None:
 
 
 def _relevance(
-    options: EvaluateOptions,
+    ranker: TournamentJudge | None,
     entries: Entries,
     sources: Sources,
     watch: Watch,
@@ -355,17 +357,10 @@ def _relevance(
 ) -> Relevance | None:
     if sources.qrels is not None:
         return by_document(read_qrels(sources.qrels, sources.rename), entries, name_of(sources.qrels))
-    if options.relevance_judge is None:
+    if ranker is None:
         return None
-    ranker = tournament_judge(options, "--relevance-judge", options.relevance_judge)
-    card = ranker.program.card
-    if card.task != "relevance":
-        raise UserError(
-            f"--relevance-judge {options.relevance_judge}: a judge of {card.task}; one of relevance is "
-            "needed. Name another."
-        )
     judge, session = opened(ranker)
-    watch.stage("relevance", f"pooled documents, judged by {card.name}@{card.version}")
+    watch.stage("relevance", f"pooled documents, judged by {ranker.name}")
     return judge_pool(entries, judge, session.ask)
 
 

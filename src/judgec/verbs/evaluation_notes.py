@@ -14,6 +14,7 @@ from judgec.tournament.pooling import missing_citations
 from judgec.tournament.report.evaluation import Evaluation, audit_note
 from judgec.verbs.options.evaluate import EvaluateOptions
 from judgec.verbs.validity import Validity
+from judgec.verbs.zero_shot import UNLABELLED, is_zero_shot
 
 ADVICE = "Give {name} in the tables of the tournament, or name a judge that was compiled without."
 
@@ -53,6 +54,8 @@ def notes_of(
         notes.append("The judge's prompt was changed (--factors, --has-citations); it was measured without that.")
     if qrels and options.relevance_judge:
         notes.append("--relevance-judge was not used: --qrels grades the documents.")
+    elif options.relevance_judge and is_zero_shot(options.relevance_judge, options.home):
+        notes.append(f"UNPROVEN: {options.relevance_judge} graded the documents; {UNLABELLED}.")
     if found.identical:
         notes.append(
             f"{found.identical} of {len(found.played)} games are between answers that are the same: ties, and nobody "

@@ -19,7 +19,9 @@ from judgec.labels.sides.draw import trainable
 from judgec.labels.sides.memory import read_memory
 from judgec.labels.sides.queries import queries_of
 from judgec.labels.splits import locked_family, read_family, write_family, write_whole
+from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Watch
+from judgec.raters.judge import load_judge
 from judgec.records.card import ProgramCard
 from judgec.records.conversation import TurnChoice, usual_turn
 from judgec.records.judgment import Judgments
@@ -36,9 +38,12 @@ from judgec.table.rows.columns import renamed, require_columns
 from judgec.table.table import Table
 from judgec.table.tables import read_table
 from judgec.verbs.given_judge import given_judge
+from judgec.verbs.judge import Judge
 from judgec.verbs.options.labels import LabelsOptions
 from judgec.verbs.spending import account_for, session_for
 from judgec.verbs.typed import command
+from judgec.verbs.workspace import Workspace
+from judgec.verbs.zero_shot import is_zero_shot, require_model, zero_shot_of_file
 
 UNCERTAIN, RANDOM = "uncertain", "random"
 RANDOM_SHARE = 0.5  # of a batch: enough to estimate from, without which a sample of hard items says nothing
@@ -74,6 +79,18 @@ def uncertainty(judgments: Judgments, scale: Scale) -> FloatArray:
         mean = p @ values
         unsure = (p @ values**2 - mean**2) / ((values[-1] - values[0]) ** 2 / 4)
     return np.asarray(np.nan_to_num(unsure, nan=1.0).mean(axis=1))
+
+
+def said_doubt(judgments: Judgments, uncertain: FloatArray) -> FloatArray:
+    """The same of a judge without calibration: what a model is sure of by a bare grade is doubted as it says itself.
+
+    Args:
+        judgments: Of which the confidence that was stated counts where one grade has all the probability.
+        uncertain: From ``uncertainty``.
+    """
+    bare = uncertain <= 0
+    stated = np.full(len(uncertain), np.nan) if judgments.stated is None else judgments.stated
+    return np.where(bare, np.nan_to_num(1 - stated, nan=0.0), uncertain)
 
 
 def next_labels(
@@ -243,8 +260,8 @@ def choose_next(options: LabelsOptions, watch: Watch) -> ChosenItems:
     """
     if options.next is None or options.judge is None:
         raise UserError("--next N and --judge NAME belong together; one of them is missing. Give both.")
-    judge = given_judge(options.judge, home=options.home, api_base=options.api_base)
-    card, out = judge.program.card, options.out
+    judge = _judge(options, options.judge)
+    card, out = judge.card, options.out
     if card.task not in TASKS:
         raise UserError(f"--judge {options.judge}: its task {card.task} has no label columns. Name another judge.")
     if not out.parent.is_dir():
@@ -264,16 +281,33 @@ def choose_next(options: LabelsOptions, watch: Watch) -> ChosenItems:
         raise UserError(
             f"{options.file}: all {found.labelled} items have a label; unlabelled ones are needed. Add some."
         )
-    watch.stage("judge", f"{len(found.items)} unlabelled items by {judge.name}, {judge.judge.spec.asked_at}")
+    watch.stage("judge", f"{len(found.items)} unlabelled items by {_called(card)}, {judge.spec.asked_at}")
     account = account_for(options, options.judge)
-    with session_for(options, judge.judge.spec, options.home, watch, account=account) as session:
-        judgments = judge.judge.compiled.judge(found.items, session.ask)
+    with session_for(options, judge.spec, options.home, watch, account=account) as session:
+        judgments = judge.compiled.judge(found.items, session.ask)
         calls = session.spent.calls
-    picks = _picked(options, options.next, card, found.items, uncertainty(judgments, card.scale))
+    uncertain = uncertainty(judgments, card.scale)
+    if not judge.compiled.calibrators:
+        uncertain = said_doubt(judgments, uncertain)
+    picks = _picked(options, options.next, card, found.items, uncertain)
     write_whole(out, sheet(picks, card))
     beside = out.with_name(f"{out.stem}.{DATASHEET}")
     write_whole(beside, datasheet(card))
     return ChosenItems(card, picks, out, beside, len(found.items), found.labelled, calls)
+
+
+def _judge(options: LabelsOptions, name: str) -> Judge:
+    """The judge of this name; the prompt that nobody compiled is built for the file's columns."""
+    if not is_zero_shot(name, options.home):
+        return given_judge(name, home=options.home, lm=options.lm, api_base=options.api_base).judge
+    said = name if ":" in name or options.task is None else f"{name}:{options.task}"
+    program = zero_shot_of_file(said, options.file, options.columns, options.lm, options.api_base)
+    asked = LMSpec.parse(require_model(options.lm), api_base=options.api_base)
+    return Judge(program.card, load_judge(program), asked, Workspace(options.home))
+
+
+def _called(card: ProgramCard) -> str:
+    return f"{card.name}@{card.version}" if card.version else card.name
 
 
 def _picked(
@@ -337,7 +371,7 @@ def sheet(picks: Sequence[Pick], card: ProgramCard) -> str:
 def chosen_report(found: ChosenItems, options: LabelsOptions) -> Report:
     """Which items were chosen, and what to do with them."""
     unsure, drawn = found.strata["uncertain"], found.strata["random"]
-    why = f"{unsure} that {found.card.name}@{found.card.version} is unsure of and {drawn} at random"
+    why = f"{unsure} that {_called(found.card)} is unsure of and {drawn} at random"
     return Report(
         verdict=[f"{found.out}: {len(found.picks)} of {found.unlabelled} unlabelled items to grade, {why}"],
         lines=[f"{found.calls} LM calls"],

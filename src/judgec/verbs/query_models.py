@@ -18,6 +18,7 @@ from judgec.records.scenario.schema import BY_JUDGE, CRITERIA
 from judgec.records.tasks.registry import TASKS, require_better_above
 from judgec.table.rows.columns import as_names
 from judgec.verbs.zero_shot import NAME as ZERO_SHOT
+from judgec.verbs.zero_shot import is_zero_shot, require_model
 
 BIAS = "bias"
 
@@ -91,10 +92,10 @@ def _jury(
     """The judge of a name, or with commas a jury, in which ``zero-shot`` is the prompt that nobody compiled."""
     members: list[AskedJudge] = []
     for name in as_names(names, option):
-        if name != ZERO_SHOT or programs.versions(home, ZERO_SHOT):
+        if not is_zero_shot(name, home) or name.partition(":")[2] not in {"", task}:
             members.append(_judge_of(name, option, task, home, session, unproven))
         elif uncompiled_one is None:
-            raise UserError(f"{option} {ZERO_SHOT}: it has no model of its own; --lm MODEL is needed. Add the model.")
+            require_model(None, f"{option} {ZERO_SHOT}")
         else:
             members += uncompiled_one.members
     return AskedJudges(tuple(members))

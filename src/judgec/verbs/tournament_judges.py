@@ -18,8 +18,10 @@ from judgec.tournament.report.evaluation import why_unproven
 from judgec.verbs.judge import Judge
 from judgec.verbs.options.evaluate import EvaluateOptions
 from judgec.verbs.zero_shot import NAME as ZERO_SHOT
-from judgec.verbs.zero_shot import WHY, require_model, zero_shot
+from judgec.verbs.zero_shot import PAIRS, UncompiledJudge, is_zero_shot, require_model, zero_shot_of_entries
 
+RELEVANCE = "relevance"
+WITHOUT_LABELS = f"Without labels, --relevance-judge {ZERO_SHOT} --lm MODEL grades them."
 JURY = "jury"  # what the card of several judges is called
 
 
@@ -64,9 +66,13 @@ class Uncompiled:
 
     Args:
         lm: The model that it asks.
+        said: The task, or the name of its scale.
+        api_base: Its endpoint.
     """
 
     lm: str
+    said: str = PAIRS
+    api_base: str | None = None
 
 
 def named_judges(options: EvaluateOptions) -> list[TournamentJudge | Uncompiled]:
@@ -76,13 +82,16 @@ def named_judges(options: EvaluateOptions) -> list[TournamentJudge | Uncompiled]
         UserError: There is no such judge, one is not proven, or ``--lm`` names a model that nobody asks.
     """
     given = options.judge
+    if isinstance(given, UncompiledJudge):
+        return [Uncompiled(given.spec.model, given.card.task, options.api_base or given.spec.api_base)]
     if isinstance(given, Judge):
         return [tournament_judge(options, "--judge", given)]
     names, models = as_names(given, "--judge"), as_names(options.lm, "--lm")
     found: list[TournamentJudge | Uncompiled] = []
     for name in names:
-        if name == ZERO_SHOT and not programs.versions(options.home, ZERO_SHOT):
-            found += [Uncompiled(model) for model in models] or [Uncompiled(require_model(None))]
+        if is_zero_shot(name, options.home):
+            said = name.partition(":")[2] or PAIRS
+            found += [Uncompiled(one, said, options.api_base) for one in models or [require_model(None)]]
         else:
             found.append(tournament_judge(options, "--judge", name, alone=len(names) < 2))
     asked = any(isinstance(one, Uncompiled) for one in found)
@@ -124,9 +133,11 @@ class TournamentJudges:
 
     Args:
         members: One at least.
+        documents: Grades what the agents retrieved; None where no judge does.
     """
 
     members: tuple[TournamentJudge, ...]
+    documents: TournamentJudge | None = None
 
     @property
     def card(self) -> ProgramCard:
@@ -177,18 +188,40 @@ class TournamentJudges:
         return frozenset().union(*(learned_queries(one.program, entries.queries) for one in self.members))
 
 
-def seated(
-    found: Sequence[TournamentJudge | Uncompiled], entries: Entries, options: EvaluateOptions
-) -> TournamentJudges:
+def seated(found: Sequence[TournamentJudge | Uncompiled], entries: Entries) -> TournamentJudges:
     """Those of ``named_judges``, when it is known what they will judge.
 
     Args:
         found: Who was named.
         entries: What is judged.
-        options: With the endpoint.
     """
-    made = [
-        TournamentJudge(zero_shot(entries, one.lm, options.api_base), WHY) if isinstance(one, Uncompiled) else one
-        for one in found
-    ]
+    made = [_fitted(one, entries) if isinstance(one, Uncompiled) else one for one in found]
     return TournamentJudges(tuple(made))
+
+
+def relevance_judge(options: EvaluateOptions, name: str, entries: Entries) -> TournamentJudge:
+    """The judge of documents that ``--relevance-judge`` names: a compiled one, or the prompt that nobody compiled.
+
+    Raises:
+        UserError: There is none of this name, it is not proven, or judges something else.
+    """
+    option = f"--relevance-judge {name}"
+    if is_zero_shot(name, options.home):
+        model = as_names(require_model(options.lm, option), "--lm")[0]
+        ranker = _fitted(Uncompiled(model, name.partition(":")[2] or RELEVANCE, options.api_base), entries)
+    else:
+        try:
+            ranker = tournament_judge(options, "--relevance-judge", name)
+        except UserError as error:
+            raise UserError(f"{error} {WITHOUT_LABELS}") from error
+    if ranker.program.card.task != RELEVANCE:
+        raise UserError(
+            f"{option}: a judge of {ranker.program.card.task}; one of relevance is needed. Name another. "
+            f"{WITHOUT_LABELS}"
+        )
+    return ranker
+
+
+def _fitted(one: Uncompiled, entries: Entries) -> TournamentJudge:
+    program = zero_shot_of_entries(entries, one.lm, one.api_base, one.said)
+    return TournamentJudge(program, program.card.reason)

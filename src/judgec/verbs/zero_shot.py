@@ -1,24 +1,31 @@
 """Makes the papers' judges without any labels: the prompt of a task as it is, measured against nobody."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from judgec.errors import UserError
 from judgec.labels.proposal import usual_inputs
 from judgec.lm.spec import LMSpec
+from judgec.lm.usage import Account
+from judgec.lm.watch import Watch
 from judgec.raters import programs
-from judgec.raters.judge import CompiledJudge
+from judgec.raters.judge import CompiledJudge, load_judge
 from judgec.raters.programs import Program, dump_module
 from judgec.raters.registry import judge_module
 from judgec.raters.signatures import fingerprint
 from judgec.records.card import Cost, ProgramCard
+from judgec.records.judgment import Judgments
 from judgec.records.scale import Scale
 from judgec.records.tasks.registry import TASKS, as_task, told_by
 from judgec.records.tasks.spec import TaskSpec
 from judgec.report.numbers import percent
+from judgec.table.table import Table
 from judgec.table.tables import as_it_stands
 from judgec.tournament.files.entries import Entries
+from judgec.verbs.judge import Judge
+from judgec.verbs.workspace import Workspace
 
 NAME = "zero-shot"
 UMBRELA = "umbrela"
@@ -32,44 +39,113 @@ UMBRELA_SCALE = Scale(
         "the passage is about the query and contains the exact answer",
     ),
 )  # Upadhyay et al. (2024), UMBRELA
+PAIRS = "preference"  # what a tournament's judge does unless another task is named
 HEAD = 200  # lines of a file that say which inputs its items have
 ASPECTS = ("grade",)  # what the labels of one verdict are called
 FEW = 50  # labels that people may be asked for in a first hour
 _REACH = 1.96 * (0.25 / FEW) ** 0.5  # half the widest 95 % interval of a share of so many
+UNLABELLED = (
+    f"no label was given, so nobody knows how far {NAME} agrees with people; {FEW} labels measure and compile it"
+)
 WHY = (
     f"no label was given, so nobody knows how far {NAME} agrees with people. {FEW} games that experts label (--sample "
     f"{FEW} writes them) tell its share of agreement to within {percent(_REACH)}, and the same judge compiles on them"
 )
 
 
-def require_model(lm: str | None) -> str:
+def require_model(lm: str | None, where: str = f"--judge {NAME}") -> str:
     """The model that it is to ask.
 
     Raises:
         UserError: When none is named.
     """
     if lm is None:
-        raise UserError(f"--judge {NAME}: it has no model of its own; --lm MODEL is needed. Add the model to ask.")
+        raise UserError(f"{where}: it has no model of its own; --lm MODEL is needed. Add the model to ask.")
     return lm
 
 
-def zero_shot(entries: Entries, lm: str, api_base: str | None) -> Program:
-    """The uncompiled judge of answers in pairs, as if it had been saved: no calibration, no test, never promoted.
+@dataclass(frozen=True)
+class UncompiledJudge(Judge):
+    """The prompt of a task, which is built for the inputs that the rows have."""
+
+    def _judged(self, table: Table, *, account: Account, watch: Watch) -> Judgments:
+        there = _fields(TASKS[self.card.task], table.columns)
+        program = uncompiled_program(TASKS[self.card.task], there, self.spec, self.card.reason, scale=self.card.scale)
+        fitted = replace(self, card=program.card, compiled=load_judge(program))
+        return super(UncompiledJudge, fitted)._judged(table, account=account, watch=watch)
+
+    def __repr__(self) -> str:
+        return f"<Judge {NAME}, {self.card.task}, {self.spec.model}, UNPROVEN: {self.card.reason}>"
+
+
+def zero_shot(
+    task: str,
+    *,
+    lm: str,
+    home: str | Path = ".",
+    tracking_uri: str | None = None,
+    api_base: str | None = None,
+    budget: int | None = None,
+    max_cost: float | None = None,
+) -> Judge:
+    """Make the judge of a task before there is any label: the paper's prompt, put to a model; unproven.
+
+    Args:
+        task: ``relevance`` (RAGElo, 0-2), ``umbrela`` (the same on UMBRELA's 0-3), ``grade`` (vRAG-Eval, 1-5),
+            ``answer`` (RAGElo's aspects), ``preference``, ``rejection``, or another task of judgec.
+        lm: The model that it asks.
+        home: Folder of .judgec/, which keeps its calls.
+        tracking_uri: Where runs are tracked, for ``judge.workspace``.
+        api_base: An OpenAI-compatible endpoint.
+        budget: Most LM calls each time it is called.
+        max_cost: Most US dollars each time it is called.
+
+    Raises:
+        UserError: There is no such task.
+
+    Example:
+        >>> judge = judgec.zero_shot("relevance", lm="openai/gpt-4o-mini")
+        >>> judge.card.promoted
+        False
+    """
+    spec, scale = _task(task)
+    asked = LMSpec.parse(lm, api_base=api_base)
+    program = uncompiled_program(spec, _fields(spec, ()), asked, UNLABELLED, scale=scale)
+    return UncompiledJudge(program.card, load_judge(program), asked, Workspace(home, tracking_uri), budget, max_cost)
+
+
+def _task(said: str) -> tuple[TaskSpec, Scale | None]:
+    """The task that is called so, and its scale where that is another than the usual one."""
+    if said == UMBRELA:
+        return TASKS["relevance"], UMBRELA_SCALE
+    return TASKS[as_task(said)], None
+
+
+def _fields(spec: TaskSpec, there: Collection[str]) -> tuple[str, ...]:
+    """The inputs that the prompt of a task shows of those that are there."""
+    return tuple(one for one in spec.inputs if (one in there or one in spec.required) and one not in spec.hidden)
+
+
+def zero_shot_of_entries(entries: Entries, lm: str, api_base: str | None, said: str = PAIRS) -> Program:
+    """The uncompiled judge of a tournament, as if it had been saved: no calibration, no test, never promoted.
 
     Args:
         entries: What it will judge; documents and references are shown where there are any.
         lm: The model that it asks.
         api_base: Its endpoint.
+        said: The task, or ``umbrela``.
 
-    Source: Rackauckas et al. (2024), RAGElo, whose judge is a prompt that compares two answers.
+    Source: Rackauckas et al. (2024), RAGElo, whose judges are prompts.
     """
+    spec, scale = _task(said)
     has = {"reference": bool(entries.references), "contexts": bool(entries.retrieved or entries.shared)}
-    fields = ("query", "answer_a", "answer_b", *(name for name, there in has.items() if there))
-    return uncompiled_program(TASKS["preference"], fields, LMSpec.parse(lm, api_base=api_base), WHY)
+    fields = _fields(spec, [name for name, there in has.items() if there])
+    why = WHY if spec.pairs else UNLABELLED
+    return uncompiled_program(spec, fields, LMSpec.parse(lm, api_base=api_base), why, scale=scale)
 
 
 def is_zero_shot(name: str, home: Path) -> bool:
-    """Whether a judge's name means the paper's prompt, and no judge of that name."""
+    """Whether a judge's name means the paper's prompt, and no judge of that name; ``zero-shot`` or with ``:TASK``."""
     return name.partition(":")[0] == NAME and not programs.versions(home, NAME)
 
 
@@ -92,7 +168,7 @@ def zero_shot_of_file(
     model, said = require_model(lm), name.partition(":")[2]
     head = as_it_stands(file, head=HEAD)
     ours = {columns.get(column, column) for column in head.columns}
-    spec = TASKS["relevance" if said == UMBRELA else as_task(said)] if said else told_by(ours)
+    spec, scale = _task(said) if said else (told_by(ours), None)
     for task in (spec,) if spec is not None else TASKS.values():
         ours |= set(usual_inputs(head, task.name, columns).values())
     spec = spec or told_by(ours)
@@ -102,9 +178,8 @@ def zero_shot_of_file(
             f"{', '.join(TASKS)} is valid. Name it, or map columns with --map."
         )
     fields = tuple(one for one in spec.inputs if one in ours and one not in spec.hidden)
-    few = f"judgec labels {file} --next {FEW} collects {FEW} labels, on which it can be measured and compiled"
+    few = f"judgec labels next {file} {FEW} --judge {name} --lm {lm} takes {FEW} to label, which measure and compile it"
     why = f"no label was given, so nobody knows how far {name} agrees with people: {few}"
-    scale = UMBRELA_SCALE if said == UMBRELA else None
     return uncompiled_program(spec, fields, LMSpec.parse(model, api_base=api_base), why, scale=scale)
 
 

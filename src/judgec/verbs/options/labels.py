@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
 from judgec.verbs.options.option import Option
-from judgec.verbs.options.shared import LabelColumns, Places, Seed, Spending, Task
+from judgec.verbs.options.shared import LabelColumns, OtherLm, Places, Seed, Spending, Task
 
 File: TypeAlias = Annotated[
     str,
@@ -23,7 +23,8 @@ Given: TypeAlias = Annotated[
 ]
 """The same where a second word follows: it is typed always."""
 Judged: TypeAlias = Annotated[
-    str | None, Option("Whose doubts to go by with --next.", metavar="NAME[@VERSION]", panel="What")
+    str | None,
+    Option("Whose doubts to go by with --next; zero-shot[:TASK] is one without labels.", metavar="NAME", panel="What"),
 ]
 As: TypeAlias = Annotated[
     Literal["labels", "verdicts"] | None,
@@ -48,6 +49,7 @@ class LabelsOptions(LabelColumns, Spending, Places):
     ] = None
     next: Annotated[int | None, Option("As labels next.", metavar="N", least=1, panel="What")] = None
     judge: Judged = None
+    lm: OtherLm = None
     out: NextSheet = Path("next.csv")
     seed: Seed = 0
     export: Annotated[str | None, Option("As labels export.", metavar="TO", panel="Output")] = None
@@ -114,7 +116,16 @@ class NextOptions(LabelColumns, Spending, Places):
 
     file: Given
     next: Annotated[int, Option("How many.", metavar="N", positional=True, least=1, panel="What")]
-    judge: Annotated[str, Option("Whose doubts to go by.", metavar="NAME[@VERSION]", needed=True, panel="What")]
+    judge: Annotated[
+        str,
+        Option(
+            "Whose doubts to go by; zero-shot[:TASK] is one without labels.",
+            metavar="NAME[@VERSION]",
+            needed=True,
+            panel="What",
+        ),
+    ]
+    lm: OtherLm = None
     out: NextSheet = Path("next.csv")
     seed: Seed = 0
 
