@@ -423,8 +423,9 @@ def evaluate(
 def export(
     judge: str,
     *,
-    to: Literal["prompt", "promptfoo", "python"],
+    to: Literal["prompt", "promptfoo", "python", "sft", "dpo"],
     out: str | Path,
+    labels: str | None = None,
     home: str | Path = ".",
     tracking_uri: str | None = None,
     progress: bool | Watch | None = None,

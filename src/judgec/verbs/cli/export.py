@@ -6,7 +6,7 @@ from judgec.verbs.options.export import ExportOptions
 
 @command_of(ExportOptions)
 def export(options: ExportOptions, *, json: JsonOption = False) -> None:
-    """Write a judge for use outside judgec: its prompt, a folder of Python, an assertion of promptfoo.
+    """Write a judge for use outside judgec: prompt, Python, promptfoo's assertion, its labels as chat.
 
     Example: judgec export NAME --to python --out judge
     """
