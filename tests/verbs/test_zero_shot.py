@@ -1,6 +1,7 @@
 """Judges without labels, by name and in Python: the papers' prompts before there is any label, never promoted."""
 
 import csv
+import re
 from pathlib import Path
 from typing import Any
 
@@ -196,3 +197,45 @@ def test_the_error_of_a_wrong_relevance_judge_names_the_one_without_labels(home:
         with pytest.raises(UserError, match="a judge of grade; one of relevance is needed"):
             played(home, server, "zero-shot", "zero-shot:grade")
         assert server.calls == 0
+
+
+def by_document(call: Call) -> Outcome:
+    """A document that says so is very relevant, others are not; of answers the best grades."""
+    labels = {one.name: one.labels for one in call.prompt.outputs if one.labels}
+    if "document" not in call.prompt.inputs:
+        return best(call)
+    return answer(call, {"grade": labels["grade"][-1 if "fact" in str(call.prompt.inputs["document"]) else 0]})
+
+
+def test_a_judge_of_single_answers_sees_the_relevant_documents_of_all_agents_with_their_numbers(home: Path) -> None:
+    agents = ("old", "new", "odd")
+    answers = [
+        {"query_id": "q", "query": "What is it?", "agent": name, "answer": f"Said by {name} [1]. Noise [2]."}
+        for name in agents
+    ]
+    documents = [
+        {"query_id": "q", "agent": name, "doc_id": f"{kind}-{name}", "document": f"A {kind} of {name}."}
+        for name in agents
+        for kind in ("fact", "rumour")
+    ]
+    given: dict[str, object] = {"lm": "openai/gpt-4o-mini", "progress": False, "home": home, "out": home / "out"}
+    with FakeOpenAI(by_document) as server:
+        found = judgec.evaluate(
+            judge="zero-shot:answer",
+            relevance_judge="zero-shot",
+            answers=[pd.DataFrame(answers)],
+            documents=pd.DataFrame(documents),
+            api_base=server.base_url,
+            **given,  # type: ignore[arg-type]
+        )
+        prompts = [str(body["messages"]) for body in server.bodies if "ready" not in str(body)]
+    assert len(prompts) == len(documents) + len(answers)
+    seen = [prompt for prompt in prompts if "Said by" in prompt]
+    for prompt in seen:
+        (name,) = (name for name in agents if f"Said by {name}" in prompt)
+        (number,) = re.findall(rf"Said by {name} \[(\d)\]", prompt)
+        assert re.search(rf"\[{number}\]\\n> \(document fact-{name}; relevance 2[^\[]*> A fact of {name}\.", prompt)
+        assert all(f"A fact of {other}." in prompt for other in agents)
+        assert "rumour" not in prompt
+        assert re.search(r"Noise \[\d: not shown\]", prompt)
+    assert any("relevant documents of all agents" in note for note in found.found.notes)

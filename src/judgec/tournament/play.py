@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 import numpy as np
@@ -13,6 +13,7 @@ from judgec.records.judgment import Judgments
 from judgec.records.label import FloatArray, Item, Text
 from judgec.tournament.adaptive import Proposal, Until, propose
 from judgec.tournament.files.entries import Entries
+from judgec.tournament.pooling import Showing
 from judgec.tournament.schedule import Fixtures
 
 Cell = tuple[str, str]  # query id, agent
@@ -84,12 +85,17 @@ class ScorePlayer:
         judges: Of task grade, answer or another with one answer an item: one judge, or several.
         tie_band: In scale units.
         marks: What was judged so far, by query and agent.
+        showing: What is shown of the documents that the agents of a query retrieved together, where it is known how
+            relevant they are; None shows each answer with its agent's own.
+
+    Source: Rackauckas et al. (2024), RAGElo, 5: annotated documents, pooled by the agents being evaluated.
     """
 
     entries: Entries
     judges: AskedJudges
     tie_band: float
     marks: dict[Cell, Mark] = field(default_factory=dict)
+    showing: Showing | None = None
 
     def play(self, pairings: Sequence[Pairing]) -> tuple[Played, ...]:
         """Judge the answers that are not judged yet, and compare."""
@@ -100,7 +106,8 @@ class ScorePlayer:
     def _judge(self, cells: Sequence[Cell]) -> None:
         if not cells:
             return
-        judged, said = self.judges.judged([self.entries.item(*cell) for cell in cells])
+        together = self.entries.answered
+        judged, said = self.judges.judged([self._item(*cell, together[cell[0]]) for cell in cells])
         for i, cell in enumerate(cells):
             scores = judged.score[i]
             missing = judged.unscored[i] or ("no score of an aspect" if np.isnan(scores).any() else "")
@@ -113,6 +120,16 @@ class ScorePlayer:
                 unscored=missing,
                 votes={name: _mean(one.score[i]) for name, one in said.items()},
             )
+
+    def _item(self, query: str, agent: str, together: tuple[str, ...]) -> Item:
+        item = self.entries.item(query, agent)
+        if self.showing is None:
+            return item
+        answer = self.showing.answers(query, *together)[together.index(agent)]
+        shown = self.showing(query, *together)
+        others = {name: text for name, text in item.inputs.items() if name != "contexts"}
+        inputs = {**others, "answer": answer, **({"contexts": shown} if shown else {})}
+        return replace(item, inputs=inputs)
 
     def _game(self, pairing: Pairing) -> Played:
         a, b = (self.marks[pairing.query_id, agent] for agent in (pairing.agent_a, pairing.agent_b))

@@ -398,14 +398,9 @@ def _player(
     entries: Entries,
     relevance: Relevance | None,
 ) -> Player:
+    raw, annotations = options.raw_documents, options.annotations
+    showing = Showing(entries, relevance, options.threshold, raw=raw, annotations=annotations)
     if jury.judge.pairs:
-        showing = Showing(
-            entries,
-            relevance,
-            options.threshold,
-            raw=options.raw_documents,
-            annotations=options.annotations,
-        )
         return PairPlayer(entries, jury, showing, one_order=options.one_order, answers=showing.answers)
     if "answer" not in card.fields or card.scale.level == "nominal":
         raise UserError(
@@ -413,7 +408,9 @@ def _player(
             "answers. Name another."
         )
     band = half_a_grade(card.scale).width if card.tie_band is None else card.tie_band
-    return ScorePlayer(entries, jury, band)
+    asked = any(seat.judge.asks_lm for seat in jury.seats)  # evidence was fitted to each answer's own documents
+    pooled = showing if relevance is not None and jury.reads_contexts and asked else None
+    return ScorePlayer(entries, jury, band, showing=pooled)
 
 
 def _tie_band(card: ProgramCard) -> str:

@@ -61,7 +61,10 @@ def notes_of(
             f"{found.identical} of {len(found.played)} games are between answers that are the same: ties, and nobody "
             "was asked."
         )
-    if compares(card.task) and "contexts" in card.fields:
+    pooled = (
+        found.relevance is not None and not card.evidence_alone
+    )  # as verbs.evaluate shows a judge of single answers
+    if "contexts" in card.fields and (compares(card.task) or pooled):
         notes += _documents(options, found)
     if found.proposal is not None:
         notes.append(_stopped(found, found.proposal, options.resolution))
@@ -69,9 +72,12 @@ def notes_of(
 
 
 def _documents(options: EvaluateOptions, found: Evaluation) -> list[str]:
-    """What a judge that compares answers was shown of their documents."""
+    """What a judge was shown of the documents that answers rest on together."""
     best, least = None if found.relevance is None else found.relevance.best, options.threshold
     notes = []
+    if not compares(found.card.task):
+        measured = ", and it was measured with each answer's own" if found.card.version else ""
+        notes.append(f"The judge saw the relevant documents of all agents of a query together{measured}.")
     if best is not None and least is not None and best < least:
         notes.append(f"All graded documents are hidden: the best grade is {best}, --threshold {least}.")
     if found.without_contexts:
