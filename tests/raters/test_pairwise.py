@@ -2,18 +2,24 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judgec.errors import ArtifactError
 from judgec.evidence.model import EvidenceModel
+from judgec.lm.frozen import freeze
+from judgec.raters import programs
 from judgec.raters.calibrator import Calibrator, Linear
-from judgec.raters.judge import CompiledJudge
+from judgec.raters.judge import CompiledJudge, load_judge
 from judgec.raters.pairwise import is_pairwise, mirror, mirrored
 from judgec.raters.prompt import verdicts
 from judgec.raters.registry import judge_module
+from judgec.raters.signatures import fenced_inputs
 from judgec.raters.tasks.preference import weighing
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import Item
@@ -154,3 +160,35 @@ def test_weighing_replaces_the_factors_and_adds_citations_without_touching_the_j
     rewritten = MODULE.deepcopy()
     rewritten.predictors()[0].signature = rewritten.predictors()[0].signature.with_instructions("Choose.")
     assert weighing(rewritten, factors="tone").predictors()[0].signature.instructions == "Choose.\n\nWeigh tone."
+
+
+def test_both_orders_of_a_game_share_a_prompt_up_to_its_answers() -> None:
+    fields = ("query", "answer_a", "answer_b", "contexts", "reference")
+    module = judge_module("preference", SCALE, ("grade",), fields)
+    pair = item("first", "second")
+    shown = Item(pair.item_id, "q", {**pair.inputs, "contexts": ("a fact",), "reference": "right"})
+    one, other = (
+        "".join(turn["content"] for turn in freeze(module, []).messages(fenced_inputs(module, each)))
+        for each in (shown, mirrored(shown))
+    )
+    shared = one[: next(i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)]
+    assert "> a fact" in shared
+    assert "> right" in shared
+    assert shared.endswith("[[ ## answer_a ## ]]\n> ")
+
+
+def test_a_saved_pairwise_judge_keeps_the_order_of_its_inputs() -> None:
+    """An earlier version asked documents last; its judge, and a jury with its prompt, ask what they did then."""
+    program = programs.read_folder(Path(__file__).parents[1] / "saved" / "programs" / "pairs" / "0001")
+    order = [line.split(".")[1].split(":")[0] for line in program.card.signature if ": input" in line]
+    assert order == ["query", "answer_a", "answer_b", "contexts"]
+    (predict,) = load_judge(program).module.predictors()
+    assert [*predict.signature.input_fields] == order
+    juror = judge_module("preference", SCALE, ("grade",), order)
+    assert [*juror.signature.input_fields] == ["query", "contexts", "answer_a", "answer_b"]
+    programs.load_module(juror, program.program, "here")
+    assert [*juror.signature.input_fields] == order
+    assert juror.signature.instructions == predict.signature.instructions
+    changed = replace(program, card=program.card.model_copy(update={"signature": program.card.signature[::-1]}))
+    with pytest.raises(ArtifactError, match="saved for another signature"):
+        load_judge(changed)

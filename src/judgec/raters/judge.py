@@ -367,6 +367,9 @@ def load_judge(program: Program) -> CompiledJudge:
     where = f"{card.name}@{card.version}"
     module = judge_module(card.task, card.scale, card.aspects, card.fields, card.languages)
     here = fingerprint(module)
+    if sorted(here) == sorted(card.signature):  # the state has the order of its inputs
+        load_module(module, program.program, f"{where}: program.json")
+        here = fingerprint(module)
     if here != card.signature:
         saved_only = ", ".join(line for line in card.signature if line not in here) or "the same fields"
         here_only = ", ".join(line for line in here if line not in card.signature) or "the same in another order"
@@ -374,7 +377,6 @@ def load_judge(program: Program) -> CompiledJudge:
             f"{where}: saved for another signature, with {saved_only}; its task, scale and fields now give "
             f"{here_only}. Compile it again, or load it with the version of judgec on its card."
         )
-    load_module(module, program.program, f"{where}: program.json")
     evidence, calibrators = _read_calibration(program.calibration, card, f"{where}: calibration.json")
     panel = _read_panel(program.calibration.get("panel"), card, f"{where}: calibration.json")
     cascade = _read_cascade(program.calibration.get("cascade"), evidence, card, f"{where}: calibration.json")

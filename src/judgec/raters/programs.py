@@ -9,7 +9,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -89,7 +89,7 @@ def dump_module(module: dspy.Module) -> Json:
 
 
 def load_module(module: dspy.Module, state: Json, where: str) -> None:
-    """Put a saved prompt into a module that was built for the same signature.
+    """Put a saved prompt into a module that was built for the same signature; its inputs take the order saved.
 
     Args:
         module: Changed in place.
@@ -124,7 +124,19 @@ def load_module(module: dspy.Module, state: Json, where: str) -> None:
             )
         states[name] = checked.model_dump()
     for name, predict in predictors.items():
+        _in_order_of([field["prefix"] for field in states[name]["signature"]["fields"]], predict)
         predict.load_state(states[name])
+
+
+def _in_order_of(prefixes: Sequence[str], predict: dspy.Predict) -> None:
+    """Give a predictor's inputs the order of these prefixes: an earlier version built it in another one."""
+    signature = predict.signature
+    named = {field.json_schema_extra["prefix"]: name for name, field in signature.input_fields.items()}
+    order = [named[prefix] for prefix in prefixes if prefix in named]
+    if len(order) == len(signature.input_fields) and order != [*signature.input_fields]:
+        fields = {name: signature.fields[name] for name in (*order, *signature.output_fields)}
+        kinds = {name: (field.annotation, field) for name, field in fields.items()}
+        predict.signature = dspy.Signature(kinds, signature.instructions)
 
 
 def save(home: Path, program: Program) -> ProgramCard:

@@ -28,17 +28,18 @@ class CompareAnswers(dspy.Signature):  # type: ignore[misc]  # dspy ships no typ
     choose: a, b, or tie when neither is better, then say how sure you are.
     """
 
+    # What both orders of a game share comes first: a provider's cache serves a prompt's beginning.
     dialogue: str = dspy.InputField(
         desc="how long it is: each answer is a whole dialogue, turn by turn; compare what the assistants say in them"
     )
     conversation: str = dspy.InputField(desc="the turns before the query, numbered, each with its role")
     query: str = dspy.InputField(desc="what the user asked")
+    contexts: str = dspy.InputField(desc="the retrieved documents, numbered")
+    reference: str = dspy.InputField(desc="a correct answer; alternatives are separated by ' | '")
     conversation_a: str = dspy.InputField(desc="the turns before the first answer, numbered, each with its role")
     answer_a: str = dspy.InputField(desc="the first answer")
     conversation_b: str = dspy.InputField(desc="the turns before the second answer, numbered, each with its role")
     answer_b: str = dspy.InputField(desc="the second answer")
-    contexts: str = dspy.InputField(desc="the retrieved documents, numbered")
-    reference: str = dspy.InputField(desc="a correct answer; alternatives are separated by ' | '")
     reason: str = dspy.OutputField(desc="what each answer gets right and how they differ, in a few sentences")
     preference: str = dspy.OutputField(desc="the better answer: a, b or tie")
     confidence: int = dspy.OutputField(desc="how sure you are of the choice, 0 (not at all) to 100 (certain)")
