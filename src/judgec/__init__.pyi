@@ -250,6 +250,8 @@ def compile_judge(
     objective: str | None = None,
     task: str | None = None,
     reflection_lm: str | None = None,
+    adapter: Literal["chat", "json", "terse"] = "chat",
+    reasoning_effort: Literal["low", "medium", "high"] | None = None,
     optimizer: str = "auto",
     seed: int = 0,
     evidence: bool = True,

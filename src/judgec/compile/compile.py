@@ -46,11 +46,12 @@ from judgec.labels.experts import drawn_note
 from judgec.labels.sides.draw import folds_of
 from judgec.labels.sides.memory import read_memory
 from judgec.labels.splits import Family, read_family
+from judgec.lm.adapters import CHAT, adapter_name
 from judgec.lm.session import Session
 from judgec.lm.watch import Watch
 from judgec.raters import programs
 from judgec.raters.decision import HALF_WAY, half_way
-from judgec.raters.judge import CompiledJudge, load_judge
+from judgec.raters.judge import ADAPTER, CompiledJudge, load_judge
 from judgec.raters.prompt import verdicts
 from judgec.raters.recorded import RecordedVerdicts, ranges_for_card
 from judgec.raters.replies import is_unread
@@ -403,6 +404,8 @@ def card_settings(
         found["kind"] = JURY_KIND
     if settings.consensus != "median":
         found["consensus"] = settings.consensus
+    if (form := adapter_name(judge.module)) != CHAT:
+        found[ADAPTER] = form
     if abstention.below is not None:
         found["abstain_below"] = abstention.below
     if settings.rated.recorded is not None:
@@ -448,7 +451,7 @@ def missing_of(labels: LabelSet) -> dict[str, float]:
 
 
 def _module(labels: LabelSet, settings: CompileSettings) -> dspy.Module:
-    module = task_module(labels)
+    module = task_module(labels, settings.adapter)
     if settings.rivals.retarget is not None and settings.rated.recorded is None:
         module = load_judge(settings.rivals.retarget.program).module
     if settings.instructions is not None:

@@ -8,6 +8,7 @@ from typing import Final, Literal, TypeAlias
 import dspy
 
 from judgec.compile.consensus import Consensus
+from judgec.lm.adapters import CHAT, AdapterName
 from judgec.lm.hosts import own_endpoint
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import MAX_WAIT
@@ -145,6 +146,7 @@ class CompileSettings:
         combine: How they may be made one.
         rivals: What the judge is compared with besides its own forms and the champion.
         functions: What is called where a model of ``lm`` is a Python function, by name.
+        adapter: The form in which prompts are written and replies asked for.
     """
 
     name: str
@@ -177,6 +179,7 @@ class CompileSettings:
     combine: Combine = Combine()
     rivals: ComparedWith = ComparedWith()
     functions: Mapping[str, object] = field(default_factory=dict, repr=False)
+    adapter: AdapterName = CHAT
 
     @property
     def no_model(self) -> bool:

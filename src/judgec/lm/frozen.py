@@ -12,6 +12,8 @@ from typing import Literal, cast, get_args, get_origin
 
 import dspy
 
+from judgec.lm.adapters import adapter_of
+
 Message = dict[str, str]
 
 UNLIKE = "the adapter renders a field in a way that concatenation does not reproduce"
@@ -150,9 +152,9 @@ def freeze(
         predict: The predictor, with its instructions and demonstrations; later changes to it are not seen.
         sample_inputs: Inputs to compare on; where one differs, every prompt is rendered by DSPy
             (``departure``).
-        adapter: The adapter; by default DSPy's chat adapter.
+        adapter: The adapter; by default the predictor's own, which is DSPy's chat adapter unless another was set.
     """
-    frozen = FrozenPrompt(predict, adapter or dspy.ChatAdapter())
+    frozen = FrozenPrompt(predict, adapter or adapter_of(predict))
     for inputs in sample_inputs:
         if not frozen.agrees(inputs):
             frozen.departure = UNLIKE

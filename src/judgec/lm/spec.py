@@ -257,6 +257,24 @@ class LMSpec(BaseModel):
         same = self.no_model or str(card.get("model")).partition("/")[0] == self.provider
         return LMSpec.from_card(card, api_base=self.typed_base if same else None)
 
+    def thinking(self, effort: str | None) -> Self:
+        """The same with how long it is to think; of several models each.
+
+        Raises:
+            UserError: A model of OpenAI's that does not think.
+        """
+        if effort is None:
+            return self
+        if self.members:
+            return self.model_copy(
+                update={"members": {name: one.thinking(effort) for name, one in self.members.items()}}
+            )
+        if self.no_model or (self.provider == "openai" and self.api_base is None and not self.reasoning):
+            raise UserError(
+                f"--reasoning-effort {effort}: {self.model} does not take it; a model that thinks is valid. Drop it."
+            )
+        return self.model_copy(update={"extra": {**self.extra, "reasoning_effort": effort}})
+
     def require_host(self, card: Mapping[str, Scalar | None], *, environ: Mapping[str, str] | None = None) -> None:
         """Refuse to ask at another endpoint than the one that a judge was compiled at, where nobody typed it.
 

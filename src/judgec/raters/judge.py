@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import TypeVar, get_args
 
 import dspy
 import numpy as np
@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 from judgec.errors import ArtifactError, UserError
 from judgec.evidence.model import EvidenceModel, Observed
 from judgec.labels.stream.pieces import Piece
+from judgec.lm.adapters import CHAT, AdapterName, adapter_name, with_adapter
 from judgec.lm.executor import Ask
 from judgec.lm.spec import NO_LM
 from judgec.raters.calibrator import Calibrator, Trace
@@ -41,6 +42,7 @@ _Observe = Callable[[IntArray, bool], Observed]
 """Features and parts of the items in these rows, or of their mirror images."""
 
 Model = TypeVar("Model", bound=BaseModel)
+ADAPTER, ADAPTERS = "adapter", "adapters"  # the form of a prompt on a card, of jurors' prompts in a calibration
 EVEN_ODDS = 0.5  # the accept threshold of a judge that none was fitted for
 
 
@@ -305,6 +307,7 @@ class CompiledJudge:
 
     def calibration(self) -> Json:
         """All but the prompt, as JSON."""
+        adapters = {name: form for name, one in self.jurors.items() if (form := adapter_name(one)) != CHAT}
         return {
             "evidence": None if self.evidence is None else self.evidence.to_json(),
             "calibrators": {
@@ -313,6 +316,7 @@ class CompiledJudge:
             **({} if self.panel is None else {"panel": self.panel.model_dump(mode="json")}),
             **({} if self.cascade is None else {"cascade": self.cascade.model_dump(mode="json")}),
             **({"jurors": {name: dump_module(module) for name, module in self.jurors.items()}} if self.jurors else {}),
+            **({ADAPTERS: adapters} if adapters else {}),
             **(
                 {"prompts": {name: one.model_dump(mode="json") for name, one in self.prompts.items()}}
                 if self.prompts
@@ -366,6 +370,7 @@ def load_judge(program: Program) -> CompiledJudge:
     card = program.card
     where = f"{card.name}@{card.version}"
     module = judge_module(card.task, card.scale, card.aspects, card.fields, card.languages)
+    _write_as(card.settings.get(ADAPTER, CHAT), module, f"{where}: card.json")
     here = fingerprint(module)
     if sorted(here) == sorted(card.signature):  # the state has the order of its inputs
         load_module(module, program.program, f"{where}: program.json")
@@ -382,6 +387,8 @@ def load_judge(program: Program) -> CompiledJudge:
     cascade = _read_cascade(program.calibration.get("cascade"), evidence, card, f"{where}: calibration.json")
     prompts = _read_prompts(program.calibration.get("prompts"), f"{where}: calibration.json")
     jurors = _read_jurors(program.calibration.get("jurors"), card, f"{where}: calibration.json")
+    for name, form in (program.calibration.get(ADAPTERS) or {}).items():
+        _write_as(form, jurors.get(name), f"{where}: calibration.json: {name}")
     about = card.scale, card.aspects
     judge = CompiledJudge(module, *about, evidence, calibrators, card.tie_band, panel, cascade, prompts, jurors)
     if judge.asks_lm and card.lm.get("model") == NO_LM:
@@ -390,6 +397,16 @@ def load_judge(program: Program) -> CompiledJudge:
             "--lm the evidence alone judges."
         )
     return judge
+
+
+def _write_as(form: object, module: dspy.Module | None, where: str) -> None:
+    """Give a saved prompt its form, or refuse one that there is not."""
+    if module is None or form not in get_args(AdapterName):
+        raise ArtifactError(
+            f"{where}: adapter {form!r}; {', '.join(get_args(AdapterName))}, of a prompt that is there, was expected. "
+            "Compile it again."
+        )
+    with_adapter(module, str(form))
 
 
 def _read_jurors(saved: object, card: ProgramCard, where: str) -> dict[str, dspy.Module]:
@@ -452,9 +469,10 @@ def _read_panel(saved: object, card: ProgramCard, where: str) -> Panel | None:
 
 
 def _read_calibration(state: Json, card: ProgramCard, where: str) -> tuple[EvidenceModel | None, dict[str, Calibrator]]:
-    if state.keys() - {"panel", "cascade", "prompts", "jurors"} != {"evidence", "calibrators"} or not isinstance(
-        state["calibrators"], dict
-    ):
+    if state.keys() - {"panel", "cascade", "prompts", "jurors", ADAPTERS} != {
+        "evidence",
+        "calibrators",
+    } or not isinstance(state["calibrators"], dict):
         raise ArtifactError(f"{where}: {', '.join(state)}; evidence and calibrators were expected. Compile again.")
     evidence = None if state["evidence"] is None else EvidenceModel.from_json(state["evidence"])
     calibrators = {}

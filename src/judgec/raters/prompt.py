@@ -9,6 +9,7 @@ import numpy as np
 
 from judgec.errors import UserError
 from judgec.labels.stream.pieces import Piece
+from judgec.lm.adapters import CHAT, TERSE, adapter_name
 from judgec.lm.executor import Ask, Reply, Request
 from judgec.lm.frozen import FrozenPrompt, freeze
 from judgec.lm.functions import VALUE
@@ -80,7 +81,8 @@ class PromptRater:
         self.scale, self.aspects, self.to = scale, aspects, to
         self.count = count or Count()
         self._sample, self._samples = sample, samples
-        self._structured, self._anew = structured, anew
+        self._form = adapter_name(self.predict)
+        self._structured, self._anew = structured or self._form not in {CHAT, TERSE}, anew
         self._asked_again = Counter() if asked_again is None else asked_again
         self._shown: list[Mapping[str, object]] = []
         self._strict: FrozenPrompt | None = None
@@ -111,6 +113,8 @@ class PromptRater:
         """
         if self.schema is None or not (attempt or self._structured):
             return self.prompt, None
+        if self._form == TERSE:
+            return self.prompt, self.schema
         if self._strict is None:  # made when it is needed first: most judges never need it
             self._strict = freeze(self.predict, self._shown, dspy.JSONAdapter())
         return self._strict, self.schema

@@ -27,6 +27,7 @@ from judgec.labels.labels import people_only
 from judgec.labels.rows.raters import is_measured
 from judgec.labels.sides.memory import JUDGE
 from judgec.labels.splits import default_family
+from judgec.lm.adapters import with_adapter
 from judgec.lm.batch.executor import require_batches
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Account
@@ -103,7 +104,7 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
     check_place(Place(options.home, name, JUDGE))
     check_options(options.abstain_below, options.promise, options.risk)
     candidates = candidates_of(options)
-    options, spec = candidates.options, candidates.models()
+    options, spec = candidates.options, candidates.models().thinking(candidates.options.reasoning_effort)
     reflection, no_reflection = reflection_spec(spec, options.reflection_lm)
     watch.stage("labels", path)
     alone = candidates.recorded is None
@@ -119,6 +120,9 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
     if options.batch:
         require_batches(spec)
     asked = candidates.asked(labels.label_set)
+    for one in asked:
+        if one.program is None:
+            with_adapter(one.module, options.adapter)
     kinds = ((JURY_KIND, bool(asked)), (RECORDED_KIND, recorded is not None), (NO_OPTIMIZER, no_model))
     if start is not None:
         check_carried(start, labels.label_set, labels.label_set.fields)
@@ -160,6 +164,7 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
             None if start is None else Retarget(start, _margin(options), None if recorded is None else recorded.every),
         ),
         functions=candidates.functions,
+        adapter=options.adapter,
     )
 
 
@@ -192,6 +197,7 @@ def _check_without_model(options: CompileJudgeOptions) -> None:
         "--from": options.start is not None,
         "--factors": bool(options.factors),
         "--has-citations": options.has_citations,
+        f"--adapter {options.adapter}": options.adapter != CompileJudgeOptions.adapter,
     }
     if given := [option for option, has in of_prompts.items() if has]:
         raise UserError(

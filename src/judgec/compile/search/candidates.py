@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import dspy
 
+from judgec.lm.adapters import CHAT, with_adapter
 from judgec.raters.programs import dump_module, load_module
 from judgec.raters.registry import judge_module
 from judgec.records.label import LabelSet
@@ -40,9 +41,10 @@ def with_demonstrations(module: dspy.Module, demos: Sequence[dspy.Example]) -> d
     return copy
 
 
-def task_module(labels: LabelSet) -> dspy.Module:
-    """The prompt of a judge of these labels before anything is compiled."""
-    return judge_module(labels.task, labels.scale, labels.aspects, labels.fields, languages_of(labels.items))
+def task_module(labels: LabelSet, adapter: str = CHAT) -> dspy.Module:
+    """The prompt of a judge of these labels before anything is compiled, in the form of an adapter."""
+    module = judge_module(labels.task, labels.scale, labels.aspects, labels.fields, languages_of(labels.items))
+    return with_adapter(module, adapter)
 
 
 def with_instructions(module: dspy.Module, instructions: str) -> dspy.Module:

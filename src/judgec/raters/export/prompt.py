@@ -73,16 +73,16 @@ def bare_prompts(judge: CompiledJudge, where: str) -> tuple[BarePrompt, ...]:
     if judge.prompts:
         return tuple(_recorded(judge))
     modules = judge.jurors.values() or (judge.module,)
-    return tuple(placed(predict, where, dspy.ChatAdapter()) for module in modules for predict in module.predictors())
+    return tuple(placed(predict, where) for module in modules for predict in module.predictors())
 
 
-def placed(predict: dspy.Predict, where: str, adapter: dspy.Adapter) -> BarePrompt:
+def placed(predict: dspy.Predict, where: str, adapter: dspy.Adapter | None = None) -> BarePrompt:
     """The prompt of a predictor, as an adapter writes it.
 
     Args:
         predict: With instructions and demonstrations.
         where: The judge's name, for messages.
-        adapter: Of DSPy.
+        adapter: Of DSPy; None for the predictor's own.
 
     Raises:
         UserError: As ``bare_prompts``.

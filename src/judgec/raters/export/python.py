@@ -6,6 +6,7 @@ import re
 import dspy
 
 from judgec.errors import UserError
+from judgec.lm.adapters import TERSE, adapter_name
 from judgec.lm.spec import NO_LM
 from judgec.raters.export.prompt import BarePrompt, bare_prompts, placed
 from judgec.raters.export.sources import standalone_sources, stemmer_sources
@@ -83,7 +84,7 @@ def _data(program: Program, judge: CompiledJudge, name: str, *, embedded: bool) 
     spec, (predict,) = TASKS[program.card.task], judge.module.predictors()
     forms = list(bare_prompts(judge, name)) if not judge.prompts else []
     if json_schema(predict) is not None:  # as it is asked again where a reply cannot be read
-        forms.append(placed(predict, name, dspy.JSONAdapter()))
+        forms.append(placed(predict, name, None if adapter_name(predict) == TERSE else dspy.JSONAdapter()))
     return {
         "judge": name,
         "scale": judge.scale.model_dump(mode="json"),

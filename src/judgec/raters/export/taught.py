@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 import dspy
 import numpy as np
 
+from judgec.lm.adapters import adapter_of
 from judgec.raters.fencing import disarmed, escape_markers
 from judgec.raters.signatures import CONFIDENCE, fenced_inputs, grade_fields, reason_field
 from judgec.records.label import Item
@@ -30,7 +31,7 @@ class TaughtPrompt:
         signature = predict.signature.with_instructions(said).delete(CONFIDENCE)
         self._names, self._reason, self._scale = grade_fields(predict), reason_field(predict), scale
         self._asking = {True: dspy.Predict(signature), False: dspy.Predict(signature.delete(self._reason))}
-        self._adapter = dspy.ChatAdapter()
+        self._adapter = adapter_of(predict)
 
     def asked(self, item: Item, *, reasoned: bool) -> list[Turn]:
         """What is sent of an item: the instructions, then its texts.

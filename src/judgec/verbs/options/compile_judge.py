@@ -43,6 +43,14 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
     objective: Annotated[str | None, Option("tau_b, accept, kappa or qwk, or a sum such as tau_b+accept.")] = None
     task: Task = None
     reflection_lm: ReflectionLm = None
+    adapter: Annotated[
+        Literal["chat", "json", "terse"],
+        Option("The form of the prompt: DSPy's chat or JSON, or a terse one with fewer tokens.", panel="Model"),
+    ] = "chat"
+    reasoning_effort: Annotated[
+        Literal["low", "medium", "high"] | None,
+        Option("How long the model thinks, where it takes this.", panel="Model"),
+    ] = None
     optimizer: Annotated[str, Option("auto, labeled, bootstrap, mipro, gepa, or a plugin's.")] = "auto"
     seed: Seed = 0
     evidence: Annotated[bool, Option("Use evidence features.", off=True)] = True
