@@ -12,6 +12,7 @@ import judgec
 from judgec.errors import UserError
 from judgec.labels.sides.draw import FRESH, trainable
 from judgec.lm.watch import Silent
+from judgec.verbs.judge_file import next_step
 from judgec.verbs.next_labels import choose_next, read_unlabelled
 from judgec.verbs.options.labels import LabelsOptions
 from tests.compile.small import write
@@ -63,6 +64,8 @@ def test_every_task_has_a_judge_without_labels(
         found = judged(home, server, [{**row, "item_id": "a"}], name)
         assert found.frame()[key].iloc[0] == grade
         assert any("nobody knows how far" in note for note in found.report["notes"])
+        (step,) = next_step(found)
+        assert re.search(rf"labels next \S+ 50 --judge {name} --lm openai/gpt-4o-mini --api-base \S+ --home", step)
         sent = str([body["messages"] for body in server.bodies])
         assert ("0.6 to 70 m3/h." in sent) == ("contexts" in row or "0.6" in str(row.get("document")))
         assert not (home / "programs").exists()

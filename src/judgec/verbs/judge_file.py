@@ -46,7 +46,7 @@ from judgec.verbs.typed import command
 from judgec.verbs.validity import missing_inputs, validity_notes
 from judgec.verbs.verb import verb
 from judgec.verbs.workspace import Workspace
-from judgec.verbs.zero_shot import is_zero_shot, zero_shot_of_file
+from judgec.verbs.zero_shot import FEW, is_zero_shot, zero_shot_of_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -555,6 +555,10 @@ def next_step(found: FileJudgments) -> list[str]:
     known = {} if project is None else project.columns
     told = [f"{theirs}={ours}" for theirs, ours in options.columns.items() if known.get(theirs) != ours]
     maps = [part for one in told for part in ("--map", one)]
+    if options.judge is not None and not found.cards[0].version:  # nobody compiled it: there is no scale to look up
+        at = [] if options.api_base is None else ["--api-base", options.api_base]
+        asked = ["--judge", options.judge, "--lm", str(options.lm), *at]
+        return [command("labels", "next", str(options.file), str(FEW), *maps, *asked, home=options.home)]
     sheets = (options.out.with_name(f"{options.out.stem}.to-grade{n or ''}.csv") for n in count())
     sheet = next(path for path in sheets if not path.exists())
     typed = ["labels", str(options.file), *maps, "--judge", found.judges[0], "--export", str(sheet)]

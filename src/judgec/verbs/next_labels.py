@@ -307,7 +307,7 @@ def _judge(options: LabelsOptions, name: str) -> Judge:
 
 
 def _called(card: ProgramCard) -> str:
-    return f"{card.name}@{card.version}" if card.version else card.name
+    return f"{card.name}@{card.version}" if card.version else f"{card.name} (unproven)"
 
 
 def _picked(

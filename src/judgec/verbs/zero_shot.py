@@ -178,8 +178,7 @@ def zero_shot_of_file(
             f"{', '.join(TASKS)} is valid. Name it, or map columns with --map."
         )
     fields = tuple(one for one in spec.inputs if one in ours and one not in spec.hidden)
-    few = f"judgec labels next {file} {FEW} --judge {name} --lm {lm} takes {FEW} to label, which measure and compile it"
-    why = f"no label was given, so nobody knows how far {name} agrees with people: {few}"
+    why = f"no label was given, so nobody knows how far {name} agrees with people; {FEW} labels can measure it"
     return uncompiled_program(spec, fields, LMSpec.parse(model, api_base=api_base), why, scale=scale)
 
 
