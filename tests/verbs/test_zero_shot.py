@@ -242,3 +242,8 @@ def test_a_judge_of_single_answers_sees_the_relevant_documents_of_all_agents_wit
         assert "rumour" not in prompt
         assert re.search(r"Noise \[\d: not shown\]", prompt)
     assert any("relevant documents of all agents" in note for note in found.found.notes)
+    told = (home / "out" / "items.jsonl").read_text(
+        encoding="utf-8"
+    )  # the page shows what the judge's reasons speak of
+    assert "Noise [4: not shown]" in told
+    assert "A rumour" not in told

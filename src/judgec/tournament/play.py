@@ -55,7 +55,8 @@ class Mark:
         accept: Accepted or not; None when unknown.
         reason: In the judge's words.
         unscored: Why there is no score, or empty.
-        votes: Of several judges, each member's score, by its name; None where it gave none.
+        votes: Of a jury, each member's score, by its name; None where it gave none.
+        item: What was judged, where it is not the answer with its agent's own documents.
     """
 
     score: float | None
@@ -64,6 +65,7 @@ class Mark:
     reason: str
     unscored: str
     votes: Mapping[str, float | None] = field(default_factory=dict)
+    item: Item | None = None
 
 
 class Player(Protocol):
@@ -107,7 +109,8 @@ class ScorePlayer:
         if not cells:
             return
         together = self.entries.answered
-        judged, said = self.judges.judged([self._item(*cell, together[cell[0]]) for cell in cells])
+        items = [self._item(*cell, together[cell[0]]) for cell in cells]
+        judged, said = self.judges.judged(items)
         for i, cell in enumerate(cells):
             scores = judged.score[i]
             missing = judged.unscored[i] or ("no score of an aspect" if np.isnan(scores).any() else "")
@@ -119,6 +122,7 @@ class ScorePlayer:
                 reason=judged.rationale[i],
                 unscored=missing,
                 votes={name: _mean(one.score[i]) for name, one in said.items()},
+                item=None if self.showing is None else items[i],
             )
 
     def _item(self, query: str, agent: str, together: tuple[str, ...]) -> Item:

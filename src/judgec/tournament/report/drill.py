@@ -66,7 +66,7 @@ def _answer(found: Evaluation, query: str, agent: str) -> CaseSide:
             votes = {name: NO_NUMBER if one is None else number(one) for name, one in mark.votes.items()}
             grade = f"{grade}; {', '.join(map(' '.join, votes.items()))}"
         reason = mark.reason
-    item = entries.item(query, agent)
+    item = (None if mark is None else mark.item) or entries.item(query, agent)
     contexts = item.texts("contexts")[:MOST_CONTEXTS]
     consensus, said = _experts(found, (query, agent))
     grade = "; ".join(filter(None, (grade, f"experts {consensus}" if consensus else "")))
