@@ -408,7 +408,7 @@ def _player(
             "answers. Name another."
         )
     band = half_a_grade(card.scale).width if card.tie_band is None else card.tie_band
-    asked = any(seat.judge.asks_lm for seat in jury.seats)  # evidence was fitted to each answer's own documents
+    asked = any(seat.judge.asks_lm for seat in jury.members)  # evidence was fitted to each answer's own documents
     pooled = showing if relevance is not None and jury.reads_contexts and asked else None
     return ScorePlayer(entries, jury, band, showing=pooled)
 
