@@ -3,15 +3,19 @@
 Every fault of a file is collected and raised together, each with its line.
 """
 
+import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from json.encoder import encode_basestring
 from operator import itemgetter
+
+import numpy as np
 
 from judgec.errors import InputError, UserError
 from judgec.labels.proposal import SIDES, UserChoices, read_by_heads, usual_heads, usual_inputs
 from judgec.labels.rows.conversations import holding, require_labelled_turns, with_turns
 from judgec.labels.rows.grades import RawLabels, one_class, position_of, raw_labels, settle_scale
-from judgec.labels.rows.items import Collected, collect_items, digest, item_digest
+from judgec.labels.rows.items import Collected, collect_items, digest, encoded, item_digest
 from judgec.labels.rows.label_cells import with_label_cells, without_strays
 from judgec.labels.rows.means import Rounding
 from judgec.labels.rows.modes import with_modes
@@ -31,7 +35,7 @@ from judgec.labels.rows.reasons import with_reasons
 from judgec.labels.rows.repeats import ERROR, MEDIAN, Repeats, SelfAgreement, once
 from judgec.records.conversation import EACH, TurnChoice
 from judgec.records.label import Item, Label, LabelSet, Task
-from judgec.records.scale import ACCEPT_SCALE, Scale
+from judgec.records.scale import ACCEPT_SCALE, Grade, Scale
 from judgec.records.tasks import winners
 from judgec.records.tasks.registry import TASKS, as_task
 from judgec.table.datasheet import Datasheet, read_datasheet
@@ -40,6 +44,7 @@ from judgec.table.rows.columns import infer_task, label_columns, listed, renamed
 from judgec.table.table import Table
 from judgec.table.tables import TableSource, read_table
 
+Graded = tuple[tuple[str, Grade], ...]  # by aspect
 DEFAULT_ANNOTATOR = "expert"
 UNREAD_LISTS = "{} cells look like printed lists, cut or broken, and are read as one text each; JSON lists are sure."
 MOST_NAMED = 12  # columns in a note
@@ -409,39 +414,51 @@ def _labels(
     """Labels in file order, and the faults: grades off the scale, items graded again by nobody knows whom."""
     labels: list[Label] = []
     faults: list[tuple[int, str]] = []
-    first_row: dict[tuple[str, str], int] = {}
     remedy = "declare another scale in a datasheet"
     if sheet.scale is not None:  # without a path it is a judge's
         remedy = f"change 'grades' in {sheet.path}" if sheet.path else "name a judge of their scale"
     if raw.means:
         remedy = f"add --round nearest, as {raw.means}"
-    for index, (row, item, label) in enumerate(zip(table.rows, collected.item_of, raw.rows, strict=True)):
+    different: dict[Graded, tuple[dict[str, int], list[tuple[str, Grade]]]] = {}
+    accepted = {said: {"grade": ACCEPT_SCALE.position(int(said))} for said in (True, False)} if accept_only else {}
+    unnamed = table.column("annotator").missing.tolist()
+    names = table.column("annotator").each(lambda cell: DEFAULT_ANNOTATOR if is_missing(cell) else as_id(cell))
+    first_row = _first_rows(collected, raw, names)
+    for index, (item, label) in enumerate(zip(collected.item_of, raw.rows, strict=True)):
         if label is None:
             continue
-        where = table.where(index)
-        grades: dict[str, int] = {}
-        for aspect, grade in label.grades.items():
-            position = position_of(grade, scale)
-            if position is None:
-                seen = f"{raw.columns[aspect]} {grade} is not on scale {scale.name} ({listed(scale.grades)})"
-                faults.append((index, f"{where}: {seen}. Fix the row, or {remedy}."))
-            else:
-                grades[aspect] = position
+        key = tuple(label.grades.items())
+        if key not in different:
+            places = {aspect: place for aspect, grade in key if (place := position_of(grade, scale)) is not None}
+            different[key] = places, [(aspect, grade) for aspect, grade in key if aspect not in places]
+        places, off = different[key]
+        for aspect, grade in off:
+            seen = f"{raw.columns[aspect]} {grade} is not on scale {scale.name} ({listed(scale.grades)})"
+            faults.append((index, f"{table.where(index)}: {seen}. Fix the row, or {remedy}."))
         if item < 0:
             continue
-        item_id = collected.items[item].item_id
-        annotator = row.get("annotator")
-        name = DEFAULT_ANNOTATOR if is_missing(annotator) else as_id(annotator)
-        first = first_row.setdefault((item_id, name), index)
-        if first != index and (repeats == ERROR or (repeats != MEDIAN and is_missing(annotator))):
+        item_id, name, first = collected.items[item].item_id, names[index], first_row[index]
+        if first != index and (repeats == ERROR or (repeats != MEDIAN and unnamed[index])):
             seen = f"annotator {name} labels item {item_id} again, first at {table.where(first)}"
             advice = "Delete one, or tell the annotators apart in a column 'annotator'"
             advice += "." if repeats else ", or add --repeats median where one person graded all."
-            faults.append((index, f"{where}: {seen}; one label an item and annotator is valid. {advice}"))
-        if accept_only and label.accept is not None:
-            grades = {"grade": ACCEPT_SCALE.position(int(label.accept))}
+            seen = f"{table.where(index)}: {seen}; one label an item and annotator is valid"
+            faults.append((index, f"{seen}. {advice}"))
+        grades = accepted[label.accept] if accept_only and label.accept is not None else places
         labels.append(Label(item_id, name, grades, label.accept, label.rationale, table.lines[index]))
     return tuple(labels), faults
+
+
+def _first_rows(collected: Collected, raw: RawLabels, names: Sequence[str]) -> list[int]:
+    """The row of the first label of each row's item and annotator."""
+    number: dict[str, int] = {}
+    who = np.array([number.setdefault(name, len(number)) for name in names], dtype=np.int64)
+    pair = np.array(collected.item_of, dtype=np.int64) * max(1, len(number)) + who
+    labelled = np.flatnonzero([label is not None for label in raw.rows])
+    _, first, which = np.unique(pair[labelled], return_index=True, return_inverse=True)
+    found = np.arange(len(names))
+    found[labelled] = labelled[first][which]
+    return found.tolist()
 
 
 def _in_line_order(faults: Sequence[tuple[int, str]]) -> list[str]:
@@ -504,14 +521,14 @@ def _counts(
 
 
 def _digest(items: Sequence[Item], labels: Sequence[Label], scale: Scale) -> str:
-    values = [
-        [
-            label.item_id,
-            label.annotator,
-            {aspect: scale.values[position] for aspect, position in label.grades.items()},
-            label.accept,
-            label.rationale,
-        ]
-        for label in labels
-    ]
-    return digest([sorted(map(item_digest, items)), sorted(map(digest, values))])
+    grades: dict[tuple[tuple[str, int], ...], str] = {}
+    said: list[str] = []
+    for label in labels:  # in parts, as ``digest`` writes them in a fifth of the speed
+        key = tuple(label.grades.items())
+        if key not in grades:
+            grades[key] = encoded({aspect: scale.values[position] for aspect, position in key})
+        accept = "null" if label.accept is None else "true" if label.accept else "false"
+        texts = encode_basestring(label.item_id), encode_basestring(label.annotator)
+        what = f"[{','.join(texts)},{grades[key]},{accept},{encode_basestring(label.rationale)}]"
+        said.append(hashlib.sha256(what.encode()).hexdigest())
+    return digest([sorted(map(item_digest, items)), sorted(said)])

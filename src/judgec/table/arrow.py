@@ -4,17 +4,18 @@ Everything heavy is imported where it is used: reading a CSV must not pay two se
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from judgec.errors import InputError, ServiceError
+from judgec.table.table import ColumnRows, Row, TableColumn
 
 HUB_PREFIX = "hf:"
 MOST_BYTES = 4 * 2**30  # of a file once it is unpacked; a few kilobytes of Parquet can unpack to terabytes
 BATCH_ROWS = 256
 
-Content = tuple[list[str], list[dict[str, object]]]
+Content = tuple[list[str], Sequence[Row]]
 
 
 def read_parquet(path: Path) -> Content:
@@ -31,7 +32,7 @@ def read_parquet(path: Path) -> Content:
             table = _gathered(path, file.iter_batches(BATCH_ROWS), file.schema_arrow)
     except (pa.ArrowInvalid, OSError) as error:
         raise _damaged(path, "Parquet", error) from error
-    return list(table.column_names), table.to_pylist()
+    return _by_column(table)
 
 
 def read_arrow_file(path: Path) -> Content:
@@ -54,7 +55,13 @@ def read_arrow_file(path: Path) -> Content:
                 table = _gathered(path, stream, stream.schema)
     except (pa.ArrowInvalid, OSError) as error:
         raise _damaged(path, "Arrow", error) from error
-    return list(table.column_names), table.to_pylist()
+    return _by_column(table)
+
+
+def _by_column(table: Any) -> Content:  # pyarrow is untyped
+    names = list(table.column_names)
+    columns = {name: TableColumn.of(cells.to_pylist()) for name, cells in zip(names, table.columns, strict=True)}
+    return names, ColumnRows(columns, table.num_rows)
 
 
 def _gathered(path: Path, batches: Iterable[Any], schema: Any) -> Any:  # pyarrow is untyped

@@ -7,12 +7,14 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Literal
+
+import orjson
 
 from judgec.errors import InputError
 from judgec.records.conversation import TURNS
@@ -24,8 +26,8 @@ from judgec.table.rows.columns import listed
 from judgec.table.rows.instructions import with_instructions
 from judgec.table.rows.merged import filled_down
 from judgec.table.rows.nested import with_nested, with_raters
-from judgec.table.rows.surplus import header_row, without_notes, without_totals
-from judgec.table.table import Row, Table
+from judgec.table.rows.surplus import LOOKED_THROUGH, header_row, without_notes, without_totals
+from judgec.table.table import CHUNK, ColumnRows, Row, RowBuilder, Table
 from judgec.table.traces.items import read_traces
 from judgec.table.traces.spans import HELD, holds_spans
 from judgec.table.wide import as_long, said_beside
@@ -39,6 +41,8 @@ _MAC = re.compile(
     rb"[A-Za-z][\x80\x85\x86\x8a\x8e\x8f\x9a\x9f]|[\x80\x85\x86\x8a\x8e\x8f\x9a\x9f][a-z]"
 )  # a-umlaut, e acute
 _SEPARATOR = re.compile(r"[\s\ufeff]*\"?(?i:sep)=([,;\t|])\"?[,;\t| ]*\n")  # as Excel takes it, and writes it anew
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_LARGE = re.compile(r"\d{19}")  # perhaps a whole number that orjson makes a float of
 _UNUSED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")  # no character of cp1252
 LEGEND_CELLS = 2  # of a row: a grade and what it means
 LONGEST_VALUE = 30  # characters of a grade in a legend
@@ -124,7 +128,7 @@ def as_read(table: Table, having: Collection[str] = (), missing: Sequence[str] =
 
 def _unwrapped(table: Table) -> Table:
     """The objects in rows that say nothing but where they stand: ``{"row_idx": 0, "row": {...}}``."""
-    held = {name for row in table.rows for name, value in row.items() if isinstance(value, dict)}
+    held = [name for name, column in table.coded.items() if column.has(dict)]
     if len(held) != 1 or any(called(name) for name in table.columns if name not in held):
         return table
     (name,) = held
@@ -141,19 +145,18 @@ def _unwrapped(table: Table) -> Table:
 def without(table: Table, words: Sequence[str]) -> Table:
     """The table with nothing in cells that hold one of these words alone."""
     none = {word.strip().casefold() for word in words}
-    counts: Counter[str] = Counter()
-    if not none:
+
+    def says_nothing(cell: object) -> bool:
+        return isinstance(cell, str) and cell.strip().casefold() in none
+
+    gone = {name: blank for name in table.coded if none and (blank := table.column(name).holds(says_nothing)).any()}
+    if not gone:
         return table
-    rows: list[Row] = []
-    for row in table.rows:
-        blank = [name for name, value in row.items() if isinstance(value, str) and value.strip().casefold() in none]
-        counts.update(blank)
-        rows.append({**row, **dict.fromkeys(blank)} if blank else row)
-    if not counts:
-        return table
-    said = ", ".join(f"{name} ({count})" for name, count in counts.items())
+    first = sorted(gone, key=lambda name: int(gone[name].argmax()))
+    said = ", ".join(f"{name} ({int(gone[name].sum())})" for name in first)
     note = f"Cells that hold {' or '.join(dict.fromkeys(words))} are missing: {said}."
-    return replace(table, rows=tuple(rows), notes=(*table.notes, note))
+    made = {name: table.column(name).made(lambda cell: None if says_nothing(cell) else cell) for name in gone}
+    return table.with_columns(made, note)
 
 
 def as_it_stands(path: str, having: Collection[str] = (), head: int | None = None) -> Table:
@@ -295,7 +298,7 @@ def _binary(path: str, content: tuple[Sequence[str], Sequence[Row]]) -> Table:
     columns, rows = content
     if not rows:
         raise InputError([f"{path}:row 1: there are no rows; rows are needed. Check the file."])
-    return Table(path, tuple(columns), tuple(rows), tuple(range(1, len(rows) + 1)), by_line=False)
+    return Table(path, tuple(columns), rows, tuple(range(1, len(rows) + 1)), by_line=False)
 
 
 def _begin_of(path: str, lines: int) -> str:
@@ -424,63 +427,86 @@ def _stray_returns(path: str, text: str) -> list[str]:
 
 
 def _delimited(path: str, text: str, delimiter: str, quoting: Literal[0, 3]) -> tuple[Table, list[str]]:
-    reader = csv.reader(
-        io.StringIO(text, newline=""),
-        delimiter=delimiter,
-        quoting=quoting,
-        strict=True,
-        skipinitialspace=True,
-    )
-    cells_at: dict[int, list[str]] = {}
-    faults: list[str] = []
+    lines_of = (found[0] for found in _LINE.finditer(text))
+    reader = csv.reader(lines_of, delimiter=delimiter, quoting=quoting, strict=True, skipinitialspace=True)
+    broken: list[str] = []
     blank = 0
-    while True:
-        line = reader.line_num + 1
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            faults.append(
-                f"{path}:{line}: the row that begins here is broken ({error}); a cell that contains "
-                "a quote is "
-                'written "like ""this""". Fix the quotes.'
-            )
-            break  # the reader has lost its place
-        if cells is None:
-            break
-        if any(cell.strip() for cell in cells):
-            cells_at[line] = cells
-        else:
-            blank += bool(cells)
-    first = header_row(cells_at)
-    header = [cell.strip() for cell in cells_at.get(first, ())]
-    own = is_own(header)
-    faults = [*_repeated(path, first, header), *faults]
-    rows: list[Row] = []
-    lines: list[int] = []
-    last = max((line for line, cells in cells_at.items() if len(cells) > 1), default=0)
-    below = [line for line in cells_at if line > max(first, last) and len(header) > NOTED]
-    for line, cells in cells_at.items():
-        if line <= first:
-            continue
-        own_cells = [*cells, *[""] * (len(header) - 1)] if line in below else cells  # a note, which is no row
-        if len(own_cells) < len(header) or any(cell.strip() for cell in own_cells[len(header) :]):
-            faults.append(
-                f"{path}:{line}: {len(cells)} cells; the header names {len(header)} columns. "
-                f"Quote cells that contain {delimiter!r}, or complete the row."
-            )
-        else:
-            texts = map(unguarded, own_cells) if own else own_cells
-            rows.append({name: cell for name, cell in zip(header, texts, strict=False) if name})
-            lines.append(line)
-    if not rows and not faults:
+
+    def filled() -> Iterator[tuple[int, list[str]]]:
+        """The rows with a value, and where they begin."""
+        nonlocal blank
+        while True:
+            line = reader.line_num + 1
+            try:
+                cells = next(reader, None)
+            except csv.Error as error:  # the reader has lost its place
+                seen = f"{path}:{line}: the row that begins here is broken ({error})"
+                broken.append(f'{seen}; a cell that contains a quote is written "like ""this""". Fix the quotes.')
+                return
+            if cells is None:
+                return
+            if any(map(str.strip, cells)):
+                yield line, cells
+            else:
+                blank += bool(cells)
+
+    rows = filled()
+    head = dict(islice(rows, LOOKED_THROUGH))
+    first = header_row(head)
+    header = [cell.strip() for cell in head.get(first, ())]
+    below = ((line, cells) for line, cells in head.items() if line > first)
+    found, lines, odd = _by_column(header, chain(below, rows))
+    faults = [
+        f"{path}:{line}: {width} cells; the header names {len(header)} columns. "
+        f"Quote cells that contain {delimiter!r}, or complete the row."
+        for line, width in odd
+    ]
+    faults = [*_repeated(path, first, header), *broken, *faults]
+    if not lines and not faults:
         faults.append(f"{path}:1: a header without rows; rows are needed. Add them.")
     notes = [f"{blank} rows without any value were skipped."] if blank else []
-    notes += (
-        [f"The header is in line {first}; what stands above it is not read."]
-        if first > min(cells_at, default=first)
-        else []
-    )
-    return Table(path, tuple(name for name in header if name), tuple(rows), tuple(lines), notes=tuple(notes)), faults
+    if first > min(head, default=first):
+        notes.append(f"The header is in line {first}; what stands above it is not read.")
+    return Table(path, tuple(name for name in header if name), found, tuple(lines), notes=tuple(notes)), faults
+
+
+def _by_column(
+    header: Sequence[str], rows: Iterable[tuple[int, list[str]]]
+) -> tuple[ColumnRows, list[int], list[tuple[int, int]]]:
+    """Rows below a header, where each begins, and where those begin that do not fit it, with how many cells they have.
+
+    Rows of one cell below all others are notes, which are no rows; the other cells of one are empty.
+    """
+    own, width = is_own(header), len(header)
+    found, chunk, lines = RowBuilder(), list[list[str]](), list[int]()
+    odd: list[tuple[int, int]] = []
+    notes: list[tuple[int, list[str]]] = []
+
+    def gather() -> None:
+        columns = dict(zip(header, zip(*chunk, strict=False), strict=False))
+        cells = {name: tuple(map(unguarded, column)) if own else column for name, column in columns.items() if name}
+        found.add(cells, len(chunk))
+        chunk.clear()
+
+    for line, cells in rows:
+        if len(cells) == 1 and width > NOTED:
+            notes.append((line, cells))
+            continue
+        odd += [(number, 1) for number, _ in notes]
+        notes.clear()
+        if len(cells) < width or (len(cells) > width and any(map(str.strip, cells[width:]))):
+            odd.append((line, len(cells)))
+            continue
+        chunk.append(cells)
+        lines.append(line)
+        if len(chunk) == CHUNK:
+            gather()
+    for line, cells in notes:
+        chunk.append([*cells, *[""] * (width - 1)])
+        lines.append(line)
+    if chunk:
+        gather()
+    return found.rows(), lines, odd
 
 
 def _repeated(path: str, line: int, header: Sequence[str]) -> list[str]:
@@ -503,14 +529,23 @@ _KINDS = {
 
 def _lines(text: str) -> Iterator[tuple[int, object | json.JSONDecodeError]]:
     """One JSON value a line; only a line feed ends a line (U+2028 may stand inside a text)."""
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
+    exact = _LARGE.search(text) is not None
+    for number, found in enumerate(re.finditer(r"[^\n]*\n?", text), 1):
+        if not found[0].isspace() and (line := found[0].removesuffix("\n")):
             try:
-                yield number, json.loads(line)
+                yield number, _loaded(line) if not exact else json.loads(line)
             except json.JSONDecodeError as error:
                 yield number, error
             except RecursionError:
                 yield number, json.JSONDecodeError("nested too deeply", line, 0)
+
+
+def _loaded(line: str) -> object:
+    """The value, as ``json.loads`` gives it."""
+    try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError:  # NaN, half a character, or none of JSON
+        return json.loads(line)
 
 
 def _array(text: str) -> Iterator[tuple[int, object | json.JSONDecodeError]]:
@@ -641,9 +676,10 @@ def _whole_traces(path: str, text: str) -> Table | None:
 
 def _from_json(path: str, values: Iterator[tuple[int, object | json.JSONDecodeError]]) -> Table:
     rows: list[Row] = []
+    found = RowBuilder()
+    spans: bool | None = None
     lines: list[int] = []
     faults: list[str] = []
-    columns: dict[str, None] = {}
     commas = 0
     for line, value in values:
         if isinstance(value, json.JSONDecodeError):
@@ -657,10 +693,13 @@ def _from_json(path: str, values: Iterator[tuple[int, object | json.JSONDecodeEr
             kind = _KINDS.get(type(value), "null")
             faults.append(f"{path}:{line}: {kind}; one object a row is needed. Fix the row.")
         else:
+            spans = holds_spans(value) if spans is None else spans
             rows.append(value)
             lines.append(line)
-            columns.update(dict.fromkeys(value))
-    if not rows and not faults:
+            if len(rows) == CHUNK and not spans:
+                found.add_rows(rows)
+                rows.clear()
+    if not lines and not faults:
         faults.append(f"{path}:1: there are no rows; rows are needed. Add them.")
     if commas > 1:
         seen = f"{path}: {commas} lines end in a comma, as within a list"
@@ -669,6 +708,8 @@ def _from_json(path: str, values: Iterator[tuple[int, object | json.JSONDecodeEr
         )
     if faults:
         raise InputError(faults)
-    if holds_spans(rows[0]):
+    if spans:
         return read_traces(path, list(zip(lines, rows, strict=True)))
-    return Table(path, tuple(columns), tuple(rows), tuple(lines))
+    found.add_rows(rows)
+    by_column = found.rows()
+    return Table(path, tuple(by_column.columns), by_column, tuple(lines))

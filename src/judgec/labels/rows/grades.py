@@ -17,7 +17,7 @@ from judgec.records.tasks.registry import TASKS, compares, plain
 from judgec.records.tasks.winners import UNSCORED, unknown_words, winner_of
 from judgec.table.rows.cells import as_accept, as_grade, as_text, is_accept_word, is_missing
 from judgec.table.rows.columns import aspect_columns, label_columns, listed
-from judgec.table.table import Row, Table
+from judgec.table.table import Table
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 RARE = 3  # grades used fewer times than this are listed, as they may be slips of the pen
@@ -82,7 +82,7 @@ def raw_labels(
     accepts = "accept" if spec.takes_accept and "accept" in table.columns else ""
     grade_column = columns.get("grade", "")
     if spec.takes_accept and not accepts and declared is None and grade_column:
-        seen = {grade for row in table.rows if (grade := as_grade(row.get(grade_column))) is not None}
+        seen = {grade for value in table.column(grade_column).values if (grade := as_grade(value)) is not None}
         if seen and all(map(is_accept_word, seen)):
             accepts, columns = grade_column, {}
             notes.append(f"Column {accepts} holds only {listed(sorted(map(str, seen)))}: read as accept / reject.")
@@ -92,30 +92,35 @@ def raw_labels(
     own = {grade: respelled(grade, spec.spellings) for grade in used}
     pairs = compares(task)
     sides = {grade: winner_of(grade, said) for grade in own.values()} if pairs else {}
+
+    def read(index: int) -> tuple[Mapping[str, Grade], bool | None, Grade | None, Grade | None]:
+        """A row's grades and accept, and words of either that nobody knows."""
+        grades = {aspect: own[grade] for aspect, column in given.items() if (grade := column[index]) is not None}
+        odd = None
+        if pairs and grades and (declared is None or position_of(grades["grade"], declared) is None):
+            side = sides[grades["grade"]]
+            odd = grades["grade"] if side is None else None
+            grades = {} if side in {None, UNSCORED} else {"grade": side}
+        word = words[index] if accepts else None
+        accept = None if word is None else as_accept(word)
+        return grades, accept, odd, None if word is None or accept is not None else word
+
+    words = table.column(accepts).each(as_grade)
+    first, kind = table.alike([*columns.values(), accepts])
+    different = [read(index) for index in first]
+    reasons = table.column("rationale").each(lambda cell: "" if is_missing(cell) else as_text(cell))
     rows: list[RawLabel | None] = []
     faults: list[tuple[int, str]] = []
     unknown: list[tuple[int, Grade]] = []
-    for index, row in enumerate(table.rows):
-        grades = {aspect: own[grade] for aspect, column in given.items() if (grade := column[index]) is not None}
-        if pairs and grades and (declared is None or position_of(grades["grade"], declared) is None):
-            side = sides[grades["grade"]]
-            unknown += [(index, grades["grade"])] if side is None else []
-            grades = {} if side in {None, UNSCORED} else {"grade": side}
-        word = as_grade(row.get(accepts)) if accepts else None
-        accept = None if word is None else as_accept(word)
-        if word is not None and accept is None:
-            faults.append(
-                (
-                    index,
-                    (
-                        f"{table.where(index)}: {accepts} {word!r} is neither accept nor reject; valid "
-                        "are true / false, "
-                        "yes / no, 1 / 0, accept / reject, pass / fail. Fix the row."
-                    ),
-                )
-            )
-        labelled = grades or accept is not None
-        rows.append(RawLabel(grades, accept, _rationale(row)) if labelled else None)
+    for index, (one, reason) in enumerate(zip(kind.tolist(), reasons, strict=True)):
+        grades, accept, odd, neither = different[one]
+        if odd is not None:
+            unknown.append((index, odd))
+        if neither is not None:
+            seen_here = f"{table.where(index)}: {accepts} {neither!r} is neither accept nor reject"
+            valid = "valid are true / false, yes / no, 1 / 0, accept / reject, pass / fail"
+            faults.append((index, f"{seen_here}; {valid}. Fix the row."))
+        rows.append(RawLabel(grades, accept, reason) if grades or accept is not None else None)
     if unknown:
         below = " and below" if len(unknown) > 1 else ""
         what = unknown_words(word for _, word in unknown)
@@ -127,7 +132,7 @@ def _grades_in(
     table: Table, column: str, declared: Scale | None, rounding: Rounding, notes: list[str]
 ) -> list[Grade | None]:
     """The cells of a column of grades."""
-    given = [as_grade(row.get(column)) for row in table.rows]
+    given = table.column(column).each(as_grade)
     if rounding is None:
         return given
     numbers = [] if declared is None else [grade for grade in declared.grades if not isinstance(grade, str)]
@@ -159,11 +164,6 @@ def _means_in(columns: Sequence[str], grades: Sequence[Grade | None], notes: lis
 def respelled(grade: Grade, spellings: Mapping[str, str]) -> Grade:
     """The grade that somebody wrote in another way."""
     return spellings.get(plain(grade), grade) if spellings and isinstance(grade, str) else grade
-
-
-def _rationale(row: Row) -> str:
-    value = row.get("rationale")
-    return "" if is_missing(value) else as_text(value)
 
 
 def settle_scale(

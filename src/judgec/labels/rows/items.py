@@ -2,13 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+import numpy as np
 import orjson
 
 from judgec.records.conversation import DIALOGUE
-from judgec.records.label import Item, Task, Text
+from judgec.records.label import IntArray, Item, Task, Text
 from judgec.records.tasks.registry import TASKS
 from judgec.records.tasks.spec import TaskSpec
 from judgec.table.rows.cells import as_id, as_text, as_texts, is_missing, is_unread_list, printed_list, text_in
@@ -48,38 +49,59 @@ def collect_items(table: Table, task: Task) -> Collected:
     items: dict[str, Item] = {}
     first_row: dict[str, int] = {}
     position: dict[str, int] = {}
-    item_of: list[int] = []
-    faults: list[tuple[int, str]] = []
-    empty = not_text = regrouped = unread = 0
-    for index, row in enumerate(table.rows):
+
+    def read(index: int) -> _Read:
+        """A row, whose item is at the next position where no row above has its id."""
+        row = table.rows[index]
         if is_missing(row.get("query")):
-            where = table.where(index)
-            faults.append((index, f"{where}: no query; every row needs one. Fill it in, or delete the row."))
-            item_of.append(-1)
-            continue
+            return _Read(fault="no query; every row needs one. Fill it in, or delete the row.")
         try:
             inputs, converted, looks = _inputs(row, fields, spec)
         except ValueError as fault:
-            faults.append((index, f"{table.where(index)}: {fault}"))
-            item_of.append(-1)
-            continue
-        before = table.rows[index - 1]  # raters of one row count it once, its several answers each
-        if index == 0 or table.lines[index] != table.lines[index - 1] or row.get("agent") != before.get("agent"):
-            not_text += converted
-            unread += looks
-            empty += "" in map(inputs.get, spec.graded)
+            return _Read(fault=str(fault))
         item = _item(row, inputs)
         known = items.setdefault(item.item_id, item)
-        if known is item:
-            first_row[item.item_id] = index
-            position[item.item_id] = len(position)
-        elif known.inputs != item.inputs:
-            first = table.where(first_row[item.item_id])
-            faults.append((index, f"{table.where(index)}: {_difference(known, item, first)}"))
-        elif known != item:
-            regrouped += 1
-        item_of.append(position[item.item_id])
-    return Collected(tuple(items.values()), tuple(item_of), tuple(faults), empty, not_text, regrouped, unread)
+        first_row.setdefault(item.item_id, index)
+        at = position.setdefault(item.item_id, len(position))
+        other = _difference(known, item, table.where(first_row[item.item_id])) if known.inputs != item.inputs else ""
+        empty = "" in map(inputs.get, spec.graded)
+        return _Read(at, other, converted, looks, empty, regrouped=known != item and not other)
+
+    rows, kind = table.alike([*fields, "item_id", "query_id", "agent", "group", DIALOGUE])
+    different = [read(index) for index in rows]
+    faults = tuple(
+        (index, f"{table.where(index)}: {different[one].fault}")
+        for index, one in enumerate(kind.tolist())
+        if different[one].fault
+    )
+    agents, lines = table.column("agent").codes, np.array(table.lines)
+    # Raters of one row count it once, its several answers each.
+    counts = np.append(True, (lines[1:] != lines[:-1]) | (agents[1:] != agents[:-1]))[: len(lines)]
+
+    def count(of: Callable[[_Read], int], rows: IntArray = kind[counts]) -> int:
+        return int(np.array([of(one) for one in different], dtype=np.int64)[rows].sum())
+
+    return Collected(
+        items=tuple(items.values()),
+        item_of=tuple(np.array([one.item for one in different], dtype=np.int64)[kind].tolist()),
+        faults=faults,
+        empty=count(lambda one: one.empty),
+        not_text=count(lambda one: one.converted),
+        regrouped=count(lambda one: one.regrouped, kind),
+        unread=count(lambda one: one.unread),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A row: the position of its item, what is wrong with it, and what ``Collected`` counts."""
+
+    item: int = -1
+    fault: str = ""
+    converted: int = 0
+    unread: int = 0
+    empty: bool = False
+    regrouped: bool = False
 
 
 def item_digest(item: Item) -> str:
@@ -90,10 +112,10 @@ def item_digest(item: Item) -> str:
 
 def digest(value: object) -> str:
     """SHA-256 of a JSON-ready value, as hexadecimal text; the order of keys does not matter."""
-    return hashlib.sha256(_encoded(value).encode()).hexdigest()
+    return hashlib.sha256(encoded(value).encode()).hexdigest()
 
 
-_encoded = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode
+encoded = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode
 
 
 def _inputs(row: Row, fields: list[str], spec: TaskSpec) -> tuple[dict[str, Text], int, int]:

@@ -2,15 +2,17 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
 
 from judgec.records.scale import Scale
 from judgec.records.tasks.registry import plain
 from judgec.records.tasks.winners import winner_of
 from judgec.table.ladders import is_graded
 from judgec.table.rows.cells import as_grade, as_text, is_missing
-from judgec.table.table import Table
+from judgec.table.table import Table, TableColumn
 
 NOTHING = frozenset(
     {"na", "n/a", "#n/a", "#na", "#nv", "#n/v", "<na>", "nat", "n.a.", "k.a.", "k. a."}
@@ -80,6 +82,7 @@ def label_cells(
     scale: Scale | None = None,
     beside: Collection[str] = (),
     said: Collection[str] = (),
+    times: Sequence[int] | None = None,
 ) -> LabelCells:
     """The cells of a column of labels or verdicts.
 
@@ -93,12 +96,14 @@ def label_cells(
         scale: The declared one.
         beside: Words in other columns of the same scale.
         said: Words of which it is known what they mean.
+        times: How often each of the cells stands there; default: once.
     """
+    times = [1] * len(cells) if times is None else times
     words = {text.strip() for text in cells if isinstance(text, str)}
     on_scale = set() if scale is None else {str(grade).casefold() for grade in scale.grades}
     told = {word.casefold() for word in said}
     marks = _marks({word for word in words if word.casefold() not in told}, cells, on_scale, beside)
-    counts = Counter(text.strip() for text in cells if isinstance(text, str) and text.strip() in marks)
+    counts = _counted(cells, times, marks.__contains__)
     if marks:
         cells = [None if isinstance(cell, str) and cell.strip() in marks else cell for cell in cells]
         words -= marks
@@ -106,23 +111,36 @@ def label_cells(
     if not numbers:
         return LabelCells(tuple(cells), counts)
     read = tuple(numbers.get(cell.strip(), cell) if isinstance(cell, str) else cell for cell in cells)
-    written = [cell for cell in cells if isinstance(cell, str) and cell.strip() in numbers]
-    example = next((one.strip() for one in written if "%" in one or "," in one), "")
-    return LabelCells(read, counts, len(written), (example, numbers.get(example, 0.0)))
+    written = _counted(cells, times, numbers.__contains__)
+    example = next((one for one in written if "%" in one or "," in one), "")
+    return LabelCells(read, counts, written.total(), (example, numbers.get(example, 0.0)))
 
 
-def strays(cells: Sequence[object], said: Collection[str] = ()) -> frozenset[str]:
+def _counted(
+    cells: Sequence[object], times: Sequence[int] | None, counts: Callable[[str], bool] = bool
+) -> Counter[str]:
+    """How often each text stands in cells, of those that count."""
+    found: Counter[str] = Counter()
+    for cell, often in zip(cells, times or [1] * len(cells), strict=True):
+        if isinstance(cell, str) and counts(text := cell.strip()):
+            found[text] += often
+    return found
+
+
+def strays(cells: Sequence[object], said: Collection[str] = (), times: Sequence[int] | None = None) -> frozenset[str]:
     """Texts that stand among the numbers of a column of grades, few and no grades themselves: ``see comment``.
 
     Args:
-        cells: All of the column.
+        cells: All of the column, or each different one.
         said: Words of which it is known what they mean.
+        times: As ``label_cells``.
     """
-    counts = Counter(text.strip() for cell in cells if isinstance(text := cell, str) and as_grade(text) is not None)
+    counts = _counted(cells, times, lambda text: as_grade(text) is not None)
     told = {word.casefold() for word in said}
     words = {word for word in counts if not _is_known(word) and word.casefold() not in NOTHING | MARKS | told}
     found = sum(counts[word] for word in words)
-    others = sum(not is_missing(cell) for cell in cells) - found
+    each = zip(cells, times or [1] * len(cells), strict=True)
+    others = sum(often for cell, often in each if not is_missing(cell)) - found
     numbers = any(_is_numeral(word) for word in counts) or any(type(cell) in {int, float} for cell in cells)
     if not words or not numbers or found > STRAY * others or any(map(winner_of, words)):
         return frozenset()
@@ -141,18 +159,20 @@ def without_strays(
     """The table with nothing in cells of these columns that hold a text among numbers; each is noted."""
     on_scale = () if scale is None else map(str, scale.grades)
     told = {*said, *on_scale}
-    found = {name: own for name in columns if (own := strays([row.get(name) for row in table.rows], told))}
-    if not found:
-        return table
-    notes, rows = list(table.notes), [dict(row) for row in table.rows]
+    cells = {name: table.column(name) for name in columns}
+    found = {name: own for name, one in cells.items() if (own := strays(one.values, told, one.counts))}
+    notes: list[str] = []
+    read: dict[str, TableColumn] = {}
     for name, own in found.items():
-        at = [i for i, row in enumerate(rows) if isinstance(text := row.get(name), str) and text.strip() in own]
-        each = [f"{table.where(i)} {_cut(str(rows[i][name]))}" for i in at[:MOST_STRAYS]]
+        column = cells[name]
+        blank = [isinstance(cell, str) and cell.strip() in own for cell in column.values]
+        at = np.flatnonzero(np.array([*blank, False])[column.codes]).tolist()
+        each = [f"{table.where(i)} {_cut(str(table.rows[i][name]))}" for i in at[:MOST_STRAYS]]
         each += [f"{len(at) - MOST_STRAYS} more"] * (len(at) > MOST_STRAYS)
         notes.append(f"Column {name}: text among grades is missing in {len(at)} cells: {'; '.join(each)}.")
-        for i in at:
-            rows[i][name] = None
-    return replace(table, rows=tuple(rows), notes=tuple(notes))
+        kept = [None if gone else cell for cell, gone in zip(column.values, blank, strict=True)]
+        read[name] = TableColumn(column.codes, kept)
+    return table.with_columns(read, *notes) if found else table
 
 
 def _cut(text: str) -> str:
@@ -218,30 +238,26 @@ def with_label_cells(
     """The table with these columns as ``label_cells`` reads them, and words that differ in case or spaces alone in one
     way; what was missing or written otherwise is noted.
     """
-    read: dict[str, LabelCells] = {}
+    read: dict[str, TableColumn] = {}
     notes: list[str] = []
-    cells = {name: [row.get(name) for row in table.rows] for name in columns if name in table.columns}
-    counts = Counter(cell.strip() for own in cells.values() for cell in own if isinstance(cell, str))
+    cells = {name: table.column(name) for name in columns if name in table.columns}
+    counts: Counter[str] = Counter()
+    for own in cells.values():
+        counts.update(_counted(own.values, own.counts, lambda _: True))
     on_scale = set() if scale is None else set(map(str, scale.grades))
     usual = {word: other for word, other in spellings(counts).items() if word not in on_scale}
-    written = {name: [usual.get(c.strip(), c) if isinstance(c, str) else c for c in own] for name, own in cells.items()}
-    respelled = {name for name, own in written.items() if own != cells[name]}
-    cells = written
-    words = {cell.strip() for own in cells.values() for cell in own if isinstance(cell, str)}
-    for name, own in cells.items():
-        found = label_cells(own, scale, words, said)
+    written = {
+        name: [usual.get(c.strip(), c) if isinstance(c, str) else c for c in own.values] for name, own in cells.items()
+    }
+    words = {cell.strip() for own in written.values() for cell in own if isinstance(cell, str)}
+    for name, one in written.items():
+        found = label_cells(one, scale, words, said, cells[name].counts)
         if found.marks:
             each = ", ".join(f"{mark} ({count})" for mark, count in found.marks.items())
-            notes.append(f"Column {name}: {sum(found.marks.values())} cells say nothing and are missing: {each}.")
+            notes.append(f"Column {name}: {found.marks.total()} cells say nothing and are missing: {each}.")
         if found.written:
             text, number = found.example
             notes.append(f"Column {name}: {found.written} cells are read as numbers: {text} is {as_text(number)}.")
-        if found.marks or found.written or name in respelled:
-            read[name] = found
-    if not read:
-        return table
-    rows = tuple(
-        {**row, **{name: one.cells[at] for name, one in read.items() if name in row}}
-        for at, row in enumerate(table.rows)
-    )
-    return replace(table, rows=rows, notes=(*table.notes, *notes))
+        if found.marks or found.written or one != cells[name].values:
+            read[name] = TableColumn(cells[name].codes, found.cells)
+    return table.with_columns(read, *notes) if read else table

@@ -72,7 +72,7 @@ def people_of(table: Table, annotators: Sequence[str], judges: Collection[str] =
     wide = any(columns_of(name, table.columns) for name in names)
     others: dict[str, int] = {}
     if "annotator" in table.columns and not wide:
-        counts = Counter(name for row in table.rows if (name := _rater(row)))
+        counts = Counter(filter(None, table.column("annotator").each(_named)))
         looks = () if names else machines_among(counts)
         looks = looks if len(looks) < len(counts) else ()  # nobody else labelled anything
         measured += [name for name in counts if is_measured(name, judges) and name not in measured]
@@ -107,7 +107,9 @@ def annotator_column(table: Table, free: Iterable[str]) -> str | None:
     heads = {plain(name): name for name in reversed([*free])}
 
     def repeated(name: str) -> bool:
-        return 1 <= len({as_id(row[name]) for row in table.rows if not is_missing(row.get(name))}) < len(table.rows)
+        return (
+            1 <= len({as_id(value) for value in table.column(name).values if not is_missing(value)}) < len(table.rows)
+        )
 
     for head in ("annotator", *also_called("annotator")):
         if head in heads and repeated(heads[head]):
@@ -115,7 +117,7 @@ def annotator_column(table: Table, free: Iterable[str]) -> str | None:
     named = next((heads[head] for head in JUDGE_HEADS if head in heads), None)
     if named is None:
         return None
-    names = {as_id(row[named]) for row in table.rows if not is_missing(row.get(named))}
+    names = {as_id(value) for value in table.column(named).values if not is_missing(value)}
     people = [name for name in names if not machine_words(name)]
     told = all(words(name) & (PEOPLE | CALLED) or "@" in name for name in people)
     return named if people and told else None
@@ -170,7 +172,7 @@ def unpivot(
     table = with_gradings(table, annotators, scale=scale)
     columns = {name: columns_of(name, table.columns) for name in annotators}
     if "annotator" in table.columns and not any(columns.values()):
-        said = {_rater(row) for row in table.rows}
+        said = set(table.column("annotator").each(_named))
         if said & set(annotators):
             return _labels_of(table, annotators)
     faults = [
@@ -200,7 +202,7 @@ def unpivot(
 
 def _labels_of(table: Table, annotators: Sequence[str]) -> Table:
     """The table without the labels of anybody else; their items stay."""
-    others = Counter(name for row in table.rows if (name := _rater(row)) and name not in annotators)
+    others = Counter(n for n in table.column("annotator").each(_named) if n and n not in annotators)
     found = without_labels_of(table, others)
     if not others:
         return found
@@ -224,7 +226,10 @@ def without_labels_of(table: Table, others: Collection[str]) -> Table:
 
 
 def _rater(row: Row) -> str:
-    value = row.get("annotator")
+    return _named(row.get("annotator"))
+
+
+def _named(value: object) -> str:
     return "" if is_missing(value) else as_id(value)
 
 
@@ -339,8 +344,8 @@ def _label_column(table: Table, annotators: Sequence[str], task: Task | None, *,
         grade
         for name in annotators
         if name in table.columns
-        for row in table.rows
-        if (grade := as_grade(row.get(name))) is not None
+        for value in table.column(name).values
+        if (grade := as_grade(value)) is not None
     }
     words = bool(seen) and all(map(is_accept_word, seen))
     bits = bool(seen) and all(as_accept(grade) is not None for grade in seen)

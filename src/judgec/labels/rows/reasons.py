@@ -3,6 +3,8 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from judgec.labels.rows.raters import columns_of, fields, is_measured, rejoined
 from judgec.records.label import REASON_NAMES
 from judgec.records.tasks.registry import plain
@@ -118,8 +120,9 @@ def _is_graded(values: Iterable[object]) -> bool:
 
 def _are_texts(table: Table, name: str) -> bool:
     """Whether a column holds texts: thumbs up and down are called feedback, too, and a remark stands in few rows."""
-    said = [value for row in table.rows if not is_missing(value := row.get(name))]
-    few = 2 * len(said) < len(table.rows) and all(isinstance(as_grade(value), str) for value in said)
+    column = table.column(name)
+    said = [value for value in column.values if not is_missing(value)]
+    few = 2 * int((~column.missing).sum()) < len(table.rows) and all(isinstance(as_grade(value), str) for value in said)
     if not _tokens(name) & _NO_TEXT or (few and not _tokens(name) & {"feedback"}):
         return True
     return any(isinstance(value, str) and as_grade(value) is not None and " " in value.strip() for value in said)
@@ -141,8 +144,10 @@ def reason_columns(
     ours = fields() - {RATIONALE}
     graded = {*person} or {*labels} or {c for c in table.columns if c in ours or c.startswith(PREFIXES)}
     machines = [c for c in machine_columns(table.columns, table.rows, judges) if c not in graded]
-    judged = [row for row in table.rows if any(not is_missing(row.get(name)) for name in machines)]
-    by_people = [c for c in table.columns if is_reason(c) and any(is_missing(row.get(c)) for row in judged)]
+    judged = np.zeros(len(table.rows), dtype=np.bool_)
+    for name in machines:
+        judged |= ~table.column(name).missing
+    by_people = [c for c in table.columns if is_reason(c) and bool((table.column(c).missing & judged).any())]
     owners = reason_owners([c for c in table.columns if c != RATIONALE], graded, machines, by_people)
     taken = {c: one for c, one in owners.items() if one in graded and _are_texts(table, c)}
     together = len(taken) == 1 and len({*person.values()}) > 1 and not (_rest(next(iter(taken))) or PEOPLE) - PEOPLE

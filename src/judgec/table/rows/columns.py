@@ -8,7 +8,7 @@ from judgec.errors import InputError, UserError
 from judgec.records.label import Task
 from judgec.records.tasks.registry import TASKS, advised, also_called
 from judgec.records.tasks.spec import ASPECT_PREFIX, MODE_PREFIX
-from judgec.table.table import Row, Table
+from judgec.table.table import ColumnRows, Row, Table
 
 MODES_LIST = "modes"  # the column that lists failure modes
 
@@ -68,6 +68,9 @@ def renamed(table: Table, rename: Mapping[str, str]) -> Table:
     ]
     if faults:
         raise InputError(faults)
+    if isinstance(table.rows, ColumnRows):
+        new = {rename.get(name, name): column for name, column in table.coded.items()}
+        return replace(table, columns=tuple(columns), rows=ColumnRows(new, len(table.rows)))
     return replace(table, columns=tuple(columns), rows=tuple(renamed_row(row, rename) for row in table.rows))
 
 

@@ -1,9 +1,8 @@
 """Fills in what stands once above several rows, as merged cells are exported: a question above its answers."""
 
-from dataclasses import replace
+import numpy as np
 
 from judgec.records.tasks.registry import also_called, plain
-from judgec.table.rows.cells import is_missing
 from judgec.table.rows.columns import listed
 from judgec.table.table import Table
 
@@ -22,16 +21,14 @@ def filled_down(table: Table) -> Table:
     heads = {name: set(plain(name).split("_")) for name in table.columns}
     asked = next((name for name, words in heads.items() if words & ASKED and not words & ANSWERED), None)
     answers = [name for name, words in heads.items() if words & ANSWERED and not words & ASKED]
-    if asked is None or not answers or not table.rows or is_missing(table.rows[0].get(asked)):
+    if asked is None or not answers or not table.rows or table.column(asked).missing[0]:
         return table
-    blank = [at for at, row in enumerate(table.rows) if is_missing(row.get(asked))]
-    answered = all(any(not is_missing(table.rows[at].get(name)) for name in answers) for at in blank)
-    if not answered or len(blank) < max(FEWEST, OFTEN * len(table.rows)):
+    blank = table.column(asked).missing
+    answered = np.logical_or.reduce([~table.column(name).missing for name in answers])
+    if not answered[blank].all() or blank.sum() < max(FEWEST, OFTEN * len(table.rows)):
         return table
     beside = [name for name in table.columns if plain(name) in BESIDE]
-    below = [asked, *(n for n in beside if n != asked and all(is_missing(table.rows[at].get(n)) for at in blank))]
-    rows = [dict(row) for row in table.rows]
-    for at in blank:
-        rows[at] |= {name: rows[at - 1].get(name) for name in below}
-    note = f"{len(blank)} rows without {asked} are of the row above, whose {listed(below)} they get."
-    return replace(table, rows=tuple(rows), notes=(*table.notes, note))
+    below = [asked, *(n for n in beside if n != asked and table.column(n).missing[blank].all())]
+    above = np.maximum.accumulate(np.where(blank, 0, np.arange(len(blank))))
+    note = f"{int(blank.sum())} rows without {asked} are of the row above, whose {listed(below)} they get."
+    return table.with_columns({name: table.column(name).only(above) for name in below}, note)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from judgec.records.label import REASON_NAMES
 from judgec.records.tasks.registry import also_called, plain
 from judgec.table.rows.cells import is_missing, printed_list
-from judgec.table.table import Row, Table
+from judgec.table.table import ColumnRows, Row, Table
 
 FEEDBACK = frozenset(  # words of columns whose objects say what somebody thought of an answer
     [
@@ -81,11 +81,11 @@ def with_raters(table: Table) -> Table:
     A list of one is the score itself. Tables that name their annotators are as they were.
     """
     names = [name for name in table.columns if plain(name) in LISTED]
-    cells = {name: [_scores(row.get(name)) for row in table.rows] for name in names}
+    cells = {name: table.column(name).each(_scores) for name in names}
     listed = {
         name: own
         for name, own in cells.items()
-        if any(own) and not any(_objects(row.get(name)) for row in table.rows if isinstance(row.get(name), list))
+        if any(own) and not any(_objects(cell) for cell in table.column(name).values if isinstance(cell, list))
     }
     most = max((len(one) for own in listed.values() for one in own if one), default=0)
     if not listed or (
@@ -122,6 +122,8 @@ def _scores(cell: object) -> list[object] | None:
 def nested_places(columns: Collection[str], rows: Sequence[Row]) -> dict[str, tuple[str, str]]:
     """Where judgec's columns stand within objects: the column and the key in it."""
     objects: dict[str, dict[str, None]] = {}
+    if isinstance(rows, ColumnRows) and not any(column.has(dict, list) for column in rows.columns.values()):
+        return {}
     for row in rows:
         for name, value in row.items():
             for one in _objects(value) if isinstance(value, dict | list) else ():

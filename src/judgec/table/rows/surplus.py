@@ -1,14 +1,17 @@
 """Tells a sheet's header from titles above it, and its rows from sums, notes, headings and the header once more."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from functools import partial
 from itertools import islice
 from statistics import median_low
 
+import numpy as np
+
+from judgec.records.label import IntArray
 from judgec.records.tasks.registry import called
 from judgec.table.rows.cells import as_number, is_missing
 from judgec.table.rows.heads import is_computed, is_summary
-from judgec.table.table import Row, Table
+from judgec.table.table import BoolArray, Row, Table, TableColumn
 
 LOOKED_THROUGH = 100  # first rows of a file, which tell how many cells a row has
 MOST_TOTALS = 6  # last rows of a table that sum up the others: sum, mean, median, deviation, least, most
@@ -42,22 +45,34 @@ def _cells(row: Sequence[str]) -> list[str]:
     return [text for cell in row if (text := cell.strip())]
 
 
+def _filled_cells(table: Table) -> IntArray:
+    """How many cells of each row are not missing, shape (n_rows,)."""
+    filled = np.zeros(len(table.rows), dtype=np.int64)
+    for column in table.coded.values():
+        filled += ~column.missing
+    return filled
+
+
 def _left_out(table: Table, gone: Collection[int], why: str) -> Table:
     if not gone:
         return table
-    kept = [at for at in range(len(table.rows)) if at not in gone]
-    rows, lines = tuple(table.rows[at] for at in kept), tuple(table.lines[at] for at in kept)
-    return replace(table, rows=rows, lines=lines, notes=(*table.notes, why))
+    kept = np.ones(len(table.rows), dtype=np.bool_)
+    kept[list(gone)] = False
+    return table.only(kept, why)
 
 
 def _without_headers(table: Table) -> Table:
     """The table without its header once more."""
-    gone = {
-        at
-        for at, row in enumerate(table.rows)
-        if (filled := _filled(row)) and len(filled) > 1 and all(str(value).strip() == name for name, value in filled)
-    }
+    same = _filled_cells(table) > 1
+    for name, column in table.coded.items():
+        if same.any():
+            same &= column.missing | column.holds(partial(_says, name))
+    gone = np.flatnonzero(same).tolist()
     return _left_out(table, gone, f"{len(gone)} rows repeat the header, and are left out.")
+
+
+def _says(name: str, cell: object) -> bool:
+    return str(cell).strip() == name
 
 
 def without_notes(table: Table) -> Table:
@@ -67,23 +82,29 @@ def without_notes(table: Table) -> Table:
     A question alone stays: nobody answered or graded it.
     """
     table = _without_headers(table)
-    filled = [_filled(row) for row in table.rows]
-    alone = {at: own[0] for at, own in enumerate(filled) if len(own) == 1 and _is_words(own[0][1])}
-    if not alone or len(alone) > FEW * len(filled) or median_low(map(len, filled)) < 3:
+    filled = _filled_cells(table)
+    if not len(filled) or median_low(filled.tolist()) < 3:
         return table
-    last = max(at for at in range(len(filled)) if at not in alone)
-    gone = {at: text for at, (name, text) in alone.items() if at > last or _is_other(table, name, text, alone)}
+    rows = {at: _filled(table.rows[at])[0] for at in np.flatnonzero(filled == 1).tolist()}
+    alone = {at: own for at, own in rows.items() if _is_words(own[1])}
+    if not alone or len(alone) > FEW * len(filled):
+        return table
+    among = np.ones(len(filled), dtype=np.bool_)
+    among[list(alone)] = False
+    last = int(np.flatnonzero(among)[-1])
+    told = {name: _tells_apart(table.column(name), among) for name in {name for name, _ in alone.values()}}
+    gone = {at: text for at, (name, text) in alone.items() if at > last or (told[name] and _written(text) is None)}
     gone = {at: text for at, text in gone.items() if not str(text).rstrip().endswith("?")}
     said = [f"{table.where(at)} {_short(str(text))}" for at, text in gone.items()]
     return _left_out(table, gone, f"Notes and headings are no rows, and are left out: {'; '.join(said)}.")
 
 
-def _is_other(table: Table, name: str, text: object, alone: Collection[int]) -> bool:
-    """True for words among numbers, and for a text without a question mark among questions."""
-    others = [row.get(name) for at, row in enumerate(table.rows) if at not in alone and not is_missing(row.get(name))]
-    numbers = sum(_written(value) is not None for value in others)
-    asked = sum(str(value).rstrip().endswith(("?", "\uff1f")) for value in others)
-    return 2 * max(numbers, asked) > len(others) and _written(text) is None
+def _tells_apart(column: TableColumn, among: BoolArray) -> bool:
+    """True for a column of numbers or questions, in which words without a question mark are of another kind."""
+    others = among & ~column.missing
+    numbers = (column.holds(lambda cell: _written(cell) is not None) & others).sum()
+    asked = (column.holds(lambda cell: str(cell).rstrip().endswith(("?", "\uff1f"))) & others).sum()
+    return bool(2 * max(numbers, asked) > others.sum())
 
 
 def _is_words(value: object) -> bool:
@@ -102,10 +123,14 @@ def _short(text: str) -> str:
 def without_totals(table: Table) -> Table:
     """The table without rows that sum up others: ``Total``, ``Mittelwert``, or bare sums below all others."""
     rows = table.rows
-    usual = [name for name in table.columns if 2 * sum(not is_missing(row.get(name)) for row in rows) > len(rows)]
-    gone = {at for at, row in enumerate(rows) if _sums_up_by_name(row, usual)}
+    usual = [name for name in table.columns if 2 * (~table.column(name).missing).sum() > len(rows)]
+    lacking = np.zeros(len(rows), dtype=np.bool_)
+    for name in usual:
+        lacking |= table.column(name).missing
+    odd = np.flatnonzero(lacking & (_filled_cells(table) > 1)).tolist()
+    gone = {at for at in odd if _sums_up_by_name(rows[at])}
     last = len(rows) - 1
-    while last > MOST_TOTALS and last > len(rows) - 1 - MOST_TOTALS and (last in gone or _sums_up(rows[: last + 1])):
+    while last > MOST_TOTALS and last > len(rows) - 1 - MOST_TOTALS and (last in gone or _sums_up(table, last)):
         gone.add(last)
         last -= 1
     if not gone or len(gone) > FEW * len(rows) + 1:
@@ -118,25 +143,22 @@ def _words_of(row: Row) -> list[str]:
     return [_short(value) for _, value in _filled(row) if isinstance(value, str) and _written(value) is None]
 
 
-def _sums_up_by_name(row: Row, usual: Collection[str]) -> bool:
-    """Whether a row holds nothing but numbers and a word such as ``Total``, where others have texts."""
-    filled = _filled(row)
-    words = [value for _, value in filled if _written(value) is None]
-    if len(words) != 1 or len(filled) < len(words) + 1 or all(not is_missing(row.get(name)) for name in usual):
-        return False
-    word = words[0].strip().rstrip(":") if isinstance(words[0], str) else ""
+def _sums_up_by_name(row: Row) -> bool:
+    """Whether a row holds nothing but numbers and a word such as ``Total``; it lacks what others have."""
+    words = [value for _, value in _filled(row) if _written(value) is None]
+    word = words[0].strip().rstrip(":") if len(words) == 1 and isinstance(words[0], str) else ""
     return 0 < len(word) <= LONGEST_TOTAL and (is_computed(word) or is_summary(word))
 
 
-def _sums_up(rows: Sequence[Row]) -> bool:
-    """Whether the last of these rows holds nothing but sums or means of those above it, where others have texts."""
-    *others, last = rows
+def _sums_up(table: Table, at: int) -> bool:
+    """Whether a row holds nothing but sums or means of those above it, where others have texts."""
+    first, last = table.rows[0], table.rows[at]
     numbers = {name: _written(value) for name, value in _filled(last)}
-    lacking = [name for name in last if name not in numbers and not is_missing(others[0].get(name))]
-    if not lacking or all(_written(others[0].get(name)) is not None for name in lacking):
+    lacking = [name for name in last if name not in numbers and not is_missing(first.get(name))]
+    if not lacking or all(_written(first.get(name)) is not None for name in lacking):
         return False  # a row that nobody finished
     for name, number in numbers.items():
-        above = [one for row in others if (one := _written(row.get(name))) is not None]
+        above = [one for one in table.column(name).each(_written)[:at] if one is not None]
         if number is None or not above:
             return False
         if min(abs(number - sum(above)), abs(number - sum(above) / len(above))) > CLOSE:
