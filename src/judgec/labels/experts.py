@@ -15,7 +15,8 @@ they agree with the others says nothing about how far experts agree, because all
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -151,8 +152,7 @@ def consensus_of(
     if by.shape[0] == 0:
         empty = np.full(by.shape[1:], UNLABELLED, dtype=np.int64)
         return empty, empty != UNLABELLED
-    pick = _uniform(keys, seed)[:, None]
-    return _most_frequent(by, pick) if nominal else _median(by, pick)
+    return (_most_frequent if nominal else _median)(by, partial(_picks, keys, seed))
 
 
 def leave_one_out(labels: LabelSet, experts: Experts, seed: int = 0) -> tuple[IntArray, IntArray]:
@@ -171,27 +171,32 @@ def leave_one_out(labels: LabelSet, experts: Experts, seed: int = 0) -> tuple[In
     return grade, accept
 
 
-def _uniform(keys: Sequence[str], seed: int) -> FloatArray:
-    """A number in [0, 1) for each key, from a hash of key and seed."""
-    digests = b"".join(hashlib.blake2b(f"{seed}\0{key}".encode(), digest_size=8).digest() for key in keys)
-    return np.frombuffer(digests, dtype=">u8").astype(np.float64) / 2.0**64 * (1 - 2.0**-53)
+def _picks(keys: Sequence[str], seed: int, tied: BoolArray) -> FloatArray:
+    """A number in [0, 1) for the key of each row with something tied, from a hash of key and seed; 0 for others."""
+    rows = np.flatnonzero(tied.any(axis=1)).tolist()
+    digests = b"".join(hashlib.blake2b(f"{seed}\0{keys[row]}".encode(), digest_size=8).digest() for row in rows)
+    found = np.zeros((len(tied), 1))
+    found[rows, 0] = np.frombuffer(digests, dtype=">u8").astype(np.float64) / 2.0**64 * (1 - 2.0**-53)
+    return found
 
 
-def _median(by: IntArray, pick: FloatArray) -> tuple[IntArray, BoolArray]:
+def _median(by: IntArray, picks: Callable[[BoolArray], FloatArray]) -> tuple[IntArray, BoolArray]:
     ordered = np.sort(by, axis=0)  # missing ones (-1) come first
     n = (by != UNLABELLED).sum(axis=0)
     missing = by.shape[0] - n
     last = by.shape[0] - 1
     low = np.take_along_axis(ordered, np.minimum(missing + (n - 1) // 2, last)[None], axis=0)[0]
     high = np.take_along_axis(ordered, np.minimum(missing + n // 2, last)[None], axis=0)[0]
-    return np.where(pick < 0.5, low, high), low != high
+    return np.where(picks(low != high) < 0.5, low, high), low != high
 
 
-def _most_frequent(by: IntArray, pick: FloatArray) -> tuple[IntArray, BoolArray]:
+def _most_frequent(by: IntArray, picks: Callable[[BoolArray], FloatArray]) -> tuple[IntArray, BoolArray]:
     n_grades = int(by.max(initial=0)) + 1
     votes = (by[..., None] == np.arange(n_grades)).sum(axis=0)
     top = (votes == votes.max(axis=-1, keepdims=True)) & (votes > 0)
     n_top = top.sum(axis=-1)
-    wanted = (pick * n_top).astype(np.int64)  # 0..n_top-1: which of the tied ones, in the order of the scale
+    wanted = (picks(n_top > 1) * n_top).astype(
+        np.int64
+    )  # 0..n_top-1: which of the tied ones, in the order of the scale
     chosen = (top & (top.cumsum(axis=-1) == wanted[..., None] + 1)).argmax(axis=-1)
     return np.where(n_top > 0, chosen, UNLABELLED), n_top > 1

@@ -48,10 +48,6 @@ class TableColumn:
         found = [*map(rule, self.values), *([rule(None)] if (self.codes == NONE).any() else [])]
         return [found[code] for code in self.codes.tolist()]
 
-    def cells(self) -> list[object]:
-        """Each row's cell."""
-        return self.each(lambda cell: cell)
-
     def holds(self, rule: Callable[[object], bool]) -> BoolArray:
         """Of which rows' cells a rule holds."""
         return np.array([*map(rule, self.values), rule(None)], dtype=np.bool_)[self.codes]
@@ -179,9 +175,6 @@ class ColumnRows(Sequence[Row]):
         return isinstance(other, Sequence) and len(self) == len(other) and all(map(dict.__eq__, self, other))
 
     __hash__ = None  # type: ignore[assignment]  # as of a list
-
-    def __repr__(self) -> str:
-        return repr(tuple(self))
 
 
 class RowBuilder:

@@ -33,6 +33,7 @@ from judgec.table.traces.spans import HELD, holds_spans
 from judgec.table.wide import as_long, said_beside
 from judgec.table.workbooks import Sheet, is_workbook, read_sheets, split_sheet
 
+PIECE = 1_000_000  # characters of text that are taken apart at once
 HEAD_BYTES = 1_000_000  # of a file, to see its encoding
 MOSTLY = 0.4  # of the bytes at even or odd places: texts of letters are far above, one stray zero far below
 _MULTIBYTE = re.compile(rb"[\xc2\xc3\xd0\xd1][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|\xf0[\x80-\xbf]{3}")  # as in UTF-8
@@ -41,7 +42,6 @@ _MAC = re.compile(
     rb"[A-Za-z][\x80\x85\x86\x8a\x8e\x8f\x9a\x9f]|[\x80\x85\x86\x8a\x8e\x8f\x9a\x9f][a-z]"
 )  # a-umlaut, e acute
 _SEPARATOR = re.compile(r"[\s\ufeff]*\"?(?i:sep)=([,;\t|])\"?[,;\t| ]*\n")  # as Excel takes it, and writes it anew
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _LARGE = re.compile(r"\d{19}")  # perhaps a whole number that orjson makes a float of
 _UNUSED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")  # no character of cp1252
 LEGEND_CELLS = 2  # of a row: a grade and what it means
@@ -186,7 +186,7 @@ def as_it_stands(path: str, having: Collection[str] = (), head: int | None = Non
         return _noted(filled_down(without_notes(_read_delimited(path, text, usual))), note)
     if kind in {".jsonl", ".ndjson", ".json"}:
         text, note = _text_of(path)
-        begin = text.lstrip()[:1]
+        begin = next((found[0] for found in re.finditer(r"\S", text)), "")
         if kind == ".json" and begin == "{" and (traces := _whole_traces(path, text)) is not None:
             return traces
         if begin == "{" and (found := _one_object(path, text)) is not None:
@@ -318,7 +318,7 @@ def _text_of(path: str) -> tuple[str, str]:
     if (size := Path(path).stat().st_size) > MOST_BYTES:
         raise InputError([f"{path}: {size} bytes; at most {MOST_BYTES} are read at once. Split the file."])
     data = Path(path).read_bytes()
-    if not data.strip():
+    if not data or data.isspace():
         raise InputError([f"{path}:1: the file is empty; a header and rows are needed. Export it again."])
     note, encoding = "", None
     try:
@@ -339,7 +339,7 @@ def _text_of(path: str) -> tuple[str, str]:
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise InputError([f"{path}:{line}: a NUL character, as in UTF-16; the text must be UTF-8. Save it as UTF-8."])
-    if not text.strip():
+    if not text or text.isspace():
         raise InputError([f"{path}:1: the file is empty; a header and rows are needed. Export it again."])
     return text, note
 
@@ -399,12 +399,12 @@ def _read_delimited(path: str, text: str, usual: str) -> Table:
 
 def _delimiter(text: str, usual: str) -> str:
     """The mark that parts the first line into the most cells; below a title the one that parts the most rows alike."""
-    head = next(line for line in text.splitlines() if line.strip())
+    head = next(line for lines in _lines_of(text) for line in lines.splitlines() if line.strip())
     first = max(usual + DELIMITERS, key=lambda mark: len(next(csv.reader([head], delimiter=mark))))
 
     def alike(mark: str) -> tuple[int, int, int]:
         """Rows of one number of cells, and whether the first one is among them."""
-        rows = islice(csv.reader(io.StringIO(text, newline=""), delimiter=mark, skipinitialspace=True), FIRST_ROWS)
+        rows = islice(csv.reader(_lines_of(text), delimiter=mark, skipinitialspace=True), FIRST_ROWS)
         with suppress(csv.Error):
             widths = [len(row) for row in rows if row]
             ((width, count),) = Counter(widths).most_common(1)
@@ -427,28 +427,24 @@ def _stray_returns(path: str, text: str) -> list[str]:
 
 
 def _delimited(path: str, text: str, delimiter: str, quoting: Literal[0, 3]) -> tuple[Table, list[str]]:
-    lines_of = (found[0] for found in _LINE.finditer(text))
-    reader = csv.reader(lines_of, delimiter=delimiter, quoting=quoting, strict=True, skipinitialspace=True)
+    reader = csv.reader(_lines_of(text), delimiter=delimiter, quoting=quoting, strict=True, skipinitialspace=True)
     broken: list[str] = []
     blank = 0
 
     def filled() -> Iterator[tuple[int, list[str]]]:
         """The rows with a value, and where they begin."""
         nonlocal blank
-        while True:
-            line = reader.line_num + 1
-            try:
-                cells = next(reader, None)
-            except csv.Error as error:  # the reader has lost its place
-                seen = f"{path}:{line}: the row that begins here is broken ({error})"
-                broken.append(f'{seen}; a cell that contains a quote is written "like ""this""". Fix the quotes.')
-                return
-            if cells is None:
-                return
-            if any(map(str.strip, cells)):
-                yield line, cells
-            else:
-                blank += bool(cells)
+        line = 1
+        try:
+            for cells in reader:
+                if any(map(str.strip, cells)):
+                    yield line, cells
+                else:
+                    blank += bool(cells)
+                line = reader.line_num + 1
+        except csv.Error as error:  # the reader has lost its place
+            seen = f"{path}:{line}: the row that begins here is broken ({error})"
+            broken.append(f'{seen}; a cell that contains a quote is written "like ""this""". Fix the quotes.')
 
     rows = filled()
     head = dict(islice(rows, LOOKED_THROUGH))
@@ -468,6 +464,15 @@ def _delimited(path: str, text: str, delimiter: str, quoting: Literal[0, 3]) -> 
     if first > min(head, default=first):
         notes.append(f"The header is in line {first}; what stands above it is not read.")
     return Table(path, tuple(name for name in header if name), found, tuple(lines), notes=tuple(notes)), faults
+
+
+def _lines_of(text: str) -> Iterator[str]:
+    """The lines with their ends, of whatever kind; a copy of all of a large text would be four times as large."""
+    at = 0
+    while at < len(text):
+        end = text.find("\n", at + PIECE) + 1 or len(text)
+        yield from io.StringIO(text[at:end], newline="")
+        at = end
 
 
 def _by_column(

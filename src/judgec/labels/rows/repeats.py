@@ -67,11 +67,11 @@ def places_of(cells: Iterable[object], scale: Scale | None) -> dict[str, float]:
 
 def once(labels: Sequence[Label], *, ordered: bool = True) -> tuple[tuple[Label, ...], tuple[SelfAgreement, ...]]:
     """One label an item and annotator, in the order of the first ones, and how often each gave the same again."""
+    if len({(label.item_id, label.annotator) for label in labels}) == len(labels):
+        return tuple(labels), ()
     by: dict[tuple[str, str], list[Label]] = {}
     for label in labels:
         by.setdefault((label.item_id, label.annotator), []).append(label)
-    if len(by) == len(labels):
-        return tuple(labels), ()
     again: Counter[str] = Counter()
     same: Counter[str] = Counter()
     for (_, name), (first, *others) in by.items():

@@ -68,31 +68,33 @@ def queries_of(items: Sequence[Item], known: Collection[str] = ()) -> Queries:
     if known:
         instructions |= {text for text, query_id in set(pairs) if key_of(text, query_id, instructed=True) in known}
     key_by_pair = {pair: key_of(*pair, instructed=pair[0] in instructions) for pair in dict.fromkeys(pairs)}
-    parent: dict[str, str] = {}
-
-    def root(name: str) -> str:
-        parent.setdefault(name, name)
-        while parent[name] != name:
-            parent[name] = parent[parent[name]]
-            name = parent[name]
-        return name
-
-    for (_, query_id), key in key_by_pair.items():
-        low, high = sorted((root(f"key {key}"), root(f"query_id {query_id}")))
-        parent[high] = low
-    root_by_key = {key: root(f"key {key}") for key in key_by_pair.values()}
-    number = {name: i for i, name in enumerate(sorted(set(root_by_key.values())))}
-    by_key: list[set[str]] = [set() for _ in number]
-    by_id: list[set[str]] = [set() for _ in number]
-    for (_, query_id), key in key_by_pair.items():
-        i = number[root_by_key[key]]
-        by_key[i].add(key)
-        by_id[i].add(query_id)
     keys = tuple(key_by_pair[pair] for pair in pairs)
+    place = {key: i for i, key in enumerate(sorted(set(keys)))}
+    parent = list(range(len(place)))  # the least of those that belong together is their root
+
+    def root(key: int) -> int:
+        while parent[key] != key:
+            parent[key] = parent[parent[key]]
+            key = parent[key]
+        return key
+
+    key_of_id: dict[str, int] = {}
+    for (_, query_id), key in key_by_pair.items():
+        low, high = sorted((root(place[key]), root(key_of_id.setdefault(query_id, place[key]))))
+        parent[high] = low
+    roots = [root(key) for key in parent]
+    number = {key: i for i, key in enumerate(sorted(set(roots)))}
+    number_of = {key: number[roots[at]] for key, at in place.items()}
+    by_key: list[list[str]] = [[] for _ in number]
+    for key in place:
+        by_key[number_of[key]].append(key)
+    by_id: list[list[str]] = [[] for _ in number]
+    for query_id, at in key_of_id.items():
+        by_id[number[roots[at]]].append(query_id)
     return Queries(
-        of=tuple(number[root_by_key[key]] for key in keys),
+        of=tuple(map(number_of.__getitem__, keys)),
         key_of=keys,
-        keys=tuple(tuple(sorted(names)) for names in by_key),
+        keys=tuple(map(tuple, by_key)),
         ids=tuple(tuple(sorted(names)) for names in by_id),
     )
 

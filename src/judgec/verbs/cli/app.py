@@ -4,6 +4,7 @@ Nothing heavy is imported here. A command module imports typer at its top and th
 that ``judgec --help`` answers at once.
 """
 
+import gc
 from collections.abc import Callable
 from typing import Annotated
 
@@ -91,4 +92,5 @@ for heading, named in COMMANDS.items():
 
 def main() -> None:
     """Run the command line; a judgec error prints its message and exits with its code."""
+    gc.set_threshold(100_000, 20, 50)  # what is read of a large file is not searched for garbage again and again
     exit_with_code(app)
