@@ -15,7 +15,7 @@ from judgec.errors import InputError, UserError
 from judgec.labels.proposal import SIDES, UserChoices, read_by_heads, usual_heads, usual_inputs
 from judgec.labels.rows.conversations import holding, require_labelled_turns, with_turns
 from judgec.labels.rows.grades import RawLabels, one_class, position_of, raw_labels, settle_scale
-from judgec.labels.rows.items import Collected, collect_items, digest, encoded, item_digest
+from judgec.labels.rows.items import Collected, collect_items, encoded, item_digest
 from judgec.labels.rows.label_cells import with_label_cells, without_strays
 from judgec.labels.rows.means import Rounding
 from judgec.labels.rows.modes import with_modes
@@ -41,7 +41,7 @@ from judgec.records.tasks.registry import TASKS, as_task
 from judgec.table.datasheet import Datasheet, read_datasheet
 from judgec.table.rows.cells import as_id, is_missing
 from judgec.table.rows.columns import infer_task, label_columns, listed, renamed, require_columns, task_of_labels
-from judgec.table.table import Table
+from judgec.table.table import CHUNK, Table
 from judgec.table.tables import TableSource, read_table
 
 Graded = tuple[tuple[str, Grade], ...]  # by aspect
@@ -500,10 +500,10 @@ def _counts(
     items = len(collected.items)
     blank_rows = sum(label is None for label in raw.rows)
     partial = sum(len(label.grades) < len(aspects) for label in labels) if len(aspects) > 1 else 0
-    texts: dict[object, set[str]] = {}
-    for item in collected.items:
-        texts.setdefault(item.inputs["query"], set()).add(item.query_id)
-    spread = sum(len(ids) > 1 for ids in texts.values())
+    first: dict[object, str] = {}
+    spread = len(
+        {q for one in collected.items if first.setdefault(q := one.inputs["query"], one.query_id) != one.query_id}
+    )
     sentences = {
         f"{collected.empty} rows have no answer; they are read as empty answers.": collected.empty,
         f"{collected.not_text} input cells are not text and became text.": collected.not_text,
@@ -522,13 +522,23 @@ def _counts(
 
 def _digest(items: Sequence[Item], labels: Sequence[Label], scale: Scale) -> str:
     grades: dict[tuple[tuple[str, int], ...], str] = {}
-    said: list[str] = []
-    for label in labels:  # in parts, as ``digest`` writes them in a fifth of the speed
+
+    def label_digest(label: Label) -> str:
         key = tuple(label.grades.items())
         if key not in grades:
             grades[key] = encoded({aspect: scale.values[position] for aspect, position in key})
         accept = "null" if label.accept is None else "true" if label.accept else "false"
         texts = encode_basestring(label.item_id), encode_basestring(label.annotator)
         what = f"[{','.join(texts)},{grades[key]},{accept},{encode_basestring(label.rationale)}]"
-        said.append(hashlib.sha256(what.encode()).hexdigest())
-    return digest([sorted(map(item_digest, items)), sorted(said)])
+        return hashlib.sha256(what.encode()).hexdigest()
+
+    found = hashlib.sha256(b"[")  # as ``digest`` in parts, in a fifth of the time and without a text of all
+    for comma, digests in (("", map(item_digest, items)), (",", map(label_digest, labels))):
+        ordered = sorted(digests)
+        found.update(f"{comma}[".encode())
+        for at in range(0, len(ordered), CHUNK):
+            texts = '","'.join(ordered[at : at + CHUNK])
+            found.update(f'{"," if at else ""}"{texts}"'.encode())
+        found.update(b"]")
+    found.update(b"]")
+    return found.hexdigest()

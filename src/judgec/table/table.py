@@ -159,15 +159,18 @@ class ColumnRows(Sequence[Row]):
         return {name: column.values[code] for name, column, code in found if code != NONE}
 
     def __iter__(self) -> Iterator[Row]:
-        if not self.columns:
-            yield from ({} for _ in range(self.n))
+        return self.some(range(self.n))
+
+    def some(self, rows: Sequence[int]) -> Iterator[Row]:
+        """These rows."""
         names = tuple(self.columns)
         values = [[*column.values, _ABSENT] for column in self.columns.values()]
-        for start in range(0, self.n, CHUNK):
-            codes = [column.codes[start : start + CHUNK].tolist() for column in self.columns.values()]
+        for start in range(0, len(rows), CHUNK):
+            here = np.array(rows[start : start + CHUNK])
+            codes = [column.codes[here].tolist() for column in self.columns.values()]
             cells = [[own[code] for code in part] for own, part in zip(values, codes, strict=True)]
             whole = all(NONE not in part for part in codes)
-            for row in zip(*cells, strict=True):
+            for row in zip(*cells, strict=True) if cells else [()] * len(here):
                 pairs = zip(names, row, strict=True)
                 yield dict(pairs) if whole else {name: cell for name, cell in pairs if cell is not _ABSENT}
 
@@ -258,6 +261,10 @@ class Table:
     def column(self, name: str) -> TableColumn:
         """The cells of a column; none where there is no such."""
         return self.coded.get(name) or TableColumn(np.full(len(self.rows), NONE, dtype=np.int32), ())
+
+    def some(self, rows: Sequence[int]) -> Iterator[Row]:
+        """The rows at these places."""
+        return self.rows.some(rows) if isinstance(self.rows, ColumnRows) else (self.rows[row] for row in rows)
 
     def alike(self, names: Iterable[str]) -> tuple[list[int], IntArray]:
         """The first rows of the different ones in these columns, rising, and to which of them each row is alike.

@@ -50,9 +50,8 @@ def collect_items(table: Table, task: Task) -> Collected:
     first_row: dict[str, int] = {}
     position: dict[str, int] = {}
 
-    def read(index: int) -> _Read:
+    def read(index: int, row: Row) -> _Read:
         """A row, whose item is at the next position where no row above has its id."""
-        row = table.rows[index]
         if is_missing(row.get("query")):
             return _Read(fault="no query; every row needs one. Fill it in, or delete the row.")
         try:
@@ -68,7 +67,7 @@ def collect_items(table: Table, task: Task) -> Collected:
         return _Read(at, other, converted, looks, empty, regrouped=known != item and not other)
 
     rows, kind = table.alike([*fields, "item_id", "query_id", "agent", "group", DIALOGUE])
-    different = [read(index) for index in rows]
+    different = list(map(read, rows, table.some(rows)))
     faults = tuple(
         (index, f"{table.where(index)}: {different[one].fault}")
         for index, one in enumerate(kind.tolist())
@@ -145,10 +144,12 @@ def _inputs(row: Row, fields: list[str], spec: TaskSpec) -> tuple[dict[str, Text
             texts, count = as_texts(value)
             converted += count
             inputs[name] = ALTERNATIVES.join(texts)
+        elif isinstance(value, str):
+            inputs[name] = as_text(value)
         else:
             document = text_in(value)
             inputs[name] = as_text(value) if document is None else document
-            converted += not isinstance(value, str) and document is None
+            converted += document is None
     return inputs, converted, unread
 
 

@@ -184,11 +184,12 @@ def strata_of(labels: LabelSet, queries: Queries) -> dict[int, Stratum]:
         if labels.accept_only or not values:
             values = [] if label.accept is None else [int(label.accept)]
         grades[of[label.item_id]] += values
-    for item, query in zip(labels.items, queries.of, strict=True):
+    grouped = any(item.group for item in labels.items)
+    for item, query in zip(labels.items if grouped else (), queries.of, strict=False):
         groups[query][item.group or ""] += 1
     nominal = labels.scale.level == "nominal"
     return {
-        query: (f"{_usual(values) if nominal else _middle(values):04d}", _usual_name(groups[query]))
+        query: (f"{_usual(values) if nominal else _middle(values):04d}", _usual_name(groups[query]) if grouped else "")
         for query, values in grades.items()
         if values
     }
@@ -211,15 +212,23 @@ def _fill(among: Sequence[tuple[Stratum, str, int]], sides: dict[int, S], shares
     """Give the new ones of these queries a side: as many to each as its quota lacks, spread evenly over the strata."""
     have = Counter(sides[i] for _, _, i in among if i in sides)
     new = [i for _, _, i in sorted(among) if i not in sides]
-    need = dict.fromkeys(shares, 0)
-    for _ in new:
+    lacks = {side: share * len(among) - have[side] for side, share in shares.items()}
+    need = {side: max(0, int(lack) - 2) for side, lack in lacks.items()}  # sure to be given, with no more than two left
+    if sum(need.values()) > len(new):
+        need = dict.fromkeys(shares, 0)
+    for _ in range(len(new) - sum(need.values())):
         short = max(shares, key=lambda side: round(shares[side] * len(among) - have[side] - need[side], 9))
         need[short] += 1
-    given = dict.fromkeys(shares, 0)
-    for turn, i in enumerate(new, start=1):
-        open_sides = [side for side in shares if given[side] < need[side]]
-        sides[i] = max(open_sides, key=lambda side: need[side] * turn - given[side] * len(new))
-        given[sides[i]] += 1
+    due = dict.fromkeys(shares, 0)  # need[side] * turn - len(new) * how many it was given
+    left = {side: count for side, count in need.items() if count}
+    for i in new:
+        for side in left:
+            due[side] += need[side]
+        sides[i] = side = max(left, key=due.__getitem__)
+        due[side] -= len(new)
+        left[side] -= 1
+        if not left[side]:
+            del left[side]
 
 
 def _split_queries(items: Sequence[Item], queries: Queries, strata: Mapping[int, Stratum], memory: Memory) -> Split:

@@ -2,7 +2,7 @@
 
 import hashlib
 import unicodedata
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -59,15 +59,14 @@ def queries_of(items: Sequence[Item], known: Collection[str] = ()) -> Queries:
     """
     known_texts: dict[str, str] = {}
     texts = [known_texts.get(said) or known_texts.setdefault(said, _plain(said)) for said in map(_query, items)]
-    ids_by_text: dict[str, set[str]] = defaultdict(set)
-    for item, text in zip(items, texts, strict=True):
-        ids_by_text[text].add(item.query_id)
-    n_ids = len({item.query_id for item in items})
-    instructions = {text for text, ids in ids_by_text.items() if len(ids) >= INSTRUCTED and 2 * len(ids) > n_ids}
     pairs = [(text, item.query_id) for item, text in zip(items, texts, strict=True)]
+    different = dict.fromkeys(pairs)
+    n_ids = len({query_id for _, query_id in different})
+    ids = Counter(text for text, _ in different)
+    instructions = {text for text, count in ids.items() if count >= INSTRUCTED and 2 * count > n_ids}
     if known:
-        instructions |= {text for text, query_id in set(pairs) if key_of(text, query_id, instructed=True) in known}
-    key_by_pair = {pair: key_of(*pair, instructed=pair[0] in instructions) for pair in dict.fromkeys(pairs)}
+        instructions |= {text for text, query_id in different if key_of(text, query_id, instructed=True) in known}
+    key_by_pair = {pair: key_of(*pair, instructed=pair[0] in instructions) for pair in different}
     keys = tuple(key_by_pair[pair] for pair in pairs)
     place = {key: i for i, key in enumerate(sorted(set(keys)))}
     parent = list(range(len(place)))  # the least of those that belong together is their root
