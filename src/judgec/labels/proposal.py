@@ -429,7 +429,7 @@ class _Look:
 
     def values(self, column: str) -> list[object]:
         """The cells that hold something."""
-        return [value for row in self.table.rows if not is_missing(value := row.get(column))]
+        return self.table.column(column).given()
 
     def free(self) -> list[str]:
         """Columns that are nothing yet."""
@@ -1004,7 +1004,7 @@ class _Look:
         others = [name for name in people if name != column and all(isinstance(g, int) for g in self.grades(name))]
         if len(others) < 2 or all(isinstance(grade, int) for grade in self.grades(column)):
             return False
-        cells = [label_cells([row.get(name) for row in self.table.rows]).cells for name in (column, *others)]
+        cells = [label_cells(self.table.column(name).cells()).cells for name in (column, *others)]
         rows = [[as_number(cell) for cell in row] for row in zip(*cells, strict=True)]
         full = [[number for number in row if number is not None] for row in rows if None not in row]
         return len(full) > 2 and all(abs(row[0] - sum(row[1:]) / len(others)) < 0.01 for row in full)

@@ -48,6 +48,14 @@ class TableColumn:
         found = [*map(rule, self.values), *([rule(None)] if (self.codes == NONE).any() else [])]
         return [found[code] for code in self.codes.tolist()]
 
+    def cells(self) -> list[object]:
+        """Each row's cell."""
+        return self.each(lambda cell: cell)
+
+    def given(self) -> list[object]:
+        """The cells that are not missing, row by row."""
+        return [cell for cell, missing in zip(self.cells(), self.missing.tolist(), strict=True) if not missing]
+
     def holds(self, rule: Callable[[object], bool]) -> BoolArray:
         """Of which rows' cells a rule holds."""
         return np.array([*map(rule, self.values), rule(None)], dtype=np.bool_)[self.codes]
@@ -56,7 +64,7 @@ class TableColumn:
         """The column with what a rule makes of the cells that there are."""
         return TableColumn(self.codes, list(map(rule, self.values)))
 
-    def only(self, rows: IntArray | BoolArray) -> "TableColumn":
+    def only(self, rows: IntArray) -> "TableColumn":
         """The cells of these rows."""
         used, first, codes = np.unique(self.codes[rows], return_index=True, return_inverse=True)
         order = np.argsort(np.where(used == NONE, NONE, first), kind="stable")
@@ -286,10 +294,11 @@ class Table:
         rows = ColumnRows({**self.coded, **columns}, len(self.rows))
         return replace(self, rows=rows, notes=(*self.notes, *notes))
 
-    def only(self, kept: BoolArray, *notes: str) -> Self:
+    def only(self, rows: Iterable[int], *notes: str) -> Self:
         """These rows alone, and further notes."""
+        kept = np.array(list(rows), dtype=np.int64)
         columns = {name: own for name, one in self.coded.items() if len((own := one.only(kept)).values)}
-        lines = tuple(line for line, stays in zip(self.lines, kept.tolist(), strict=True) if stays)
+        lines = tuple(self.lines[row] for row in kept.tolist())
         return replace(self, rows=ColumnRows(columns, len(lines)), lines=lines, notes=(*self.notes, *notes))
 
     def where(self, index: int) -> str:

@@ -398,7 +398,7 @@ def _refuse(table: Table, wide: Wide, why: str) -> None:
 
 
 def _values(table: Table, column: str) -> list[object]:
-    return [value for row in table.rows if not is_missing(value := row.get(column))]
+    return table.column(column).given()
 
 
 def _is_text(table: Table, column: str) -> bool:
@@ -491,7 +491,7 @@ def _id_column(table: Table, shared: Sequence[str]) -> str | None:
     """The column that names each row: its id is that of the query."""
     for name in shared:
         if plain(name) in {"item_id", *also_called("item_id")}:
-            ids = [as_id(row.get(name)) for row in table.rows if not is_missing(row.get(name))]
+            ids = list(map(as_id, table.column(name).given()))
             if len(ids) == len(table.rows) == len(set(ids)):
                 return name
     return None

@@ -37,7 +37,7 @@ from judgec.stats.agreement.measure import measure, with_aspects
 from judgec.stats.agreement.modes import measure_modes
 from judgec.stats.agreement.systems import SystemAgreement, system_agreement
 from judgec.table.datasheet import as_scale
-from judgec.table.rows.cells import as_accept, as_grade, as_number, is_missing
+from judgec.table.rows.cells import as_accept, as_grade, as_number
 from judgec.table.rows.columns import listed
 from judgec.table.rows.heads import is_low_good, machines_among, words
 from judgec.table.table import Table
@@ -300,7 +300,7 @@ def _label_heads(table: Table, judges: Sequence[str]) -> list[str]:
 
 def _is_scored(table: Table, column: str) -> bool:
     """True where numbers stand in a column, or accept and reject."""
-    cells = [value for row in table.rows if not is_missing(value := row.get(column))]
+    cells = table.column(column).given()
     return bool(cells) and all(
         as_number(value) is not None or ((grade := as_grade(value)) is not None and as_accept(grade) is not None)
         for value in cells

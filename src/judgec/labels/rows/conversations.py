@@ -106,7 +106,7 @@ def _of_another_kind(table: Table, names: Sequence[str]) -> bool:
     """Whether the columns hold something else of that name, such as ids, beside what is judged."""
     if not {"query", "answer"} <= set(table.columns):
         return False
-    cells = [row[name] for row in table.rows for name in names if not is_missing(row.get(name))]
+    cells = [value for name in names for value in table.column(name).values if not is_missing(value)]
     return bool(cells) and not any(
         not isinstance(cell, str | int | float) or (isinstance(cell, str) and cell.lstrip()[:1] in {"[", "{"})
         for cell in cells

@@ -218,14 +218,13 @@ def _of_people(table: Table, how: Reading) -> tuple[Table, Reading]:
     named, others = people.annotators, people.others
     wide = bool(named) and all(name in table.columns for name in named)
     if named and not wide and "annotator" in table.columns:
-        said = {as_id(row["annotator"]) for row in table.rows if not is_missing(row.get("annotator"))}
+        said = {as_id(value) for value in table.column("annotator").values if not is_missing(value)}
         others |= said - set(named) if said >= set(named) else set()
     notes = (*table.notes, *people.notes)
     if others:
-        kept = [i for i, row in enumerate(table.rows) if as_id(row.get("annotator")) not in others]
+        kept = [i for i, name in enumerate(table.column("annotator").each(as_id)) if name not in others]
         notes += (f"{len(table.rows) - len(kept)} rows of {', '.join(sorted(others))} are left out",)
-        rows, lines = tuple(table.rows[i] for i in kept), tuple(table.lines[i] for i in kept)
-        table = replace(table, rows=rows, lines=lines)
+        table = table.only(kept)
     experts = tuple(named) if wide and (not how.experts or set(how.experts) & set(named)) else how.experts
     if not experts:
         raise UserError(
@@ -283,7 +282,7 @@ def _clustered(table: Table, how: Reading, notes: list[str]) -> Reading:
     column = next((names[one] for one in wanted if one in names and names[one] not in taken), None)
     if column is None:
         return how
-    cells = [as_id(cell) for row in table.rows if _cell(cell := row.get(column)) is not None]
+    cells = [as_id(cell) for cell in table.column(column).cells() if _cell(cell) is not None]
     if len(set(cells)) < len(cells):
         shown = how.columns.get(column, column)
         notes.append(
@@ -304,7 +303,7 @@ def _with_winners(table: Table, how: Reading, notes: list[str]) -> Table:
     """
     said, named = how.winner_words, (*how.experts, how.judge, *how.annotators)
     columns = [name for name in dict.fromkeys(named) if name in table.columns]
-    cells = {name: [as_grade(row.get(name)) for row in table.rows] for name in columns}
+    cells = {name: table.column(name).each(as_grade) for name in columns}
     sides = {word: winner_of(word, said) for own in cells.values() for word in own if word is not None}
     coded = any(name.strip().casefold() == "winner" for name in columns) and any(
         side is None and not isinstance(word, str) for word, side in sides.items()
@@ -322,12 +321,13 @@ def _with_winners(table: Table, how: Reading, notes: list[str]) -> Table:
     if strange:
         first = min(i for i, _ in strange)
         raise InputError([f"{table.where(first)}: {unknown_words(word for _, word in strange)}"])
-    rows = [dict(row) for row in table.rows]
-    for name, own in cells.items():
-        for row, word in zip(rows, own, strict=True):
-            side = None if word is None else known[word]
-            row[name] = None if side == UNDECIDED else side
-    return replace(table, rows=tuple(rows))
+
+    def side_of(cell: object) -> str | None:
+        word = as_grade(cell)
+        side = None if word is None else known[word]
+        return None if side == UNDECIDED else side
+
+    return table.with_columns({name: table.column(name).made(side_of) for name in cells})
 
 
 def not_learned(
@@ -339,7 +339,7 @@ def not_learned(
     column = next((name for name in (*names, LEARNED) if name in table.columns), None)
     if column is None:
         return table, None, 0
-    said = [as_grade(row.get(column)) for row in table.rows]
+    said = table.column(column).each(as_grade)
     if not {"true", "false"} >= {str(value).lower() for value in said if value is not None}:
         return table, None, 0  # another thing of that name
     known = [i for i, value in enumerate(said) if str(value).lower() == "true"]
@@ -367,8 +367,8 @@ def not_learned(
         these = "the others of these" if found.rows else f"the judge has learned from the queries of {len(known)} of "
         these += " rows" if found.rows else f"{len(said)} rows"
         notes.append(f"{these}: left out, {len(kept)} are measured; --all keeps them")
-    rows, lines = tuple(found.rows.get(i, table.rows[i]) for i in kept), tuple(table.lines[i] for i in kept)
-    return replace(table, rows=rows, lines=lines), len(known), len(found.rows)
+    rows = tuple(found.rows.get(i, row) for i, row in zip(kept, table.some(kept), strict=True))
+    return replace(table, rows=rows, lines=tuple(table.lines[i] for i in kept)), len(known), len(found.rows)
 
 
 def _graded(table: Table, how: Reading, said: Range | None, notes: list[str]) -> Graded:
@@ -394,7 +394,8 @@ def _graded(table: Table, how: Reading, said: Range | None, notes: list[str]) ->
     numbers, foreign = _numbers(path, judge, ladder, how, notes)
     scores = numbers.copy() if how.score is None else _floats(_scores(table, kept, how.score))
     given = _judged(numbers, scores, ladder, None if foreign else by, said, how, notes)
-    agents = tuple("" if is_missing(cell := table.rows[i].get(AGENT)) else as_id(cell) for i in kept)
+    every = table.column(AGENT).each(lambda cell: "" if is_missing(cell) else as_id(cell))
+    agents = tuple(every[i] for i in kept)
     return replace(_ordered(by, given, ladder, keys, cluster, notes), rows=tuple(kept), agents=agents)
 
 
@@ -403,9 +404,9 @@ def _items_of(table: Table, kept: Sequence[int]) -> list[str]:
     fits = [one for one in TASKS if not missing_columns(table.columns, one, labelled=False)]
     task = max(fits, key=lambda one: len({*TASKS[one].inputs} & {*table.columns}), default=None)
     found = None if task is None else collect_items(table, task)
-    keys = []
+    keys, ids = [], table.column(ITEM).cells()
     for i in kept:
-        own, at = table.rows[i].get(ITEM), -1 if found is None else found.item_of[i]
+        own, at = ids[i], -1 if found is None else found.item_of[i]
         if not is_missing(own):
             keys.append(as_id(own))
         else:
@@ -837,7 +838,8 @@ def _classes(
 def _codes(table: Table, kept: Sequence[int], cluster: str | None, notes: list[str]) -> IntArray:
     if cluster is None:
         return np.arange(len(kept), dtype=np.int64)
-    cells = [table.rows[i].get(cluster) for i in kept]
+    whole = table.column(cluster).cells()
+    cells = [whole[i] for i in kept]
     keys: list[object] = [(row, None) if _cell(cell) is None else as_id(cell) for row, cell in enumerate(cells)]
     codes: dict[object, int] = {}
     alone = sum(isinstance(key, tuple) for key in keys)
@@ -869,7 +871,7 @@ def _floats(cells: Sequence[Cell]) -> FloatArray:
 
 def _column(table: Table, name: str) -> list[Cell]:
     """A column's cells, decimal commas as points."""
-    return [_cell(row.get(name)) for row in table.rows]
+    return table.column(name).each(_cell)
 
 
 def _cell(value: object) -> Cell:

@@ -15,7 +15,7 @@ from judgec.records.tasks.registry import TASKS, also_called, plain
 from judgec.table.rows.cells import as_id, is_missing
 from judgec.table.rows.columns import listed, renamed
 from judgec.table.rows.heads import JUDGE_HEADS, JUDGED_BY, machine_words, machines_among
-from judgec.table.table import Row, Table
+from judgec.table.table import Table, TableColumn
 
 ANNOTATOR, ITEM, QUERIES = "annotator", "item_id", ("query_id", "query")
 ROW = "\0row"  # where a table with one column an annotator has become rows: the row that it was
@@ -73,12 +73,11 @@ def one_row_each(table: Table, annotators: Sequence[str], expert: str) -> Table 
         return replace(
             table, columns=columns, rows=tuple(row for _, row in rows), lines=tuple(line for line, _ in rows)
         )
-    said = {_rater(row) for row in table.rows} if ANNOTATOR in table.columns else set()
+    said = set(_raters(table)) if ANNOTATOR in table.columns else set()
     if unknown := [name for name in missing if name not in said]:
         there = f"; there are {listed(table.columns)}" + (f" and annotators {listed(sorted(said))}" if said else "")
         raise UserError(f"{table.path}: --annotators {listed(unknown)}: no such column{there}. Name some of these.")
-    kept = [i for i, row in enumerate(table.rows) if _rater(row) in annotators]
-    return replace(table, rows=tuple(table.rows[i] for i in kept), lines=tuple(table.lines[i] for i in kept))
+    return table.only(i for i, name in enumerate(_raters(table)) if name in annotators)
 
 
 def judges_among(table: Table, named: Collection[str] = (), *, sure: bool = True) -> tuple[str, tuple[str, ...]]:
@@ -94,7 +93,7 @@ def judges_among(table: Table, named: Collection[str] = (), *, sure: bool = True
     """
     known = {ANNOTATOR, *also_called(ANNOTATOR)} | ({*JUDGE_HEADS} if named or not sure else set())
     for column in (name for name in table.columns if plain(name) in known):
-        names = list(dict.fromkeys(as_id(row[column]) for row in table.rows if not is_missing(row.get(column))))
+        names = list(dict.fromkeys(as_id(value) for value in table.column(column).values if not is_missing(value)))
         found = tuple(name for name in names if name in named) if named else machines_among(names)
         if found and len(found) < len(names):
             return column, found
@@ -104,14 +103,11 @@ def judges_among(table: Table, named: Collection[str] = (), *, sure: bool = True
 def by_judge(table: Table, column: str) -> dict[str, Table]:
     """The rows of each judge, where another column names several whose grades stand in this one; else nothing."""
     for name in (one for one in table.columns if plain(one) in {*JUDGE_HEADS, JUDGED_BY} and one != column):
-        said = [as_id(row[name]) if not is_missing(row.get(name)) else "" for row in table.rows]
+        said = table.column(name).each(lambda cell: "" if is_missing(cell) else as_id(cell))
         judges = [each for each in dict.fromkeys(said) if each]
         if len(judges) > 1 and (plain(name) == JUDGED_BY or any(map(machine_words, judges))):
             at = {each: [i for i, own in enumerate(said) if own == each] for each in judges}
-            return {
-                each: replace(table, rows=tuple(table.rows[i] for i in own), lines=tuple(table.lines[i] for i in own))
-                for each, own in at.items()
-            }
+            return {each: table.only(own) for each, own in at.items()}
     return {}
 
 
@@ -130,15 +126,14 @@ def judges_beside(table: Table, column: str, judges: Collection[str], label: str
     keys = _item_keys(with_inputs(table, {column, label}), range(len(table.rows)))
     if keys is None:
         raise UserError(f"{table.path}: {NO_ITEM}. Add one.")
-    who = [_rater({ANNOTATOR: row.get(column)}) for row in table.rows]
+    who = _raters(table, column)
     said: dict[tuple[str, object], object] = {}
-    for name, key, row in zip(who, keys, table.rows, strict=True):
-        said.setdefault((name, key), row.get(label))
+    for name, key, cell in zip(who, keys, table.column(label).cells(), strict=True):
+        said.setdefault((name, key), cell)
     kept = [at for at, name in enumerate(who) if name not in judges]
-    rows = [{**table.rows[at], **{judge: said.get((judge, keys[at])) for judge in judges}} for at in kept]
-    lines = tuple(table.lines[at] for at in kept)
+    beside = {judge: TableColumn.of(said.get((judge, keys[at])) for at in kept) for judge in judges}
     note = f"{listed(judges)} of column {column}: measured beside the others' grades of the same item"
-    found = replace(table, columns=(*table.columns, *judges), rows=tuple(rows), lines=lines, notes=(*table.notes, note))
+    found = replace(table.only(kept).with_columns(beside, note), columns=(*table.columns, *judges))
     return renamed(found, {column: ANNOTATOR}) if column != ANNOTATOR else found
 
 
@@ -164,34 +159,37 @@ def one_grading_each(
     Raises:
         InputError: There are some, and they are to be an error.
     """
-    graded = [at for at, row in enumerate(table.rows) if not is_missing(row.get(label))]
+    graded = np.flatnonzero(~table.column(label).missing).tolist()
     keys = _item_keys(with_inputs(table, {ANNOTATOR, label, *judged, *taken}), graded)
+    unnamed, names = table.column(ANNOTATOR).missing, _raters(table)
     by: dict[tuple[object, str], list[int]] = {}
     for at, key in zip(graded, keys or (), strict=keys is not None):
-        if repeats is not None or not is_missing(table.rows[at].get(ANNOTATOR)):
-            by.setdefault((key, _rater(table.rows[at])), []).append(at)
+        if repeats is not None or not unnamed[at]:
+            by.setdefault((key, names[at]), []).append(at)
     again = {who: own for who, own in by.items() if len(own) > 1}
-    said = [{str(table.rows[at].get(name)) for at in own} for own in again.values() for name in judged]
+    judgments = [table.column(name).cells() for name in judged]
+    said = [{str(cells[at]) for at in own} for own in again.values() for cells in judgments]
     if not again or any(len(different) > 1 for different in said):
         return table
     if repeats == ERROR:
         (_, who), own = next(iter(again.items()))
         seen = f"{table.where(own[1])}: annotator {who} grades an item again, first at {table.where(own[0])}"
         raise InputError([f"{seen}; one grade an item and annotator is valid. Delete one, or drop --repeats error."])
-    places = places_of((table.rows[at].get(label) for own in again.values() for at in own), scale)
-    rows = [*table.rows]
+    given = table.column(label).cells()
+    settled = [*given]
+    places = places_of((given[at] for own in again.values() for at in own), scale)
     found: dict[str, SelfAgreement] = {}
     for (_, who), own in again.items():
-        cells = {str(cell): cell for at in own if (cell := table.rows[at].get(label)) is not None}
-        first, *others = (str(table.rows[at].get(label)) for at in own)
-        rows[own[0]] = {**rows[own[0]], label: cells[median_of([first, *others], places)]}
+        cells = {str(given[at]): given[at] for at in own}
+        first, *others = (str(given[at]) for at in own)
+        settled[own[0]] = cells[median_of([first, *others], places)]
         before = found.get(who, SelfAgreement(who, 0, 0))
         found[who] = SelfAgreement(who, before.n + len(others), before.same + others.count(first))
     gone = {at for own in again.values() for at in own[1:]}
     note = f"{label}: of an item that one annotator graded again the median counts: "
     note += "; ".join(found[who].note() for who in sorted(found))
-    kept = _only(replace(table, rows=tuple(rows)), [at for at in range(len(rows)) if at not in gone])
-    return replace(kept, notes=(*table.notes, note))
+    made = table.with_columns({label: TableColumn.of(settled)}, note)
+    return made.only(at for at in range(len(settled)) if at not in gone)
 
 
 def one_row_an_item(
@@ -208,35 +206,30 @@ def one_row_an_item(
         judged: Columns of the judge, which say one thing of an item.
         taken: Further columns that tell no item.
     """
-    graded = [at for at, row in enumerate(table.rows) if not is_missing(row.get(label))]
+    graded = np.flatnonzero(~table.column(label).missing).tolist()
     keys = _item_keys(with_inputs(table, {ANNOTATOR, label, *judged, *taken}), graded)
     if keys is None:
         return None
-    names = {at: _rater(table.rows[at]) for at in graded}
-    people = tuple(sorted(set(names.values())))
+    names, judgments = _raters(table), [table.column(name).cells() for name in judged]
+    cells = table.column(label).cells()
+    people = tuple(sorted({names[at] for at in graded}))
     own = {name: name if name not in table.columns else f"{name} of {label}" for name in people}
     items: dict[object, int] = {}
     labels: dict[int, dict[str, object]] = {}
     for at, key in zip(graded, keys, strict=True):
         first = items.setdefault(key, at)
-        row, before = table.rows[at], table.rows[first]
         said = labels.setdefault(first, {})
-        if own[names[at]] in said or any(row.get(name) != before.get(name) for name in judged):
+        if own[names[at]] in said or any(one[at] != one[first] for one in judgments):
             return None  # an item that its columns do not tell from another one
-        said[own[names[at]]] = row.get(label)
+        said[own[names[at]]] = cells[at]
     if len(items) == len(graded):
         return None
     if all(len(set(map(str, said.values()))) == 1 for said in labels.values()):
-        return _only(table, labels), (label,)
+        return table.only(labels), (label,)
     note = f"{label}: {len(graded)} labels of {len(items)} items: what the annotators of an item agree on is compared"
-    found = _only(table, labels)
-    rows = tuple({**row, **said} for row, said in zip(found.rows, labels.values(), strict=True))
-    columns = (*table.columns, *own.values())
-    return replace(found, columns=columns, rows=rows, notes=(*table.notes, note)), tuple(own.values())
-
-
-def _only(table: Table, rows: Collection[int]) -> Table:
-    return replace(table, rows=tuple(table.rows[at] for at in rows), lines=tuple(table.lines[at] for at in rows))
+    theirs = {name: TableColumn.of(said.get(name) for said in labels.values()) for name in own.values()}
+    found = table.only(labels).with_columns(theirs, note)
+    return replace(found, columns=(*table.columns, *theirs)), tuple(theirs)
 
 
 def panel_of(
@@ -256,19 +249,21 @@ def panel_of(
         return NO_ITEM
     item: dict[object, int] = {}
     at = [item.setdefault(key, len(item)) for key in keys]
-    names = [_rater(table.rows[i]) for i in rows]
+    every = _raters(table)
+    names = [every[i] for i in rows]
     annotators = tuple(sorted(set(names)))
     place = {name: number for number, name in enumerate(annotators)}
     by = np.full((len(annotators), len(item)), UNLABELLED, dtype=np.int64)
     judge = np.full(len(item), UNLABELLED, dtype=np.int64)
     column = cluster or next((name for name in QUERIES if name in table.columns), None)
+    groups = table.column(column or "").cells()
     queries: dict[object, int] = {}
     code, first = np.zeros(len(item), dtype=np.int64), np.full(len(item), True)
     twice = differ = 0
     for row, name, i, own, said in zip(rows, names, at, ratings.expert, ratings.judge, strict=True):
         if first[i]:
             first[i], judge[i] = False, said
-            group = None if column is None else table.rows[row].get(column)
+            group = groups[row]
             code[i] = queries.setdefault((i,) if is_missing(group) else as_id(group), len(queries))
         differ += said != judge[i]
         twice += by[place[name], i] != UNLABELLED
@@ -302,7 +297,8 @@ def with_inputs(table: Table, taken: Collection[str]) -> Table:
 def _item_keys(table: Table, rows: Sequence[int]) -> list[object] | None:
     """What tells items apart: the row they came from, their id, or else their inputs; None where nothing does."""
     if ROW in table.columns:
-        return [table.rows[i][ROW] for i in rows]
+        whole = table.column(ROW).cells()
+        return [whole[i] for i in rows]
     inputs = {name for spec in TASKS.values() for name in spec.inputs} | {"agent"}
     known = [name for name in table.columns if name in inputs]
     if ITEM not in table.columns and not {*known} - {*GAME, TURN}:  # games as MT-Bench lists them
@@ -313,10 +309,10 @@ def _item_keys(table: Table, rows: Sequence[int]) -> list[object] | None:
     known += [TURN] if TURN in table.columns and TURN not in known else []
     return [
         repr([str(row.get(name)) for name in known]) if is_missing(row.get(ITEM)) else as_id(row[ITEM])
-        for row in (table.rows[i] for i in rows)
+        for row in table.some(rows)
     ]
 
 
-def _rater(row: Row) -> str:
-    name = row.get(ANNOTATOR)
-    return "expert" if is_missing(name) else as_id(name)
+def _raters(table: Table, column: str = ANNOTATOR) -> list[str]:
+    """Who graded each row."""
+    return table.column(column).each(lambda name: "expert" if is_missing(name) else as_id(name))
