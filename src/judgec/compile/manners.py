@@ -1,7 +1,7 @@
 """Ways of grading that make several prompts of one: what differs is how the grade is found, not what it means.
 
-A weak model asked in several ways and averaged agrees better than asked once (``docs/design/panels.md``), and no
-model is needed to write these.
+A weak model asked in several ways and averaged agrees better than asked once (``docs/design/several-judges.md``),
+and no model is needed to write these.
 """
 
 from collections.abc import Mapping
