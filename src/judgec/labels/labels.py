@@ -540,5 +540,6 @@ def _digest(items: Sequence[Item], labels: Sequence[Label], scale: Scale) -> str
             texts = '","'.join(ordered[at : at + CHUNK])
             found.update(f'{"," if at else ""}"{texts}"'.encode())
         found.update(b"]")
+        del ordered  # before the labels' are sorted
     found.update(b"]")
     return found.hexdigest()
