@@ -181,7 +181,7 @@ def by_hand(home: Path, file: Path, scores: np.ndarray, server: FakeOpenAI) -> N
 
 def test_best_juror_alone_is_asked_alone(home: Path) -> None:
     with FakeOpenAI(unsure) as server:
-        found = compiled(home, server, jury=("one", "three"))
+        found = compiled(home, server, jury=("one", "three"), panel="best")
         assert found.report["prompt"] == "three@1"
         new = write(home / "new.jsonl", rows(20, 1))
         begun = len(server.bodies)

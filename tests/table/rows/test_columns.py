@@ -41,7 +41,7 @@ def test_task_is_inferred_from_columns(columns: str, task: str) -> None:
 def test_columns_that_fit_no_task_get_advice_in_their_own_names(columns: str, advice: str) -> None:
     with pytest.raises(InputError) as caught:
         infer_task(table(*columns.split()))
-    assert caught.value.faults[0].endswith(advice)
+    assert caught.value.faults[0].endswith(f"{advice} judgec init t.csv proposes what each column is.")
 
 
 def test_map_pairs_split_at_the_last_equals_sign() -> None:

@@ -87,7 +87,7 @@ def test_dry_run_names_the_most_calls_that_the_folds_make(
         assert calls <= budget
     more = report["more_queries"]
     assert isinstance(more, dict)
-    assert more["sentence"].endswith("a difference of .08 would show") is bool(more["queries"])
+    assert more["sentence"].endswith("would show a difference of .08") is bool(more["queries"])
     folds, candidates = report["folds"], report["candidates"]
     assert isinstance(folds, list)
     assert isinstance(candidates, list)

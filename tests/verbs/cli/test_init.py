@@ -136,7 +136,7 @@ def test_workbook_becomes_a_judge_and_judged_items_without_a_flag(tmp_path: Path
     assert "wrote judgec.toml" in done.stderr
     compiled = judgec(tmp_path, "compile-judge", "--json")
     report = json.loads(compiled.stdout)
-    assert compiled.stderr.startswith("judgec.toml: labels Bewertung.xlsx; name Bewertung; lm embedded; task grade; ")
+    assert compiled.stderr.startswith("judgec.toml: labels Bewertung.xlsx; name Bewertung; task grade; ")
     assert (report["program"], len(report["folds"])) == ("Bewertung", 5)  # few queries: each is tested once
     assert report["test"]["compiled"]["n"] > 60
     assert report["narrower"]["sentence"].startswith("about ")

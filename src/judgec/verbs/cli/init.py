@@ -70,6 +70,7 @@ def _agreed(question: str) -> bool:
 
 def _corrected(options: InitOptions, found: "LabelSetup") -> InitOptions:
     """Ask for each part; Enter keeps it."""
+    from judgec.lm.spec import NO_LM
     from judgec.records.conversation import DIALOGUE, TURNS
     from judgec.records.tasks.registry import TASKS, as_task
     from judgec.table.rows.columns import as_names
@@ -91,6 +92,8 @@ def _corrected(options: InitOptions, found: "LabelSetup") -> InitOptions:
     usual = ",".join(map(str, scale.grades)) if scale else NONE
     grades = _answer("The grades, worst first?", usual)
     at = _answer("Accepted from grade?", str(scale.accept_at) if scale and scale.accept_at is not None else NONE)
+    name = _answer("Name of the judge?", project.name or "")
+    model = _answer(f"The model that the judge asks? ({NONE}: none)", project.lm or NONE)
     return replace(
         options,
         task=task,
@@ -98,8 +101,8 @@ def _corrected(options: InitOptions, found: "LabelSetup") -> InitOptions:
         annotators=annotators,
         grades=options.grades if grades in {usual, NONE} else as_names(grades, "--grades"),
         accept_at=None if at == NONE else at,
-        name=_answer("Name of the judge?", project.name or ""),
-        lm=_answer("The model that the judge asks?", project.lm or ""),
+        name=name,
+        lm=NO_LM if model == NONE else model,
     )
 
 
