@@ -433,7 +433,7 @@ LABELS = [{**row, "verdict": row["grade"], "other": 3 - int(str(row["grade"]))} 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"panel": "1"}, "--panel 1: no size; all, auto, or a whole number from 2, is valid"),
+        ({"panel": "1"}, "--panel 1: no size; all, auto, best, or a whole number from 2, is valid"),
         ({"panel": "auto:3"}, "--panel auto:3: no size"),
         ({"panel": "auto", "verdicts": ()}, "--panel auto: chooses among recorded judges, and there are none"),
         ({"panel": "most"}, "--panel most: no size"),

@@ -229,7 +229,7 @@ def test_missing_columns_say_what_there_is_and_how_to_map(tmp_path: Path) -> Non
     (fault,) = faults_of(path)
     assert fault.startswith("t.csv:1: the columns question, said, score fit no task;")
     assert "grade lacks query, answer, grade or accept" in fault
-    assert fault.endswith("Rename with --map, for example --map question=query.")
+    assert fault.endswith("--map question=query. judgec init t.csv proposes what each column is.")
     (fault,) = faults_of(path, task="preference")
     assert "task preference needs query, answer_a, answer_b, preference, which the file lacks" in fault
     rename = {"question": "query", "said": "answer", "score": "grade"}
