@@ -81,8 +81,7 @@ class Compiled:
     Args:
         dataset: Labels and split.
         judge: The compiled judge.
-        chosen: Its prompt.
-        scored: Every candidate with its objective on dev, in the order tried.
+        choice: Its prompt, and every candidate.
         verification: All judges on the test split.
         prompt_gain: Compiled minus uncompiled, both calibrated: what the prompt alone brought.
         decision: Whether it was promoted.
@@ -93,7 +92,6 @@ class Compiled:
         curve: Agreement for fewer labels, or None when nobody asked.
         earlier: The version that this compile had made before, or None.
         folds: What each fold chose, where there are several; the judge's own choice was made on all.
-        choice: The judge's own choice.
         panel: What came of looking for a panel; None where nobody asked for one.
         costs: What each judge that could have shipped costs, and what it is worth.
         cascade: What came of two judges one after the other; None where nobody asked.
@@ -102,8 +100,7 @@ class Compiled:
 
     dataset: Dataset
     judge: CompiledJudge
-    chosen: Candidate
-    scored: tuple[ScoredCandidate, ...]
+    choice: ChosenPrompt
     verification: Verification
     prompt_gain: dict[str, Estimate]
     decision: Decision
@@ -114,11 +111,20 @@ class Compiled:
     curve: LearningCurve | None
     earlier: ProgramCard | None = None
     folds: tuple[ChosenPrompt, ...] = ()
-    choice: ChosenPrompt | None = None
     panel: "PanelFound | None" = None
     costs: tuple[JudgeCost, ...] = ()
     cascade: CascadeFound | None = None
     retargeted: Retargeted | None = None
+
+    @property
+    def chosen(self) -> Candidate:
+        """The prompt of the judge."""
+        return self.choice.chosen
+
+    @property
+    def scored(self) -> tuple[ScoredCandidate, ...]:
+        """Every candidate with its objective on dev, in the order tried."""
+        return self.choice.scored
 
     @cached_property
     def as_it_is(self) -> "AsItIs | None":
@@ -127,7 +133,7 @@ class Compiled:
         On all items: it has learned from none of them.
         """
         settings, choice = self.promotion_test.settings, self.choice
-        if settings.rated.recorded is None or choice is None:
+        if settings.rated.recorded is None:
             return None
         before = choice.alone or choice.uncompiled
         if before is None or before.name not in settings.rated.recorded.judges:
@@ -308,8 +314,7 @@ def _measured(
     return Compiled(
         dataset=dataset,
         judge=judge,
-        chosen=chosen,
-        scored=choice.scored,
+        choice=choice,
         verification=verification,
         prompt_gain=gain,
         decision=promotion_test.decide(standing),
@@ -327,7 +332,6 @@ def _measured(
         curve=_curve(parts, tested, how, settings),
         earlier=earlier,
         folds=tuple(one.choice for one in tested) if parts.refit else (),
-        choice=choice,
         panel=_panel(last, verification, settings, objective),
         costs=judge_costs(last.bench, choice, judge, settings, objective),
         cascade=cascade,

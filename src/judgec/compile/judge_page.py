@@ -327,7 +327,7 @@ def _candidates(compiled: Compiled) -> str:
 def _recorded(compiled: Compiled) -> str:
     """Which recorded judges the rows are; empty where a model was asked."""
     choice = compiled.choice
-    if choice is None or choice.uncompiled is None or choice.alone is None:
+    if choice.uncompiled is None or choice.alone is None:
         return ""
     return f"uncompiled {choice.uncompiled.name}; best alone {choice.alone.name}; compiled {choice.chosen.name}"
 

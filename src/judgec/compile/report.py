@@ -265,7 +265,7 @@ def _candidate(found: ScoredCandidate, compiled: Compiled) -> dict[str, object]:
 def _baseline(compiled: Compiled) -> dict[str, object]:
     """Which recorded judges the rows ``uncompiled`` and ``best_alone`` are; of folds, those of the whole."""
     choice = compiled.choice
-    named = {} if choice is None else {"uncompiled": choice.uncompiled, "best_alone": choice.alone}
+    named = {"uncompiled": choice.uncompiled, "best_alone": choice.alone}
     found = {name: candidate.name for name, candidate in named.items() if candidate is not None}
     return {"recorded": found} if found else {}
 

@@ -281,8 +281,8 @@ def short_table(found: Compilation) -> TextTable:
         return name not in left_out or (value is not None and value > best and name != "compiled_loo")
 
     choice, recorded = compiled.choice, compiled.chosen.settings.get("kind") == RECORDED_KIND
-    before = None if choice is None or not recorded else choice.uncompiled
-    alone = None if choice is None else choice.alone
+    before = choice.uncompiled if recorded else None
+    alone = choice.alone
     called = {
         "name": f"{card.name}@{card.version}",
         "uncompiled": "the prompt" if before is None else before.name,
