@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -55,7 +56,7 @@ def journaled(home: Path) -> tuple[int, int]:
     path = home / ".judgec" / "journal.db"
     if not path.is_file():
         return 0, 0
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db, db:
         found: tuple[int, int] = db.execute("SELECT COUNT(*), COUNT(DISTINCT digest) FROM replies").fetchone()
     return found
 

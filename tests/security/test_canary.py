@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,7 @@ def unauthorized(call: Call) -> Outcome:
 
 
 def test_search_finds_a_secret_in_a_database(tmp_path: Path) -> None:
-    with sqlite3.connect(tmp_path / "x.db") as database:
+    with closing(sqlite3.connect(tmp_path / "x.db")) as database, database:
         database.execute("CREATE TABLE t (v TEXT)")
         database.execute("INSERT INTO t VALUES (?)", (f"before {CANARY} after",))
     assert list(holding(tmp_path, CANARY)) == [tmp_path / "x.db"]

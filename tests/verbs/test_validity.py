@@ -258,14 +258,14 @@ def test_watch_of_another_model_samples_or_host_begins_the_next_epoch(world: Pla
 
 def test_watch_file_from_before_the_model_was_kept_begins_the_next_epoch(world: Planted, traces: Traces) -> None:
     import sqlite3
+    from contextlib import closing
 
     traces.made = rows(20, "t", world.field)
     seen(world)
     (file,) = (world.home / ".judgec" / "watch").glob("*.db")
-    with sqlite3.connect(file) as connection:
+    with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute("DELETE FROM facts WHERE name IN ('asked', 'on_test')")
         connection.execute("ALTER TABLE verdicts DROP COLUMN given")
-    connection.close()
     traces.made = [*traces.made, *rows(6, "n", world.field)]
     found = seen(world)
     assert (found.rate.raw.n, found.counts["sampled"]) == (12, 52)

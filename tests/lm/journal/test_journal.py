@@ -4,6 +4,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -80,7 +81,7 @@ def test_open_foreign_or_damaged_file_is_refused_untouched(tmp_path: Path, conte
 
 def test_open_another_programs_database_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "mlflow.db"
-    with sqlite3.connect(path) as other:
+    with closing(sqlite3.connect(path)) as other, other:
         other.execute("CREATE TABLE runs (id INTEGER)")
     other.close()
     with pytest.raises(ArtifactError, match="not a judgec journal"):
@@ -90,7 +91,7 @@ def test_open_another_programs_database_is_refused(tmp_path: Path) -> None:
 def test_open_newer_schema_is_refused_and_says_upgrade(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
     Journal(path).close()
-    with sqlite3.connect(path) as newer:
+    with closing(sqlite3.connect(path)) as newer, newer:
         newer.execute(f"PRAGMA user_version = {SCHEMA + 1}")
     newer.close()
     with pytest.raises(ArtifactError, match=f"schema {SCHEMA + 1}.*Upgrade judgec"):
@@ -101,7 +102,7 @@ def test_open_older_schema_is_brought_up_to_date_with_its_replies(tmp_path: Path
     path = tmp_path / "journal.db"
     with Journal(path) as journal:
         journal.put(key(1), REPLY)
-    with sqlite3.connect(path) as old:  # what the first release wrote
+    with closing(sqlite3.connect(path)) as old, old:  # what the first release wrote
         for table in ("facts", "owners", "leases", "holders", "batches", "batch_calls"):
             old.execute(f"DROP TABLE {table}")
         old.execute("PRAGMA user_version = 1")

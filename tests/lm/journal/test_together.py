@@ -1,5 +1,6 @@
 import asyncio
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -45,7 +46,7 @@ def test_put_that_cannot_be_written_fails_for_everybody_in_the_commit(tmp_path: 
         return await asyncio.gather(*(together.put(key(n), REPLY) for n in range(2)), return_exceptions=True)
 
     with Journal(path) as journal:
-        with sqlite3.connect(path) as other:
+        with closing(sqlite3.connect(path)) as other, other:
             other.execute("DROP TABLE replies")
         other.close()
         failed = asyncio.run(both(journal))

@@ -6,6 +6,7 @@ import shlex
 import shutil
 import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Protocol
 
@@ -155,7 +156,7 @@ def test_max_cost_is_never_passed_and_is_the_whole_commands(
     assert len(bodies) > 1
     rate = price("openai/gpt-4o-mini")
     assert rate is not None
-    with sqlite3.connect(priced / ".judgec" / "journal.db") as journal:
+    with closing(sqlite3.connect(priced / ".judgec" / "journal.db")) as journal, journal:
         (spent,) = journal.execute("SELECT SUM(usd) FROM replies").fetchone()
     assert 0 < spent <= cap
 

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,7 @@ def test_audit_lands_on_card_report_and_mlflow_and_only_what_was_run_is_replaced
     }
     report = programs.load(world, "w@latest").report
     assert report["audit"]["audits"]["injection"]["sentence"] == second.report["audits"]["injection"]["sentence"]
-    with sqlite3.connect(world / "mlruns" / "mlflow.db") as database:
+    with closing(sqlite3.connect(world / "mlruns" / "mlflow.db")) as database, database:
         metrics = dict(
             database.execute(
                 "SELECT key, value FROM metrics WHERE run_uuid = ?", (second.report["mlflow_run_id"],)
@@ -264,7 +265,7 @@ def test_modified_judge_is_refused_or_named_by_every_command(world: Path) -> Non
         assert json.loads(done.stdout)["versions"] == [said]
         assert f"note: {said}" in done.stderr
         assert found.report["versions"] == [said]
-        with sqlite3.connect(world / "mlruns" / "mlflow.db") as database:
+        with closing(sqlite3.connect(world / "mlruns" / "mlflow.db")) as database, database:
             query = "SELECT value FROM tags WHERE run_uuid = ? AND key = 'mlflow.note.content'"
             ((note,),) = database.execute(query, (found.report["mlflow_run_id"],))
         assert note.startswith(said)
