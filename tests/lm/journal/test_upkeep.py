@@ -1,3 +1,4 @@
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,21 +12,21 @@ NOW = 1e9
 
 
 @pytest.fixture
-def journal(tmp_path: Path) -> Journal:
+def journal(tmp_path: Path) -> Iterator[Journal]:
     """Three calls of one model, the second answered twice, and one unpriced call of another, a day older each."""
-    opened = Journal(tmp_path / "journal.db")
-    for number, reply in enumerate(
-        (
-            REPLY._replace(text="first"),
-            REPLY._replace(text="old second"),
-            REPLY._replace(text="second", usd=0.25),
-            REPLY._replace(text="third"),
-            REPLY._replace(model="openai/other", usd=None),
-        )
-    ):
-        call = [1, 2, 2, 3, 4][number]
-        opened.put(key(call), reply._replace(finished=NOW - (4 - number) * DAY))
-    return opened
+    with Journal(tmp_path / "journal.db") as opened:
+        for number, reply in enumerate(
+            (
+                REPLY._replace(text="first"),
+                REPLY._replace(text="old second"),
+                REPLY._replace(text="second", usd=0.25),
+                REPLY._replace(text="third"),
+                REPLY._replace(model="openai/other", usd=None),
+            )
+        ):
+            call = [1, 2, 2, 3, 4][number]
+            opened.put(key(call), reply._replace(finished=NOW - (4 - number) * DAY))
+        yield opened
 
 
 def test_model_stats_counts_rows_superseded_ones_and_money(journal: Journal) -> None:
