@@ -88,9 +88,14 @@ class Session:
         self._executors: dict[str, Executor] = {}
         self._batched: dict[str, BatchExecutor] = {}
         self._spec = spec
-        for one in () if spec is None else _models(spec):
-            self.executor(one, whole=True)
-        self.reflection = None if reflection is None else self._open(reflection)
+        try:
+            for one in () if spec is None else _models(spec):
+                self.executor(one, whole=True)
+            self.reflection = None if reflection is None else self._open(reflection)
+        except BaseException:  # a model that cannot be asked so
+            if journal is None:
+                self.journal.close()
+            raise
         self._on_done = on_done
 
     @property
