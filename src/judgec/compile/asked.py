@@ -32,9 +32,9 @@ from judgec.lm.spec import FUNCTION, NO_LM, LMSpec
 from judgec.lm.watch import Watch
 from judgec.raters.judge import CompiledJudge, load_judge
 from judgec.raters.programs import Program
-from judgec.raters.prompt import prompt_rater
+from judgec.raters.prompt import PromptRater
 from judgec.raters.rate import rate_all
-from judgec.raters.rater import Rating, together
+from judgec.raters.rater import BothOrders, Rater, Rating, together
 from judgec.raters.recorded import FAILED, OnWhat, RecordedVerdicts
 from judgec.raters.replies.values import OFF
 from judgec.raters.signatures import fenced_inputs
@@ -206,10 +206,10 @@ class _SideBySide:
     def rate(self, piece: Piece) -> Rating:
         """As ``Rater.rate``: the judgments of the first."""
         scale, aspects = self._labels.scale, self._labels.aspects
-        ratings = [
-            prompt_rater(one.module, scale=scale, aspects=aspects, to=one.name).rate(piece.only(rows))
-            for one, rows in zip(self._candidates, self.rows.values(), strict=True)
-        ]
+        alone = [PromptRater(one.module, scale=scale, aspects=aspects, to=one.name) for one in self._candidates]
+        both = compares(self._labels.task)
+        raters: list[Rater] = [BothOrders(one, scale) if both else one for one in alone]
+        ratings = [one.rate(piece.only(rows)) for one, rows in zip(raters, self.rows.values(), strict=True)]
         self._said = yield from together(ratings)
         return self._said[0]
 

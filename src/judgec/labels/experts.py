@@ -195,8 +195,7 @@ def _most_frequent(by: IntArray, picks: Callable[[BoolArray], FloatArray]) -> tu
     votes = (by[..., None] == np.arange(n_grades)).sum(axis=0)
     top = (votes == votes.max(axis=-1, keepdims=True)) & (votes > 0)
     n_top = top.sum(axis=-1)
-    wanted = (picks(n_top > 1) * n_top).astype(
-        np.int64
-    )  # 0..n_top-1: which of the tied ones, in the order of the scale
+    # 0..n_top-1: which of the tied ones, in the order of the scale
+    wanted = (picks(n_top > 1) * n_top).astype(np.int64)
     chosen = (top & (top.cumsum(axis=-1) == wanted[..., None] + 1)).argmax(axis=-1)
     return np.where(n_top > 0, chosen, UNLABELLED), n_top > 1

@@ -19,7 +19,7 @@ from judgec.raters.columns import Columns
 from judgec.raters.known import KnownAnswers, KnownVerdicts
 from judgec.raters.pairwise import is_pairwise
 from judgec.raters.rate import rate_all
-from judgec.raters.rater import BothOrders, Count, Rater, Rating
+from judgec.raters.rater import BothOrders, Count, Rating
 from judgec.raters.replies.fields import Verdict, read_form, read_verdict
 from judgec.raters.replies.said import CUT, UnreadableReplyError, said
 from judgec.raters.replies.values import read_function
@@ -213,22 +213,9 @@ def verdicts(
         UserError: When the module is not a judge of these aspects.
         ServiceError: When the LM cannot be reached at all; finished calls are in the journal.
     """
-    one = prompt_rater(module, scale=scale, aspects=aspects, to=to, one_order=one_order, asked_again=asked_again)
-    return rate_all(one, items, ask)
-
-
-def prompt_rater(
-    module: dspy.Module,
-    *,
-    scale: Scale,
-    aspects: tuple[str, ...],
-    to: str = "",
-    one_order: bool = False,
-    asked_again: Counter[str] | None = None,
-) -> Rater:
-    """Make what gives these verdicts; the arguments are those of ``verdicts``."""
     alone = PromptRater(module, scale=scale, aspects=aspects, to=to, asked_again=asked_again)
-    return BothOrders(alone, scale) if is_pairwise(module) and not one_order else alone
+    both = is_pairwise(module) and not one_order
+    return rate_all(BothOrders(alone, scale) if both else alone, items, ask)
 
 
 @dataclass(slots=True)

@@ -61,9 +61,10 @@ from judgec.records.scale import ACCEPT_SCALE, Scale
 from judgec.records.tasks.registry import compares, plain
 from judgec.records.tasks.winners import UNSCORED as UNDECIDED
 from judgec.records.tasks.winners import unknown_words, winner_of, winner_words
-from judgec.table.coded import NO_CELL, CodedColumn
+from judgec.table.coded import CodedColumn
 from judgec.table.rows.cells import as_grade, as_number
 from judgec.table.rows.columns import listed
+from judgec.table.table import NO_CELL
 from judgec.table.tables import TableSource
 
 NO_VERDICT = "no verdict in the recorded row"

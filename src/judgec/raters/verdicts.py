@@ -14,10 +14,10 @@ from judgec.labels.rows.panel import judges_among
 from judgec.labels.rows.ranges import Range
 from judgec.records.label import Task
 from judgec.records.tasks.registry import TASKS, plain
-from judgec.table.coded import NO_CELL, CodedColumn, CodedTable, read_coded
+from judgec.table.coded import CodedColumn, CodedTable, read_coded
 from judgec.table.rows.cells import as_id, as_number, as_text, is_missing
 from judgec.table.rows.columns import label_columns, listed
-from judgec.table.table import Row, Table
+from judgec.table.table import NO_CELL, Row, Table
 from judgec.table.tables import TableSource, name_of
 
 ITEM, JUDGE, GRADE, PREFERENCE, ACCEPT = "item_id", "judge", "grade", "preference", "accept"

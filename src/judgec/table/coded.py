@@ -21,11 +21,10 @@ from numpy.typing import NDArray
 from judgec.records.label import FloatArray, IntArray
 from judgec.table.formulas import is_own, unguarded
 from judgec.table.rows.cells import as_id, as_text, is_missing
-from judgec.table.table import CHUNK, Row, Table, place
+from judgec.table.table import CHUNK, NO_CELL, Row, Table, place
 from judgec.table.tables import DELIMITERS, TableSource, name_of, opened
 from judgec.table.wide import said_beside, wide_heads
 
-NO_CELL = -1
 LINE_END = re.compile("\r\n|\r|\n")
 
 

@@ -20,7 +20,7 @@ BoolArray = NDArray[np.bool_]
 Row = dict[str, object]
 T = TypeVar("T")
 CHUNK = 16384  # rows held as Python values at a time
-NONE = -1  # the code of a row that has no such cell
+NO_CELL = -1  # the code of a row that has no such cell
 _ABSENT = object()
 
 
@@ -45,7 +45,7 @@ class TableColumn:
 
     def each(self, rule: Callable[[object], T]) -> list[T]:
         """What a rule says of each row's cell."""
-        found = [*map(rule, self.values), *([rule(None)] if (self.codes == NONE).any() else [])]
+        found = [*map(rule, self.values), *([rule(None)] if (self.codes == NO_CELL).any() else [])]
         return [found[code] for code in self.codes.tolist()]
 
     def cells(self) -> list[object]:
@@ -67,10 +67,10 @@ class TableColumn:
     def only(self, rows: IntArray) -> "TableColumn":
         """The cells of these rows."""
         used, first, codes = np.unique(self.codes[rows], return_index=True, return_inverse=True)
-        order = np.argsort(np.where(used == NONE, NONE, first), kind="stable")
+        order = np.argsort(np.where(used == NO_CELL, NO_CELL, first), kind="stable")
         place = np.empty(len(used), dtype=np.int32)
-        place[order] = np.arange(len(used)) - (NONE in used)
-        return TableColumn(place[codes], [self.values[code] for code in used[order].tolist() if code != NONE])
+        place[order] = np.arange(len(used)) - (NO_CELL in used)
+        return TableColumn(place[codes], [self.values[code] for code in used[order].tolist() if code != NO_CELL])
 
     @cached_property
     def missing(self) -> BoolArray:
@@ -108,11 +108,11 @@ class Coder:
 
     def skip(self, rows: int) -> None:
         """No cells in so many rows."""
-        self._pieces.append(np.full(rows, NONE, dtype=np.int32))
+        self._pieces.append(np.full(rows, NO_CELL, dtype=np.int32))
 
     def _code(self, cell: object) -> int:
         if cell is _ABSENT:
-            return NONE
+            return NO_CELL
         kind = type(cell)
         key: object = cell
         if kind is float:
@@ -164,7 +164,7 @@ class ColumnRows(Sequence[Row]):
         if not -self.n <= at < self.n:
             raise IndexError(at)
         found = ((name, column, column.codes[at]) for name, column in self.columns.items())
-        return {name: column.values[code] for name, column, code in found if code != NONE}
+        return {name: column.values[code] for name, column, code in found if code != NO_CELL}
 
     def __iter__(self) -> Iterator[Row]:
         return self.some(range(self.n))
@@ -177,7 +177,7 @@ class ColumnRows(Sequence[Row]):
             here = np.array(rows[start : start + CHUNK])
             codes = [column.codes[here].tolist() for column in self.columns.values()]
             cells = [[own[code] for code in part] for own, part in zip(values, codes, strict=True)]
-            whole = all(NONE not in part for part in codes)
+            whole = all(NO_CELL not in part for part in codes)
             for row in zip(*cells, strict=True) if cells else [()] * len(here):
                 pairs = zip(names, row, strict=True)
                 yield dict(pairs) if whole else {name: cell for name, cell in pairs if cell is not _ABSENT}
@@ -268,7 +268,7 @@ class Table:
 
     def column(self, name: str) -> TableColumn:
         """The cells of a column; none where there is no such."""
-        return self.coded.get(name) or TableColumn(np.full(len(self.rows), NONE, dtype=np.int32), ())
+        return self.coded.get(name) or TableColumn(np.full(len(self.rows), NO_CELL, dtype=np.int32), ())
 
     def some(self, rows: Sequence[int]) -> Iterator[Row]:
         """The rows at these places."""

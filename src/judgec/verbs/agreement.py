@@ -38,7 +38,7 @@ from judgec.stats.agreement.modes import measure_modes
 from judgec.stats.agreement.systems import SystemAgreement, system_agreement
 from judgec.table.datasheet import as_scale
 from judgec.table.rows.cells import as_accept, as_grade, as_number
-from judgec.table.rows.columns import listed
+from judgec.table.rows.columns import aspect_columns, listed
 from judgec.table.rows.heads import is_low_good, machines_among, words
 from judgec.table.table import Table
 from judgec.verbs.frames import IN_MEMORY, as_table, frame_part, is_path
@@ -548,8 +548,10 @@ def _next(found: MeasuredAgreement, options: AgreementOptions) -> list[str]:
         return [command("compile-judge", *given, home=options.home)]
     project = find_project(file)
     if project is not None:
-        judges = [name for name in options.judge if name in as_table(options.file, options.missing).columns]
-        better = ("--verdicts", ",".join(judges)) if judges else ()
+        there = as_table(options.file, options.missing).columns
+        judges = [name for name in options.judge if name in there]
+        by_aspect = aspect_columns([project.columns.get(name, name) for name in there])  # a column is of one of them
+        better = ("--verdicts", ",".join(judges)) if judges and not by_aspect else ()
         return [command("compile-judge", file, *better, home=options.home)] if project.names(file) else []
     heads = {plain(name) for name in ("answer", *also_called("answer"))}
     answers = [name for name in as_table(options.file, options.missing).columns if plain(name) in heads]

@@ -42,7 +42,7 @@ from judgec.table import seal
 from judgec.verbs.candidates import functions_to_type
 from judgec.verbs.options.compile_judge import CompileJudgeOptions
 from judgec.verbs.spending import session_for
-from judgec.verbs.typed import command
+from judgec.verbs.typed import command, maps_typed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -304,10 +304,7 @@ def _labelled(options: CompileJudgeOptions) -> tuple[str, ...]:
     file = options.labels
     if not isinstance(file, (str, Path)) or not Path(file).exists():
         return ("FILE",)
-    project = find_project(str(file))
-    known = {} if project is None or not project.names(str(file)) else project.columns
-    maps = [f"{theirs}={ours}" for theirs, ours in options.columns.items() if known.get(theirs) != ours]
-    return (str(file), *(part for one in maps for part in ("--map", one)))
+    return (str(file), *maps_typed(str(file), options.columns))
 
 
 def compiled_report(found: Compilation, options: CompileJudgeOptions) -> Report:

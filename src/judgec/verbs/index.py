@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -11,18 +12,19 @@ from judgec.errors import UserError
 from judgec.lm.executor import Progress
 from judgec.lm.usage import Spent
 from judgec.lm.watch import Watch
-from judgec.rag.retrieval.build import BuildReport, build_index
 from judgec.rag.retrieval.index import open_index
 from judgec.rag.retrieval.manifest import location_shown
 from judgec.rag.retrieval.measure import K, VectorSearch, measure_search
 from judgec.rag.retrieval.parsing.chunking import Chunking
-from judgec.rag.retrieval.stores.lance import LanceIndex
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
 from judgec.verbs.frames import frame_part
 from judgec.verbs.options.index import IndexOptions
 from judgec.verbs.typed import judgec_here
 from judgec.verbs.verb import verb
+
+if TYPE_CHECKING:
+    from judgec.rag.retrieval.build import BuildReport
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class CorpusIndex:
         search: How well and how fast the nearest vectors are found; None of a single passage.
     """
 
-    build: BuildReport
+    build: "BuildReport"
     path: Path
     published: str | None = None
     search: VectorSearch | None = None
@@ -109,6 +111,9 @@ def index(options: IndexOptions, watch: Watch) -> CorpusIndex:
     """
     if options.postgres is not None and options.metric == "l2":
         raise UserError("--postgres and --metric l2: published vectors are compared by cosine. Drop one of them.")
+    from judgec.rag.retrieval.build import build_index  # of judgec[rag]
+    from judgec.rag.retrieval.stores.lance import LanceIndex
+
     build = build_index(
         options.paths,
         options.out,

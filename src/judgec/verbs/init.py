@@ -22,6 +22,7 @@ from judgec.table.rows.heads import is_low_good, words
 from judgec.table.table import Table
 from judgec.table.tables import read_table
 from judgec.table.workbooks import split_sheet
+from judgec.verbs.options.agreement import AgreementOptions
 from judgec.verbs.options.init import InitOptions
 from judgec.verbs.typed import command
 from judgec.verbs.verb import verb
@@ -244,38 +245,46 @@ def proposed_report(found: LabelSetup) -> Report:
     return Report(tables=[TextTable(title, ("judgec's", "your column", "for example"), rows)], lines=lines)
 
 
-def _measured(found: LabelSetup, judge: str) -> str:
+def _measuring(found: LabelSetup, judge: str) -> AgreementOptions:
     """How a judge is measured: by its column, or by its rows among the annotators'."""
-    path = str(found.project.label_path)
-    own = found.proposal.labels
-    aspect = words(judge)
+    own, aspect = found.proposal.labels, words(judge)
     same = max(own, key=lambda name: (words(name) <= aspect, len(words(name) & aspect)), default="")
-    labels = () if found.proposal.annotators else ("--expert", same)
+    return AgreementOptions(
+        file=str(found.project.label_path),
+        expert=() if found.proposal.annotators else (same,),
+        judge=(judge,),
+        annotators=found.project.annotators,
+        columns=found.project.columns,
+        reversed=is_low_good(judge),
+    )
+
+
+def _typed(how: AgreementOptions) -> str:
+    labels = [part for name in how.expert for part in ("--expert", name)]
+    low = ["--reversed"] * bool(how.reversed)
+    return command("agreement", str(how.file), *labels, "--judge", how.judge[0], *low, home=Path())
+
+
+def _measured(found: LabelSetup, judge: str) -> str:
+    how = _measuring(found, judge)
     who = "" if judge in found.examples else "no annotator, "
-    low = is_low_good(judge)  # nothing is turned round by a name alone
-    typed = command("agreement", path, *labels, "--judge", judge, *["--reversed"] * low, home=Path())
-    return f"{who}{'low is good by its name, ' if low else ''}measured with {typed}"
+    return f"{who}{'low is good by its name, ' if how.reversed else ''}measured with {_typed(how)}"
 
 
-def _said_by(found: LabelSetup) -> list[str]:
-    """How far the judges agree whose verdicts lie beside the labels; nothing where that takes more than a look."""
+def _said_by(found: LabelSetup) -> dict[str, str]:
+    """How far each judge agrees whose verdicts lie beside the labels; nothing where that takes more than a look."""
     from judgec.verbs.agreement import agreement  # loads the statistics
-    from judgec.verbs.options.agreement import AgreementOptions
 
-    said = []
+    said: dict[str, str] = {}
     for judge in found.proposal.judges if len(found.labels.items) <= MOST_MEASURED else ():
-        own = () if found.proposal.annotators else tuple(found.proposal.labels[:1])
-        options = AgreementOptions(
-            file=str(found.project.label_path),
-            expert=own,
-            judge=(judge,),
-            annotators=found.project.annotators,
-            columns=found.project.columns,
-        )
+        how = _measuring(found, judge)
+        if len(found.proposal.labels) > 1 and not any(words(name) & words(judge) for name in how.expert):
+            continue  # nothing says which of several it is of
         try:
-            said.append(f"There is a judge in column {judge}: {agreement.run(options, Silent()).verdict}.")
-        except (UserError, InputError):  # of several aspects, or classes of other names: the command says more
+            verdict = agreement.run(how, Silent()).verdict
+        except (UserError, InputError):  # classes of other names, say: the command says more
             continue
+        said[judge] = f"There is a judge in column {judge}: {verdict}."
     return said
 
 
@@ -297,18 +306,18 @@ def _some(names: list[str], most: int = 5) -> str:
 def written_report(found: LabelSetup) -> Report:
     """Where it is, and what comes next."""
     here = found.path.parent == Path()
-    path = str(found.project.label_path)
-    file, judges = () if here else (path,), found.proposal.judges
+    file = () if here else (str(found.project.label_path),)
     said = _said_by(found)
-    better = ("--verdicts", ",".join(judges)) if said else ()
+    by_aspect = TASKS[found.proposal.task].by_aspect  # a judge's column is of one aspect
+    better = ("--verdicts", ",".join(said)) if said and not by_aspect else ()
     agents = any(ours == "agent" for _, ours in found.roles())
     return Report(
         verdict=[
             f"wrote {found.path}: commands that are run here, or given a file beside it, need no further options",
-            *said,
+            *said.values(),
         ],
         next=[
-            *([command("agreement", path, "--judge", judges[0], home=Path())] if said else []),
+            *[_typed(_measuring(found, judge)) for judge in list(said)[:1]],
             command("compile-judge", *file, *better, home=Path()),
             *([command("labels", *file, home=Path())] if agents else []),
         ],

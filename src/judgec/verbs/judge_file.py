@@ -17,7 +17,6 @@ from judgec.compile.held_out import memory_of
 from judgec.connect.tracking.store import tracking_store
 from judgec.connect.tracking.traces import MLFLOW_PREFIX, save_traces
 from judgec.errors import GateError, ServiceError, UserError
-from judgec.labels.project import find_project
 from judgec.labels.stream.judged import Names, judged_file, kind_of, names_of
 from judgec.labels.stream.pieces import ItemStream, open_items
 from judgec.lm.journal.journal import Journal
@@ -42,7 +41,7 @@ from judgec.verbs.frames import frame_part
 from judgec.verbs.jury import RAY, OpenJury, VerdictCount, abstaining, asked_at, open_jury, open_session
 from judgec.verbs.options.judge import JudgeFileOptions
 from judgec.verbs.spending import account_for
-from judgec.verbs.typed import command
+from judgec.verbs.typed import command, maps_typed
 from judgec.verbs.validity import missing_inputs, validity_notes
 from judgec.verbs.verb import verb
 from judgec.verbs.workspace import Workspace
@@ -551,10 +550,7 @@ def next_step(found: FileJudgments) -> list[str]:
         return [command(*typed, home=options.home if found.in_folds else Path())]
     if items.labelled or items.learned.all():
         return []
-    project = find_project(str(options.file))
-    known = {} if project is None else project.columns
-    told = [f"{theirs}={ours}" for theirs, ours in options.columns.items() if known.get(theirs) != ours]
-    maps = [part for one in told for part in ("--map", one)]
+    maps = maps_typed(str(options.file), options.columns)
     if options.judge is not None and not found.cards[0].version:  # nobody compiled it: there is no scale to look up
         at = [] if options.api_base is None else ["--api-base", options.api_base]
         asked = ["--judge", options.judge, "--lm", str(options.lm), *at]

@@ -4,6 +4,7 @@ import shlex
 import shutil
 import sys
 import sysconfig
+from collections.abc import Mapping
 from pathlib import Path
 
 from judgec.labels.project import find_project
@@ -38,18 +39,25 @@ def nearest(path: Path) -> str:
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
+def maps_typed(file: str, columns: Mapping[str, str]) -> list[str]:
+    """``--map`` as it is typed for this file; without what ``judgec.toml`` says of it."""
+    project = find_project(file)
+    known = project.columns if project is not None and project.applies_to(file) else {}
+    maps = [f"{theirs}={ours}" for theirs, ours in columns.items() if known.get(theirs) != ours]
+    return [part for one in maps for part in ("--map", one)]
+
+
 def as_typed(options: LabelsOptions) -> list[str]:
     """The options that say how the file is read, as they are typed; without those that ``judgec.toml`` has."""
     found = find_project(options.file)
     told = found if found is not None and found.applies_to(options.file) else None
-    columns = {} if told is None else told.columns
-    maps = [("--map", f"{theirs}={ours}") for theirs, ours in options.columns.items() if columns.get(theirs) != ours]
+    maps = maps_typed(options.file, options.columns)
     known = {} if told is None else told.winner_words
     words = {word: side for word, side in options.winner_words.items() if known.get(word) != side}
     annotators = () if told is not None and tuple(told.annotators) == tuple(options.annotators) else options.annotators
     single = (
         ("--task", None if told is not None and told.task == options.task else options.task),
-        *maps,
+        *zip(maps[::2], maps[1::2], strict=True),
         ("--annotators", ",".join(annotators) or None),
         ("--accept-at", options.accept_at),
         ("--round", None if told is not None and told.round == options.round else options.round),

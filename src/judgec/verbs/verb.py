@@ -87,7 +87,7 @@ def _reading(run: Callable[[O, Watch], R], options: O, watch: Watch) -> R:
         try:
             found = run(options, watch)
         except ModuleNotFoundError as error:
-            require_installed(error)
+            _require_installed(error)
             raise
         report = getattr(found, "report", None)
         if isinstance(report, dict) and (said := seal.notes()):
@@ -98,7 +98,7 @@ def _reading(run: Callable[[O, Watch], R], options: O, watch: Watch) -> R:
 RAG = ("bs4", "docx", "ir_measures", "lancedb", "lxml", "pypdf")  # what the extra of this name brings
 
 
-def require_installed(missing: ModuleNotFoundError) -> None:
+def _require_installed(missing: ModuleNotFoundError) -> None:
     """Say which extra brings a package that is not there.
 
     Raises:

@@ -177,9 +177,9 @@ def zero_shot_of_file(
             f"--judge {name}: the columns {', '.join(head.columns)} tell no task; {NAME}:TASK with one of "
             f"{', '.join(TASKS)} is valid. Name it, or map columns with --map."
         )
-    fields = tuple(one for one in spec.inputs if one in ours and one not in spec.hidden)
     why = f"no label was given, so nobody knows how far {name} agrees with people; {FEW} labels can measure it"
-    return uncompiled_program(spec, fields, LMSpec.parse(model, api_base=api_base), why, scale=scale)
+    asked = LMSpec.parse(model, api_base=api_base)
+    return uncompiled_program(spec, _fields(spec, ours), asked, why, scale=scale)
 
 
 def uncompiled_program(

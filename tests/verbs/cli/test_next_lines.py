@@ -79,6 +79,22 @@ def test_what_follows_init_of_a_sheet_with_a_judge_in_it(tmp_path: Path) -> None
 
 
 @pytest.mark.full
+def test_judge_of_one_aspect_is_measured_against_that_aspect_and_what_follows_runs(tmp_path: Path) -> None:
+    drawn = random.Random(2)
+    with (tmp_path / "two.csv").open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["query", "answer", "Relevance", "Fluency", "llm_fluency", "gpt_toxicity"])
+        for i in range(60):
+            relevance, fluency, toxicity = (drawn.randint(1, 5) for _ in range(3))
+            rows.writerow([f"q{i}?", f"answer {i} text", relevance, fluency, fluency, toxicity])
+    said = judgec(tmp_path, "init", "two.csv", "--yes").stderr
+    assert "llm_fluency and Fluency accept or reject alike on 100 %" in " ".join(said.split())
+    assert "judge in column gpt_toxicity" not in said  # nothing says which of the two it is of
+    (tmp_path / "judgec.toml").unlink()
+    assert chain(tmp_path, "init", "two.csv", "--yes")[:2] == ["agreement", "compile-judge"]
+
+
+@pytest.mark.full
 def test_what_follows_labels_of_a_sheet_with_heads_of_its_own(tmp_path: Path) -> None:
     file = sheet(tmp_path, "mine.csv", ["Q text", "Bot said", "Gold", "Stars"], "5", "2")
     maps = [

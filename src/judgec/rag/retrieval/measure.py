@@ -2,10 +2,12 @@
 
 import time
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from judgec.rag.retrieval.stores.lance import LanceIndex
+if TYPE_CHECKING:
+    from judgec.rag.retrieval.stores.lance import LanceIndex
 
 QUERIES = 50  # that are tried
 K = 3  # passages a query: what vRAG-Eval's test bed takes
@@ -42,7 +44,7 @@ class VectorSearch:
         }
 
 
-def measure_search(index: LanceIndex, seed: int = 0) -> VectorSearch:
+def measure_search(index: "LanceIndex", seed: int = 0) -> VectorSearch:
     """Try some searches.
 
     Args:

@@ -14,10 +14,10 @@ from judgec.records.label import IntArray
 from judgec.records.scale import Grade
 from judgec.records.tasks.registry import also_called
 from judgec.records.tasks.winners import OPTION, UNSCORED, unknown_words, winner_of
-from judgec.table.coded import NO_CELL, CodedTable, read_coded
+from judgec.table.coded import CodedTable, read_coded
 from judgec.table.rows.cells import as_grade, as_id
 from judgec.table.rows.columns import listed, renamed
-from judgec.table.table import Table
+from judgec.table.table import NO_CELL, Table
 from judgec.table.tables import TableSource
 
 QUERY = "query_id"

@@ -108,7 +108,7 @@ def exit_with_code(work: Callable[[], object]) -> None:
     SIGTERM, by which containers are stopped, ends it as Ctrl-C does: what is in flight is waited for and kept.
     """
     try:
-        with _stopped_gently(), _installed():
+        with _stopped_gently():
             work()
     except JudgecError as error:
         print(visible(f"error: {error}"), file=sys.stderr)
@@ -122,18 +122,6 @@ def exit_with_code(work: Callable[[], object]) -> None:
         sys.exit(JudgecError.exit_code)
     except KeyboardInterrupt as stopped:
         end_interrupted(stopped)
-
-
-@contextmanager
-def _installed() -> Iterator[None]:
-    """A command loads its parts before the verb does."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        from judgec.verbs.verb import require_installed
-
-        require_installed(error)
-        raise
 
 
 def stoppable(run: Callable[..., None]) -> Callable[..., None]:
