@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import judgec
+from judgec.compile.cascades import CascadeFound
 from judgec.compile.compile import Compiled, compile_judge
 from judgec.compile.report import save
 from judgec.compile.settings import Combine, CompileSettings
@@ -73,8 +74,8 @@ def test_evidence_first_asks_the_model_about_the_rest_alone(tmp_path: Path, monk
     monkeypatch.setenv("OPENAI_API_KEY", "test")
     with FakeOpenAI(reads_the_code) as server:
         compiled = compiled_with(tmp_path, server)
-        found = compiled.cascade
-        assert found is not None
+        found = compiled.combined
+        assert isinstance(found, CascadeFound)
         assert found.shipped, found.reason
         assert 0.3 < found.share < 0.7
         assert found.minus_dear.value == pytest.approx(0.0, abs=0.02)

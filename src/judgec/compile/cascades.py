@@ -7,6 +7,7 @@ fold of train and dev. The test items then decide whether the cascade ships, by 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import dspy
 import numpy as np
@@ -152,6 +153,8 @@ class CascadeFound:
     minus_random: Estimate
     shipped: bool
     reason: str
+
+    key: ClassVar = "cascade"  # of report.json
 
     def to_json(self) -> dict[str, object]:
         """The report's ``cascade``."""

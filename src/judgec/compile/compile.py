@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import dspy
 import numpy as np
@@ -92,10 +93,8 @@ class Compiled:
         curve: Agreement for fewer labels, or None when nobody asked.
         earlier: The version that this compile had made before, or None.
         folds: What each fold chose, where there are several; the judge's own choice was made on all.
-        panel: What came of looking for a panel; None where nobody asked for one.
+        combined: What came of looking for a panel, or of two judges one after the other; None where nobody asked.
         costs: What each judge that could have shipped costs, and what it is worth.
-        cascade: What came of two judges one after the other; None where nobody asked.
-        retargeted: Beside which judge it stands whose prompt it has; None where it has its own.
     """
 
     dataset: Dataset
@@ -111,10 +110,13 @@ class Compiled:
     curve: LearningCurve | None
     earlier: ProgramCard | None = None
     folds: tuple[ChosenPrompt, ...] = ()
-    panel: "PanelFound | None" = None
+    combined: "PanelFound | CascadeFound | None" = None
     costs: tuple[JudgeCost, ...] = ()
-    cascade: CascadeFound | None = None
-    retargeted: Retargeted | None = None
+
+    @property
+    def panel(self) -> "PanelFound | None":
+        """What came of looking for a panel."""
+        return self.combined if isinstance(self.combined, PanelFound) else None
 
     @property
     def chosen(self) -> Candidate:
@@ -223,6 +225,8 @@ class PanelFound:
     gain: Estimate
     curve: tuple[PanelSize, ...] = ()
 
+    key: ClassVar = "panel"  # of report.json
+
     def to_json(self) -> dict[str, object]:
         """The report's ``panel``."""
         return {
@@ -300,7 +304,7 @@ def _measured(
         compiling.session,
         refusal,
         evidence_alone=not judge.asks_lm,
-        margin=None if moved is None else moved.allowed,
+        retargeted=moved,
         unread=unread,
     )
     whole = replace(last.bench, dataset=_shipped(parts))
@@ -332,10 +336,8 @@ def _measured(
         curve=_curve(parts, tested, how, settings),
         earlier=earlier,
         folds=tuple(one.choice for one in tested) if parts.refit else (),
-        panel=_panel(last, verification, settings, objective),
+        combined=cascade or _panel(last, verification, settings, objective),
         costs=judge_costs(last.bench, choice, judge, settings, objective),
-        cascade=cascade,
-        retargeted=moved,
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from markupsafe import Markup
 
+from judgec.compile.cascades import CascadeFound
 from judgec.compile.compile import Compiled, PanelFound
 from judgec.compile.costs import size_costs
 from judgec.compile.modes import found_modes
@@ -140,8 +141,9 @@ def _picture(compiled: Compiled, card: ProgramCard) -> Markup:
     for one in () if compiled.panel is None else compiled.panel.members:
         weight = "" if one.weight is None else f"weight {number(one.weight)}, "
         facts.setdefault(one.judge, []).append(f"{weight}adds {show(one.adds, 3)}")
-    found = compiled.cascade
-    then = "where it is unsure" + ("" if found is None else f" ({100 * found.share:.0f} % of the items)")
+    found = compiled.combined
+    share = f" ({100 * found.share:.0f} % of the items)" if isinstance(found, CascadeFound) else ""
+    then = f"where it is unsure{share}"
     tree = tree_of(compiled.judge, card)
     return render("tree.html", {"tree": tree, "facts": facts, "words": KINDS, "then": then})
 
@@ -190,10 +192,11 @@ def _facts(compiled: Compiled, card: ProgramCard) -> list[str]:
     if compiled.systems is not None:
         said = systems_sentence(compiled.systems)
         facts.append(f"{said[0].upper()}{said[1:]}.")
-    if compiled.panel is not None:
-        facts.append(_panel_fact(compiled.panel))
-    if compiled.cascade is not None:
-        facts.append(f"Cascade, {compiled.cascade.reason}.")
+    match compiled.combined:
+        case PanelFound() as panel:
+            facts.append(_panel_fact(panel))
+        case CascadeFound() as cascade:
+            facts.append(f"Cascade, {cascade.reason}.")
     objective = compiled.prompt_gain.get(headline(card.objective, compiled.verification.agreements["compiled"]))
     if objective is not None and objective.value is not None:
         facts.append(f"What the prompt alone brought, both calibrated: {show(objective)}.")

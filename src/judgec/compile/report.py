@@ -214,9 +214,8 @@ def _report(compiled: Compiled, settings: CompileSettings, card: ProgramCard) ->
         **({} if compiled.systems is None else {"systems": compiled.systems.to_json()}),
         "tree": tree_of(compiled.judge, card).to_json(),
         **_baseline(compiled),
-        **({} if compiled.panel is None else {"panel": compiled.panel.to_json()}),
-        **({} if compiled.cascade is None else {"cascade": compiled.cascade.to_json()}),
-        **({} if (moved := compiled.retargeted) is None else {"retarget": moved.to_json(decision)}),
+        **({} if compiled.combined is None else {compiled.combined.key: compiled.combined.to_json()}),
+        **({} if (moved := compiled.promotion_test.retargeted) is None else {"retarget": moved.to_json(decision)}),
         **({} if not compiled.folds else {"folds": [{"prompt": choice.chosen.name} for choice in compiled.folds]}),
         "calibrators": {
             aspect: {

@@ -10,6 +10,7 @@ from judgec.compile.family_state import FamilyState, family_state
 from judgec.compile.held_out import NOT_SAVED, saved_judgments
 from judgec.compile.pair_columns import LONGEST
 from judgec.compile.promote import Decision, decide
+from judgec.compile.retarget import Retargeted
 from judgec.compile.settings import CompileSettings
 from judgec.compile.verify import BEST_ALONE, COMPILED_SINGLE, Verification
 from judgec.errors import JudgecError, ServiceError
@@ -52,7 +53,7 @@ class PromotionTest:
         session: The way to the language models.
         refusal: Why the judge must not be promoted whatever the numbers say, or empty.
         evidence_alone: The compiled judge asks nothing: it is the judge of evidence alone, not its rival.
-        margin: The loss against the judge whose prompt was carried over that is not worse, or None.
+        retargeted: Beside which judge it stands whose prompt was carried over, and how much worse it may be; or None.
         unread: Why there is no gain to report: too many verdicts of a baseline could not be read; or empty.
     """
 
@@ -62,7 +63,7 @@ class PromotionTest:
     session: Session = field(repr=False)
     refusal: str = ""
     evidence_alone: bool = False
-    margin: float | None = None
+    retargeted: Retargeted | None = None
     unread: str = ""
 
     def standing(self) -> FamilyState:
@@ -85,7 +86,7 @@ class PromotionTest:
             table=baselines | self._forms(),
             nominal=self.dataset.labels.scale.level == "nominal",
             refusal=self.refusal or rivals.refusal,
-            margin=None if rivals.refusal else self.margin,
+            margin=None if rivals.refusal or self.retargeted is None else self.retargeted.allowed,
         )
         return found.without_gain(self.unread) if self.unread else found
 

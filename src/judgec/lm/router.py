@@ -3,8 +3,8 @@
 import queue
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Self
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Self, TypeAlias
 
 from judgec.lm.executor import Ask, Reply, Request
 
@@ -15,7 +15,11 @@ class StoppedError(Exception):
     """Nobody wants more replies."""
 
 
-def routed(ways: Mapping[str, Ask]) -> Ask:
+Counted: TypeAlias = Callable[[int, int | None, int], None]
+"""Told how many replies there are, of how many in all where that is known, and how many of them failed."""
+
+
+def routed(ways: Mapping[str, Ask], counted: Counted | None = None) -> Ask:
     """One way to ask several models.
 
     Each model is asked in a thread of its own, whatever names it has. Leaving the replies early stops all of them after
@@ -23,12 +27,13 @@ def routed(ways: Mapping[str, Ask]) -> Ask:
 
     Args:
         ways: To each model, by what requests call it (``Request.to``); equal ways are one model.
+        counted: Progress over all models, where there are several.
     """
     if len(set(ways.values())) == 1:
         return next(iter(ways.values()))
 
-    def ask(requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:  # noqa: ARG001 - of all models
-        source, pending = iter(requests), 0
+    def ask(requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
+        source, pending, done, unscored = iter(requests), 0, 0, 0
         with _Models(ways) as models:
             while True:
                 for request in source:  # what has nothing to give now may have something when replies were read
@@ -37,8 +42,13 @@ def routed(ways: Mapping[str, Ask]) -> Ask:
                 if not pending:
                     return
                 models.go()
-                yield models.get()
+                reply = models.get()
                 pending -= 1
+                done += 1
+                unscored += reply.text is None
+                if counted is not None:
+                    counted(done, total, unscored)
+                yield reply
 
     return ask
 

@@ -17,7 +17,7 @@ from judgec.lm.batch.rehearsal import rehearsed
 from judgec.lm.client import client_of, open_lm, preflight
 from judgec.lm.cluster import ray
 from judgec.lm.cluster.ray import Cluster
-from judgec.lm.executor import IN_FLIGHT, Ask, Executor, OnDone, Reply, Request
+from judgec.lm.executor import IN_FLIGHT, Ask, Executor, OnDone, Progress, Reply, Request
 from judgec.lm.functions import Function, FunctionBackend
 from judgec.lm.journal.journal import Journal
 from judgec.lm.max_wait import MaxWait
@@ -158,9 +158,15 @@ class Session:
             asked = {
                 name: self.executor(one, whole=whole) for name, one in spec.members.items() if one.recorded is None
             }
-            ways = {each: partial(each.run, on_done=self._on_done) for each in set(asked.values())}
-            return routed({name: ways[each] for name, each in asked.items()})
+            if len(executors := set(asked.values())) > 1:
+                return routed({name: each.run for name, each in asked.items()}, self._counted)
+            (only,) = executors
+            return partial(only.run, on_done=self._on_done)
         return partial(self.executor(spec, whole=whole).run, on_done=self._on_done)
+
+    def _counted(self, done: int, total: int | None, unscored: int) -> None:
+        if self._on_done is not None:
+            self._on_done(Progress(done, total, unscored, self.spent))
 
     def executor(self, spec: LMSpec, *, whole: bool = False) -> Executor:
         """What makes the calls to a model; who asks the same model shares it, so that equal calls are one call.
