@@ -61,10 +61,9 @@ from judgec.records.scale import ACCEPT_SCALE, Scale
 from judgec.records.tasks.registry import compares, plain
 from judgec.records.tasks.winners import UNSCORED as UNDECIDED
 from judgec.records.tasks.winners import unknown_words, winner_of, winner_words
-from judgec.table.coded import CodedColumn
-from judgec.table.rows.cells import as_grade, as_number
+from judgec.table.rows.cells import as_grade, as_number, as_text
 from judgec.table.rows.columns import listed
-from judgec.table.table import NO_CELL
+from judgec.table.table import NO_CELL, TableColumn
 from judgec.table.tables import TableSource
 
 NO_VERDICT = "no verdict in the recorded row"
@@ -558,15 +557,16 @@ def _aspects(columns: VerdictColumns, about: OnWhat, notes: list[str]) -> tuple[
                 ]
             )
         return np.zeros(columns.n_rows, dtype=np.int64), everything
-    codes, names = column.texts()
     place = {name: i for i, name in enumerate(about.aspects)}
-    position = np.array([*(place.get(name.strip(), NO_CELL) for name in names), NO_CELL], dtype=np.int64)[codes]
+    found = [place.get(as_text(name).strip(), NO_CELL) for name in column.values]
+    position = np.array([*found, NO_CELL], dtype=np.int64)[column.codes]
     kept = np.flatnonzero(position != NO_CELL)
     if not len(kept):
+        seen = listed([as_text(value) for value in column.values[:SHOWN]])
         raise InputError(
             [
                 (
-                    f"{columns.path}:1: aspects {listed(names[:SHOWN])}; none of these is an aspect of the labels, "
+                    f"{columns.path}:1: aspects {seen}; none of these is an aspect of the labels, "
                     f"{listed(about.aspects)}. Rename them in the file."
                 )
             ]
@@ -680,14 +680,14 @@ def _with_sides(columns: VerdictColumns, verdict: str, said: Mapping[str, str]) 
         unknown = unknown_words(words[code] for code in column.codes[rows].tolist())
         raise InputError([f"{columns.where(int(rows[0]))}{_below(len(rows))}: {unknown}"])
     codes = np.array([NO_CELL if side in {None, UNDECIDED} else at for at, side in enumerate(sides)] + [NO_CELL])
-    read = CodedColumn(codes[column.codes].astype(np.int32), list(sides))
+    read = TableColumn(codes[column.codes].astype(np.int32), list(sides))
     return replace(columns, coded={**columns.coded, verdict: read})
 
 
 def _require_distinct(columns: VerdictColumns, kept: IntArray, cell: IntArray, order: IntArray, *, pairs: bool) -> None:
     """Refuse two verdicts of one judge on one item, aspect and order, unless a column ``run`` tells them apart."""
     run = columns.coded.get(RUN)
-    runs = np.zeros(columns.n_rows, dtype=np.int64) if run is None else run.codes + 1
+    runs = np.zeros(columns.n_rows, dtype=np.int64) if run is None else run.as_ids()[0] + 1
     n_orders, n_runs = int(order.max(initial=0)) + 1, int(runs.max(initial=0)) + 1
     key = ((cell * n_orders + order) * n_runs + runs)[kept]
     by_key = np.argsort(key, kind="stable")
@@ -721,7 +721,7 @@ def _require_distinct(columns: VerdictColumns, kept: IntArray, cell: IntArray, o
         )
 
 
-def _other_ranges(column: CodedColumn, asked: _Asked, about: OnWhat, said: Mapping[str, Range]) -> dict[str, Range]:
+def _other_ranges(column: TableColumn, asked: _Asked, about: OnWhat, said: Mapping[str, Range]) -> dict[str, Range]:
     """The judges whose numbers seem to have another range than the scale, and nobody said which one; with a guess."""
     has = column.codes != NO_CELL
     pairs, counts = np.unique(asked.judge[has] * len(column.values) + column.codes[has], return_counts=True)
@@ -888,7 +888,9 @@ def _by_item(merged: _Merged, about: OnWhat, notes: list[str]) -> _Merged:
 
 def _replies(columns: VerdictColumns) -> tuple[IntArray, list[str]]:
     column = columns.coded.get(REPLY)
-    return (np.full(columns.n_rows, NO_CELL, dtype=np.int64), []) if column is None else column.texts()
+    if column is None:
+        return np.full(columns.n_rows, NO_CELL, dtype=np.int64), []
+    return column.codes.astype(np.int64), list(map(as_text, column.values))
 
 
 def _say_costs(columns: VerdictColumns, cost: FloatArray, notes: list[str]) -> None:

@@ -14,10 +14,10 @@ from judgec.labels.rows.panel import judges_among
 from judgec.labels.rows.ranges import Range
 from judgec.records.label import Task
 from judgec.records.tasks.registry import TASKS, plain
-from judgec.table.coded import CodedColumn, CodedTable, read_coded
+from judgec.table.coded import CodedTable, read_coded
 from judgec.table.rows.cells import as_id, as_number, as_text, is_missing
 from judgec.table.rows.columns import label_columns, listed
-from judgec.table.table import NO_CELL, Row, Table
+from judgec.table.table import NO_CELL, Row, Table, TableColumn
 from judgec.table.tables import TableSource, name_of
 
 ITEM, JUDGE, GRADE, PREFERENCE, ACCEPT = "item_id", "judge", "grade", "preference", "accept"
@@ -123,14 +123,14 @@ def read_verdicts(source: TableSource, grades: Sequence[object], words: Collecti
     return VerdictColumns(**(vars(read) | {"coded": coded}), notes=tuple(notes), about=about, order=order)
 
 
-def _said(column: CodedColumn, known: Collection[str]) -> CodedColumn:
+def _said(column: TableColumn, known: Collection[str]) -> TableColumn:
     """A column of verdicts, missing where a mark says nothing, and with the numbers that 20% and 1,0 write."""
     cells = label_cells(column.values, said=known).cells
     if cells == tuple(column.values):
         return column
     place: dict[object, int] = {None: NO_CELL}
     codes = [place.setdefault(cell, len(place) - 1) for cell in cells]
-    return CodedColumn(
+    return TableColumn(
         np.array([*codes, NO_CELL], dtype=np.int32)[column.codes], [cell for cell in place if cell is not None]
     )
 

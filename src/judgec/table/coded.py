@@ -16,47 +16,15 @@ from typing import Self
 
 import numpy as np
 import orjson
-from numpy.typing import NDArray
 
 from judgec.records.label import FloatArray, IntArray
 from judgec.table.formulas import is_own, unguarded
-from judgec.table.rows.cells import as_id, as_text, is_missing
-from judgec.table.table import CHUNK, NO_CELL, Row, Table, place
+from judgec.table.rows.cells import as_text, is_missing
+from judgec.table.table import CHUNK, Coder, Row, Table, TableColumn, place
 from judgec.table.tables import DELIMITERS, TableSource, name_of, opened
 from judgec.table.wide import said_beside, wide_heads
 
 LINE_END = re.compile("\r\n|\r|\n")
-
-
-@dataclass(frozen=True, slots=True)
-class CodedColumn:
-    """A column whose cells repeat.
-
-    Args:
-        codes: Position of each row's cell in ``values``, shape (n_rows,); -1 where it is missing.
-        values: The different cells.
-    """
-
-    codes: NDArray[np.int32]
-    values: list[object]
-
-    def as_ids(self) -> tuple[IntArray, list[str]]:
-        """The same with cells as identifiers, of which 7 and "7" are one."""
-        names: dict[str, int] = {}
-        code = np.array([names.setdefault(as_id(value), len(names)) for value in self.values], dtype=np.int64)
-        return np.append(code, NO_CELL)[self.codes], list(names)
-
-    def only(self, rows: IntArray) -> "CodedColumn":
-        """The cells of these rows, with the values that they have."""
-        codes = self.codes[rows]
-        used = np.unique(codes[codes != NO_CELL])
-        place = np.full(len(self.values) + 1, NO_CELL, dtype=np.int32)
-        place[used] = np.arange(len(used), dtype=np.int32)
-        return CodedColumn(place[codes], [self.values[code] for code in used])
-
-    def texts(self) -> tuple[IntArray, list[str]]:
-        """The codes, and the different cells as text."""
-        return self.codes.astype(np.int64), [as_text(value) for value in self.values]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +63,7 @@ class CodedTable:
     n_rows: int
     lines: IntArray = field(repr=False)
     by_line: bool
-    coded: Mapping[str, CodedColumn]
+    coded: Mapping[str, TableColumn]
     numbers: Mapping[str, FloatArray]
     unread: Mapping[str, Unread]
     columns: tuple[str, ...]
@@ -153,46 +121,6 @@ def read_coded(source: TableSource, coded: Collection[str], numbers: Collection[
     return found.table(name_of(source))
 
 
-class _Coder:
-    """Numbers the different cells of a column as they come."""
-
-    def __init__(self) -> None:
-        self.index: dict[object, int] = {None: NO_CELL}
-        self.pieces: list[NDArray[np.int32]] = []
-        self.n = 0
-
-    def fill(self, rows: int) -> None:
-        """No cells, up to so many rows."""
-        if rows > self.n:
-            self.pieces.append(np.full(rows - self.n, NO_CELL, dtype=np.int32))
-            self.n = rows
-
-    def add(self, cells: Sequence[object], n: int) -> None:
-        """Cells of the next rows."""
-        index = self.index
-        self.n += n
-        try:
-            codes = [index[cell] if cell in index else self._new(cell) for cell in cells]
-        except TypeError:  # a list or an object, which cannot be looked up
-            codes = [self._new(cell if isinstance(cell, str | int | float | None) else as_text(cell)) for cell in cells]
-        self.pieces.append(np.fromiter(codes, dtype=np.int32, count=n))
-
-    def _new(self, cell: object) -> int:
-        if cell not in self.index:
-            self.index[cell] = NO_CELL if is_missing(cell) else len(self.index)
-        return self.index[cell]
-
-    def column(self) -> CodedColumn | None:
-        """The column, or None where no row has a cell."""
-        codes = np.concatenate(self.pieces) if self.pieces else np.empty(0, dtype=np.int32)
-        known = {code: cell for cell, code in self.index.items() if code != NO_CELL}
-        if not known:
-            return None
-        places = np.full(len(self.index) + 1, NO_CELL, dtype=np.int32)
-        places[list(known)] = np.arange(len(known), dtype=np.int32)
-        return CodedColumn(places[codes], list(known.values()))
-
-
 class _Parser:
     """Reads the numbers of a column as they come."""
 
@@ -201,14 +129,14 @@ class _Parser:
         self.unread: list[IntArray] = []  # rows of cells that hold something else
         self.n = 0
 
-    def fill(self, rows: int) -> None:
-        """No cells, up to so many rows."""
-        if rows > self.n:
-            self.pieces.append(np.full(rows - self.n, np.nan))
-            self.n = rows
+    def skip(self, rows: int) -> None:
+        """No cells in so many rows."""
+        self.pieces.append(np.full(rows, np.nan))
+        self.n += rows
 
-    def add(self, cells: Sequence[object], n: int) -> None:
+    def add(self, cells: Sequence[object]) -> None:
         """Cells of the next rows."""
+        n = len(cells)
         self.n += n
         try:
             texts = isinstance(cells[0], str)
@@ -243,7 +171,7 @@ class _Gathered:
     """Columns in the making."""
 
     def __init__(self, coded: Collection[str], numbers: Collection[str]) -> None:
-        self.coders = {name: _Coder() for name in coded}
+        self.coders = {name: Coder() for name in coded}
         self.parsers = {name: _Parser() for name in numbers}
         self.names: dict[str, None] = {}
         self.n_rows = 0
@@ -260,8 +188,9 @@ class _Gathered:
         n = len(lines)
         for name, column in (self.coders | self.parsers).items():
             if name in cells:
-                column.fill(self.n_rows)
-                column.add(cells[name], n)
+                column.add(cells[name])
+            else:
+                column.skip(n)
         self.lines.append(lines)
         self.n_rows += n
 
@@ -283,21 +212,22 @@ class _Gathered:
 
     def table(self, path: str) -> CodedTable:
         """What was gathered."""
-        for coder in self.coders.values():
-            coder.fill(self.n_rows)
-        for parser in self.parsers.values():
-            parser.fill(self.n_rows)
         parsers = self.parsers.items()
+        coded = {name: coder.column().made(_flat).present() for name, coder in self.coders.items()}
         return CodedTable(
             path=path,
             n_rows=self.n_rows,
             lines=np.concatenate(self.lines) if self.lines else np.empty(0, dtype=np.int64),
             by_line=self.by_line,
-            coded={name: column for name, coder in self.coders.items() if (column := coder.column()) is not None},
+            coded={name: column for name, column in coded.items() if column.values},
             numbers={name: found for name, parser in parsers if (found := parser.column()) is not None},
             unread={name: Unread(np.concatenate(one.unread)) for name, one in parsers if one.unread},
             columns=tuple(self.names),
         )
+
+
+def _flat(cell: object) -> object:
+    return as_text(cell) if isinstance(cell, (list, dict)) else cell
 
 
 class _IrregularFileError(Exception):

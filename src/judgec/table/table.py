@@ -3,18 +3,17 @@
 A column keeps each different cell once: what is said of a cell is worked out for the different ones alone.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain
 from typing import Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from judgec.records.label import IntArray
-from judgec.table.rows.cells import is_missing
+from judgec.table.rows.cells import as_id, is_missing
 
 BoolArray = NDArray[np.bool_]
 Row = dict[str, object]
@@ -72,6 +71,21 @@ class TableColumn:
         place[order] = np.arange(len(used)) - (NO_CELL in used)
         return TableColumn(place[codes], [self.values[code] for code in used[order].tolist() if code != NO_CELL])
 
+    def as_ids(self) -> tuple[IntArray, list[str]]:
+        """The codes and different cells as identifiers, of which 7 and "7" are one."""
+        names: dict[str, int] = {}
+        code = np.array([names.setdefault(as_id(value), len(names)) for value in self.values], dtype=np.int64)
+        return np.append(code, NO_CELL)[self.codes], list(names)
+
+    def present(self) -> "TableColumn":
+        """The column in which a missing cell is none."""
+        if not any(map(is_missing, self.values)):
+            return self
+        kept = [code for code, value in enumerate(self.values) if not is_missing(value)]
+        place = np.full(len(self.values) + 1, NO_CELL, dtype=np.int32)
+        place[kept] = np.arange(len(kept), dtype=np.int32)
+        return TableColumn(place[self.codes], [self.values[code] for code in kept])
+
     @cached_property
     def missing(self) -> BoolArray:
         """Which rows' cells are missing."""
@@ -88,41 +102,49 @@ class TableColumn:
         return any(isinstance(value, kinds) for value in self.values if type(value) is not str)
 
 
+class _Codes(dict[object, int]):
+    """The codes of the different cells of one type, in a list that all types share."""
+
+    def __init__(self, values: list[object], made: Callable[[object], object]) -> None:
+        super().__init__()
+        self._values, self._made = values, made
+
+    def __missing__(self, key: object) -> int:
+        code = self[key] = len(self._values)
+        self._values.append(self._made(key))
+        return code
+
+
 class Coder:
     """Numbers the different cells of a column as they come; 1, 1.0 and true are different ones."""
 
     def __init__(self) -> None:
-        self._index: defaultdict[object, int] = defaultdict()
-        self._index.default_factory = self._index.__len__
         self._values: list[object] = []
+        self._codes = {kind: _Codes(self._values, lambda key: key) for kind in (str, int, bool, type(None), bytes)}
+        self._floats = _Codes(self._values, lambda key: float(str(key)))  # -0.0 is another than 0.0, and NaN the same
         self._pieces: list[NDArray[np.int32]] = []
 
     def add(self, cells: Sequence[object]) -> None:
         """Cells of the next rows."""
-        if all(type(cell) is str for cell in cells):
-            codes = list(map(self._index.__getitem__, cells))
-            self._values.extend(islice(self._index, len(self._values), None))
-        else:
-            codes = list(map(self._code, cells))
-        self._pieces.append(np.array(codes, dtype=np.int32))
+        kinds = set(map(type, cells))
+        one = self._codes.get(next(iter(kinds))) if len(kinds) == 1 else None
+        codes = map(self._code, cells) if one is None else map(one.__getitem__, cells)
+        self._pieces.append(np.fromiter(codes, dtype=np.int32, count=len(cells)))
 
     def skip(self, rows: int) -> None:
         """No cells in so many rows."""
         self._pieces.append(np.full(rows, NO_CELL, dtype=np.int32))
 
     def _code(self, cell: object) -> int:
+        kind = type(cell)
+        if kind in self._codes:
+            return self._codes[kind][cell]
+        if kind is float:
+            return self._floats[repr(cell)]
         if cell is _ABSENT:
             return NO_CELL
-        kind = type(cell)
-        key: object = cell
-        if kind is float:
-            key = (kind, repr(cell))  # -0.0 is another than 0.0, and NaN the same
-        elif kind is not str:
-            key = (kind, cell if kind in {int, bool, type(None), bytes} else object())
-        code = self._index[key]
-        if code == len(self._values):
-            self._values.append(cell)
-        return code
+        self._values.append(cell)  # a list, an object, a time: never the same as another
+        return len(self._values) - 1
 
     def column(self) -> TableColumn:
         """What was added."""
