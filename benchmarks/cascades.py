@@ -1,4 +1,4 @@
-"""Cascades of judges that people know: how much of the dear judge's calls a cheap one saves, and whether that holds.
+"""Cascades of judges that people know: how much of the strong judge's calls a cheap one saves, and whether that holds.
 
     python -m benchmarks.cascades --data ../shared/data/recorded [--only STEM ...] [--write]
 
@@ -44,8 +44,8 @@ from judgec.stats.agreement.objective import parse_objective
 FOLDS, SEED = 5, 0
 START, END = "<!-- cascades: start -->", "<!-- cascades: end -->"
 HEAD = (
-    "set", "objective", "cheap > dear", "evidence", "items", "cheap", "dear", "cascade", "dear calls", "cascade - dear",
-    "cascade - random", "ships",
+    "set", "objective", "cheap > strong", "evidence", "items", "cheap", "strong", "cascade", "strong calls",
+    "cascade - strong", "cascade - random", "ships",
 )  # fmt: skip
 
 
@@ -57,14 +57,14 @@ class Tried:
         stem: The set.
         objective: What is compared.
         cheap: How the names of the cheap judges begin; of several the best on the training folds.
-        dear: The same of the dear one.
+        strong: The same of the strong one.
         evidence: Whether features of the texts stand beside the verdicts.
     """
 
     stem: str
     objective: str
     cheap: str
-    dear: str
+    strong: str
     evidence: bool = False
 
 
@@ -102,23 +102,23 @@ def run(tried: Tried, labels: LabelSet, recorded: RecordedVerdicts) -> tuple[str
     )
     queries = parts.pooled.test.n_queries
     made = [_made(tried, dataset, settings, recorded, queries) for dataset in parts.tested]
-    names = ("cheap", "dear", "whole", "raw")
+    names = ("cheap", "strong", "whole", "raw")
     pooled = Tested(*(parts.pool([getattr(one.tested, name) for one in made]) for name in names))
     bench = Bench(parts.pooled, nobody, None, SEED, objective=objective, recorded=recorded)
     test = parts.pooled.test
     found = outcome(bench, test, made[-1], pooled, objective, settings)
-    pairs = pairs_of(bench, test, pooled.cheap, pooled.dear)
+    pairs = pairs_of(bench, test, pooled.cheap, pooled.strong)
     whole = pair(test.experts, pooled.whole, labels.scale, accept_only=labels.accept_only)
     values = [f"{objective.value(one):.3f}".replace("0.", ".", 1) for one in (pairs.first, pairs.second, whole)]
     return (
         tried.stem,
         tried.objective,
-        f"{tried.cheap} > {tried.dear.rstrip('/')}",
+        f"{tried.cheap} > {tried.strong.rstrip('/')}",
         "yes" if tried.evidence else "",
         f"{int(pairs.both.sum()):,}",
         *values,
         percent(found.share),
-        cell(found.minus_dear, signed=True),
+        cell(found.minus_strong, signed=True),
         cell(found.minus_random, signed=True),
         "**yes**" if found.shipped else "no",
     )
@@ -130,7 +130,7 @@ def _made(
     labels, objective = dataset.labels, parse_objective(tried.objective)
     evidence = EvidenceModel.fit(dataset.train.items, labels.task) if tried.evidence else None
     bench = Bench(dataset, nobody, evidence, SEED, objective=objective, recorded=recorded)
-    names = (EVIDENCE if tried.cheap == EVIDENCE else _best(bench, tried.cheap), _best(bench, tried.dear))
+    names = (EVIDENCE if tried.cheap == EVIDENCE else _best(bench, tried.cheap), _best(bench, tried.strong))
     module = judge_module(labels.task, labels.scale, labels.aspects, labels.fields)
     settings = replace(settings, combine=Combine(cascade=names))
     return make_cascade(bench, module, Candidate(names[1], module), settings, objective, Silent(), queries)

@@ -152,7 +152,7 @@ def test_the_summary_says_how_often_the_dear_judge_was_needed(shipped: tuple[Sav
     assert isinstance(count, int)
     assert 30 < count < 70
     notes: Any = done.report["notes"]
-    assert f"cascade: the dear judge was needed on {count} of 100 items" in notes
+    assert f"cascade: the strong judge was needed on {count} of 100 items" in notes
 
 
 def test_a_damaged_cascade_is_refused(shipped: tuple[Saved, Path]) -> None:

@@ -78,7 +78,7 @@ def test_evidence_first_asks_the_model_about_the_rest_alone(tmp_path: Path, monk
         assert isinstance(found, CascadeFound)
         assert found.shipped, found.reason
         assert 0.3 < found.share < 0.7
-        assert found.minus_dear.value == pytest.approx(0.0, abs=0.02)
+        assert found.minus_strong.value == pytest.approx(0.0, abs=0.02)
         alone = {row.judge: row for row in compiled.costs}
         row = alone["evidence > openai/gpt-4o-mini"]
         assert row.chosen

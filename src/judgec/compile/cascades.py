@@ -1,7 +1,7 @@
-"""Makes a cascade of two recorded judges, and says whether its promise holds: hardly worse than the dear judge alone,
-and better than asking the dear judge about items drawn at random.
+"""Makes a cascade of two recorded judges, and says whether its promise holds: hardly worse than the strong judge alone,
+and better than asking the strong judge about items drawn at random.
 
-What the dear judge saves, and from which saving on it is asked, is fitted on what both judges, calibrated, say out of
+What the strong judge saves, and from which saving on it is asked, is fitted on what both judges, calibrated, say out of
 fold of train and dev. The test items then decide whether the cascade ships, by intervals over queries.
 """
 
@@ -38,10 +38,10 @@ from judgec.stats.agreement.statistic import WeightedSum
 from judgec.stats.intervals.bootstrap import difference_interval
 from judgec.stats.intervals.paired_gain import PairedGain, paired_gain
 
-MARGIN = 0.02  # of the objective, that a cascade may be worse than the dear judge
+MARGIN = 0.02  # of the objective, that a cascade may be worse than the strong judge
 DRAWS = 200  # of random escalation on test
 FIT_DRAWS = 20  # the same while the threshold is fitted
-SHARES = np.arange(1, 20) / 20  # of dear calls that are tried
+SHARES = np.arange(1, 20) / 20  # of strong calls that are tried
 NEAR = 0.02  # of the items: how far from a share a threshold may be moved into a wider gap
 SHOWN = 2.8  # standard errors on test: from there a bound of 95 % holds in 80 % of tests
 RIDGE = 1.0  # of the regression of the saving, in rows
@@ -56,7 +56,7 @@ class Pairs:
 
     Args:
         first: The cheap judge's.
-        second: The dear judge's.
+        second: The strong judge's.
         item: Position of each row's item.
         both: Items that both were asked about.
     """
@@ -66,9 +66,9 @@ class Pairs:
     item: IntArray
     both: BoolArray
 
-    def mixed(self, dear: BoolArray) -> GradePairs:
-        """The cheap judge's grades, and the dear one's of these items."""
-        rows, one, two = dear[self.item], self.first, self.second
+    def mixed(self, strong: BoolArray) -> GradePairs:
+        """The cheap judge's grades, and the strong one's of these items."""
+        rows, one, two = strong[self.item], self.first, self.second
         return replace(
             one,
             judge=np.where(rows, two.judge, one.judge),
@@ -77,12 +77,12 @@ class Pairs:
         )
 
     def random(self, count: int, draws: int, objective: Objective, seed: int) -> WeightedSum:
-        """The mean objective where the dear judge is asked about so many items drawn at random."""
+        """The mean objective where the strong judge is asked about so many items drawn at random."""
         rng, asked, parts = np.random.default_rng(seed), np.flatnonzero(self.both), []
         for _ in range(draws):
-            dear = np.zeros(len(self.both), dtype=bool)
-            dear[rng.choice(asked, count, replace=False)] = True
-            parts.append((1.0 / draws, objective.statistic(self.mixed(dear))))
+            strong = np.zeros(len(self.both), dtype=bool)
+            strong[rng.choice(asked, count, replace=False)] = True
+            parts.append((1.0 / draws, objective.statistic(self.mixed(strong))))
         return WeightedSum(tuple(parts))
 
 
@@ -92,13 +92,13 @@ class Tested:
 
     Args:
         cheap: The cheap judge's, calibrated.
-        dear: The dear judge's, calibrated.
+        strong: The strong judge's, calibrated.
         whole: The cascade's.
         raw: The verdicts that it follows from.
     """
 
     cheap: Judgments
-    dear: Judgments
+    strong: Judgments
     whole: Judgments
     raw: Judgments
 
@@ -134,22 +134,22 @@ class CascadeFound:
 
     Args:
         cheap: Who is asked first.
-        dear: Who is asked where the expected loss says so.
-        share: Of the test items on which the dear judge is asked.
+        strong: Who is asked where the expected loss says so.
+        share: Of the test items on which the strong judge is asked.
         calls_saved: How many test items it is not asked about.
         cost_per_1000: US dollars for 1,000 items; None where a price is not known.
-        minus_dear: The objective of the cascade minus that of the dear judge, compiled, on test.
-        minus_random: The same minus the mean of ``DRAWS`` draws of as many dear calls at random.
+        minus_strong: The objective of the cascade minus that of the strong judge, compiled, on test.
+        minus_random: The same minus the mean of ``DRAWS`` draws of as many strong calls at random.
         shipped: Whether it is the judge of this compile.
         reason: Why, or why not.
     """
 
     cheap: str
-    dear: str
+    strong: str
     share: float
     calls_saved: int
     cost_per_1000: float | None
-    minus_dear: Estimate
+    minus_strong: Estimate
     minus_random: Estimate
     shipped: bool
     reason: str
@@ -160,11 +160,11 @@ class CascadeFound:
         """The report's ``cascade``."""
         return {
             "cheap": self.cheap,
-            "dear": self.dear,
+            "dear": self.strong,
             "share": self.share,
             "calls_saved": self.calls_saved,
             "cost_per_1000": self.cost_per_1000,
-            "minus_dear": self.minus_dear.to_json(),
+            "minus_dear": self.minus_strong.to_json(),
             "minus_random": self.minus_random.to_json(),
             "shipped": self.shipped,
             "reason": self.reason,
@@ -195,10 +195,10 @@ def make_cascade(
         UserError: The two judges share too few labelled items.
     """
     assert settings.combine.cascade is not None
-    cheap, dear = settings.combine.cascade
-    watch.stage("cascade", f"{cheap}, then {dear}, by {objective_name(objective.name)}")
+    cheap, strong = settings.combine.cascade
+    watch.stage("cascade", f"{cheap}, then {strong}, by {objective_name(objective.name)}")
     if bench.recorded is not None:
-        candidate, part = with_prompt(candidate_of(bench.recorded, dear, module), bench.recorded), learned_part(bench)
+        candidate, part = with_prompt(candidate_of(bench.recorded, strong, module), bench.recorded), learned_part(bench)
         raws = [None if cheap == EVIDENCE else bench.raw(Candidate(cheap, module), part), bench.raw(candidate, part)]
     else:
         candidate, (part, raw) = chosen, calibration_data(bench, chosen)
@@ -208,8 +208,8 @@ def make_cascade(
     pairs = pairs_of(bench, part, *said)
     if int(pairs.both.sum()) < MIN_COMMON and bench.recorded is not None:
         raise UserError(
-            f"--cascade {cheap},{dear}: both were asked about {int(pairs.both.sum())} labelled items of train and dev, "
-            f"{MIN_COMMON} are needed. Record more verdicts, or name others."
+            f"--cascade {cheap},{strong}: both were asked about {int(pairs.both.sum())} labelled items of train and "
+            f"dev, {MIN_COMMON} are needed. Record more verdicts, or name others."
         )
     losses = losses_of(objective, bench.scale)
     saved = Saving.of(bench, part, said, losses)
@@ -219,7 +219,7 @@ def make_cascade(
     intercept, weights = saved.fitted(np.ones(len(part), dtype=bool))
     cascade = Cascade(
         cheap=cheap,
-        dear=dear,
+        strong=strong,
         threshold=threshold,
         losses=losses,
         intercept=intercept,
@@ -228,7 +228,7 @@ def make_cascade(
     )
     rows = np.flatnonzero(expected > threshold)
     whole = _masked(merged(said[0], said[1].subset(rows.tolist()), rows), pairs.both)
-    notes = () if second.asks_lm else (f"cascade: {dear} calibrated reads evidence alone",)
+    notes = () if second.asks_lm else (f"cascade: {strong} calibrated reads evidence alone",)
     named: dict[str, str | int] = {"cascade": cheap}
     if bench.recorded is not None:
         named["judge"] = cascade.name
@@ -261,11 +261,11 @@ def losses_of(objective: Objective, scale: Scale) -> tuple[tuple[float, LossKind
 
 @dataclass(frozen=True, slots=True)
 class Saving:
-    """What the dear judge saves of the loss, and what it is predicted from.
+    """What the strong judge saves of the loss, and what it is predicted from.
 
     Args:
         columns: What the cheap judge said, shape (n_items, n_columns).
-        saved: Its loss minus the dear judge's, shape (n_items,); NaN where one is not known.
+        saved: Its loss minus the strong judge's, shape (n_items,); NaN where one is not known.
         scored: Items that the cheap judge decided.
     """
 
@@ -327,9 +327,9 @@ def incurred_loss(judged: Judgments, grade: IntArray, accept: IntArray, scale: S
 
 
 def fit_threshold(pairs: Pairs, saving: FloatArray, objective: Objective, least: float, seed: int) -> float:
-    """The expected saving from which on the dear judge is asked.
+    """The expected saving from which on the strong judge is asked.
 
-    Of the shares of dear calls at which both promises are likely to be shown on test, the smallest; where there is
+    Of the shares of strong calls at which both promises are likely to be shown on test, the smallest; where there is
     none, the one at which the weaker of both is nearest to that.
 
     Args:
@@ -342,9 +342,9 @@ def fit_threshold(pairs: Pairs, saving: FloatArray, objective: Objective, least:
     best, at = -np.inf, np.inf
     alone = objective.statistic(pairs.second)
     for threshold in thresholds(saving[pairs.both]):
-        dear = (saving > threshold) & pairs.both
-        mixed = objective.statistic(pairs.mixed(dear))
-        random = pairs.random(int(dear.sum()), FIT_DRAWS, objective, seed)
+        strong = (saving > threshold) & pairs.both
+        mixed = objective.statistic(pairs.mixed(strong))
+        random = pairs.random(int(strong.sum()), FIT_DRAWS, objective, seed)
         holds = min(
             _standard(paired_gain(mixed, alone), MARGIN),
             _standard(paired_gain(mixed, random), 0.0),
@@ -394,7 +394,7 @@ def pairs_of(bench: Bench, part: Part, first: Judgments, second: Judgments) -> P
         bench: With the scale.
         part: The items.
         first: The cheap judge's judgments of them.
-        second: The dear judge's.
+        second: The strong judge's.
     """
     accept_only = bench.dataset.labels.accept_only
     both = first.asked & second.asked
@@ -424,25 +424,25 @@ def outcome(
         objective: What is compared.
         settings: Of the intervals.
     """
-    names = made.cascade.cheap, made.cascade.dear
-    pairs = pairs_of(bench, part, tested.cheap, tested.dear)
+    names = made.cascade.cheap, made.cascade.strong
+    pairs = pairs_of(bench, part, tested.cheap, tested.strong)
     assert tested.whole.escalated is not None  # a cascade's judgments say it
-    dear, n = tested.whole.escalated & pairs.both, int(pairs.both.sum())
-    count = int(dear.sum())
+    strong, n = tested.whole.escalated & pairs.both, int(pairs.both.sum())
+    count = int(strong.sum())
     share = count / n if n else 0.0
-    mixed = objective.statistic(pairs.mixed(dear))
+    mixed = objective.statistic(pairs.mixed(strong))
     rivals = (
         objective.statistic(pairs.second),
         pairs.random(count, DRAWS, objective, settings.seed),
     )
     rows = int(pairs.first.labelled.sum())
-    minus_dear, minus_random = (
+    minus_strong, minus_random = (
         difference_interval(mixed, rival, resamples=settings.resamples, seed=settings.seed).estimate(rows)
         for rival in rivals
     )
-    fails = [*made.notes, *_failures(names[1], share, minus_dear, minus_random)]
+    fails = [*made.notes, *_failures(names[1], share, minus_strong, minus_random)]
     held = (
-        f"{names[0]}, then {names[1]} on {percent(share)} of the items: {show(minus_dear, 3, sign=True)} against "
+        f"{names[0]}, then {names[1]} on {percent(share)} of the items: {show(minus_strong, 3, sign=True)} against "
         f"{names[1]} alone, {show(minus_random, 3, sign=True)} against as many calls at random"
     )
     alone = difference_interval(
@@ -452,16 +452,16 @@ def outcome(
         held += f"; {names[0]} alone keeps the first promise, too, with {show(alone.estimate(rows), 3, sign=True)}"
     reason = f"none ships: {'; '.join(fails)} ({held})" if fails else f"ships: {held}"
     _, cost = _cost(bench, part, names, share, settings, made.judge.module)
-    return CascadeFound(*names, share, n - count, cost, minus_dear, minus_random, not fails, reason)
+    return CascadeFound(*names, share, n - count, cost, minus_strong, minus_random, not fails, reason)
 
 
-def _failures(dear: str, share: float, minus_dear: Estimate, minus_random: Estimate) -> list[str]:
+def _failures(strong: str, share: float, minus_strong: Estimate, minus_random: Estimate) -> list[str]:
     if share in {0.0, 1.0}:
-        return [f"{dear} is asked about {'no' if share == 0 else 'every'} item"]
+        return [f"{strong} is asked about {'no' if share == 0 else 'every'} item"]
     found = []
-    if minus_dear.low is None or minus_dear.low <= -MARGIN:
-        low = "unknown" if minus_dear.low is None else number(minus_dear.low, 3)
-        found.append(f"it may be more than {number(MARGIN)} worse than {dear} alone (lower bound {low})")
+    if minus_strong.low is None or minus_strong.low <= -MARGIN:
+        low = "unknown" if minus_strong.low is None else number(minus_strong.low, 3)
+        found.append(f"it may be more than {number(MARGIN)} worse than {strong} alone (lower bound {low})")
     if minus_random.low is None or minus_random.low <= 0:
         low = "unknown" if minus_random.low is None else number(minus_random.low, 3)
         found.append(f"it is not shown to be better than asking at random (lower bound {low})")
@@ -490,10 +490,13 @@ def _cost(
 def _tested(bench: Bench, candidate: Candidate, judge: CompiledJudge) -> Tested:
     part = bench.dataset.test
     raw = bench.raw(candidate, part)
-    cheap, dear = judge.cheap.calibrate(part.items, raw.first), replace(judge, cascade=None).calibrate(part.items, raw)
-    both = cheap.asked & dear.asked
+    cheap, strong = (
+        judge.cheap.calibrate(part.items, raw.first),
+        replace(judge, cascade=None).calibrate(part.items, raw),
+    )
+    both = cheap.asked & strong.asked
     return Tested(
-        _masked(cheap, both), _masked(dear, both), _masked(judge.calibrate(part.items, raw), both), _masked(raw, both)
+        _masked(cheap, both), _masked(strong, both), _masked(judge.calibrate(part.items, raw), both), _masked(raw, both)
     )
 
 

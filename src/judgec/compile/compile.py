@@ -370,7 +370,7 @@ def _cascade(
     if settings.combine.cascade is None or last is None:
         return None
     pooled = Tested(
-        *(parts.pool([getattr(one.tested, name) for one in made]) for name in ("cheap", "dear", "whole", "raw"))
+        *(parts.pool([getattr(one.tested, name) for one in made]) for name in ("cheap", "strong", "whole", "raw"))
     )
     bench = replace(rounds[-1].bench, dataset=parts.pooled)
     return outcome(bench, parts.pooled.test, last, pooled, objective, settings)

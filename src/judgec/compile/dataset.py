@@ -8,7 +8,7 @@ import numpy as np
 from judgec.labels.experts import experts_of, leave_one_out
 from judgec.labels.sides.draw import FRESH, reserved, split_labels
 from judgec.labels.sides.memory import Memory
-from judgec.labels.sides.mirrors import with_mirrors_together
+from judgec.labels.sides.swapped_pairs import with_swapped_together
 from judgec.labels.splits import SPLITS, Split
 from judgec.records.judgment import Judgments
 from judgec.records.label import UNLABELLED, Experts, IntArray, Item, Label, LabelSet
@@ -127,7 +127,7 @@ def make_dataset(labels: LabelSet, seed: int, *, memory: Memory = FRESH, reserve
         memory: What the home remembers of queries; those that it knows stay where they are.
         reserve: Take a fifth of the train queries out, by hash.
     """
-    labels = with_mirrors_together(labels)
+    labels = with_swapped_together(labels)
     dataset = with_split(labels, split_labels(labels, memory), seed)
     return dataset.with_reserve() if reserve else dataset
 

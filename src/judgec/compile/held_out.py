@@ -10,7 +10,7 @@ from judgec.labels.experts import experts_of
 from judgec.labels.labels import item_digest
 from judgec.labels.rows.raters import left_out
 from judgec.labels.sides.learned import LearnedItems, LearnedQueries
-from judgec.labels.sides.mirrors import with_mirrors_together
+from judgec.labels.sides.swapped_pairs import with_swapped_together
 from judgec.lm.executor import Ask
 from judgec.raters.judge import CompiledJudge
 from judgec.raters.programs import Program
@@ -78,7 +78,7 @@ def held_out(labels: LabelSet, source: str, *judges: Program, out_of_fold: bool 
     """
     for judge in judges:
         _require_scale(labels, source, judge.card)
-    labels = with_mirrors_together(labels)
+    labels = with_swapped_together(labels)
     known = {label.item_id for label in labels.labels}
     labelled = [i for i, item in enumerate(labels.items) if item.item_id in known]
     rows = sorted(

@@ -90,7 +90,7 @@ class Combine:
 
     Args:
         panel: Look for a panel of ``all`` of them, of at most so many, or of as few as are enough (``auto``).
-        cascade: The cheap and the dear one of a cascade.
+        cascade: The cheap and the strong one of a cascade.
     """
 
     panel: PanelLimit | None = None

@@ -1,10 +1,10 @@
-"""A cascade: a cheap judge first, a dear one where it is expected to save enough of the decision's loss.
+"""A cascade: a cheap judge first, a strong one where it is expected to save enough of the decision's loss.
 
 What the cheap judge's decision is expected to cost follows from its calibrated distribution of the experts' grade and
 from the grade and accept that its decision rule gave: the squared distance for objectives that count it, the chance
 of another grade for those that count hits, the chance of the other outcome for accepts. A high loss alone does not say
-that the dear judge would do better: where experts differ, both are wrong. What it would save is predicted from what the
-cheap judge said, by a ridge regression that was fitted on items that both had judged.
+that the strong judge would do better: where experts differ, both are wrong. What it would save is predicted from what
+the cheap judge said, by a ridge regression that was fitted on items that both had judged.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, model_validator
+from pydantic import AliasChoices, ConfigDict, Field, model_validator
 
 from judgec.raters.calibrator import Calibrator
 from judgec.records.judgment import UNSCORED, Judgments
@@ -32,16 +32,18 @@ class Cascade(FiniteRecord):
 
     Args:
         cheap: The judge that is asked about every item, or ``evidence``, which asks nobody.
-        dear: The judge that is asked where the expected saving is above ``threshold``.
-        threshold: Expected saving from which on the dear judge is asked.
+        strong: The judge that is asked where the expected saving is above ``threshold``.
+        threshold: Expected saving from which on the strong judge is asked.
         losses: Weight and kind of each term of the loss, from the objective.
         intercept: Of the expected saving.
         weights: Of ``said_columns``, for the expected saving.
-        calibrators: The cheap judge's, one an aspect; the dear one's are those of the whole judge.
+        calibrators: The cheap judge's, one an aspect; the strong one's are those of the whole judge.
     """
 
+    model_config = ConfigDict(serialize_by_alias=True)  # saved judges and reports say dear
+
     cheap: str
-    dear: str
+    strong: str = Field(validation_alias=AliasChoices("strong", "dear"), serialization_alias="dear")
     threshold: float
     losses: tuple[tuple[float, LossKind], ...] = Field(min_length=1)
     intercept: float = 0.0
@@ -50,22 +52,22 @@ class Cascade(FiniteRecord):
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        if self.cheap == self.dear or (self.cheap == EVIDENCE and not self.calibrators):
+        if self.cheap == self.strong or (self.cheap == EVIDENCE and not self.calibrators):
             raise ValueError("cascade: parts that do not fit together; the calibration file is damaged.")
         return self
 
     @property
     def name(self) -> str:
         """What it is called among judges."""
-        return f"{self.cheap} > {self.dear}"
+        return f"{self.cheap} > {self.strong}"
 
     @property
     def members(self) -> tuple[str, ...]:
         """Whose verdicts are needed."""
-        return (self.dear,) if self.cheap == EVIDENCE else (self.cheap, self.dear)
+        return (self.strong,) if self.cheap == EVIDENCE else (self.cheap, self.strong)
 
     def verdict(self, said: Sequence[Judgments], _: Scale) -> Judgments:
-        """The dear judge's verdicts, beside those of the cheap one, which come first.
+        """The strong judge's verdicts, beside those of the cheap one, which come first.
 
         Args:
             said: One a member, in the order of ``members``.
@@ -73,7 +75,7 @@ class Cascade(FiniteRecord):
         return said[0] if len(said) == 1 else replace(said[1], first=said[0])
 
     def saving(self, judged: Judgments, scale: Scale) -> FloatArray:
-        """How much of the loss the dear judge is expected to save, shape (n_items,).
+        """How much of the loss the strong judge is expected to save, shape (n_items,).
 
         Args:
             judged: The cheap judge's calibrated judgments.
@@ -87,7 +89,7 @@ class Cascade(FiniteRecord):
         return np.where(judged.scored, expected, np.inf)
 
     def escalates(self, judged: Judgments, scale: Scale) -> NDArray[np.bool_]:
-        """Which items the dear judge is asked about, shape (n_items,); those that were left unscored are among them."""
+        """Which items the strong judge is asked about, shape (n_items,); unscored ones are among them."""
         return self.saving(judged, scale) > self.threshold
 
 
@@ -145,7 +147,7 @@ def _term(kind: LossKind, judged: Judgments, scale: Scale) -> FloatArray:
 
 
 def merged(first: Judgments, second: Judgments, rows: IntArray) -> Judgments:
-    """The cheap judge's judgments, in these rows the dear one's.
+    """The cheap judge's judgments, in these rows the strong one's.
 
     Args:
         first: Of all items.

@@ -139,12 +139,12 @@ class CompiledJudge:
         return replace(self, calibrators=self.cascade.calibrators, cascade=None, panel=None, out_of_fold=None)
 
     @property
-    def dear(self) -> "CompiledJudge":
+    def strong(self) -> "CompiledJudge":
         """The judge that a cascade asks where the cheap one does not decide."""
         assert self.cascade is not None  # the caller has looked
-        dear = self.cascade.dear
-        jurors = {name: module for name, module in self.jurors.items() if name == dear}
-        prompts = {name: prompt for name, prompt in self.prompts.items() if name == dear}
+        strong = self.cascade.strong
+        jurors = {name: module for name, module in self.jurors.items() if name == strong}
+        prompts = {name: prompt for name, prompt in self.prompts.items() if name == strong}
         return replace(self, cascade=None, jurors=jurors, prompts=prompts)
 
     def bound(self, to: Binding, member: str = "") -> Rater:
@@ -157,9 +157,9 @@ class CompiledJudge:
         if not self.asks_lm:
             return Calibrated(self, None, to)
         if self.cascade is not None:
-            cheap, dear = self.cascade.cheap, self.cascade.dear
+            cheap, strong = self.cascade.cheap, self.cascade.strong
             first = Calibrated(self.cheap, None if cheap == EVIDENCE else to.leaf(cheap), to)
-            return CascadeRater(self.cascade, first, self.dear.bound(to, dear), self.scale, to.count, to.a_item)
+            return CascadeRater(self.cascade, first, self.strong.bound(to, strong), self.scale, to.count, to.a_item)
         if self.panel is not None:
             return Calibrated(
                 self, PanelRater(self.panel, [to.leaf(name) for name in self.panel.members], self.scale), to

@@ -2,7 +2,7 @@
 
 Nothing is added to the prompt: no fence around the item's texts, no rubric, no form of reply. So the reply is read in
 the forms that such prompts ask for, as strictly as any: one grade on the scale, or none. A pair is asked in both orders
-of its answers. Of a cascade the dear judge's prompt is put to the items alone that need it.
+of its answers. Of a cascade the strong judge's prompt is put to the items alone that need it.
 """
 
 import re

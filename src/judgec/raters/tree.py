@@ -58,8 +58,8 @@ def tree_of(judge: CompiledJudge, card: ProgramCard) -> RaterNode:
         return _calibrated(judge, RaterNode("evidence", EVIDENCE))
     if (cascade := judge.cascade) is not None:
         cheap = RaterNode("evidence", EVIDENCE) if cascade.cheap == EVIDENCE else _leaf(judge, card, cascade.cheap)
-        dear = _calibrated(judge.dear, _leaf(judge, card, cascade.dear))
-        return RaterNode("cascade", of=(_calibrated(judge.cheap, cheap), dear))
+        strong = _calibrated(judge.strong, _leaf(judge, card, cascade.strong))
+        return RaterNode("cascade", of=(_calibrated(judge.cheap, cheap), strong))
     if judge.panel is not None:
         members = tuple(_leaf(judge, card, name) for name in judge.panel.members)
         return _calibrated(judge, RaterNode("pool", how=judge.panel.kind, of=members))

@@ -35,7 +35,7 @@ class Judgments:
         flipped: True where the verdict changed with the order of the two answers, shape (n_items,); None for
             judges of single items and where only one order was asked.
         first: Of raw verdicts for a cascade, those of its cheap judge, which is asked first.
-        escalated: Of a cascade's judgments, True where its dear judge was asked, shape (n_items,).
+        escalated: Of a cascade's judgments, True where its strong judge was asked, shape (n_items,).
         stated: Of calibrated judgments the confidence that the LM stated, 0-1, shape (n_items,), NaN where it stated
             none; None where no LM was asked.
         details: Of tasks whose rows have further columns, theirs by name, one mapping an item; else None.

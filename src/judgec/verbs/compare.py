@@ -15,7 +15,7 @@ from judgec.errors import UserError
 from judgec.labels.sides.draw import recorded_split
 from judgec.labels.sides.looks import looks_at
 from judgec.labels.sides.memory import read_memory
-from judgec.labels.sides.mirrors import with_mirrors_together
+from judgec.labels.sides.swapped_pairs import with_swapped_together
 from judgec.labels.splits import read_family, write_whole
 from judgec.lm.spec import NO_LM, LMSpec
 from judgec.lm.watch import Watch
@@ -181,7 +181,7 @@ def _labels(options: CompareOptions, a: GivenJudge, b: GivenJudge) -> JudgeLabel
         )
     read = labels_for(options, a.program, b.program, environ=os.environ, task=options.task)
     if options.labels is None:
-        found = recorded_split(with_mirrors_together(read.label_set), a.program.split).digests["test"]
+        found = recorded_split(with_swapped_together(read.label_set), a.program.split).digests["test"]
         if found != card.split_digest:
             raise UserError(
                 f"{read.source}: its test items are not those that {a.name} was tested on; the file has changed. "

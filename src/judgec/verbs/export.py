@@ -10,7 +10,7 @@ import numpy as np
 from judgec.compile.dataset import Part, with_split
 from judgec.errors import UserError
 from judgec.labels.sides.draw import recorded_split
-from judgec.labels.sides.mirrors import with_mirrors_together
+from judgec.labels.sides.swapped_pairs import with_swapped_together
 from judgec.lm.watch import Watch
 from judgec.raters.export.prompt import bare_prompts, lost_outside
 from judgec.raters.export.promptfoo import promptfoo_files
@@ -152,7 +152,7 @@ def _learned(options: ExportOptions, program: Program, name: str) -> tuple[tuple
         moved = {**(source if isinstance(source, dict) else {}), "path": options.labels}
         program = replace(program, report={**program.report, "source": moved})
     read = labels_for(HeldOutLabels(home=options.home), program, environ=os.environ)
-    labels = with_mirrors_together(read.label_set)
+    labels = with_swapped_together(read.label_set)
     split = recorded_split(labels, program.split)
     if split.digests["test"] != program.card.split_digest:
         raise UserError(

@@ -273,7 +273,7 @@ def judged_by(
     notes = [*items.notes, *lacking, *cut, *_known(items), *_asking_nothing(jury), *_unfrozen(jury)]
     notes += validity_notes(cards, items.inputs)
     if tally.escalated is not None:
-        notes.append(f"cascade: the dear judge was needed on {tally.escalated:,} of {tally.items:,} items")
+        notes.append(f"cascade: the strong judge was needed on {tally.escalated:,} of {tally.items:,} items")
     notes += [f"{count.half_way} verdicts of {HALF_WAY}"] if count.half_way else []
     report = _counts(options, cards, items, tally, session.spent) | {
         "between_grades": count.half_way,
@@ -338,7 +338,7 @@ class Tally:
         reasons: The same word by word.
         accepts: By aspect, how many items have each outcome.
         not_asked: Those of these that nobody was asked about, since the service was lost.
-        escalated: Items on which a cascade asked its dear judge; None where no cascade judged.
+        escalated: Items on which a cascade asked its strong judge; None where no cascade judged.
         disagree: Items whose grade and accept disagree.
         inputs: What the items have.
     """

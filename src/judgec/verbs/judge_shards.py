@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from judgec import __version__
 from judgec.errors import BudgetError, InputError, JudgecError, ServiceError, UserError
-from judgec.lm.cluster.purse import PartialBudget
-from judgec.lm.cluster.ray import IN_FLIGHT, Cluster, RemotePurse
+from judgec.lm.cluster.budget_share import PartialBudget
+from judgec.lm.cluster.ray import IN_FLIGHT, Cluster, RemoteShares
 from judgec.lm.cluster.replies import ShardJournal
 from judgec.lm.executor import Progress
 from judgec.lm.usage import Account, Spent
@@ -115,14 +115,14 @@ class _ShardWork:
         options: How they judge.
         source: Where the shards are.
         target: Where judged ones go.
-        purse: The caps, or None.
+        shares: The caps, or None.
     """
 
     programs: tuple[Program, ...]
     options: JudgeFileOptions
     source: str
     target: str
-    purse: RemotePurse | None
+    shares: RemoteShares | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,10 +243,10 @@ def _judge_all(
     cluster = Cluster(options.ray_address)
     try:
         workers = min(options.workers or cluster.processors, len(jobs))
-        purse = cluster.purse(options.budget, options.max_cost, workers)
+        shares = cluster.shares(options.budget, options.max_cost, workers)
         each = max(1, (options.in_flight or IN_FLIGHT) // workers)
         mine = replace(options, in_flight=each, engine="local", ray_address=None, workers=1)
-        work = _ShardWork(tuple(programs), mine, source.shown, target.shown, purse)
+        work = _ShardWork(tuple(programs), mine, source.shown, target.shown, shares)
         yield from cluster.each(judge_shard, work, jobs, at_once=workers)
     finally:
         cluster.close()
@@ -290,16 +290,16 @@ def _judged(
     """What was counted, and the file of judged rows."""
     written = folder / f"judged{Path(job.shard.name).suffix.replace('.ndjson', '.jsonl')}"
     options = replace(work.options, file=str(path), out=written, home=folder)
-    purse = work.purse
-    caps = None if purse is None else PartialBudget(options.budget, options.max_cost, purse.take)
+    shares = work.shares
+    caps = None if shares is None else PartialBudget(options.budget, options.max_cost, shares.take)
     account = None if caps is None else Account(caps)
     used = time.process_time()
     journal = ShardJournal(folder / ".judgec" / "journal.db", target, job.shard.name)
     try:
         found = judged_by(work.programs, options, Silent(), account=account, journal=journal)
     finally:
-        if purse is not None and caps is not None:
-            purse.give(caps.unused())
+        if shares is not None and caps is not None:
+            shares.give(caps.unused())
     if found.lost is not None:
         raise found.lost  # a shard counts as judged when all of its items were asked about
     rows = {name: found.report[name] for name in ("rows", "learned", "lm_calls", "journaled", "cost_usd")}

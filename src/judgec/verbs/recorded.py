@@ -181,29 +181,29 @@ def cascade_of(
     said = f"--cascade {','.join(options.cascade)}"
     if len(options.cascade) != CASCADED or options.cascade[0] == options.cascade[1] or options.cascade[1] == EVIDENCE:
         raise UserError(
-            f"{said}: two different judges are valid, first the cheap one, which may be {EVIDENCE}, then the dear one. "
-            "Name both."
+            f"{said}: two different judges are valid, first the cheap one, which may be {EVIDENCE}, then the strong "
+            "one. Name both."
         )
     for option, given in (("--learning-curve", options.learning_curve), ("--panel", options.panel is not None)):
         if given:
             raise UserError(f"{said} and {option}: one of them is valid. Drop the other.")
-    cheap, dear = options.cascade
+    cheap, strong = options.cascade
     if candidates.beside:
         others = () if recorded is None else recorded.judges
-        cheap, dear = (name if name == EVIDENCE else candidates.named(name, others) for name in (cheap, dear))
-        if cheap == dear:
+        cheap, strong = (name if name == EVIDENCE else candidates.named(name, others) for name in (cheap, strong))
+        if cheap == strong:
             raise UserError(f"{said}: {cheap} twice; two different candidates are valid. Name both.")
     elif recorded is not None:
-        for name in (dear,) if cheap == EVIDENCE else (cheap, dear):
+        for name in (strong,) if cheap == EVIDENCE else (cheap, strong):
             recorded.require(name)
-    elif spec.no_model or (cheap, dear) != (EVIDENCE, spec.model):
+    elif spec.no_model or (cheap, strong) != (EVIDENCE, spec.model):
         raise UserError(
             f"{said}: with a model that is asked, {EVIDENCE},MODEL is valid, where --lm MODEL is a language model; two "
             "judges are compared from recorded verdicts, or as candidates. Add --lm recorded:FILE, or two --candidate."
         )
     if cheap == EVIDENCE and not options.evidence:
         raise UserError(f"{said}: --no-evidence leaves {EVIDENCE} out. Drop one of them.")
-    return cheap, dear
+    return cheap, strong
 
 
 def recorded_for(

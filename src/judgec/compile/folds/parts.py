@@ -6,7 +6,7 @@ from judgec.compile.consensus import Consensus, taught
 from judgec.compile.dataset import Dataset, make_dataset, with_split
 from judgec.labels.sides.draw import fold_splits
 from judgec.labels.sides.memory import Memory
-from judgec.labels.sides.mirrors import with_mirrors_together
+from judgec.labels.sides.swapped_pairs import with_swapped_together
 from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import LabelSet
 
@@ -59,7 +59,7 @@ def make_parts(
     if folds == 1:
         dataset = taught(make_dataset(labels, seed, memory=memory, reserve=reserve), consensus)
         return Parts(dataset, (dataset,))
-    labels = with_mirrors_together(labels)
+    labels = with_swapped_together(labels)
     pooled, splits, whole = fold_splits(labels, folds, memory)
     refit = with_split(labels, whole, seed)
     tested = tuple(taught(with_split(labels, split, seed), consensus) for split in splits)

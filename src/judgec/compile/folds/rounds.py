@@ -49,7 +49,7 @@ class Round:
         return replace(self, choice=self.choice.without_ratings())
 
     def with_cascade(self) -> "Round":
-        """The same with the cascade as its judge, and the dear judge alone beside it."""
+        """The same with the cascade as its judge, and the strong judge alone beside it."""
         made = self.cascade
         assert made is not None  # the caller has looked
         recorded = self.bench.recorded
@@ -61,7 +61,7 @@ class Round:
         judged = dict(self.judged)
         if made.tested is not None:
             test = made.tested
-            judged |= {"compiled_prompt": test.raw, COMPILED_SINGLE: test.dear, "compiled": test.whole}
+            judged |= {"compiled_prompt": test.raw, COMPILED_SINGLE: test.strong, "compiled": test.whole}
         return replace(self, bench=bench, choice=choice, judge=made.judge, judged=judged)
 
 

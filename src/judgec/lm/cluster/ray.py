@@ -22,7 +22,7 @@ from dspy.lm15 import Config, Request, Response
 from judgec.errors import ServiceError, UserError
 from judgec.lm.backend import Backend, Speaks, unreachable
 from judgec.lm.client import open_backend
-from judgec.lm.cluster.purse import Purse, PursePart
+from judgec.lm.cluster.budget_share import BudgetShare, BudgetShares
 from judgec.lm.endpoint.exchange import Completion, Plain
 from judgec.lm.spec import LMSpec
 
@@ -306,20 +306,20 @@ class Cluster:
         """Of all nodes."""
         return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
-    def purse(self, calls: int | None, usd: float | None, workers: int) -> "RemotePurse | None":
+    def shares(self, calls: int | None, usd: float | None, workers: int) -> "RemoteShares | None":
         """The caps of all workers, in a place that all reach; None where nothing is capped."""
         if calls is None and usd is None:
             return None
-        actor = self._ray.remote(Purse).options(num_cpus=0).remote(calls, usd, workers)
-        return RemotePurse(actor)
+        actor = self._ray.remote(BudgetShares).options(num_cpus=0).remote(calls, usd, workers)
+        return RemoteShares(actor)
 
     def close(self) -> None:
         """Leave the cluster; one that was started here ends."""
         self._opened.close()
 
 
-class RemotePurse:
-    """The way to a ``Purse`` elsewhere; it travels.
+class RemoteShares:
+    """The way to a ``BudgetShares`` elsewhere; it travels.
 
     Args:
         actor: Ray's handle.
@@ -328,15 +328,15 @@ class RemotePurse:
     def __init__(self, actor: Any) -> None:  # Ray's handle
         self._actor = actor
 
-    def take(self, usd: float) -> PursePart:
-        """As ``Purse.take``."""
+    def take(self, usd: float) -> BudgetShare:
+        """As ``BudgetShares.take``."""
         import ray
 
-        part: PursePart = ray.get(self._actor.take.remote(usd))
+        part: BudgetShare = ray.get(self._actor.take.remote(usd))
         return part
 
-    def give(self, part: PursePart) -> None:
-        """As ``Purse.give``."""
+    def give(self, part: BudgetShare) -> None:
+        """As ``BudgetShares.give``."""
         import ray
 
         ray.get(self._actor.give.remote(part))

@@ -5,14 +5,14 @@ from itertools import cycle
 import pytest
 
 from judgec.errors import BudgetError
-from judgec.lm.cluster.purse import PartialBudget, Purse, PursePart
+from judgec.lm.cluster.budget_share import BudgetShare, BudgetShares, PartialBudget
 
 WORKERS = 4
 
 
-def spend(purse: Purse, calls: int | None, usd: float | None, price: float) -> list[PartialBudget]:
+def spend(shares: BudgetShares, calls: int | None, usd: float | None, price: float) -> list[PartialBudget]:
     """Workers that call in turn until each is refused."""
-    budgets = [PartialBudget(calls, usd, purse.take) for _ in range(WORKERS)]
+    budgets = [PartialBudget(calls, usd, shares.take) for _ in range(WORKERS)]
     working = set(range(WORKERS))
     for number in cycle(range(WORKERS)):
         if number in working:
@@ -28,17 +28,17 @@ def spend(purse: Purse, calls: int | None, usd: float | None, price: float) -> l
 
 @pytest.mark.parametrize("calls", [1, 7, 1_000, 100_000])
 def test_calls_of_all_workers_come_up_to_the_cap(calls: int) -> None:
-    budgets = spend(Purse(calls, None, WORKERS), calls, None, 0.0)
+    budgets = spend(BudgetShares(calls, None, WORKERS), calls, None, 0.0)
     assert sum(one.used[0] for one in budgets) == calls
 
 
 def test_dollars_of_all_workers_come_within_a_hundredth_of_the_cap() -> None:
-    budgets = spend(Purse(None, 10.0, WORKERS), None, 10.0, 0.001)
+    budgets = spend(BudgetShares(None, 10.0, WORKERS), None, 10.0, 0.001)
     assert 9.9 <= sum(one.used[1] for one in budgets) <= 10.0
 
 
 def test_a_call_dearer_than_a_part_takes_what_it_needs() -> None:
-    budget = PartialBudget(None, 1.0, Purse(None, 1.0, WORKERS).take)
+    budget = PartialBudget(None, 1.0, BudgetShares(None, 1.0, WORKERS).take)
     assert budget.reserve(0.9)
     budget.settle(None, 0.9, 0.2)
     with pytest.raises(BudgetError):
@@ -47,20 +47,20 @@ def test_a_call_dearer_than_a_part_takes_what_it_needs() -> None:
 
 
 def test_calls_in_flight_hold_room_and_more_is_taken_beside_them() -> None:
-    purse = Purse(3, None, WORKERS)
-    budget = PartialBudget(3, None, purse.take)
+    shares = BudgetShares(3, None, WORKERS)
+    budget = PartialBudget(3, None, shares.take)
     assert [budget.reserve(0.0) for _ in range(4)] == [True, True, True, False]
     budget.release(0.0)
     assert budget.reserve(0.0)
 
 
 def test_what_is_not_needed_goes_back_to_the_others() -> None:
-    purse = Purse(4_000, None, 1)
-    budget = PartialBudget(4_000, None, purse.take)
+    shares = BudgetShares(4_000, None, 1)
+    budget = PartialBudget(4_000, None, shares.take)
     assert budget.reserve(0.0)
     budget.settle(None, 0.0, None)
     left = budget.unused()
-    assert left == PursePart(calls=19)
-    purse.give(left)
-    assert budget.unused() == PursePart()
-    assert sum(purse.take(0.0).calls for _ in range(1_000)) == 3_999
+    assert left == BudgetShare(calls=19)
+    shares.give(left)
+    assert budget.unused() == BudgetShare()
+    assert sum(shares.take(0.0).calls for _ in range(1_000)) == 3_999

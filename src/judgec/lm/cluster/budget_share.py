@@ -11,14 +11,14 @@ PARTS = 200  # into which a cap is cut for each worker: what lies unused with al
 
 
 @dataclass(frozen=True, slots=True)
-class PursePart:
+class BudgetShare:
     """Of the caps: so many calls and dollars."""
 
     calls: int = 0
     usd: float = 0.0
 
 
-class Purse:
+class BudgetShares:
     """What is left of the caps.
 
     Args:
@@ -29,23 +29,23 @@ class Purse:
 
     def __init__(self, calls: int | None, usd: float | None, workers: int) -> None:
         self._calls, self._usd = calls, usd
-        self._part = PursePart(
+        self._part = BudgetShare(
             max(1, (calls or 0) // (PARTS * workers)), 0.0 if usd is None else usd / (PARTS * workers)
         )
         self._lock = threading.Lock()
 
-    def take(self, usd: float) -> PursePart:
+    def take(self, usd: float) -> BudgetShare:
         """A part, of so many dollars at least; nothing where less is left."""
         with self._lock:
             calls = 0 if self._calls is None else min(self._part.calls, self._calls)
             dollars = 0.0 if self._usd is None else min(max(self._part.usd, usd), self._usd)
             if (self._calls is not None and not calls) or (self._usd is not None and dollars < usd):
-                return PursePart()
+                return BudgetShare()
             self._calls = None if self._calls is None else self._calls - calls
             self._usd = None if self._usd is None else self._usd - dollars
-            return PursePart(calls, dollars)
+            return BudgetShare(calls, dollars)
 
-    def give(self, part: PursePart) -> None:
+    def give(self, part: BudgetShare) -> None:
         """What was not needed."""
         with self._lock:
             self._calls = None if self._calls is None else self._calls + part.calls
@@ -58,10 +58,10 @@ class PartialBudget(Budget):
     Args:
         calls: The cap of all workers together, or None.
         usd: The same in dollars.
-        take: Asks for a part, as ``Purse.take``.
+        take: Asks for a part, as ``BudgetShares.take``.
     """
 
-    def __init__(self, calls: int | None, usd: float | None, take: Callable[[float], PursePart]) -> None:
+    def __init__(self, calls: int | None, usd: float | None, take: Callable[[float], BudgetShare]) -> None:
         super().__init__(None if calls is None else 0, None if usd is None else 0.0, count_journaled=False)
         self._take = take
 
@@ -75,10 +75,10 @@ class PartialBudget(Budget):
             return self.reserve(most_usd)
         return held or (self._more(most_usd) and super().reserve(most_usd))
 
-    def unused(self) -> PursePart:
+    def unused(self) -> BudgetShare:
         """What nobody needs any more once all calls are made; it is gone from here."""
         calls, usd = self.used
-        left = PursePart(max(0, (self.calls or 0) - calls), max(0.0, (self.usd or 0.0) - usd))
+        left = BudgetShare(max(0, (self.calls or 0) - calls), max(0.0, (self.usd or 0.0) - usd))
         self.calls = None if self.calls is None else calls
         self.usd = None if self.usd is None else usd
         return left
@@ -87,7 +87,7 @@ class PartialBudget(Budget):
         with self._lock:
             lacking = 0.0 if self.usd is None else max(0.0, self._usd + self._held_usd + most_usd - self.usd)
         part = self._take(lacking)
-        if part == PursePart():
+        if part == BudgetShare():
             return False
         self.calls = None if self.calls is None else self.calls + part.calls
         self.usd = None if self.usd is None else self.usd + part.usd

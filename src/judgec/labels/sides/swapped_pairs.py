@@ -7,7 +7,7 @@ from judgec.records.label import Item, LabelSet
 from judgec.records.tasks.registry import compares
 
 
-def with_mirrors_together(labels: LabelSet) -> LabelSet:
+def with_swapped_together(labels: LabelSet) -> LabelSet:
     """The labels with one query id for all pairs that are equal or mirrored, so that no split separates them.
 
     Only comparisons change, and only where such pairs have different query ids: all queries that they connect

@@ -1,4 +1,4 @@
-from judgec.labels.sides.mirrors import with_mirrors_together
+from judgec.labels.sides.swapped_pairs import with_swapped_together
 from judgec.records.label import Item, LabelSet, Task
 from judgec.records.tasks.preference import PREFERENCE_SCALE
 
@@ -23,14 +23,14 @@ def test_mirrored_copies_and_all_that_they_connect_share_one_query() -> None:
         ("r1", "?", "v", "u"),
         ("r0", "?", "x", "z"),
     ]
-    assert queries(with_mirrors_together(labels(*rows))) == ["r1", "r1", "r1", "r1", "r0"]
+    assert queries(with_swapped_together(labels(*rows))) == ["r1", "r1", "r1", "r1", "r0"]
 
 
 def test_pairs_of_other_questions_and_other_tasks_keep_their_queries() -> None:
     apart = labels(("r1", "?", "x", "y"), ("r2", "!", "y", "x"))
-    assert with_mirrors_together(apart) is apart
+    assert with_swapped_together(apart) is apart
     graded = labels(("r1", "?", "x", "y"), ("r2", "?", "y", "x"), task="grade")
-    assert with_mirrors_together(graded) is graded
+    assert with_swapped_together(graded) is graded
 
 
 def test_same_words_in_other_conversations_are_no_copies() -> None:
@@ -50,5 +50,5 @@ def test_same_words_in_other_conversations_are_no_copies() -> None:
         )
         for k, (before, a, b) in enumerate([(said[0], "x", "y"), (said[1], "x", "y"), (said[1], "y", "x")])
     )
-    found = with_mirrors_together(LabelSet("preference", PREFERENCE_SCALE, ("grade",), items, (), False, "digest"))
+    found = with_swapped_together(LabelSet("preference", PREFERENCE_SCALE, ("grade",), items, (), False, "digest"))
     assert queries(found) == ["r0", "r1", "r1"]
