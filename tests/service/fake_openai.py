@@ -35,9 +35,21 @@ class FakeOpenAI:
         policy: What to do with each call, or the name of a policy.
         port: 0 picks a free one.
         latency: Seconds before each reply.
+        queue: Connections that may wait to be accepted.
+        http: The version of HTTP; 1.0 closes a connection after each reply.
+        served: Replies on a connection; it is closed as the next request comes, which nobody reads. None: no end.
     """
 
-    def __init__(self, policy: Policy | str, *, port: int = 0, latency: float = 0.0) -> None:
+    def __init__(
+        self,
+        policy: Policy | str,
+        *,
+        port: int = 0,
+        latency: float = 0.0,
+        queue: int = 100,
+        http: str = "1.1",
+        served: int | None = None,
+    ) -> None:
         self.policy = POLICIES[policy] if isinstance(policy, str) else policy
         self.connections = 0
         self.calls = 0
@@ -48,6 +60,7 @@ class FakeOpenAI:
         self.bodies: list[JsonObject] = []
         self._port = port
         self._latency = latency
+        self._queue, self._http, self._served = queue, http, served
         self._seen: Counter[str] = Counter()
         self._ready = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
@@ -78,14 +91,32 @@ class FakeOpenAI:
         self._loop = asyncio.get_running_loop()
         self._stop = asyncio.Event()
         self._open: set[asyncio.Task[None]] = set()
-        server = await asyncio.start_server(self._connect, "127.0.0.1", self._port, limit=1 << 24)
-        self._port = server.sockets[0].getsockname()[1]
+        await self._listen()
         self._ready.set()
         await self._stop.wait()
-        server.close()
+        await self._leave()
+
+    async def _listen(self) -> None:
+        self._server = await asyncio.start_server(
+            self._connect, "127.0.0.1", self._port, limit=1 << 24, backlog=self._queue
+        )
+        self._port = self._server.sockets[0].getsockname()[1]
+
+    async def _leave(self) -> None:
+        self._server.close()
         for task in self._open:
             task.cancel()
         await asyncio.gather(*self._open, return_exceptions=True)
+
+    def away(self, seconds: float) -> None:
+        """Refuse connections for a while, those that are open included."""
+
+        async def gone() -> None:
+            await self._leave()
+            await asyncio.sleep(seconds)
+            await self._listen()
+
+        asyncio.run_coroutine_threadsafe(gone(), self._loop).result()
 
     async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -94,8 +125,12 @@ class FakeOpenAI:
         self.connections += 1
         try:
             with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
-                while await self._one(reader, writer):
-                    pass
+                served = 0
+                while served != self._served and await self._one(reader, writer):
+                    served += 1
+                if served == self._served:
+                    await reader.readexactly(1)
+                    writer.transport.abort()  # with the rest unread: a reset
         finally:
             self._open.discard(task)
             writer.close()
@@ -164,9 +199,9 @@ class FakeOpenAI:
     ) -> bool:
         lines = {"Content-Type": "application/json", "Content-Length": str(len(body)), **(headers or {})}
         head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
-        writer.write(f"HTTP/1.1 {code} -\r\n{head}\r\n".encode() + body)
+        writer.write(f"HTTP/{self._http} {code} -\r\n{head}\r\n".encode() + body)
         await writer.drain()
-        return True
+        return self._http != "1.0"
 
 
 def main() -> None:
