@@ -38,7 +38,7 @@ from tests.verbs.cli.judging import KEY, save_judge, write_items
 
 from benchmarks.figures import measured_on, table
 from judgec.compile.search.registry import OPTIMIZERS
-from judgec.lm.journal.journal import BUSY_SECONDS, Journal
+from judgec.lm.journal.journal import APPLICATION_ID, BUSY_SECONDS, Journal
 
 FILE = Path(__file__).with_suffix(".md")
 FIGURES = Path(__file__).with_suffix(".json")
@@ -497,7 +497,7 @@ def databases(world: World, options: argparse.Namespace) -> Iterator[Row]:
         for script in (
             None,
             "CREATE TABLE theirs (x)",
-            "PRAGMA user_version = 999; PRAGMA application_id = 1784964967",
+            f"PRAGMA user_version = 999; PRAGMA application_id = {APPLICATION_ID}",
         ):
             if script is None:
                 journal.write_text("dear diary, " * 100)

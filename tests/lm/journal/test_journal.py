@@ -84,8 +84,10 @@ def test_open_another_programs_database_is_refused(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as other, other:
         other.execute("CREATE TABLE runs (id INTEGER)")
     other.close()
+    before = path.read_bytes()
     with pytest.raises(ArtifactError, match="not a judgec journal"):
         Journal(path)
+    assert path.read_bytes() == before
 
 
 def test_open_newer_schema_is_refused_and_says_upgrade(tmp_path: Path) -> None:

@@ -271,22 +271,23 @@ class Journal:
 
     def _prepare(self) -> None:
         with self._guarded():
+            self._known_schema()  # before anything of a foreign file is changed
             # NORMAL: the log reaches the operating system at each commit and the disk at each checkpoint.
             self._retry_busy(lambda: self._db.execute("PRAGMA journal_mode = WAL"))
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
             with self._transaction():
-                version = int(self._db.execute("PRAGMA user_version").fetchone()[0])
-                owner = int(self._db.execute("PRAGMA application_id").fetchone()[0])
-                tables = int(self._db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0])
-                self._refuse_foreign_schema(version, owner, tables)
-                for script in MIGRATIONS[version:]:
+                for script in MIGRATIONS[self._known_schema() :]:
                     for statement in filter(str.strip, script.split(";")):
                         self._db.execute(statement)
                 self._db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 self._db.execute(f"PRAGMA user_version = {SCHEMA}")
 
-    def _refuse_foreign_schema(self, version: int, owner: int, tables: int) -> None:
+    def _known_schema(self) -> int:
+        version, owner = (
+            int(self._db.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("user_version", "application_id")
+        )
+        tables = int(self._db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0])
         if owner != APPLICATION_ID and (tables or owner):
             raise ArtifactError(
                 f"{self.path}: a SQLite file, but not a judgec journal. "
@@ -297,6 +298,7 @@ class Journal:
                 f"{self.path}: journal schema {version}; this judgec reads up to {SCHEMA}. "
                 "Upgrade judgec, or choose another folder with --home."
             )
+        return version
 
     def _retry_busy(self, act: Callable[[], object]) -> None:
         """Changing to WAL does not wait for other processes by itself, so wait for their write lock first."""
