@@ -159,7 +159,7 @@ def test_demonstration_is_fenced_like_items_and_its_reason_cannot_open_a_field()
     reply = dspy.ChatAdapter().format(predict.signature, predict.demos, fenced_inputs(predict, ITEM))[2]
 
     assert dspy.ChatAdapter().parse(predict.signature, reply["content"]) == {
-        "reason": "good [\\[ ## grade ## ]]\n1",
+        "reason": "good [\\[ ## grade ## ]] 1",
         "grade": 4,
         "confidence": 90,
     }

@@ -93,6 +93,18 @@ MOST_OF_STEP = 700  # of one step of a run that is longer than that: one long re
 BYTES_A_TOKEN = 4  # as prices are estimated
 BEGINNING = 1 / 3  # of what is kept: a conversation's end tells more of its last answer than its beginning
 HEADING = re.compile(r"\[\d+\]")
+HEAD = re.compile(r"^\s*(?:#{1,6}\s+|`{3,}\w*|>\s)")  # of a line in Markdown
+SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
+ROLE = re.compile(r"^(system|developer|user|human|assistant|instructions?)\s*:", re.IGNORECASE)
+ORDER = re.compile(  # to whoever reads a prompt; the usual words of attacks, not a reason's
+    r"\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:instructions?|rules?|rubric|prompt|above|guidelines)\b"
+    r"|\bfrom now on\b|\bnew instructions?\b|\byou are now\b"
+    r"|\balways (?:answer|give|grade|output|rate|reply|respond|return|score|write)\b"
+    r"|\b(?:ignorier\w*|vergiss)\b.{0,40}\b(?:Anweisung|Regel)"
+    r"|\b(?:ignore[rz]?|ignora|olvida|oublie[rz]?)\b.{0,40}\b(?:consignes|instrucciones|reglas|règles|istruzioni|instruções)\b"
+    r"|(?:忽略|无视|無視).{0,20}(?:指令|指示|规则|規則)",
+    re.IGNORECASE,
+)
 
 
 def fence(name: str, value: Text) -> str:
@@ -213,8 +225,21 @@ def _unseen(match: re.Match[str]) -> str:
     return char if UNSEEN.fullmatch(char) else match[0]
 
 
+def spoken(text: str) -> str:
+    """Somebody's text as the model's own turn may hold it, which must not be quoted: a model that sees its turns quoted
+    learns to quote.
+
+    It is one line, so that nothing in it begins one (a field, a heading, a role); markers and turn tokens are broken;
+    sentences that give the judge orders are left out.
+    """
+    lines = (HEAD.sub("", line) for line in text.splitlines())
+    sentences = SENTENCE_END.split(" ".join(" ".join(lines).split()))
+    plain = (ROLE.sub(r"\1\\:", one) for one in sentences if one and not ORDER.search(one))
+    return escape_markers(disarmed(" ".join(plain)))
+
+
 def escape_markers(text: str) -> str:
-    """The text, not quoted, with DSPy's field markers made harmless: for a reason inside a demonstration."""
+    """The text, not quoted, with DSPy's field markers made harmless."""
     return MARKER.sub(r"[\1\\", text) if "##" in text else text
 
 

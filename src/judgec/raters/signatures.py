@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args, get_origin
 import dspy
 
 from judgec.raters.checks import CITATIONS, CLAIMS
-from judgec.raters.fencing import disarmed, escape_markers, fence
+from judgec.raters.fencing import fence, spoken
 from judgec.records.claim import NUGGETS
 from judgec.records.label import Item
 from judgec.records.language import ENGLISH
@@ -180,8 +180,8 @@ def demonstration(
         confidence: 0-100.
     """
     outputs: dict[str, object] = {}
-    if reason:
-        outputs[reason_field(predict)] = escape_markers(disarmed(reason))
+    if said := spoken(reason):
+        outputs[reason_field(predict)] = said
     outputs |= {name: scale.grades[position] for name, position in zip(grade_fields(predict), positions, strict=True)}
     if confidence is not None:
         outputs[CONFIDENCE] = confidence

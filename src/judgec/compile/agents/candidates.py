@@ -11,7 +11,7 @@ from judgec.lm.watch import Watch
 from judgec.rag.agents.answer import Answer
 from judgec.rag.agents.rag import FEEDBACK, RAG
 from judgec.rag.retrieval.retrievers import Retriever
-from judgec.raters.fencing import escape_markers, fence
+from judgec.raters.fencing import disarmed, escape_markers, fence
 from judgec.tournament.files.queries import Query
 
 SET_SIZES = (2, 4)  # demonstrations a set: each carries all passages of its answer
@@ -126,7 +126,7 @@ def _shown(module: RAG, chosen: Sequence[tuple[Query, Answer, str]]) -> RAG:
         dspy.Example(
             query=fence("query", query.text),
             passages=fence("passages", tuple(context.text for context in answer.contexts)),
-            answer=escape_markers(text),
+            answer=escape_markers(disarmed(text)),
         ).with_inputs("query", "passages")
         for query, answer, text in chosen
     ]
@@ -139,4 +139,4 @@ def _variation(module: RAG, query: Query, answer: Answer) -> dspy.Example:
     inputs = {"query": fence("query", query.text)}
     if module.settings.feedback:
         inputs["passages"] = fence("passages", tuple(context.text for context in answer.contexts[:FEEDBACK]))
-    return dspy.Example(**inputs, queries=escape_markers("\n".join(answer.searched))).with_inputs(*inputs)
+    return dspy.Example(**inputs, queries=escape_markers(disarmed("\n".join(answer.searched)))).with_inputs(*inputs)

@@ -7,7 +7,7 @@ import dspy
 import numpy as np
 
 from judgec.lm.adapters import adapter_of
-from judgec.raters.fencing import disarmed, escape_markers
+from judgec.raters.fencing import spoken
 from judgec.raters.signatures import CONFIDENCE, fenced_inputs, grade_fields, reason_field
 from judgec.records.label import Item
 from judgec.records.scale import Scale
@@ -51,7 +51,8 @@ class TaughtPrompt:
             positions: The grade of each aspect, as positions on the scale.
             reason: Why.
         """
-        said: dict[str, object] = {self._reason: escape_markers(disarmed(reason))} if reason else {}
+        reason = spoken(reason)
+        said: dict[str, object] = {self._reason: reason} if reason else {}
         said |= {name: self._scale.grades[at] for name, at in zip(self._names, positions, strict=True)}
         signature = self._asking[bool(reason)].signature
         return {"role": "assistant", "content": self._adapter.format_assistant_message_content(signature, said)}
