@@ -24,15 +24,18 @@ from judgec.lm.executor import (
     Progress,
     Reply,
     Request,
-    _loop,
+    _runs,
     _Window,
 )
 from judgec.lm.journal.journal import Journal
 from judgec.lm.max_wait import MaxWait
+from judgec.lm.session import Session
+from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
 from tests.lm.backends import Scripted, fails
 from tests.lm.judging import REPLY, requests
 from tests.lm.test_client import make
+from tests.service.fake_openai import FakeOpenAI
 
 PLACES = pytest.mark.parametrize("local", [True, False], ids=["loop", "asyncio"])
 
@@ -202,7 +205,7 @@ def test_ctrl_c_when_a_step_is_done_lets_the_callback_finish_and_is_raised_after
         await asyncio.sleep(0)
         return [Reply(key=1, text=REPLY)]
 
-    with _loop() as run:
+    with asyncio.Runner() as runner, _runs(runner) as run:
         with pytest.raises(KeyboardInterrupt):
             run(step())
         assert through == ["to the end"]
@@ -223,7 +226,7 @@ def test_ctrl_c_as_a_loop_is_about_to_start_is_no_cancelled_error(monkeypatch: p
         await asyncio.sleep(3600)
         return []
 
-    with _loop() as run:
+    with asyncio.Runner() as runner, _runs(runner) as run:
         monkeypatch.setattr(signal, "signal", signal_then_interrupt)
         with pytest.raises(KeyboardInterrupt):
             run(step())
@@ -240,7 +243,7 @@ def test_ctrl_c_twice_while_a_step_runs_is_one_interrupt_and_a_cancelled_step_st
     async def cancelled() -> list[Reply]:
         raise asyncio.CancelledError
 
-    with _loop() as run:
+    with asyncio.Runner() as runner, _runs(runner) as run:
         with pytest.raises(KeyboardInterrupt):
             run(step())
         with pytest.raises(asyncio.CancelledError):
@@ -267,6 +270,20 @@ def test_run_left_early_does_not_wait_for_calls_that_were_told_to_wait(
         assert len(journal) == backend.attempts // 2 == budget.used[0]
         backend.act = lambda number, request: REPLY
         assert len(list(Executor(lm).run(requests(100)))) == 100  # the calls that were left hold no budget
+
+
+def test_kept_connections_serve_the_next_run_and_closed_ones_fail_no_call(tmp_path: Path) -> None:
+    with FakeOpenAI("good", latency=0.01) as server:
+        spec = LMSpec.parse("openai/fake", api_base=server.base_url)
+        with Session(spec, tmp_path, in_flight=8, environ={"OPENAI_API_KEY": "sk-1"}) as session:
+            for number in range(4):
+                asked = requests(20 * (number + 1))[20 * number :]
+                assert [reply.error for reply in session.ask(asked)] == [None] * 20
+            assert server.connections <= 8
+            server.away(0)  # all are closed while nobody looks
+            assert [reply.error for reply in session.ask(requests(100)[80:])] == [None] * 20
+        assert (server.calls, session.spent.calls) == (100, 100)
+        assert server.connections <= 16
 
 
 def test_run_inside_a_running_loop_works_as_in_a_notebook() -> None:

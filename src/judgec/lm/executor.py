@@ -34,6 +34,7 @@ CALM_SECONDS = 1.0  # after the endpoint asked for fewer calls, further requests
 HAND_OVER = 64  # finished replies that are worth leaving the event loop for
 LINGER_SECONDS = 0.02  # the first of them waits no longer than this
 QUIET_SECONDS = 20.0  # without a reply after which somebody is told, and told again
+TURNS = 3  # of a loop: it looks, hears of the end of a connection, and lets go of it
 LANDING_SECONDS = 0.1  # how often an interrupted run looks for calls that wait to be tried again
 COLLECT_EVERY = 50_000  # new objects while calls are in flight; Python's own 700 is a search for cycles every few calls
 GRACE_SECONDS = 30.0  # how long an interrupted run waits for the calls that are in flight
@@ -126,13 +127,26 @@ class Executor:
     Args:
         lm: From ``open_lm``.
         in_flight: Most calls at once; fewer while the endpoint asks for fewer.
+        keeps: Whether its connections stay open for the next run, until ``close``.
         clock: Monotonic seconds.
     """
 
-    def __init__(self, lm: dspy.LM, *, in_flight: int = IN_FLIGHT, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        lm: dspy.LM,
+        *,
+        in_flight: int = IN_FLIGHT,
+        keeps: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.lm = lm
         self._client = client_of(lm)
         self._window = _Window(in_flight, clock)
+        self._loops = _Loops(self._client.calls, keeps=keeps)
+
+    def close(self) -> None:
+        """Close the connections that are kept."""
+        self._loops.close()
 
     def preflight(self) -> None:
         """One tiny call, so that a missing key shows before anything else is done.
@@ -191,7 +205,7 @@ class Executor:
         source = iter(requests)
         waiting: deque[tuple[Request, bytes]] = deque()
         elsewhere = Elsewhere(self._client.calls, self._window.clock)
-        with _seldom_collected, _loop() as run:
+        with _seldom_collected, self._loops.one() as run:
             try:
                 while True:
                     while len(waiting) < self._window.most and (chunk := list(islice(source, CHUNK))):
@@ -371,7 +385,6 @@ class _Flight:
             await asyncio.wait(self._tasks, timeout=LANDING_SECONDS)
         late = [task for task in self._tasks if task.cancel()]
         await asyncio.gather(*late, return_exceptions=True)
-        await self._client.calls.backend.aclose()
         return self._finished
 
     def _start(self, waiting: deque[tuple[Request, bytes]]) -> None:
@@ -458,17 +471,76 @@ def _at_interrupt(act: Callable[[], None]) -> Iterator[None]:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-@contextmanager
-def _loop() -> Iterator[Callable[[Coroutine[None, None, list[Reply]]], list[Reply]]]:
-    """Runs coroutines on a loop of their own; in another thread where one runs already (a notebook)."""
-    with asyncio.Runner() as runner:
+_Run = Callable[[Coroutine[None, None, list[Reply]]], list[Reply]]
+
+
+class _Loops:
+    """Event loops with the connections of a model: each run has one to itself, and the next one may go on with it.
+
+    Args:
+        calls: Of the model.
+        keeps: Whether they are kept between runs.
+    """
+
+    def __init__(self, calls: Calls, *, keeps: bool) -> None:
+        self._calls = calls
+        self._keeps = keeps
+        self._idle: list[asyncio.Runner] = []
+
+    @contextmanager
+    def one(self) -> Iterator[_Run]:
+        """Runs coroutines on a loop; in another thread where one runs already (a notebook)."""
+        runner, whole = self._idle.pop() if self._idle else asyncio.Runner(), False
         try:
-            asyncio.get_running_loop()
-        except RuntimeError:
+            with _runs(runner) as run:
+                if self._keeps:
+                    run(_looked_around())
+                yield run
+            whole = True
+        except GeneratorExit:  # who reads the replies has enough, and the calls in flight have landed
+            whole = True
+            raise
+        finally:
+            if whole and self._keeps:
+                self._idle.append(runner)
+            else:
+                self._close(runner)
+
+    def close(self) -> None:
+        """Close those that are kept."""
+        while self._idle:
+            self._close(self._idle.pop())
+
+    def _close(self, runner: asyncio.Runner) -> None:
+        async def closed() -> list[Reply]:
+            await self._calls.backend.aclose()
+            return []
+
+        with _runs(runner, last=True) as run:
+            run(closed())
+
+
+async def _looked_around() -> list[Reply]:
+    """Let a loop that stood still see which connections were closed meanwhile."""
+    for _ in range(TURNS):
+        await asyncio.sleep(0)
+    return []
+
+
+@contextmanager
+def _runs(runner: asyncio.Runner, *, last: bool = False) -> Iterator[_Run]:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        try:
             yield lambda step: _interruptible(runner, step)
-        else:
-            with ThreadPoolExecutor(1) as pool:
-                yield lambda step: pool.submit(runner.run, step).result()
+        finally:
+            if last:
+                runner.close()
+    else:
+        with ThreadPoolExecutor(1) as pool:
+            yield lambda step: pool.submit(runner.run, step).result()
+            if last:
                 pool.submit(runner.close).result()
 
 

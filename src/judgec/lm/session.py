@@ -197,7 +197,7 @@ class Session:
             raise UserError(REFUSED.format(model=spec.model))
         key = _key(spec)
         if key not in self._executors:
-            self._executors[key] = Executor(self._open(spec), in_flight=self._in_flight)
+            self._executors[key] = Executor(self._open(spec), in_flight=self._in_flight, keeps=True)
         return self._executors[key]
 
     def _open(self, spec: LMSpec) -> dspy.LM:
@@ -325,6 +325,8 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.opened.close()
+        for one in self._executors.values():
+            one.close()
         if self._cluster is not None:
             self._cluster.close()
         for executor in self._batched.values():
