@@ -441,6 +441,7 @@ def generate_queries(
     sample: str | int | Mapping[str, int] | Sequence[str] = (),
     out: str | Path = "queries.jsonl",
     references: bool = False,
+    rubrics: bool = False,
     reliability: str = "rules",
     generator: str | None = None,
     passages: int | None = None,

@@ -8,8 +8,22 @@ from judgec.evidence.citation_features import CITATION_NAMES, check_citations, c
 from judgec.evidence.claim_features import CLAIM_NAMES, CheckedAnswer, check, claim_features
 from judgec.evidence.claims import cut
 from judgec.evidence.model import TOLD_NAMES, EvidenceModel
+from judgec.evidence.reasons.check_phrases import check_phrases
 from judgec.evidence.text import Library
-from judgec.records.claim import CONTRADICTED, NOT_FOUND, OKAY, SUPPORTED, VITAL, CheckedClaim, recall
+from judgec.raters.checks import CLAIMS, details_of
+from judgec.records.claim import (
+    CONTRADICTED,
+    NOT_FOUND,
+    OKAY,
+    PARTLY,
+    SUPPORTED,
+    VITAL,
+    CheckedClaim,
+    CheckedNugget,
+    Found,
+    as_nugget,
+    recall,
+)
 from judgec.records.label import Item, Text
 
 LIBRARY = Library()
@@ -106,6 +120,31 @@ def test_nuggets_are_looked_for_in_the_answer() -> None:
     assert recall((), VITAL) is None
 
 
+@pytest.mark.parametrize(
+    ("verdicts", "share"),
+    [
+        ((SUPPORTED, PARTLY, NOT_FOUND), (5 + 2 / 2) / 8),
+        ((SUPPORTED, SUPPORTED, SUPPORTED), (5 + 2 - 4) / 7),
+        ((CONTRADICTED, NOT_FOUND, SUPPORTED), 0.0),  # -4 of 7 points: no answer is worth less than nothing
+    ],
+)
+def test_recall_of_criteria_is_their_weighted_share(verdicts: tuple[Found, ...], share: float) -> None:
+    points = (5, 2, 1) if share == 6 / 8 else (5, 2, -4)
+    found = tuple(
+        CheckedNugget(as_nugget(f"{weight:+d}: A fact."), one) for weight, one in zip(points, verdicts, strict=True)
+    )
+
+    assert recall(found) == pytest.approx(share)
+    assert [one.to_json()["weight"] for one in found] == list(points)
+
+
+def test_answer_with_nuggets_alone_has_a_reason_that_names_the_weightiest_missing_one() -> None:
+    found = checked("It is deep.", nuggets=("+1: It is wide.", "+5: It was opened in 1920.", "okay: It is deep."))
+
+    assert check_phrases(found)["sentences"][1] == ('1 of 3 nuggets is given; missing is "It was opened in 1920."')
+    assert details_of(CLAIMS, [item("It is deep.", nuggets=("It is deep.",))], None, None)[0]["claims"] == []
+
+
 def test_features_are_one_a_name_and_finite() -> None:
     full = checked("It was opened in 1920. It is red.", contexts=("It was opened in 1920.",), reference="In 1920.")
     none = checked("I do not know.", contexts=("It was opened in 1920.",))
@@ -173,7 +212,7 @@ def test_what_a_model_told_is_absent_until_it_is_filled_in() -> None:
     told = features.copy()[:, : len(TOLD_NAMES)]
     told[0], told[1] = 0.5, math.nan
 
-    filled = model.telling(features, told)
+    filled = model.telling(features, {"told": told})
 
     assert features[:, first:].tolist() == [[0, 0, 0, 0, 0, 1]] * 2
     assert filled[:, first:].tolist() == [[0.5] * 5 + [0], [0] * 5 + [1]]

@@ -52,7 +52,7 @@ def test_sentence_that_a_model_invented_stands_nowhere() -> None:
     (claim,) = checked_by(CLAIMS, ITEM, "supported | It is deep | Everybody knows that it is deep.")
 
     assert (claim.sentence, claim.source) == ("Everybody knows that it is deep.", "")
-    assert told_of(CLAIMS, [ITEM], ["supported | It is deep | Everybody knows."])[0, -1] == 0.0
+    assert told_of(CLAIMS, [ITEM], ["supported | It is deep | Everybody knows."])["told"][0, -1] == 0.0
 
 
 def test_citation_that_a_model_did_not_find_is_of_the_document_that_was_cited() -> None:
@@ -64,10 +64,41 @@ def test_citation_that_a_model_did_not_find_is_of_the_document_that_was_cited() 
 
 
 def test_told_are_shares_of_the_claims_or_nothing() -> None:
-    told = told_of(CLAIMS, [ITEM, ITEM], [SAID, "No claims at all."])
+    told = told_of(CLAIMS, [ITEM, ITEM], [SAID, "No claims at all."])["told"]
 
     assert told[0].tolist() == pytest.approx([math.log1p(3), 1 / 3, 1 / 3, 1 / 3, 1.0])
     assert all(map(math.isnan, told[1]))
+
+
+RUBRIC = Item(
+    "i", "q", {"query": "?", "answer": "It is deep.", "nuggets": ("+3: It is deep.", "okay: It is old.", "It is wide.")}
+)
+
+
+def test_lines_of_nuggets_are_read_by_number_and_go_before_the_rule() -> None:
+    said = "supported | It is deep | \n- Missing | 1 |\npartly given | nugget 2 | It is deep.\nmet | 3 | It is deep."
+    (row,) = details_of(CLAIMS, [RUBRIC], [said], None)
+
+    assert [(one["verdict"], one["sentence"]) for one in listed(row["found_nuggets"])] == [
+        ("not found", None),
+        ("partly supported", "It is deep."),
+        ("supported", "It is deep."),
+    ]
+    assert row["nugget_recall"] == pytest.approx((0.5 * 0.5 + 1) / (3 + 0.5 + 1))
+    told = told_of(CLAIMS, [RUBRIC], [said])["rubric"][0].tolist()
+    assert told == pytest.approx([1.25 / 4.5, 1 / 4, 1 / 3, 0.0])
+
+
+def test_lines_that_leave_a_nugget_out_leave_all_to_the_rule() -> None:
+    (row,) = details_of(CLAIMS, [RUBRIC], ["missing | 1 |\nmissing | 2 |\nmissing | 4 |"], None)
+
+    assert [one["verdict"] for one in listed(row["found_nuggets"])] == ["supported", "not found", "not found"]
+    assert all(map(math.isnan, told_of(CLAIMS, [RUBRIC], ["missing | 1 |"])["rubric"][0]))
+
+
+def listed(found: object) -> list[dict[str, object]]:
+    assert isinstance(found, list)
+    return found
 
 
 def test_details_are_the_models_or_where_it_said_nothing_the_rules() -> None:

@@ -98,5 +98,33 @@ def know(call: Call) -> Outcome:
     return answer(call, grades, "\n".join(lines))
 
 
+def rubric_row(number: int) -> dict[str, object]:
+    """An answer and three criteria of which no text says whether they are met; the grade is what they weigh."""
+    truth = _truth(number)
+    met = [bool(truth >> k & 1) for k in range(3)]
+    return {
+        "query": f"How is gate {number} opened?",
+        "answer": f"Gate {number} is opened as all gates are.",
+        "criteria": [
+            {"criterion": text, "points": points, "criteria_met": one}
+            for text, points, one in zip(
+                ("Warns of the dog.", "Names the key.", "Is polite."), (5, 2, 1), met, strict=True
+            )
+        ],
+        "grade": 1 + round(4 * sum(points for points, one in zip((5, 2, 1), met, strict=True) if one) / 8),
+    }
+
+
+def weigh(call: Call) -> Outcome:
+    """Knows which criteria of ``rubric_row`` are met and says so line by line; its grade has nothing to do with it."""
+    said = "".join(unquote(call.prompt.inputs.get("answer", "")))
+    if not said:
+        return answer(call, {})
+    truth = _truth(int(said.split()[1]))
+    lines = [f"{'given' if truth >> k & 1 else 'missing'} | {k + 1} |" for k in range(3)]
+    grades = {o.name: o.labels[digest("grade", said) % len(o.labels)] for o in call.prompt.outputs if o.labels}
+    return answer(call, grades, "\n".join(lines))
+
+
 def _truth(number: int) -> int:
     return digest("truth", str(number)) % 8

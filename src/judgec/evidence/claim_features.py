@@ -63,11 +63,13 @@ class CheckedAnswer:
         claims: Each beside what decides it.
         reference: The claims of each alternative of the reference, beside the answer.
         nuggets: What the answer should say, beside the answer.
+        sourced: There are contexts or a reference; without, no claim can be found anywhere.
     """
 
     claims: tuple[Alignment, ...]
     reference: tuple[tuple[Alignment, ...], ...]
     nuggets: tuple[tuple[Nugget, Alignment], ...]
+    sourced: bool = True
 
     @property
     def checked_nuggets(self) -> tuple[CheckedNugget, ...]:
@@ -84,7 +86,8 @@ def check(item: Item, library: Library, weight: Weight) -> CheckedAnswer | None:
     wanted = [cut(text, library) for text in given]
     sources += [source_of("contexts", n, text, library) for n, text in enumerate(item.texts("contexts"), 1)]
     nuggets = tuple(map(as_nugget, item.texts("nuggets")))
-    if not any(source.sentences for source in sources) and not nuggets:
+    sourced = any(source.sentences for source in sources)
+    if not sourced and not nuggets:
         return None
     own = [source_of("answer", 1, answer, library)]
     said = own[0].whole.vocabulary
@@ -94,6 +97,7 @@ def check(item: Item, library: Library, weight: Weight) -> CheckedAnswer | None:
         claims=tuple(align(claim, question, sources, weight, missed=missed) for claim in cut(answer, library)),
         reference=tuple(tuple(align(claim, question, own, weight) for claim in claims) for claims in wanted if claims),
         nuggets=tuple((one, align(_whole(one.text, library), question, own, weight)) for one in nuggets),
+        sourced=sourced,
     )
 
 

@@ -53,6 +53,9 @@ OLDEST = 1  # definitions whose features can still be computed
 
 TOLD_NAMES = ("count", "supported", "contradicted", "not_found", "quoted")
 """What a language model said of the claims, as shares; ``quoted``: of those that a sentence of the texts decides."""
+RUBRIC_NAMES = ("recall", "vital_recall", "partly", "denied")
+"""What it said of the nuggets: the shares of ``records.claim.recall``, and of the nuggets given partly or denied."""
+TOLD = ("told", "rubric")  # families of what a language model said
 THEMES = "themes"  # beside the family ``document`` where there are many documents to learn them from
 _NAMES = {
     "document": DOCUMENT_NAMES,
@@ -66,6 +69,7 @@ _NAMES = {
     "claims": CLAIM_NAMES,
     "citations": CITATION_NAMES,
     "told": TOLD_NAMES,
+    "rubric": RUBRIC_NAMES,
 }
 _USUAL = tuple(name for name in BUILT_IN if TASKS[name].reads.keys().isdisjoint(CHECKS))
 USUAL_READS: Reads = {  # what most tasks of the package read, by family; a field plays one part in all of them
@@ -243,23 +247,27 @@ class EvidenceModel:
             row = self._row(item, answers[0], library, checked=checked)
         return row, pack(self._phrases(item, answers, library, checked)) if parts else b""
 
-    def telling(self, features: FloatArray, told: FloatArray) -> FloatArray:
-        """Features with what a language model said of the claims.
+    def telling(self, features: FloatArray, told: Mapping[str, FloatArray]) -> FloatArray:
+        """Features with what a language model said of the claims and of the nuggets.
 
         Args:
             features: As ``transform`` gives them, shape (n_items, n_features).
-            told: The numbers of ``TOLD_NAMES``, shape (n_items, 5); a row of NaN where it said nothing.
+            told: The numbers of each family of ``TOLD``, a row an item; a row of NaN where it said nothing.
         """
-        first = self.names.index(f"told.{TOLD_NAMES[0]}")
-        known = ~np.isnan(told).any(axis=1)
         filled = features.copy()
-        filled[known, first : first + len(TOLD_NAMES) + 1] = np.column_stack([told[known], np.zeros(known.sum())])
+        for family in TOLD:
+            if family in self.families and family in told:
+                first, values = self.names.index(f"{family}.{_NAMES[family][0]}"), told[family]
+                known = ~np.isnan(values).any(axis=1)
+                filled[known, first : first + values.shape[1] + 1] = np.column_stack(
+                    [values[known], np.zeros(known.sum())]
+                )
         return filled
 
     @property
     def reads_told(self) -> bool:
         """Whether what a language model said of the claims is evidence, too."""
-        return "told" in self.families
+        return not {*TOLD}.isdisjoint(self.families)
 
     def details(self, items: Sequence[Item]) -> list[Checked | None]:
         """What the families that check an answer piece by piece found in each item; None where nothing can be checked.
@@ -335,7 +343,7 @@ class EvidenceModel:
                 values = step_features(run, self.idf.__getitem__) if run.steps else ()
             elif family == PEERS:
                 values = self._beside_peers(item, question, answer, library)
-            elif family == "told":
+            elif family in TOLD:
                 values = ()  # filled in where a model is asked: see ``telling``
             elif family in CHECKS:
                 values = () if checked is None else checked_features(checked)

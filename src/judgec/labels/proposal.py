@@ -16,6 +16,7 @@ from judgec.labels.rows.panel import judges_among
 from judgec.labels.rows.ragelo import is_ragelo, joined
 from judgec.labels.rows.raters import annotator_column, columns_of, fields, rejoined
 from judgec.labels.rows.reasons import reason_columns
+from judgec.records.claim import NUGGETS
 from judgec.records.label import REASON_NAMES
 from judgec.records.scale import Grade, Scale
 from judgec.records.tasks.grade import ONE_TO_FIVE, ONE_TO_FIVE_ACCEPT
@@ -24,7 +25,17 @@ from judgec.records.tasks.spec import PAIR, PREFIXES
 from judgec.records.tasks.winners import winner_of
 from judgec.table.datasheet import Datasheet, as_scale
 from judgec.table.ladders import accepted_from, in_order, is_graded, rank_of, rank_of_phrase
-from judgec.table.rows.cells import DASHES, as_accept, as_grade, as_id, as_number, as_text, is_accept_word, is_missing
+from judgec.table.rows.cells import (
+    DASHES,
+    as_accept,
+    as_grade,
+    as_id,
+    as_number,
+    as_text,
+    holds_nuggets,
+    is_accept_word,
+    is_missing,
+)
 from judgec.table.rows.columns import aspect_columns, infer_task, label_columns, listed, missing_columns, renamed
 from judgec.table.rows.heads import (
     ASPECTS,
@@ -320,23 +331,40 @@ def usual_inputs(file: Table, task: str, rename: Mapping[str, str]) -> dict[str,
         task: What is judged.
         rename: judgec's names by the table's, as somebody said.
 
-    Returns: Those that nobody said; nothing where the task lacks none, or one of which no head is known.
+    Returns: Those that nobody said; nothing but a rubric where the task lacks none, or one of which no head is known.
     """
+    rubric = rubric_head(file, task, rename)
+    rename = {**rename, **rubric}
 
     def lacks(known: Mapping[str, str]) -> bool:
         ours = columns_with([known.get(name, name) for name in file.columns])
         return bool(missing_columns(ours, task, labelled=False))
 
     if not lacks(rename):
-        return {}
+        return rubric
     try:
         look = _Look(file, {theirs: ours for theirs, ours in rename.items() if theirs in file.columns})
         look.find_inputs(task)
     except (InputError, UserError):
-        return {}
+        return rubric
     inputs = {theirs: ours for theirs, ours in look.columns.items() if ours in TASKS[task].inputs}
     found = {theirs: ours for theirs, ours in inputs.items() if theirs not in rename and _is_usual(theirs, ours)}
-    return {} if lacks({**rename, **found}) else found
+    return rubric if lacks({**rename, **found}) else {**rubric, **found}
+
+
+def rubric_head(file: Table, task: str | None, rename: Mapping[str, str]) -> dict[str, str]:
+    """The column of nuggets under another head, such as ``criteria``, where its cells list these; or nothing."""
+    if NUGGETS in {*file.columns, *rename.values()} or (task is not None and NUGGETS not in TASKS[task].inputs):
+        return {}
+    heads = {plain(name) for name in also_called(NUGGETS)}
+    for name in file.columns:
+        if name not in rename and plain(name) in heads:
+            cells = file.column(name)
+            if any(map(holds_nuggets, cells.values)) and all(
+                is_missing(one) or holds_nuggets(one) for one in cells.values
+            ):
+                return {name: NUGGETS}
+    return {}
 
 
 def read_by_heads(found: Mapping[str, str]) -> str:

@@ -1,8 +1,9 @@
 """Reads what a language model said of an answer piece by piece, and makes the further columns of judged rows of it.
 
 A model writes a line a claim: ``supported | the claim | the sentence that decides``. Each is looked up in the item's
-texts, so that a row says where it stands; a sentence that stands in none of them is kept, without a source. Where no
-model was asked, or its lines cannot be read, the evidence's own check by rule stands in.
+texts, so that a row says where it stands; a sentence that stands in none of them is kept, without a source. Of nuggets
+it writes ``given | 2 | the sentence of the answer``. Where no model was asked, or its lines cannot be read, the
+evidence's own check by rule stands in.
 """
 
 import re
@@ -18,6 +19,8 @@ from judgec.records.citation import numbers_of
 from judgec.records.claim import (
     CONTRADICTED,
     NOT_FOUND,
+    NUGGETS,
+    PARTLY,
     SUPPORTED,
     VITAL,
     CheckedClaim,
@@ -39,6 +42,13 @@ _WORDS: Mapping[str, Found] = {
     **dict.fromkeys(("contradicted", "contradicts", "contradiction", "refuted"), CONTRADICTED),
     **dict.fromkeys(("not found", "not supported", "unsupported", "not mentioned", "unknown"), NOT_FOUND),
 }
+_NUGGET_WORDS: Mapping[str, Found] = {
+    **dict.fromkeys(("given", "met", "fully met", "fully given"), SUPPORTED),
+    **dict.fromkeys(("partly", "partly given", "partly met", "partially", "partially met", "partial"), PARTLY),
+    **dict.fromkeys(("missing", "not given", "not met", "unmet"), NOT_FOUND),
+    **dict.fromkeys(("denied", "violated"), CONTRADICTED),
+}
+_NUMBERED = re.compile(r"(?:nugget|criterion)?\s*#?(\d{1,3})\b", re.IGNORECASE)
 _BULLET = re.compile(r"^\s*(?:[-*•]\s+|\(?\d{1,3}[.):]\s+)*")
 _WRAPPING = " \t\"'“”‘’`*_<>"
 _NOTHING = {"", "-", "–", "—", "none", "nothing", "n/a", "null"}
@@ -46,12 +56,12 @@ _WORD = re.compile(r"\w+")
 _LONGEST = 2000  # characters of a claim or sentence that are looked up
 
 
-def read_lines(said: str) -> list[tuple[Found, str, str]]:
-    """Verdict, claim and deciding sentence of each line that has this form; other lines are none."""
+def read_lines(said: str, words: Mapping[str, Found] = _WORDS) -> list[tuple[Found, str, str]]:
+    """Verdict, claim and deciding sentence of each line that begins with one of the words; other lines are none."""
     found = []
     for line in said.splitlines()[:MOST_LINES]:
         verdict, _, rest = _BULLET.sub("", line).strip().strip("|").partition("|")
-        word = _WORDS.get(" ".join(verdict.strip(_WRAPPING).lower().replace("_", " ").split()))
+        word = words.get(" ".join(verdict.strip(_WRAPPING).lower().replace("_", " ").split()))
         claim, _, sentence = rest.partition("|")
         claim, sentence = claim.strip(_WRAPPING), sentence.strip().strip("|").strip(_WRAPPING)
         if word is not None and claim:
@@ -84,14 +94,40 @@ def checked_by(kind: str, item: Item, said: str) -> list[CheckedClaim]:
     return found
 
 
-def told_of(kind: str, items: Sequence[Item], said: Sequence[str]) -> FloatArray:
-    """The numbers of ``evidence.model.TOLD_NAMES`` of each item; NaN where a model said nothing readable.
+def nuggets_by(item: Item, said: str) -> tuple[CheckedNugget, ...]:
+    """An item's nuggets with what a model said of each by its number; empty unless it said something of every one."""
+    nuggets, found = list(map(as_nugget, item.texts(NUGGETS))), dict[int, CheckedNugget]()
+    for verdict, which, sentence in read_lines(said, _NUGGET_WORDS) if nuggets else ():
+        number = _NUMBERED.match(which)
+        if number is not None and 1 <= (n := int(number[1])) <= len(nuggets):
+            found.setdefault(n, CheckedNugget(nuggets[n - 1], verdict, sentence))
+    return tuple(found[n] for n in sorted(found)) if len(found) == len(nuggets) else ()
+
+
+def told_of(kind: str, items: Sequence[Item], said: Sequence[str]) -> dict[str, FloatArray]:
+    """The numbers of the families ``evidence.model.TOLD``, a row an item; NaN where a model said nothing readable.
 
     Args:
         kind: ``CLAIMS`` or ``CITATIONS``.
         items: What was checked.
         said: The model's lines, one text an item.
     """
+    nuggets = [nuggets_by(item, one) for item, one in zip(items, said, strict=True)]
+    return {
+        "told": _told_of_claims(kind, items, said),
+        "rubric": np.array([*map(_told_of_nuggets, nuggets)]).reshape(-1, 4),
+    }
+
+
+def _told_of_nuggets(nuggets: tuple[CheckedNugget, ...]) -> tuple[float, ...]:
+    if not nuggets:
+        return (np.nan,) * 4
+    verdicts = [one.verdict for one in nuggets]
+    shares = [0.5 if share is None else share for share in (recall(nuggets), recall(nuggets, VITAL))]
+    return (*shares, *(verdicts.count(verdict) / len(nuggets) for verdict in (PARTLY, CONTRADICTED)))
+
+
+def _told_of_claims(kind: str, items: Sequence[Item], said: Sequence[str]) -> FloatArray:
     rows = []
     for item, one in zip(items, said, strict=True):
         claims = checked_by(kind, item, one)
@@ -124,9 +160,11 @@ def details_of(
         claims = checked_by(kind, item, said[i]) if said is not None else []
         row: dict[str, object] = {"claims": [one.to_json() for one in claims or _by_rule(checked)]}
         if kind == CLAIMS:
-            nuggets = checked.checked_nuggets if isinstance(checked, CheckedAnswer) else ()
-            if not nuggets and item.texts("nuggets"):  # an empty answer gives none of them
-                nuggets = tuple(CheckedNugget(as_nugget(text), NOT_FOUND) for text in item.texts("nuggets"))
+            nuggets = nuggets_by(item, said[i]) if said is not None else ()
+            if not nuggets and isinstance(checked, CheckedAnswer):
+                nuggets = checked.checked_nuggets
+            if not nuggets and item.texts(NUGGETS):  # an empty answer gives none of them
+                nuggets = tuple(CheckedNugget(as_nugget(text), NOT_FOUND) for text in item.texts(NUGGETS))
             row["found_nuggets"] = [one.to_json() for one in nuggets] if nuggets else None
             row["vital_recall"], row["nugget_recall"] = recall(nuggets, VITAL), recall(nuggets)
         found.append(row)
@@ -142,7 +180,7 @@ def _by_rule(checked: Checked | None) -> list[CheckedClaim]:
     if checked is None:
         return []
     if isinstance(checked, CheckedAnswer):
-        return [one.checked for one in checked.claims]
+        return [one.checked for one in checked.claims] if checked.sourced else []
     return [one for sentence in checked.sentences for one in sentence.checked]
 
 

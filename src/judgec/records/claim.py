@@ -1,20 +1,25 @@
-"""A claim of an answer, a nugget that an answer should give, and what was found of them."""
+"""A claim of an answer, a nugget or criterion that an answer should meet, and what was found of them."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-Found = Literal["supported", "contradicted", "not found"]
+Found = Literal["supported", "partly supported", "contradicted", "not found"]
 Importance = Literal["vital", "okay"]
 SUPPORTED: Found = "supported"
+PARTLY: Found = "partly supported"  # of nuggets alone
 CONTRADICTED: Found = "contradicted"
 NOT_FOUND: Found = "not found"
-VERDICTS: tuple[Found, ...] = (SUPPORTED, CONTRADICTED, NOT_FOUND)
+VERDICTS: tuple[Found, ...] = (SUPPORTED, PARTLY, CONTRADICTED, NOT_FOUND)
 VITAL: Importance = "vital"
 OKAY: Importance = "okay"
 NUGGETS = "nuggets"  # the input that holds them
 
-_WRITTEN = re.compile(r"\s*(vital|okay)\s*:\s*", re.IGNORECASE)
+WEIGHTS: Mapping[Importance, float] = {VITAL: 1.0, OKAY: 0.5}  # of nuggets without one of their own
+GIVEN: Mapping[Found, float] = {SUPPORTED: 1.0, PARTLY: 0.5}  # share of a nugget's weight that an answer earns
+
+_WRITTEN = re.compile(r"\s*(vital|okay|[+-]\d{1,6}(?:\.\d{1,6})?)\s*:\s*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +60,22 @@ class CheckedClaim:
 
 @dataclass(frozen=True, slots=True)
 class Nugget:
-    """A fact that a good answer gives.
+    """A fact that a good answer gives, or a criterion that it meets.
 
     Args:
         text: In words.
         importance: ``vital`` or ``okay`` (TREC RAG 2024).
+        own_weight: Points, in place of those of its importance; below 0 of what an answer should not say (HealthBench).
     """
 
     text: str
     importance: Importance = VITAL
+    own_weight: float | None = None
+
+    @property
+    def weight(self) -> float:
+        """What it is worth beside the others."""
+        return WEIGHTS[self.importance] if self.own_weight is None else self.own_weight
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,37 +88,48 @@ class CheckedNugget:
 
     def to_json(self) -> dict[str, object]:
         """As rows of ``judge`` hold it."""
+        own = self.nugget.own_weight
         return {
             "text": self.nugget.text,
             "importance": self.nugget.importance,
+            **({} if own is None else {"weight": own}),
             "verdict": self.verdict,
             "sentence": self.sentence or None,
         }
 
 
 def as_nugget(text: str) -> Nugget:
-    """The nugget that a text is: ``vital: TEXT``, ``okay: TEXT``, or a text alone, which is vital."""
+    """The nugget that a text is: ``vital: TEXT``, ``okay: TEXT``, ``+3: TEXT``, or a text alone, which is vital."""
     found = _WRITTEN.match(text)
     if found is None:
         return Nugget(text.strip())
-    return Nugget(text[found.end() :].strip(), OKAY if found[1].lower() == OKAY else VITAL)
+    said = text[found.end() :].strip()
+    if found[1][0] in "+-":
+        return Nugget(said, own_weight=float(found[1]))
+    return Nugget(said, OKAY if found[1].lower() == OKAY else VITAL)
+
+
+def is_weighted(text: str) -> bool:
+    """True for a text that says how much a nugget weighs."""
+    return _WRITTEN.match(text) is not None
 
 
 def written(nugget: Nugget) -> str:
     """A nugget as the text that ``as_nugget`` reads."""
-    return f"{nugget.importance}: {nugget.text}"
+    return f"{nugget.importance if nugget.own_weight is None else f'{nugget.own_weight:+g}'}: {nugget.text}"
 
 
 def recall(nuggets: tuple[CheckedNugget, ...], importance: Importance | None = None) -> float | None:
-    """Share of the nuggets that the answer gives, or None where there are none.
+    """Share of the nuggets' weight that the answer earns, half where it gives one partly; None where there are none.
 
     Args:
-        nuggets: All of an item.
+        nuggets: All of an item. What one of a weight below 0 costs is taken from the share, which is never below 0.
         importance: Only those; None counts vital nuggets whole and okay ones half, as the weighted score of TREC does.
 
-    Source: Pradeep et al. (2024), Initial Nugget Evaluation Results for the TREC 2024 RAG Track, section 3.
+    Source: Pradeep et al. (2024), Initial Nugget Evaluation Results for the TREC 2024 RAG Track, section 3; weights
+        below 0: Arora et al. (2025), HealthBench, section 3.
     """
-    weights = {VITAL: 1.0, OKAY: 0.5} if importance is None else {importance: 1.0}
-    whole = sum(weights.get(one.nugget.importance, 0.0) for one in nuggets)
-    given = sum(weights.get(one.nugget.importance, 0.0) for one in nuggets if one.verdict == SUPPORTED)
-    return given / whole if whole else None
+    counted = [one for one in nuggets if importance in {None, one.nugget.importance}]
+    whole = sum(max(0.0, one.nugget.weight) for one in counted)
+    earned = sum(one.nugget.weight * GIVEN.get(one.verdict, 0.0) for one in counted)
+    return max(0.0, earned / whole) if whole else None

@@ -45,6 +45,7 @@ LEADERBOARD: Mapping[str, str] = MappingProxyType(
 CLAIMS: Mapping[str, str] = MappingProxyType(
     {
         "supported": "the contexts or the reference say what the claim says; of a nugget: the answer gives it",
+        "partly supported": "the answer gives a part of the nugget, or meets a part of the criterion",
         "contradicted": "they say otherwise: another figure or name, the opposite, or that it is not so",
         "not found": "they say neither; the sentence beside it is the closest one",
     }

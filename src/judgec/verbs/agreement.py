@@ -15,6 +15,7 @@ from judgec.labels.project import find_project
 from judgec.labels.rows.conversations import DIALOGUE_ID, with_turns
 from judgec.labels.rows.graded import Graded, Reading, StandIns, graded_of
 from judgec.labels.rows.graded_modes import MODES, graded_modes
+from judgec.labels.rows.nuggets import nugget_rows
 from judgec.labels.rows.panel import AnnotatorPanel, by_judge, judges_among, judges_beside
 from judgec.labels.rows.ranges import with_range
 from judgec.labels.rows.raters import annotator_column, is_measured, measured_note
@@ -225,7 +226,7 @@ def agreement(options: AgreementOptions, watch: Watch) -> MeasuredAgreement:  # 
         raise UserError("--judges: chooses among recorded judges; --labels FILE is needed beside it. Give it.")
     if options.orders is not None:
         raise UserError("--orders: is of recorded verdicts; --labels FILE is needed beside it. Give it.")
-    table = as_table(options.file, options.missing)
+    table = nugget_rows(as_table(options.file, options.missing), (*options.expert, *options.judge))
     if options.turn is not None:
         table = with_turns(table, options.turn)
         options = replace(options, cluster=options.cluster or DIALOGUE_ID)

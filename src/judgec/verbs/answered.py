@@ -170,6 +170,8 @@ def _row(answer: Answer, query: Query, *, explain: bool, settings: Mapping[str, 
         row["explain"] = answer.explanation.to_json()
     if query.reference:
         row["reference"] = query.reference
+    if query.nuggets:
+        row["nuggets"] = list(query.nuggets)
     return row
 
 

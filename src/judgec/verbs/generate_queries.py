@@ -55,8 +55,8 @@ class GeneratedQueries:
 
     @cached_property
     def queries(self) -> pd.DataFrame:
-        """A row a query: query_id, query, reference where asked for, lm, seed, its documents and passage."""
-        return pd.DataFrame(list(rows(self.pool, references=self.options.references)))
+        """A row a query: query_id, query, reference and nuggets if wanted, lm, seed, its documents and passage."""
+        return pd.DataFrame(list(rows(self.pool, references=self.options.references, rubrics=self.options.rubrics)))
 
     @cached_property
     def counts(self) -> pd.DataFrame:
@@ -143,7 +143,8 @@ def generate_queries(options: GenerateQueriesOptions, watch: Watch) -> Generated
     filtered = "none" if reliability is None else reliability.name
     report = _report(options, pool, experts, texts, corpus.notes) | {"reliability": filtered}
     report |= spent.to_json()
-    lines = [json.dumps(row, ensure_ascii=False) for row in rows(pool, references=options.references)]
+    kept = rows(pool, references=options.references, rubrics=options.rubrics)
+    lines = [json.dumps(row, ensure_ascii=False) for row in kept]
     write_whole(options.out, "".join(line + "\n" for line in lines))
     return GeneratedQueries(options, pool, report)
 
@@ -193,6 +194,7 @@ def _generator(options: GenerateQueriesOptions, spec: LMSpec, session: Session, 
         found.examples or experts,
         seed=options.seed,
         references=options.references,
+        rubrics=options.rubrics,
         module=found.module,
     )
 

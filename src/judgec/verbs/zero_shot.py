@@ -16,6 +16,7 @@ from judgec.raters.programs import Program, dump_module
 from judgec.raters.registry import judge_module
 from judgec.raters.signatures import fingerprint
 from judgec.records.card import Cost, ProgramCard
+from judgec.records.claim import NUGGETS
 from judgec.records.judgment import Judgments
 from judgec.records.scale import Scale
 from judgec.records.tasks.registry import TASKS, as_task, told_by
@@ -138,7 +139,11 @@ def zero_shot_of_entries(entries: Entries, lm: str, api_base: str | None, said: 
     Source: Rackauckas et al. (2024), RAGElo, whose judges are prompts.
     """
     spec, scale = _task(said)
-    has = {"reference": bool(entries.references), "contexts": bool(entries.retrieved or entries.shared)}
+    has = {
+        "reference": bool(entries.references),
+        "contexts": bool(entries.retrieved or entries.shared),
+        NUGGETS: bool(entries.nuggets),
+    }
     fields = _fields(spec, [name for name, there in has.items() if there])
     why = WHY if spec.pairs else UNLABELLED
     return uncompiled_program(spec, fields, LMSpec.parse(lm, api_base=api_base), why, scale=scale)

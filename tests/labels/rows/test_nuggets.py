@@ -7,6 +7,8 @@ import pytest
 
 from judgec.errors import InputError
 from judgec.labels.labels import read_items, read_labels
+from judgec.labels.rows.nuggets import nugget_rows
+from judgec.table.tables import read_table
 
 ROW = {"query": "What is known?", "answer": "It is deep.", "grade": 3}
 
@@ -41,6 +43,77 @@ def test_nugget_of_another_importance_is_named_with_its_line(tmp_path: Path) -> 
         InputError, match=r"jsonl:1: nuggets: importance 'high'; a text that is vital or okay is needed"
     ):
         read_items(file, task="claims")
+
+
+@pytest.mark.parametrize(
+    "criteria",
+    [
+        [
+            {"criterion": "It is deep.", "points": 5, "criteria_met": True},
+            {"criterion": "It is a lake.", "points": -2, "criteria_met": False},
+        ],
+        ["+5: It is deep.", "-2: It is a lake."],
+        "+5: It is deep.\n-2: It is a lake.",
+    ],
+)
+def test_criteria_with_weights_are_nuggets_and_what_people_found_of_them_is_no_input(
+    tmp_path: Path, criteria: object
+) -> None:
+    row = {**ROW, "contexts": ["It is deep."], "criteria": criteria}
+    read = read_labels(written(tmp_path, row, {**row, "answer": "No.", "grade": 1}))
+
+    assert read.task == "claims"
+    assert read.items[0].inputs["nuggets"] == ("+5: It is deep.", "-2: It is a lake.")
+    items = read_items(written(tmp_path, row), task="claims")
+    assert items[0].inputs["nuggets"] == ("+5: It is deep.", "-2: It is a lake.")
+
+
+def test_criteria_in_prose_are_no_nuggets(tmp_path: Path) -> None:
+    row = {**ROW, "contexts": ["It is deep."], "criteria": "Be brief and name the depth."}
+
+    assert read_labels(written(tmp_path, row, {**row, "answer": "No.", "grade": 1})).task == "grade"
+
+
+def test_weight_that_is_no_number_is_named_with_its_line(tmp_path: Path) -> None:
+    file = written(tmp_path, ROW | {"nuggets": [{"text": "It is deep.", "weight": "much"}]})
+
+    with pytest.raises(InputError, match=r"jsonl:1: nuggets: weight 'much'; a text that is vital or okay is needed"):
+        read_items(file, task="claims")
+
+
+def test_verdicts_of_nuggets_in_two_columns_are_rows_of_grades(tmp_path: Path) -> None:
+    rows = [
+        {
+            "query_id": "q",
+            "nuggets": [
+                {"text": "It is deep.", "assignment": "support"},
+                {"text": "It is old.", "assignment": "partial_support"},
+                {"text": "It is wide.", "assignment": "not_support"},
+            ],
+            "found_nuggets": json.dumps(
+                [
+                    {"text": "It is old.", "verdict": "supported"},
+                    {"text": "It is deep.", "verdict": "partly supported"},
+                    {"text": "It is wide.", "verdict": "contradicted"},
+                ]
+            ),
+        }
+    ]
+    table = nugget_rows(read_table(written(tmp_path, *rows)), ("nuggets", "found_nuggets"))
+
+    assert [(row["nugget"], row["nuggets"], row["found_nuggets"]) for row in table.rows] == [
+        ("It is deep.", 2, 1),
+        ("It is old.", 1, 2),
+        ("It is wide.", 0, 0),
+    ]
+    assert {row["query_id"] for row in table.rows} == {"q"}
+
+
+def test_columns_of_grades_have_no_rows_of_nuggets(tmp_path: Path) -> None:
+    table = read_table(written(tmp_path, {**ROW, "nuggets": ["It is deep."]}))
+
+    assert nugget_rows(table, ("grade", "grade")) is table
+    assert nugget_rows(table, ("nuggets", "nuggets")) is table
 
 
 def test_answer_with_nothing_to_check_it_against_is_no_file_of_claims(tmp_path: Path) -> None:

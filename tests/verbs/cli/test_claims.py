@@ -14,7 +14,7 @@ from judgec.records.tasks.registry import TASKS
 from judgec.verbs.judge import load_judge
 from judgec.verbs.judge_file import judge_file
 from tests.compile.small import Outcome, compiled_from, write
-from tests.service.checking_world import check, cited_row, claims_row, hidden_row, know
+from tests.service.checking_world import check, cited_row, claims_row, hidden_row, know, rubric_row, weigh
 from tests.service.fake_openai import FakeOpenAI
 from tests.verbs.cli.process import CANARY, judgec
 
@@ -147,6 +147,26 @@ def test_calibrator_learns_from_what_a_model_says_of_claims(tmp_path: Path) -> N
 
     assert made["evidence_alone"] is False
     assert found["tau_b"]["value"] > 0.8
+
+
+@pytest.mark.full
+def test_calibrator_learns_what_criteria_weigh_and_people_agree_on_each(tmp_path: Path) -> None:
+    write(tmp_path / "rubric.jsonl", [rubric_row(n) for n in range(160)])
+    with FakeOpenAI(weigh) as server:
+        options = ("--lm", "openai/fake", "--api-base", server.base_url, "--json")
+        made = said(judgec(tmp_path, "compile-judge", "rubric.jsonl", "--name", "r", *options, OPENAI_API_KEY=CANARY))
+        command = ("judge", "rubric.jsonl", "--judge", "r@latest", "--out", "judged.jsonl")
+        judgec(tmp_path, *command, "--api-base", server.base_url, OPENAI_API_KEY=CANARY)
+    columns = ("--expert", "criteria", "--judge", "judge_found_nuggets", "--json")
+    each = said(judgec(tmp_path, "agreement", "judged.jsonl", *columns))
+    whole = said(judgec(tmp_path, "agreement", "judged.jsonl", "--expert", "grade", "--judge", "judge_grade", "--json"))
+
+    assert made["evidence_alone"] is False
+    assert whole["tau_b"]["value"] > 0.8
+    assert (each["n"], each["n_clusters"], each["exact"]["value"]) == (480, 160, 1.0)
+    for row in judged_rows(tmp_path / "judged.jsonl"):
+        met = [one["points"] for one in row["criteria"] if one["criteria_met"]]
+        assert row["judge_nugget_recall"] == pytest.approx(sum(met) / 8)
 
 
 @pytest.mark.full

@@ -87,6 +87,7 @@ _BY_FAMILY = {
     "claims": "sentences",
     "citations": "sentences",
     "told": "sentences",
+    "rubric": "sentences",
 }
 
 

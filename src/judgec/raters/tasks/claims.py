@@ -1,4 +1,4 @@
-"""The judge of claims: which claims of an answer hold, and the grade that follows."""
+"""The judge of claims: which claims of an answer hold, which nuggets it gives, and the grade that follows."""
 
 import dspy
 
@@ -10,7 +10,8 @@ class CheckClaims(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
        no claims.
     2. Of each claim say whether {standard} supports it, contradicts it, or does not say it, and copy the one sentence
        that decides. What you know beside that does not count.
-    3. Where nuggets are given, look which of them the answer gives: it should give the vital ones.
+    3. Where nuggets are given, say of each whether the answer gives it, or meets it. It should give the vital ones and
+       those that weigh most; one whose weight is below 0 it should not give.
     4. Give the one grade whose meaning fits best, then say how sure you are of it.
     """
 
@@ -18,10 +19,14 @@ class CheckClaims(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
     answer: str = dspy.InputField(desc="the answer to check")
     contexts: str = dspy.InputField(desc="the passages that the answer should rest on, numbered")
     reference: str = dspy.InputField(desc="a correct answer; alternatives are separated by ' | '")
-    nuggets: str = dspy.InputField(desc="facts that a good answer gives, numbered, each vital or okay")
+    nuggets: str = dspy.InputField(
+        desc="facts or criteria of a good answer, numbered, each vital, okay or with a weight"
+    )
     checked_claims: str = dspy.OutputField(
         desc="a line a claim, its parts separated by '|': supported, contradicted or not found | the claim in the "
-        "words of the answer | the sentence that decides, copied word for word, or nothing where there is none"
+        "words of the answer | the sentence that decides, copied word for word, or nothing where there is none; then, "
+        "where nuggets are given, a line a nugget: given, partly, missing or denied | its number | the sentence of the "
+        "answer that decides"
     )
     grade: str = dspy.OutputField(desc="the grade alone")
     confidence: int = dspy.OutputField(desc="how sure you are of the grade, 0 (not at all) to 100 (certain)")

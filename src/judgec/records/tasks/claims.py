@@ -1,4 +1,4 @@
-"""The task of grading an answer by its claims: which contexts or reference support, contradict or do not say."""
+"""The task of grading an answer by its claims, or by a rubric of its query: what is supported, denied or missing."""
 
 from judgec.records.claim import NUGGETS
 from judgec.records.scale import Scale
@@ -29,7 +29,9 @@ TASK = TaskSpec(
         "contexts": ("contexts",),
         "claims": ("contexts", "reference", NUGGETS),
         "told": ("answer",),
+        "rubric": (NUGGETS,),
     },
+    also_called={NUGGETS: ("criteria", "criterion", "rubric", "rubrics", "nugget", "nugget_list", "key_facts")},
     rates_answers=True,
     details=("claims", "found_nuggets", "vital_recall", "nugget_recall"),
 )

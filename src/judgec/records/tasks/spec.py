@@ -16,8 +16,11 @@ BY_MODE = f"{MODE_PREFIX}<mode>"  # of a task whose aspects are faults that are 
 PAIR = ("answer_a", "answer_b")
 PAIR_GRADES = ("a", "b", "tie")
 PEERS = "peers"  # what other systems answered to the same query
-FAMILIES = ("document", "answer", "reference", "contexts", "conversation", STEPS, PEERS, "claims", "citations", "told")
-CHECKS = ("claims", "citations", "told")  # families that only tasks read that name them: they cost much
+FAMILIES = (
+    *("document", "answer", "reference", "contexts", "conversation", STEPS, PEERS),
+    *("claims", "citations", "told", "rubric"),
+)
+CHECKS = ("claims", "citations", "told", "rubric")  # families that only tasks read that name them: they cost much
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +51,8 @@ class TaskSpec:
         told_by: Input columns that tell the task where no label column does.
         evidence: The inputs that each family of evidence reads (the first that an item has), by family: ``document``,
             ``answer``, ``reference``, ``contexts``, ``conversation``, ``steps``, ``peers``; default: those called like
-            the family. ``claims``, ``citations`` and ``told`` (what a model said of these) are read by tasks alone
-            that name them.
+            the family. ``claims``, ``citations``, ``told`` (what a model said of these) and ``rubric`` (what it said
+            of nuggets) are read by tasks alone that name them.
         rates_answers: A judge of it can tell which of two systems answers better.
         also_called: What other tools call the task's own columns, for advice in error messages.
         one_of: Inputs of which a file has at least one.

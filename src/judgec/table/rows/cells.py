@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Mapping
 from itertools import pairwise
 
-from judgec.records.claim import NUGGETS, OKAY, VITAL, Nugget, as_nugget, written
+from judgec.records.claim import NUGGETS, OKAY, VITAL, Nugget, as_nugget, is_weighted, written
 from judgec.records.scale import Grade
 
 ACCEPT_WORDS = frozenset({"1", "true", "t", "yes", "y", "accept", "accepted", "pass", "passed", "correct"})
@@ -26,6 +26,7 @@ _SPACED = re.compile(rf"\[\s*(?:{_PIECE.pattern})(?:\s+(?:{_PIECE.pattern}))*\s*
 _SENTENCE = re.compile(r"[.!?…]['\")\]]?\s+$")
 _LIST = re.compile(r"(?:\[|array\()\s*(?:['\"\[{(]|Document\()")
 DOCUMENT_TEXT = ("page_content", "text", "content", "passage", "chunk", "body")  # keys of a document's text
+NUGGET_TEXT = ("text", "criterion", "nugget")  # keys of a nugget's words
 DOCUMENT_IN = ("document", "node", "doc", "payload", "metadata")  # keys of a document within what was retrieved
 _SURROGATES = re.compile("[\ud800-\udfff]")  # JSON can escape half a character; UTF-8 cannot store it
 
@@ -201,17 +202,28 @@ def _listed_in(value: Mapping[str, object]) -> list[object] | None:
 def as_nuggets(value: object) -> tuple[tuple[str, ...], int]:
     """Nuggets as texts that say how important each is, and how many were neither text nor object.
 
-    A list of texts (``vital: ...``, ``okay: ...``; without a word vital) or of objects with ``text`` and
-    ``importance``, as TREC's nuggetizer writes them; a JSON list; or one text with a nugget a line.
+    A list of texts (``vital: ...``, ``okay: ...``, ``+3: ...``; without a word vital) or of objects with ``text`` and
+    ``importance``, as TREC's nuggetizer writes them, or ``criterion`` and ``points``, as HealthBench does; a JSON list;
+    or one text with a nugget a line. What people found of an object is not read: it would tell a judge.
 
     Raises:
-        ValueError: An object without a text, or of another importance.
+        ValueError: An object without a text, of another importance, or whose weight is no number.
     """
     if isinstance(value, str) and not value.lstrip().startswith("["):
         value = value.splitlines()
     parts = [part for part in as_parts(value) if not is_missing(part)]
     odd = sum(not isinstance(part, str | dict) for part in parts)
     return tuple(written(_nugget(as_text(part))) for part in parts), odd
+
+
+def holds_nuggets(value: object) -> bool:
+    """True for a cell that lists nuggets or criteria: objects with one of their keys, or texts with a weight each."""
+    lines = value.splitlines() if isinstance(value, str) and not value.lstrip().startswith("[") else as_parts(value)
+    return bool(lines) and all(
+        any(one.get(name) for name in NUGGET_TEXT) if isinstance(one, Mapping) else is_weighted(as_text(one))
+        for one in lines
+        if not is_missing(one)
+    )
 
 
 def _nugget(text: str) -> Nugget:
@@ -221,11 +233,21 @@ def _nugget(text: str) -> Nugget:
         given = json.loads(text)
     except json.JSONDecodeError:
         return as_nugget(text)
-    said, importance = given.get("text"), given.get("importance") or VITAL
-    if importance not in {VITAL, OKAY} or not isinstance(said, str) or not said.strip():
-        seen = f"importance {importance!r}" if importance not in {VITAL, OKAY} else f"text {said!r}"
-        raise ValueError(f"{NUGGETS}: {seen}; a text that is {VITAL} or {OKAY} is needed. Mend the nugget, or drop it.")
-    return Nugget(said.strip(), importance)
+    said = next((given[name] for name in NUGGET_TEXT if given.get(name)), None)
+    importance = given.get("importance") or VITAL
+    points = next((given[name] for name in ("weight", "points") if given.get(name) is not None), None)
+    weight = None if points is None else as_number(points)
+    faults = {
+        f"importance {importance!r}": importance not in {VITAL, OKAY},
+        f"weight {points!r}": weight is None and points is not None,
+        f"text {said!r}": not isinstance(said, str) or not said.strip(),
+    }
+    if seen := next((fault for fault, applies in faults.items() if applies), ""):
+        raise ValueError(
+            f"{NUGGETS}: {seen}; a text that is {VITAL} or {OKAY} is needed, or one with a number as its weight. "
+            "Mend the nugget, or drop it."
+        )
+    return Nugget(str(said).strip(), importance, weight)
 
 
 def as_grade(value: object) -> Grade | None:

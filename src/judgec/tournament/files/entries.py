@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from judgec.records.citation import Cited, numbers_of, renumbered
+from judgec.records.claim import NUGGETS
 from judgec.records.explanation import Explanation
 from judgec.records.label import Item, Text
 
@@ -31,6 +32,7 @@ class Entries:
         queries: Text by query id, in file order.
         answers: Text by (query id, agent).
         references: A correct answer by query id, where one is known.
+        nuggets: What a good answer says, by query id, where somebody wrote it.
         documents: Text by document id.
         retrieved: Document ids, best first, by (query id, agent).
         shared: Document ids by query id, where nobody says which agent retrieved them.
@@ -47,6 +49,7 @@ class Entries:
     queries: Mapping[str, str]
     answers: Mapping[tuple[str, str], str]
     references: Mapping[str, str] = field(default_factory=dict)
+    nuggets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     documents: Mapping[str, str] = field(default_factory=dict)
     retrieved: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
     shared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -130,6 +133,8 @@ class Entries:
             inputs["contexts"] = contexts
         if query_id in self.references:
             inputs["reference"] = self.references[query_id]
+        if query_id in self.nuggets:
+            inputs[NUGGETS] = self.nuggets[query_id]
         return Item(f"{query_id}/{agent}", query_id, inputs, agent)
 
 

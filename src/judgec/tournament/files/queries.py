@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 from judgec.errors import InputError
 from judgec.labels.rows.items import ALTERNATIVES, digest
-from judgec.table.rows.cells import as_id, as_text, as_texts, is_missing
+from judgec.records.claim import NUGGETS
+from judgec.table.rows.cells import as_id, as_nuggets, as_text, as_texts, is_missing
 from judgec.table.rows.columns import listed, renamed
+from judgec.table.table import Row
 from judgec.table.tables import TableSource, name_of, opened
 
 
@@ -18,11 +20,13 @@ class Query:
         query_id: Its own, or a hash of the text.
         text: As the user asks it.
         reference: A correct answer; empty where none is known.
+        nuggets: What a good answer says; empty where nobody wrote it.
     """
 
     query_id: str
     text: str
     reference: str = ""
+    nuggets: tuple[str, ...] = ()
 
 
 def read_queries(source: TableSource, rename: Mapping[str, str]) -> tuple[Query, ...]:
@@ -58,7 +62,7 @@ def read_queries(source: TableSource, rename: Mapping[str, str]) -> tuple[Query,
         reference = "" if is_missing(given) else as_text(given)
         if isinstance(given, list):
             reference = ALTERNATIVES.join(as_texts(given)[0])
-        known = found.setdefault(query_id, Query(query_id, text, reference))
+        known = found.setdefault(query_id, Query(query_id, text, reference, _nuggets(table.where(index), row, faults)))
         if known.text != text:
             faults.append(
                 f"{table.where(index)}: another text for query_id {query_id!r}; one is valid. Give it another id."
@@ -66,3 +70,12 @@ def read_queries(source: TableSource, rename: Mapping[str, str]) -> tuple[Query,
     if faults:
         raise InputError(faults)
     return tuple(found.values())
+
+
+def _nuggets(where: str, row: Row, faults: list[str]) -> tuple[str, ...]:
+    """The rubric of a query's row; what is wrong with it joins the faults."""
+    try:
+        return () if is_missing(row.get(NUGGETS)) else as_nuggets(row[NUGGETS])[0]
+    except ValueError as fault:
+        faults.append(f"{where}: {fault}")
+        return ()

@@ -13,8 +13,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from judgec.errors import InputError, UserError
 from judgec.labels.rows.items import ALTERNATIVES, digest
 from judgec.records.citation import NUMBER_HERE, own_numbers
+from judgec.records.claim import NUGGETS
 from judgec.records.explanation import Explanation
-from judgec.table.rows.cells import as_id, as_parts, as_text, as_texts, is_missing
+from judgec.table.rows.cells import as_id, as_nuggets, as_parts, as_text, as_texts, is_missing
 from judgec.table.rows.columns import as_rename, listed, named_here, renamed
 from judgec.table.safe_yaml import load_yaml
 from judgec.table.table import Row, Table
@@ -171,6 +172,7 @@ class _Reader:
         self._notes: list[str] = []
         self._queries: dict[str, str] = {}
         self._references: dict[str, str] = {}
+        self._nuggets: dict[str, tuple[str, ...]] = {}
         self._answers: dict[tuple[str, str], tuple[str, str]] = {}  # text and place
         self._documents: dict[str, str] = {}
         self._retrieved: dict[tuple[str, str], list[str]] = {}
@@ -202,8 +204,8 @@ class _Reader:
                     f"{where}: unknown query_id {query_id!r}; the queries file has no such row. Add it."
                 )
                 continue
-            elif not is_missing(row.get("reference")):
-                self._references.setdefault(query_id, _reference(row["reference"]))
+            else:
+                self._wanted(where, query_id, row)
             self._answer(where, (query_id, name), row)
 
     def _answer(self, where: str, key: tuple[str, str], row: Row) -> None:
@@ -329,6 +331,7 @@ class _Reader:
             queries=self._queries,
             answers={key: text for key, (text, _) in self._answers.items()},
             references=self._references,
+            nuggets=self._nuggets,
             documents=self._documents,
             retrieved=retrieved,
             shared={query_id: tuple(ids) for query_id, ids in self._shared.items()},
@@ -352,8 +355,17 @@ class _Reader:
         text = as_text(row["query"])
         if self._queries.setdefault(query_id, text) != text:
             self._faults.append(f"{where}: another text for query_id {query_id!r}; one is valid. Give it another id.")
+        self._wanted(where, query_id, row)
+
+    def _wanted(self, where: str, query_id: str, row: Row) -> None:
+        """What a good answer to the query of a row is."""
         if not is_missing(row.get("reference")):
             self._references.setdefault(query_id, _reference(row["reference"]))
+        if not is_missing(row.get(NUGGETS)):
+            try:
+                self._nuggets.setdefault(query_id, as_nuggets(row[NUGGETS])[0])
+            except ValueError as fault:
+                self._faults.append(f"{where}: {fault}")
 
     def _rows(self, source: TableSource, needed: Sequence[str]) -> Iterator[tuple[str, Row]]:
         table, path = self._table(source), name_of(source)

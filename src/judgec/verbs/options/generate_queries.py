@@ -59,6 +59,7 @@ class GenerateQueriesOptions(Spending):
     ] = ()
     out: Annotated[Path, Option("The queries, JSON lines.", metavar="FILE", panel="Output")] = Path("queries.jsonl")
     references: Annotated[bool, Option("Write a reference answer from the passage, too.")] = False
+    rubrics: Annotated[bool, Option("Write what a good answer says (nuggets, vital and okay) from it, too.")] = False
     reliability: Annotated[str, Option("The filter of queries: a compiled judge, rules, or none.", metavar="NAME")] = (
         "rules"
     )

@@ -112,6 +112,32 @@ def test_prompted_generator_shows_the_experts_and_asks_for_references() -> None:
     assert len(asked.prompts) == 3
 
 
+def test_prompted_generator_asks_for_a_rubric_of_each_question() -> None:
+    def model(system: str, prompt: object) -> dict[str, str]:
+        if "so that an answer can be checked by it" in system:
+            return {"nuggets": "1. vital: It is made of steel.\n- okay: The steel is coated.\nIt does not rust."}
+        return {"queries": "What is it made of?"}
+
+    generator = PromptedGenerator("m", Asked(model), [], rubrics=True)
+    pool = generate(PASSAGES[:1], [generator], per_passage=1, sizes=None)
+    (row,) = rows(pool, references=False, rubrics=True)
+
+    assert row["nuggets"] == [
+        "vital: It is made of steel.",
+        "okay: The steel is coated.",
+        "vital: It does not rust.",
+    ]
+    assert "nuggets" not in next(rows(pool, references=True))
+
+
+def test_rules_write_the_value_that_is_asked_for_as_the_vital_nugget() -> None:
+    passages = list(long_passages(catalogue().documents, "2000t", 0))
+    written = [one for found in RuleGenerator().write(passages[:2], 3) for one in found if isinstance(one, Written)]
+
+    assert len(written) == 6
+    assert all(one.nuggets == (f"vital: {one.reference}",) for one in written)
+
+
 def test_read_list_takes_lines_without_their_numbers() -> None:
     assert read_list("1) First question?\n  * Second question?\nno") == ["First question?", "Second question?"]
 

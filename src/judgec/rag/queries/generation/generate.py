@@ -12,6 +12,7 @@ from judgec.rag.queries.sampling import SampledDocument, seeded
 from judgec.rag.retrieval.parsing.chunking import Chunking
 from judgec.rag.retrieval.parsing.document import Section
 from judgec.rag.retrieval.passages import Passage
+from judgec.records.claim import NUGGETS
 
 PASSAGES = 20  # without --sample and --passages
 AT_ONCE = 16  # passages that a model is given before its shortfall is looked at again
@@ -27,6 +28,7 @@ class Generated:
         lm: Who wrote it.
         seed: Of the run.
         reference: The answer; empty where none was asked for.
+        nuggets: What a good answer says; empty where that was not asked for.
     """
 
     query: str
@@ -34,6 +36,7 @@ class Generated:
     lm: str
     seed: int
     reference: str = ""
+    nuggets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +141,7 @@ def _write(model: _Model, batch: Sequence[Passage], per_passage: int, seed: int)
         if isinstance(written, str):
             model.failed[written.partition(":")[0]] += 1
             continue
-        model.made += [Generated(one.query, passage, name, seed, one.reference) for one in written]
+        model.made += [Generated(one.query, passage, name, seed, one.reference, one.nuggets) for one in written]
     model.given += len(batch)
 
 
@@ -178,12 +181,14 @@ def _shortfall(
     return "\n".join(lines)
 
 
-def rows(pool: Pool, *, references: bool) -> Iterator[dict[str, object]]:
+def rows(pool: Pool, *, references: bool, rubrics: bool = False) -> Iterator[dict[str, object]]:
     """JSON-ready rows, one a query: a file that ``judgec answer``, ``evaluate`` and ``probe`` read."""
     for number, one in enumerate(pool.queries, 1):
         row: dict[str, object] = {"query_id": f"g{number}", "query": one.query}
         if references:
             row["reference"] = one.reference
+        if rubrics:
+            row[NUGGETS] = list(one.nuggets)
         yield {
             **row,
             "lm": one.lm,

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import dspy
@@ -15,6 +15,8 @@ from judgec.rag.retrieval.passages import Passage
 from judgec.rag.rules.facts import Kind, facts_of
 from judgec.raters.fencing import fence
 from judgec.raters.signatures import QUOTED
+from judgec.records.claim import Nugget, as_nugget
+from judgec.records.claim import written as nugget_text
 
 _ITEM = re.compile(r"^\s*(?:[-*•]|\(?\d+[.):])\s*")
 SHORTEST = 8  # characters of a question; less is debris of a list
@@ -42,6 +44,18 @@ class AnswerQuery(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
     answer: str = dspy.OutputField(desc="the answer, or NONE when the passage does not hold it")
 
 
+class WriteRubric(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
+    """Write what a good answer to the question says, from the passage alone, so that an answer can be checked by it.
+
+    Each line is one fact in one short sentence that is understood by itself. It is vital where an answer without it is
+    wrong or of no use, and okay where it is good to have. At most ten lines, the vital ones first.
+    """
+
+    passage: str = dspy.InputField(desc=f"where the answer stands ({QUOTED})")
+    query: str = dspy.InputField(desc=f"the question ({QUOTED})")
+    nuggets: str = dspy.OutputField(desc="a fact a line: 'vital: ' or 'okay: ' and the fact; NONE without any")
+
+
 class QueryGenerator(dspy.Module):  # type: ignore[misc]  # dspy ships no types
     """The module that is compiled: one predictor that writes questions."""
 
@@ -63,10 +77,11 @@ def instructed(text: str) -> QueryGenerator:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A question and, where it was asked for, its answer."""
+    """A question and, where they were asked for, its answer and the nuggets of its rubric."""
 
     query: str
     reference: str = ""
+    nuggets: tuple[str, ...] = ()
 
 
 class Generator(Protocol):
@@ -91,6 +106,7 @@ class PromptedGenerator:
         experts: The experts' questions, all of them examples.
         seed: Tells one run's calls from another's, and orders the examples.
         references: Ask for an answer to each question, in a call of its own.
+        rubrics: Ask for what a good answer says, likewise.
         module: A compiled generator.
     """
 
@@ -102,6 +118,7 @@ class PromptedGenerator:
         *,
         seed: int = 0,
         references: bool = False,
+        rubrics: bool = False,
         module: QueryGenerator | None = None,
     ) -> None:
         self._name = name
@@ -109,6 +126,7 @@ class PromptedGenerator:
         self._experts = tuple(experts)
         self._seed = seed
         self._references = references
+        self._rubrics = rubrics
         self._module = module or QueryGenerator()
 
     @property
@@ -124,7 +142,11 @@ class PromptedGenerator:
             reply if isinstance(reply, str) else [Written(query) for query in read_list(reply["queries"])[:count]]
             for reply in replies
         ]
-        return self._answered(passages, written) if self._references else written
+        if self._references:
+            self._complete(passages, written, AnswerQuery, "answer")
+        if self._rubrics:
+            self._complete(passages, written, WriteRubric, "nuggets")
+        return written
 
     def _inputs(self, passage: Passage, count: int) -> Fields:
         examples = list(self._experts)
@@ -135,7 +157,14 @@ class PromptedGenerator:
             "count": str(count),
         }
 
-    def _answered(self, passages: Sequence[Passage], written: list[list[Written] | str]) -> list[list[Written] | str]:
+    def _complete(
+        self,
+        passages: Sequence[Passage],
+        written: Sequence[list[Written] | str],
+        signature: type[dspy.Signature],
+        output: str,
+    ) -> None:
+        """Ask one thing more of every question that was written: its answer, or its nuggets."""
         places = [(row, k) for row, made in enumerate(written) if not isinstance(made, str) for k in range(len(made))]
         inputs = []
         for row, k in places:
@@ -143,13 +172,15 @@ class PromptedGenerator:
             assert not isinstance(made, str)  # as chosen above
             passage = fence("passage", _titled(passages[row]))
             inputs.append({"passage": passage, "query": fence("query", made[k].query)})
-        replies = ask_fields(dspy.Predict(AnswerQuery), inputs, self._ask, rollout=self._seed or None)
+        replies = ask_fields(dspy.Predict(signature), inputs, self._ask, rollout=self._seed or None)
         for (row, k), reply in zip(places, replies, strict=True):
             made = written[row]
             assert not isinstance(made, str)  # as chosen above
-            answer = "" if isinstance(reply, str) or reply["answer"].strip(" .").upper() == "NONE" else reply["answer"]
-            made[k] = Written(made[k].query, answer)
-        return written
+            said = "" if isinstance(reply, str) or reply[output].strip(" .").upper() == "NONE" else reply[output]
+            if output == "answer":
+                made[k] = replace(made[k], reference=said)
+            else:
+                made[k] = replace(made[k], nuggets=tuple(nugget_text(as_nugget(one)) for one in read_list(said)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +228,9 @@ class RuleGenerator:
         chosen = list(by_sentence.values())
         if style.tables:
             chosen.sort(key=lambda fact: bool(fact.cloze))
-        return [Written(fact.question, fact.value) for fact in chosen[:count]] or "no fact that a rule can ask about"
+        return [
+            Written(fact.question, fact.value, (nugget_text(Nugget(fact.value)),)) for fact in chosen[:count]
+        ] or "no fact that a rule can ask about"
 
 
 def read_list(text: str) -> list[str]:
