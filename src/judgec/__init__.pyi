@@ -184,6 +184,7 @@ def compare(
     a: Judge | str,
     b: Judge | str,
     *,
+    lm: str | None = None,
     out: str | Path | None = None,
     task: str | None = None,
     api_base: str | None = None,

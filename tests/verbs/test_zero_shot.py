@@ -11,11 +11,13 @@ import pytest
 import judgec
 from judgec.errors import UserError
 from judgec.labels.sides.draw import FRESH, trainable
+from judgec.lm.saved_engine import unquote
 from judgec.lm.watch import Silent
 from judgec.verbs.judge_file import next_step
 from judgec.verbs.next_labels import choose_next, read_unlabelled
 from judgec.verbs.options.labels import LabelsOptions
-from tests.compile.small import write
+from tests.compile.small import compiled_from, write
+from tests.service.checking_world import claims_row
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.replies import Call, Outcome, answer
 from tests.verbs.cli.judging import KEY
@@ -247,3 +249,52 @@ def test_a_judge_of_single_answers_sees_the_relevant_documents_of_all_agents_wit
     )  # the page shows what the judge's reasons speak of
     assert "Noise [4: not shown]" in told
     assert "A rumour" not in told
+
+
+LABELLED: list[dict[str, object]] = [
+    {**QUERY, "item_id": str(n), "query_id": str(n), "answer": f"{n % 5} of 5 facts are right.", "grade": 1 + n % 5}
+    for n in range(40)
+]
+
+
+def counts(call: Call) -> Outcome:
+    """Grades an answer by the figure that it begins with."""
+    said = "".join(unquote(call.prompt.inputs.get("answer", "")))
+    place = int(said[0]) if said[:1].isdigit() else 0
+    return answer(call, {one.name: one.labels[min(place, 4)] for one in call.prompt.outputs if one.labels})
+
+
+def test_a_judge_without_labels_is_compared_and_audited_as_any_other_and_nothing_is_saved(home: Path) -> None:
+    file = write(home / "labels.jsonl", LABELLED)
+    with FakeOpenAI(counts) as good, FakeOpenAI(best) as same:
+        judge = judgec.zero_shot("grade", lm="openai/same", api_base=same.base_url, home=home)
+        asked: dict[str, Any] = {"labels": file, "lm": "openai/good", "api_base": good.base_url, "home": home}
+        found = judgec.compare("zero-shot", judge, **asked)
+        audited = judgec.audit("zero-shot", **asked, only=["length"])
+
+    assert found.comparison.a.estimates["exact"].value == 1.0
+    assert found.comparison.b.estimates["exact"].value == 8 / 40
+    assert found.report["a"] == {"program": "zero-shot", "version": None, "lm": "openai/good"}
+    assert audited.findings.index.tolist() == ["length"]
+    assert audited.report["mlflow_run_id"] is None
+    assert not (home / "programs").exists()
+
+
+def test_a_judge_without_labels_stands_beside_a_compiled_one_on_its_test_items(home: Path) -> None:
+    rows = [claims_row(n) for n in range(60)]
+    compiled_from(home, rows, name="own", lm="embedded")
+    with FakeOpenAI(best) as server:
+        asked: dict[str, Any] = {"lm": "openai/good", "api_base": server.base_url, "home": home}
+        asked["labels"] = write(home / "labels.jsonl", rows)
+        found = judgec.compare("zero-shot", "own@1", **asked)
+
+    assert found.b == "own@1"
+    assert found.comparison.a.n == found.comparison.b.n == 60 - int(str(found.report["left_out"])) > 0
+
+
+def test_a_judge_without_labels_needs_some_to_be_compared_on(home: Path) -> None:
+    with pytest.raises(UserError, match="--labels FILE names what it is held against"):
+        judgec.compare("zero-shot:grade", "zero-shot:grade", lm="openai/good", home=home)
+    file = write(home / "labels.jsonl", LABELLED)
+    with pytest.raises(UserError, match="--lm MODEL is needed"):
+        judgec.compare("zero-shot:grade", "zero-shot:grade", labels=file, home=home)

@@ -132,7 +132,7 @@ def audit(options: AuditOptions, watch: Watch) -> JudgeAudit:
         >>> found.findings.index.tolist()
         ['length']
     """
-    judge = given_judge(options.judge, home=options.home, lm=options.lm, api_base=options.api_base)
+    judge = given_judge(options.judge, home=options.home, lm=options.lm, api_base=options.api_base, labels=options)
     require_better_above(judge.program.card.task, f"--judge {judge.name}")
     if options.anchor is None:
         return _audited(options, judge, watch)
@@ -173,15 +173,17 @@ def _audited(options: AuditOptions, judge: GivenJudge, watch: Watch) -> JudgeAud
             source=found.source,
             seed=options.seed,
         )
-        card = programs.record_audit(judge.home, judge.name, made)
-        put_audits(judge.home, card, made.findings if card.audit is None else card.audit.findings)
-        watch.stage("track", store.shown)
-        logged = tracker.log_audit(_run_of(card, made, judge.home, started))
+        card, run = judge.program.card, None
+        if judge.saved:
+            card = programs.record_audit(judge.home, judge.name, made)
+            put_audits(judge.home, card, made.findings if card.audit is None else card.audit.findings)
+            watch.stage("track", store.shown)
+            run = tracker.log_audit(_run_of(card, made, judge.home, started)).run_id
     report: dict[str, object] = {
         "judge": {"program": card.name, "version": card.version},
         **made.to_json(),
         **spent.to_json(),
-        "mlflow_run_id": logged.run_id,
+        "mlflow_run_id": run,
         "notes": _notes(found, card),
     }
     return JudgeAudit(judge.name, judge.home, card, report, _held(made), _demanded(card, made), audit=made)

@@ -33,7 +33,7 @@ from judgec.stats.agreement.compare import Comparison, Differing
 from judgec.stats.agreement.compare import compare as compared
 from judgec.stats.intervals.significance import level_for_look
 from judgec.verbs.frames import frame_part
-from judgec.verbs.given_judge import GivenJudge, given_judge
+from judgec.verbs.given_judge import GivenJudge, given_judge, is_unlabelled
 from judgec.verbs.options.compare import CompareOptions
 from judgec.verbs.source import JudgeLabels, labels_for
 from judgec.verbs.spending import account_for, session_for
@@ -125,8 +125,7 @@ def compare(options: CompareOptions, watch: Watch) -> JudgeComparison:
         >>> float(found.table.loc["tau_b", "difference"])
         0.0
     """
-    a = given_judge(options.a, home=options.home, api_base=options.api_base)
-    b = given_judge(options.b, home=options.home, api_base=options.api_base)
+    a, b = _given(options)
     _require_same_scale(a.program.card, b.program.card)
     if options.out is not None and not options.out.parent.is_dir():
         raise UserError(f"--out {options.out}: no such folder {options.out.parent}; create it, or name another.")
@@ -157,6 +156,17 @@ def compare(options: CompareOptions, watch: Watch) -> JudgeComparison:
     return JudgeComparison(a.name, b.name, found, report, tuple(said), constructed)
 
 
+def _given(options: CompareOptions) -> tuple[GivenJudge, GivenJudge]:
+    """Both judges; one without labels is asked what the other is."""
+    pair, found = (options.a, options.b), dict[int, GivenJudge]()
+    for place in sorted((0, 1), key=lambda place: is_unlabelled(pair[place], options.home)):
+        like = next((one.program.card for one in found.values()), None)
+        one = pair[place]
+        lm = options.lm if isinstance(one, str) and is_unlabelled(one, options.home) else None
+        found[place] = given_judge(one, home=options.home, lm=lm, api_base=options.api_base, labels=options, like=like)
+    return found[0], found[1]
+
+
 def _require_same_scale(a: ProgramCard, b: ProgramCard) -> None:
     for what, one, other in (
         ("task", a.task, b.task),
@@ -173,18 +183,19 @@ def _require_same_scale(a: ProgramCard, b: ProgramCard) -> None:
 
 def _labels(options: CompareOptions, a: GivenJudge, b: GivenJudge) -> JudgeLabels:
     """The labels to compare on: those given, or those that both versions were tested on."""
-    card = a.program.card
-    if options.labels is None and card.split_digest != b.program.card.split_digest:
+    own, other = (a, b) if a.saved else (b, a)
+    card = own.program.card
+    if options.labels is None and other.saved and card.split_digest != other.program.card.split_digest:
         raise UserError(
             f"{a.name} and {b.name}: tested on different items; the same are needed. "
             "Give labels with --labels FILE: items that neither was compiled on are used."
         )
-    read = labels_for(options, a.program, b.program, environ=os.environ, task=options.task)
+    read = labels_for(options, own.program, other.program, environ=os.environ, task=options.task)
     if options.labels is None:
-        found = recorded_split(with_swapped_together(read.label_set), a.program.split).digests["test"]
+        found = recorded_split(with_swapped_together(read.label_set), own.program.split).digests["test"]
         if found != card.split_digest:
             raise UserError(
-                f"{read.source}: its test items are not those that {a.name} was tested on; the file has changed. "
+                f"{read.source}: its test items are not those that {own.name} was tested on; the file has changed. "
                 "Restore it, or give labels with --labels FILE."
             )
     return read
@@ -209,6 +220,8 @@ def _judged(
 def _known(judge: GivenJudge) -> dict[str, object]:
     """Which judge, how often its test split has been looked at under any name, and the error level that has spent."""
     card, home = judge.program.card, judge.home
+    if not judge.saved:
+        return {"program": card.name, "version": None, "lm": card.lm.get("model")}
     memory = read_memory(home, card.name)
     tested = next(version for version in memory.own if version.number == card.version)
     own = sum(look.test == card.split_digest for look in read_family(home, card.name).looks)
@@ -276,6 +289,8 @@ def _looks(found: JudgeComparison) -> list[str]:
     spent = set()
     for known in (found.report["a"], found.report["b"]):
         assert isinstance(known, dict)  # as compare makes it
+        if known["version"] is None:  # without labels no test split is its own
+            continue
         looks, level = known["looks"], known["level_spent"]
         spent.add(f"{known['program']}: {looks} looks at this test split have spent {level:.3f} of .05")
     return sorted(spent)

@@ -3,10 +3,18 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from judgec.errors import UserError
+from judgec.lm.spec import LMSpec
 from judgec.raters import programs
+from judgec.raters.judge import load_judge as load_compiled
 from judgec.raters.programs import Program
+from judgec.records.card import ProgramCard
 from judgec.table import seal
+from judgec.verbs.frames import as_table, is_path
 from judgec.verbs.judge import Judge, load_judge
+from judgec.verbs.options.shared import HeldOutLabels
+from judgec.verbs.workspace import Workspace
+from judgec.verbs.zero_shot import NAME, UncompiledJudge, is_zero_shot, zero_shot_like, zero_shot_of_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,20 +39,37 @@ class GivenJudge:
         """Folder of its programs/."""
         return self.judge.home
 
+    @property
+    def saved(self) -> bool:
+        """Whether it is among the programs; a judge without labels is not."""
+        return self.program.card.version > 0
 
-def given_judge(judge: Judge | str, *, home: Path, lm: str | None = None, api_base: str | None = None) -> GivenJudge:
+
+def given_judge(
+    judge: Judge | str,
+    *,
+    home: Path,
+    lm: str | None = None,
+    api_base: str | None = None,
+    labels: HeldOutLabels | None = None,
+    like: ProgramCard | None = None,
+) -> GivenJudge:
     """The judge of a name below ``home``, or the one that was given, with its own home.
 
     Args:
-        judge: ``NAME[@VERSION]``, or a judge.
+        judge: ``NAME[@VERSION]``, a judge, or ``zero-shot[:TASK]``.
         home: Folder of programs/, for a name.
-        lm: Another model than its own.
+        lm: Another model than its own; that of a judge without labels.
         api_base: Another endpoint than its own.
+        labels: What it is held against, which says which inputs a judge without labels is shown.
+        like: The judge that one without labels stands beside: its task, scale and inputs are the other's.
 
     Raises:
-        UserError: There is no such judge.
+        UserError: There is no such judge; or one without labels has no model, or nothing says what it judges.
         ArtifactError: Its files do not fit this version of judgec.
     """
+    if is_unlabelled(judge, home):
+        return _unlabelled(judge, home, lm, api_base, labels, like)
     if isinstance(judge, str):
         loaded = load_judge(judge, home=home, lm=lm, api_base=api_base)
     elif lm is None and api_base is None:
@@ -54,3 +79,32 @@ def given_judge(judge: Judge | str, *, home: Path, lm: str | None = None, api_ba
         loaded = load_judge(judge.name, home=judge.home, lm=lm, api_base=base, allow_modified=allowed)
     with seal.reading(loaded.allow_modified):
         return GivenJudge(loaded, programs.load(loaded.home, loaded.name))
+
+
+def is_unlabelled(judge: Judge | str, home: Path) -> bool:
+    """True for a judge that learned from no label."""
+    return is_zero_shot(judge, home) if isinstance(judge, str) else isinstance(judge, UncompiledJudge)
+
+
+def _unlabelled(
+    judge: Judge | str,
+    home: Path,
+    lm: str | None,
+    api_base: str | None,
+    labels: HeldOutLabels | None,
+    like: ProgramCard | None,
+) -> GivenJudge:
+    """A judge that learned from no label, for the inputs of the labels that it is held against."""
+    name = judge if isinstance(judge, str) else f"{NAME}:{judge.card.task}"
+    if not isinstance(judge, str):
+        home, lm, api_base = judge.home, lm or judge.spec.model, judge.spec.api_base or api_base
+    if like is not None and name.partition(":")[2] in {"", like.task}:
+        program = zero_shot_like(like, lm, api_base)
+    elif labels is None or labels.labels is None:
+        raise UserError(f"{name}: no labels of its own; --labels FILE names what it is held against. Add it.")
+    else:
+        given = labels.labels
+        file = str(given) if is_path(given) else as_table(given, labels.missing)
+        program = zero_shot_of_file(name, file, labels.columns, lm, api_base)
+    spec = LMSpec.from_card(program.card.lm, api_base=api_base)
+    return GivenJudge(Judge(program.card, load_compiled(program), spec, Workspace(home)), program)

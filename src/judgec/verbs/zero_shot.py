@@ -45,6 +45,7 @@ HEAD = 200  # lines of a file that say which inputs its items have
 ASPECTS = ("grade",)  # what the labels of one verdict are called
 FEW = 50  # labels that people may be asked for in a first hour
 _REACH = 1.96 * (0.25 / FEW) ** 0.5  # half the widest 95 % interval of a share of so many
+UNTESTED = f"it learned from no label, so that no test set is its own; {FEW} labels compile it"
 UNLABELLED = (
     f"no label was given, so nobody knows how far {NAME} agrees with people; {FEW} labels measure and compile it"
 )
@@ -155,13 +156,13 @@ def is_zero_shot(name: str, home: Path) -> bool:
 
 
 def zero_shot_of_file(
-    name: str, file: str, columns: Mapping[str, str], lm: str | None, api_base: str | None
+    name: str, file: str | Table, columns: Mapping[str, str], lm: str | None, api_base: str | None
 ) -> Program:
     """The uncompiled judge of the items of a file.
 
     Args:
         name: ``zero-shot``, ``zero-shot:TASK`` or ``zero-shot:umbrela``; without a task the columns tell it.
-        file: What is judged; its first rows say which inputs there are.
+        file: What is judged, or its rows; the first rows say which inputs there are.
         columns: judgec's names by the file's.
         lm: The model that it asks.
         api_base: Its endpoint.
@@ -171,7 +172,7 @@ def zero_shot_of_file(
         InputError: The file cannot be read.
     """
     model, said = require_model(lm), name.partition(":")[2]
-    head = as_it_stands(file, head=HEAD)
+    head = file if isinstance(file, Table) else as_it_stands(file, head=HEAD)
     ours = {columns.get(column, column) for column in head.columns}
     spec, scale = _task(said) if said else (told_by(ours), None)
     for task in (spec,) if spec is not None else TASKS.values():
@@ -187,8 +188,29 @@ def zero_shot_of_file(
     return uncompiled_program(spec, _fields(spec, ours), asked, why, scale=scale)
 
 
+def zero_shot_like(card: ProgramCard, lm: str | None, api_base: str | None) -> Program:
+    """The prompt that another judge was compiled from: its task, scale, aspects and inputs.
+
+    Args:
+        card: Of the other judge.
+        lm: The model that it asks.
+        api_base: Its endpoint.
+
+    Raises:
+        UserError: No model.
+    """
+    asked = LMSpec.parse(require_model(lm, NAME), api_base=api_base)
+    return uncompiled_program(TASKS[card.task], card.fields, asked, UNTESTED, scale=card.scale, aspects=card.aspects)
+
+
 def uncompiled_program(
-    spec: TaskSpec, fields: Sequence[str], lm: LMSpec, why: str, *, scale: Scale | None = None
+    spec: TaskSpec,
+    fields: Sequence[str],
+    lm: LMSpec,
+    why: str,
+    *,
+    scale: Scale | None = None,
+    aspects: tuple[str, ...] = (),
 ) -> Program:
     """The prompt of a task as if it had been saved: no calibration, no test, never promoted.
 
@@ -198,8 +220,9 @@ def uncompiled_program(
         lm: The model that it asks.
         why: It is not promoted.
         scale: Another than the task's.
+        aspects: Others than the task's.
     """
-    scale, aspects = scale or spec.scale, spec.usual_aspects or tuple(spec.aspects) or ASPECTS
+    scale, aspects = scale or spec.scale, aspects or spec.usual_aspects or tuple(spec.aspects) or ASPECTS
     fields = tuple(sorted(fields))
     module = judge_module(spec.name, scale, aspects, fields)
     card = ProgramCard(

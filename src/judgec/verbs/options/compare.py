@@ -17,9 +17,15 @@ class CompareOptions(Spending, HeldOutLabels):
 
     a: Annotated[
         "Judge | str",
-        Option("NAME[@VERSION]: @champion, @latest or a number.", metavar="A", positional=True, panel="What"),
+        Option(
+            "NAME[@VERSION]: @champion, @latest or a number; zero-shot[:TASK].",
+            metavar="A",
+            positional=True,
+            panel="What",
+        ),
     ]
     b: Annotated["Judge | str", Option("The other judge.", metavar="B", positional=True, panel="What")]
+    lm: Annotated[str | None, Option("The model of zero-shot.", metavar="MODEL", panel="Model")] = None
     out: Annotated[
         Path | None, Option("The file for the items on which the two differ.", metavar="OUT.jsonl", panel="Output")
     ] = None
