@@ -17,9 +17,13 @@ from judgec.raters.tasks.preference import CITATIONS, MARKED, NO_DOCUMENTS, weig
 from judgec.records.game import Pairing
 from judgec.tournament.files.entries import Entries
 from judgec.tournament.files.reading import Sources, read_entries
-from judgec.tournament.play import PairPlayer
+from judgec.tournament.leaderboard import make_leaderboard
+from judgec.tournament.play import PairPlayer, as_games
 from judgec.tournament.pooling import Relevance, Showing, missing_citations
+from judgec.tournament.report.drill import drilled
+from judgec.tournament.report.evaluation import Evaluation
 from tests.raters.engine import ScriptedEngine, asking, reply
+from tests.records.test_card import make_card
 from tests.tournament.league import comparer
 
 DOCUMENTS = {f"d{n}": f"Fact {word}." for n, word in enumerate(["ash", "bay", "cob", "den", "elm", "fir"], 1)}
@@ -243,3 +247,30 @@ def test_cited_texts_are_the_same_before_and_after_pooling(
                 assert int(after) > len(pool)
             else:
                 assert pool[int(after) - 1] == text
+
+
+@pytest.mark.parametrize("agents", [("x", "y"), ("x", "y", "z")])
+def test_page_shows_answers_and_documents_with_the_numbers_that_the_judge_saw(agents: tuple[str, ...]) -> None:
+    league = entries(answers={("q", agent): ANSWERS[agent] for agent in agents})
+    engine = ScriptedEngine(lambda *_: reply("tie").replace("## grade ##", "## preference ##"))
+    showing = Showing(league)
+    player = PairPlayer(league, AskedJudges.alone(comparer(), asking(engine).run), showing, answers=showing.answers)
+    played = player.play([Pairing("q", a, b) for a, b in combinations(agents, 2)])
+    board = make_leaderboard(as_games(played, league), tournaments=2, resamples=5)
+    (case,) = drilled(Evaluation(league, make_card(), board, played, showing=showing))
+
+    for side in case.sides:
+        documents = {int(text[1 : text.index("]")]): text for text in side.texts["contexts"]}
+        (answer,) = side.texts["answer"]
+        marks = [mark[1] or mark[3] for mark in MARK.finditer(answer)]
+        assert len(marks) == len(CITED[side.who])
+        for said, words in zip(marks, CITED[side.who], strict=True):
+            texts = [documents[int(number)] for number in re.findall(r"\d+", said) if words != ["nothing"]]
+            assert [text for text in texts if not any(word in text for word in words)] == []
+    here, moved = list(showing("q", *agents)), 0
+    for one, note in zip(played, case.notes, strict=True):
+        seen = list(showing("q", one.game.agent_a, one.game.agent_b))
+        others = {int(own): int(page) for page, own in re.findall(r"\[(\d+)\] as \[(\d+)\]", note.said)}
+        assert [here[others.get(n, n) - 1] for n in range(1, len(seen) + 1)] == seen
+        moved += bool(others)
+    assert bool(moved) is (len(agents) > 2)

@@ -145,7 +145,7 @@ class Showing:
 
     def __call__(self, query_id: str, *agents: str) -> tuple[str, ...]:
         """The documents of the agents' pool as texts, best first, whatever the order of the agents."""
-        return tuple(self._shown(query_id, agents).values())
+        return tuple(self.documents(query_id, agents).values())
 
     def answers(self, query_id: str, *agents: str) -> tuple[str, ...]:
         """The agents' answers, with their citations by the numbers that the documents have in the pool.
@@ -157,7 +157,7 @@ class Showing:
         if not pool and not any(cited):
             return tuple(self.entries.answers[query_id, agent] for agent in agents)
         others = sorted({doc_id for documents in cited for doc_id in documents.values()})
-        numbers = numbered(dict(enumerate(self._shown(query_id, agents), 1)), [*pool, *others])
+        numbers = numbered(dict(enumerate(self.documents(query_id, agents), 1)), [*pool, *others])
         return tuple(self.entries.answer(query_id, agent, numbers) for agent in agents)
 
     @property
@@ -166,8 +166,8 @@ class Showing:
         best = VERY_RELEVANT if self.relevance is None else self.relevance.best
         return min(VERY_RELEVANT, best) if self.threshold is None else self.threshold
 
-    def _shown(self, query_id: str, agents: Sequence[str]) -> dict[str, str]:
-        """Texts of the documents that are shown, by id, in order."""
+    def documents(self, query_id: str, agents: Sequence[str]) -> dict[str, str]:
+        """Texts of the documents of the agents' pool that are shown, by id, in the order of their numbers."""
         pool = self.entries.pool(query_id, *agents)
         grades = {doc_id: self._grade(query_id, doc_id) for doc_id in pool}
         relevant = any(grade is not None and grade >= self.least for grade in grades.values())

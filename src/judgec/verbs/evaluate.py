@@ -287,6 +287,7 @@ def _evaluated(
         board=make_leaderboard(games, source="evaluate", seed=seed),
         played=played,
         unproven=panel.unproven,
+        showing=player.contexts if isinstance(player, PairPlayer) and isinstance(player.contexts, Showing) else None,
         marks=marks,
         tie_band=_tie_band(card) if marks else "",
         retrieval=None if relevance is None else retrieval_table(entries, relevance, cutoff=options.cutoff, seed=seed),

@@ -49,13 +49,24 @@ def _query(found: Evaluation, query: str, games: list[Played]) -> BrowsedCase:
         differs=any(one.flipped for one in games),
         unscored=next((one.game.unscored for one in games if one.game.winner is None), None),
         distance=points[best[0]] - points[best[-1]],
-        sides=[_answer(found, query, agent) for agent in best],
-        notes=[_game(one) for one in games],
+        sides=[_answer(found, query, agent, agents) for agent in best],
+        notes=[_game(one, _renumbered(found, one, agents)) for one in games],
         texts={"query": (found.entries.queries[query],), **({"reference": (reference,)} if reference else {})},
     )
 
 
-def _answer(found: Evaluation, query: str, agent: str) -> CaseSide:
+def _renumbered(found: Evaluation, one: Played, agents: list[str]) -> str:
+    """Which documents had other numbers before the judge of a game than on the page, where all agents' stand."""
+    if found.showing is None or len(agents) == 2:
+        return ""
+    query, pair = one.game.query_id, (one.game.agent_a, one.game.agent_b)
+    here = {doc_id: n for n, doc_id in enumerate(found.showing.documents(query, agents), 1)}
+    seen = {doc_id: n for n, doc_id in enumerate(found.showing.documents(query, pair), 1)}
+    moved = [f"[{here[doc_id]}] as [{n}]" for doc_id, n in seen.items() if here.get(doc_id, n) != n]
+    return f"The judge saw {', '.join(moved)}." if moved else ""
+
+
+def _answer(found: Evaluation, query: str, agent: str, agents: list[str]) -> CaseSide:
     entries, mark = found.entries, found.marks.get((query, agent))
     grade, reason = "", ""
     if mark is not None:
@@ -66,11 +77,17 @@ def _answer(found: Evaluation, query: str, agent: str) -> CaseSide:
             votes = {name: NO_NUMBER if one is None else number(one) for name, one in mark.votes.items()}
             grade = f"{grade}; {', '.join(map(' '.join, votes.items()))}"
         reason = mark.reason
-    item = (None if mark is None else mark.item) or entries.item(query, agent)
-    contexts = item.texts("contexts")[:MOST_CONTEXTS]
+    if found.showing is None:
+        item = (None if mark is None else mark.item) or entries.item(query, agent)
+        answer, contexts = item.text("answer"), item.texts("contexts")
+    else:  # with the numbers that its judge saw
+        answer = found.showing.answers(query, *agents)[agents.index(agent)]
+        shown, own = found.showing.documents(query, agents), {*entries.ranking(query, agent)}
+        contexts = tuple(f"[{n}] {shown[doc_id]}" for n, doc_id in enumerate(shown, 1) if doc_id in own)
+    contexts = contexts[:MOST_CONTEXTS]
     consensus, said = _experts(found, (query, agent))
     grade = "; ".join(filter(None, (grade, f"experts {consensus}" if consensus else "")))
-    texts = {"answer": (item.text("answer"),), **({"contexts": contexts} if contexts else {})}
+    texts = {"answer": (answer,), **({"contexts": contexts} if contexts else {})}
     if (query, agent) in entries.why:
         texts[WHY] = entries.why[query, agent].why()
     return CaseSide(agent, grade, texts | ({"experts": said} if said else {}), reason)
@@ -94,7 +111,7 @@ def _in_words(grades: Mapping[str, str]) -> str:
     return next(iter(grades.values())) if len(grades) == 1 else ", ".join(map(" ".join, grades.items()))
 
 
-def _game(one: Played) -> CaseNote:
+def _game(one: Played, renumbered: str) -> CaseNote:
     game = one.game
     results = {"a": f"{game.agent_a} wins", "b": f"{game.agent_b} wins", "tie": "tie"}
     result = results.get(game.winner or "", f"unscored: {game.unscored}")
@@ -104,4 +121,7 @@ def _game(one: Played) -> CaseNote:
     votes = f". The jury: {said}" if said else ""
     bare = ". Judged without documents." if one.without_contexts and not turned else ""
     bare = " Judged without documents." if one.without_contexts and turned else bare
-    return CaseNote(f"{game.agent_a} – {game.agent_b}", f"{result}{scores}{votes}{turned}{bare}", one.reason)
+    said = f"{result}{scores}{votes}{turned}{bare}"
+    if renumbered:
+        said = f"{said}{'' if turned or bare else '.'} {renumbered}"
+    return CaseNote(f"{game.agent_a} – {game.agent_b}", said, one.reason)

@@ -16,7 +16,7 @@ from judgec.tournament.files.graded import GradedAgents
 from judgec.tournament.gate import Held
 from judgec.tournament.leaderboard import Leaderboard
 from judgec.tournament.play import Cell, Mark, Played
-from judgec.tournament.pooling import Relevance
+from judgec.tournament.pooling import Relevance, Showing
 from judgec.tournament.report.aspects import AspectTest
 from judgec.tournament.report.costs import costs_json
 from judgec.tournament.report.effects import MainEffect
@@ -35,6 +35,7 @@ class Evaluation:
         played: Every game, in the order played.
         unproven: Why the judge is not proven, or empty.
         unmeasured: Why its known agreement does not hold of these answers, or empty.
+        showing: What a comparing judge was shown, or None.
         marks: A judge of single answers: what it said of each, by query and agent.
         tie_band: Such a judge's, in words; empty otherwise.
         retrieval: The retrieval table, or None.
@@ -57,6 +58,7 @@ class Evaluation:
     played: tuple[Played, ...]
     unproven: str = ""
     unmeasured: str = ""
+    showing: Showing | None = None
     marks: Mapping[Cell, Mark] = field(default_factory=dict)
     tie_band: str = ""
     retrieval: RetrievalTable | None = None
