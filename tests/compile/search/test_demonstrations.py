@@ -5,8 +5,21 @@ import numpy as np
 import pytest
 
 from judgec.compile.search.candidates import first_predictor
-from judgec.compile.search.demonstrations import BOOTSTRAPPED, LABELLED, SET_SIZES, Demonstrations, demonstration_sets
+from judgec.compile.search.demonstrations import (
+    BOOTSTRAPPED,
+    LABELLED,
+    LEAST_ROOM,
+    LEFT_OUT,
+    SET_SIZES,
+    SHARE,
+    WINDOW,
+    Demonstrations,
+    condensed,
+    demonstration_sets,
+    room_of,
+)
 from judgec.compile.search.task import Sizes, Task
+from judgec.records.label import Item
 from judgec.records.scale import ACCEPT_SCALE
 from tests.compile.search.world import world
 from tests.service.fake_openai import FakeOpenAI
@@ -69,3 +82,49 @@ def test_labels_of_accepts_alone_make_demonstrations_too(task: Task) -> None:
 def test_effort_is_as_many_sets_as_a_race_has_room_for() -> None:
     sizes = Sizes(slices=(15, 35, 65, 100), pool=50, room=590, reflection=False)
     assert Demonstrations((LABELLED,)).effort(sizes).candidates == 15
+
+
+def test_condensed_item_keeps_the_part_of_the_passage_that_decides_and_the_numbers_of_the_others() -> None:
+    filler = "The market of the town is on Fridays. " * 40
+    decisive = "The lighthouse was built in 1874."
+    item = Item(
+        "i",
+        "q",
+        {
+            "query": "How old is the town's lighthouse?",
+            "answer": "It is of 1874, as it was built then [2].",
+            "contexts": (filler, f"{filler}{decisive} {filler}", "Fish is sold."),
+        },
+    )
+    found = condensed(item)
+
+    first, second, third = found.texts("contexts")
+    assert (first, third) == (LEFT_OUT, LEFT_OUT)
+    assert decisive in second
+    assert second.startswith("… ")
+    assert second.endswith(" …")
+    assert len(second) <= WINDOW + 4
+    assert (found.text("query"), found.text("answer")) == (item.text("query"), item.text("answer"))
+    assert condensed(found) == found
+
+
+def test_condensed_document_keeps_the_part_that_is_nearest_to_the_query_and_short_items_stay() -> None:
+    query, filler = "How deep is the harbour?", "Gulls fly. " * 90
+    ending = Item("i", "q", {"query": query, "document": f"{filler}The harbour is 9 m deep."})
+    short = Item("j", "q", {"query": query, "document": "The harbour is 9 m deep.", "contexts": ("It is.", "Yes.")})
+
+    assert condensed(ending).text("document").endswith("The harbour is 9 m deep.")
+    assert len(condensed(ending).text("document")) <= WINDOW + 2
+    assert condensed(short) == short
+
+
+def test_demonstrations_are_a_share_of_the_prompt_and_short_ones_have_some_room(task: Task) -> None:
+    predict = first_predictor(task.module)
+    long = [Item(str(n), str(n), {"query": "?", "answer": "a" * 70_000}) for n in range(3)]
+    room, whole = room_of(predict, long), 70_001
+
+    assert room_of(predict, task.train.items) == LEAST_ROOM
+    assert room / (room + whole + len(predict.signature.instructions)) == pytest.approx(SHARE, abs=0.01)
+    for found in demonstration_sets(task, (LABELLED,), 3):
+        demos = first_predictor(found.module).demos
+        assert sum(len(demo.query) + len(demo.answer) for demo in demos) <= LEAST_ROOM + 16 * 10

@@ -3,20 +3,30 @@
 *Labelled* ones carry the expert's own rationale where there is one; *bootstrapped* ones carry the judge's own reason
 on items where its uncompiled verdict already was the experts' (as DSPy's BootstrapFewShot, without its calls: the
 uncompiled judge has graded the train items anyway).
+
+A demonstration carries what its grade needs: of long passages the one nearest to the answer (of a document the part
+nearest to the query), cut to a window around its nearest sentence.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 
+import dspy
 import numpy as np
 
-from judgec.compile.dataset import Part
 from judgec.compile.search.candidates import Candidate, first_predictor, with_demonstrations
 from judgec.compile.search.task import Effort, Sizes, Task
-from judgec.raters.signatures import demonstration
-from judgec.records.label import IntArray
+from judgec.raters.signatures import demonstration, description
+from judgec.records.label import IntArray, Item
+from judgec.records.tasks.spec import PAIR
 
-DEMO_CHARACTERS = 24_000  # of all demonstrations together: about 6,000 tokens a call
+SHARE = 0.3  # of a prompt that demonstrations may be
+LEAST_ROOM = 2_400  # characters, about 600 tokens, that they may have in any prompt: short items are worth showing
+WINDOW = 600  # characters kept of a passage
+LEFT_OUT = "(left out)"  # in place of a passage, so that the others keep their numbers
+_WORDS = re.compile(r"\w{3,}")
+_SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
 SET_SIZES = (4, 8, 16)  # demonstrations a set, tried in turn
 N_SETS = 16  # sets proposed where the budget has room for them: a race makes many cheap
 LABELLED: str = "labelled"
@@ -54,18 +64,19 @@ def demonstration_sets(task: Task, kinds: Sequence[str], n_sets: int) -> Iterato
     train, predict = task.train, first_predictor(task.module)
     position, verdict = task.expert(train), task.said(task.verdicts)
     labelled = np.all(position >= 0, axis=1)
+    items, room = tuple(map(condensed, train.items)), room_of(predict, train.items)
     pools = {LABELLED: labelled, BOOTSTRAPPED: labelled & np.all(verdict == position, axis=1) & task.verdicts.scored}
     seen: set[frozenset[int]] = set()
     for number in range(n_sets):
         kind, turn = kinds[number % len(kinds)], number // len(kinds)
         rng = np.random.default_rng([task.seed, number])
-        chosen = _stratified(np.flatnonzero(pools[kind]), train, position, SET_SIZES[turn % len(SET_SIZES)], rng)
+        chosen = _stratified(np.flatnonzero(pools[kind]), items, position, SET_SIZES[turn % len(SET_SIZES)], room, rng)
         if not chosen or frozenset(chosen) in seen:
             continue
         seen.add(frozenset(chosen))
         reasons = [task.verdicts.rationale[i] if kind == BOOTSTRAPPED else train.rationale(i) for i in chosen]
         demos = [
-            demonstration(predict, train.items[i], [int(p) for p in position[i]], task.scale, reason=reason)
+            demonstration(predict, items[i], [int(p) for p in position[i]], task.scale, reason=reason)
             for i, reason in zip(chosen, reasons, strict=True)
         ]
         yield Candidate(
@@ -76,7 +87,57 @@ def demonstration_sets(task: Task, kinds: Sequence[str], n_sets: int) -> Iterato
         )
 
 
-def _stratified(pool: IntArray, train: Part, position: IntArray, size: int, rng: np.random.Generator) -> list[int]:
+def condensed(item: Item) -> Item:
+    """An item whose passages are cut to what its grade needs; what is short stays as it is."""
+    inputs, wanted = dict(item.inputs), _WORDS.findall(item.text("query").casefold())
+    answers = [item.text(name) for name in ("answer", *PAIR)]
+    near = {*_WORDS.findall(" ".join(answers).casefold())} - {*wanted} or {*wanted}
+    contexts = item.texts("contexts")
+    if sum(map(len, contexts)) > WINDOW:
+        nearest = max(contexts, key=lambda text: _nearness(_best(text, near), near))
+        inputs["contexts"] = tuple(_window(text, near) if text == nearest else LEFT_OUT for text in contexts)
+    if len(item.text("document")) > WINDOW:
+        inputs["document"] = _window(item.text("document"), {*wanted})
+    return replace(item, inputs=inputs)
+
+
+def _nearness(sentence: str, near: Collection[str]) -> int:
+    return len({*_WORDS.findall(sentence.casefold())}.intersection(near))
+
+
+def _best(text: str, near: Collection[str]) -> str:
+    """The sentence of a text that shares most words with what it is held against."""
+    return max(_SENTENCES.split(text), key=lambda sentence: _nearness(sentence, near))
+
+
+def _window(text: str, near: Collection[str]) -> str:
+    """The part of a text around its nearest sentence, whole words of at most ``WINDOW`` characters."""
+    if len(text) <= WINDOW:
+        return text
+    best = _best(text, near)
+    middle = text.index(best) + min(len(best), WINDOW) // 2
+    start = min(max(0, middle - WINDOW // 2), len(text) - WINDOW)
+    part = text[start : start + WINDOW]
+    part = part if start == 0 else part.partition(" ")[2] or part
+    ended = start + WINDOW == len(text)
+    return f"{'… ' if start else ''}{part if ended else part.rpartition(' ')[0] or part}{'' if ended else ' …'}"
+
+
+def room_of(predict: dspy.Predict, items: Sequence[Item]) -> int:
+    """Characters of texts that demonstrations may have beside the usual item: ``SHARE`` of the prompt at most."""
+    sizes = sorted(_size(item) for item in items)
+    usual = sizes[len(sizes) // 2] if sizes else 0
+    fixed = len(predict.signature.instructions) + sum(map(len, map(description, predict.signature.fields.values())))
+    return max(LEAST_ROOM, int((usual + fixed) * SHARE / (1 - SHARE)))
+
+
+def _size(item: Item) -> int:
+    return sum(len(item.text(name)) for name in item.inputs)
+
+
+def _stratified(
+    pool: IntArray, items: Sequence[Item], position: IntArray, size: int, room: int, rng: np.random.Generator
+) -> list[int]:
     """Up to ``size`` items of distinct queries, every grade in turn, within the prompt's room for them."""
     by_grade: dict[tuple[int, ...], list[int]] = {}
     for i in rng.permutation(pool):
@@ -85,13 +146,12 @@ def _stratified(pool: IntArray, train: Part, position: IntArray, size: int, rng:
     rng.shuffle(grades)
     chosen: list[int] = []
     queries: set[str] = set()
-    room = DEMO_CHARACTERS
     while len(chosen) < size and any(by_grade.values()):
         for grade in grades:
             while by_grade[grade]:
                 i = by_grade[grade].pop()
-                item = train.items[i]
-                length = sum(len(item.text(name)) for name in item.inputs)
+                item = items[i]
+                length = _size(item)
                 if item.query_id not in queries and length <= room and len(chosen) < size:
                     chosen.append(i)
                     queries.add(item.query_id)

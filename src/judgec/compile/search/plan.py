@@ -7,7 +7,7 @@ import dspy
 
 from judgec.compile.dataset import Dataset, Part
 from judgec.compile.search.candidates import first_predictor
-from judgec.compile.search.demonstrations import DEMO_CHARACTERS, SET_SIZES
+from judgec.compile.search.demonstrations import SET_SIZES, room_of
 from judgec.compile.search.race import slices
 from judgec.compile.search.reflection import MINIBATCH
 from judgec.compile.search.registry import Optimizer
@@ -239,7 +239,7 @@ def _with_demonstrations(
     predict = first_predictor(module)
     lengths = [sum(len(text) for text in fenced_inputs(predict, item).values()) for item in part.items]
     usual = sum(lengths) / max(1, len(lengths))
-    extra = int(min(DEMO_CHARACTERS, shown * usual) / BYTES_PER_TOKEN) + shown * TYPICAL_REPLY // 2
+    extra = int(min(room_of(predict, part.items), shown * usual) / BYTES_PER_TOKEN) + shown * TYPICAL_REPLY // 2
     rate = price(spec.model)
     usd = None if asked.usd is None or rate is None else asked.usd + asked.calls * extra * rate.input
     return CostEstimate(asked.calls, asked.tokens + asked.calls * extra, usd)
