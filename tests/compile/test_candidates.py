@@ -247,6 +247,19 @@ def _graded_by(offset: int) -> Callable[..., int]:
     return grade
 
 
+def test_a_function_may_say_true_where_its_range_is_said(home: Path) -> None:
+    found = compiled(home, judgec.Function("mine", lambda answer: by_letter(answer) > 3, range=(0, 1)))
+    judged = judgec.load_judge("ours@latest", home=home, functions={"mine": lambda answer: True})(unlabelled(3))
+    assert judged["grade"].notna().all()
+    assert found.saved.compiled.verification.agreements["uncompiled"].unscored == 0
+
+
+def test_recorded_candidates_of_one_name_are_refused(home: Path) -> None:
+    said = pd.DataFrame([{"item_id": str(i), "grade": 1 + i % 5} for i in range(160)])
+    with pytest.raises(UserError, match=r"x twice; each needs a name of its own"):
+        compiled(home, judgec.Recorded("x", said[:60]), judgec.Recorded("x", said[60:]))
+
+
 def test_functions_of_one_name_in_one_file_are_told_apart() -> None:
     one, other = (lambda answer: 1), (lambda answer: 2)
     assert judgec.Function("f", one).digest != judgec.Function("f", other).digest

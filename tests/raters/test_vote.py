@@ -19,6 +19,7 @@ from judgec.lm.usage import Budget, Usage
 from judgec.raters.features import KeptFeatures
 from judgec.raters.judge import Binding, CompiledJudge
 from judgec.raters.known import KnownAnswers
+from judgec.raters.panel import Panel
 from judgec.raters.prompt import PromptRater
 from judgec.raters.rate import rated
 from judgec.raters.rater import Rater
@@ -105,6 +106,15 @@ def test_pool_gives_the_reason_of_who_is_nearest_to_the_joint_score() -> None:
     assert pool([low, high], [judge_with()] * 2).rationale == ("low",)  # as near as the other
     assert pool([low, high, high], [judge_with()] * 3).rationale == ("high",)
     assert pool([ballot(None), high], [judge_with()] * 2).rationale == ("high",)
+
+
+def test_a_new_panel_gives_the_reason_of_who_is_nearest_among_those_that_say_why() -> None:
+    far, near = ballot((0.8, 0.2, 0.0), reason="far"), ballot((0.0, 0.6, 0.4), reason="near")
+    silent = ballot((0.0, 0.8, 0.2), reason="")
+    for order in ([far, near, silent], [silent, near, far]):
+        panel = Panel(kind="mean", members=("a", "b", "c"), reasons="nearest")
+        assert panel.verdict(order, SCALE).rationale == ("near",)
+        assert pool(order, [judge_with()] * 3).rationale == ("near",)
 
 
 def test_pool_of_classes_gives_the_reason_of_the_first_who_gave_the_joint_grade() -> None:

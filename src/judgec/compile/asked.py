@@ -4,6 +4,7 @@ Each says of the labelled items what it says. From then on their verdicts are re
 calibration and promotion are those of ``compile.recorded``; only the judge that ships asks its members again.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -78,7 +79,10 @@ def check_juror(program: Program, labels: LabelSet) -> None:
         )
     kind = card.settings.get("kind")
     if kind in {JURY_KIND, "recorded"} or card.settings.get("cascade") is not None:
-        raise UserError(f"{where}: is made of other judges; one with a prompt of its own is valid. Name these instead.")
+        members = listed(list(json.loads(str(card.lm.get("members", "{}")))) or ["recorded verdicts"])
+        raise UserError(
+            f"{where}: has no prompt of its own, it is made of {members}; a judge with one is valid. Name these."
+        )
 
 
 def of_judge(program: Program) -> AskedCandidate:

@@ -402,7 +402,7 @@ def _crossed(
     table: _Table, members: Sequence[str], kind: PanelKind, partitions: int = PARTITIONS
 ) -> tuple[Panel, Judgments]:
     """The panel fitted on everything, and its verdicts: the mean of those fitted without the item's query."""
-    panel = _fitted(table, members, kind, np.arange(len(table.part)))
+    panel = _fitted(table, members, kind, np.arange(len(table.part))).model_copy(update={"reasons": "nearest"})
     everyone = [table.said[name] for name in members]
     if kind == "mean":
         return panel, panel.verdict(everyone, table.bench.scale)
@@ -438,7 +438,12 @@ def _fitted(table: _Table, members: Sequence[str], kind: PanelKind, rows: IntArr
         weights = fit_weights(given, has, target, nominal=table.bench.scale.level == "nominal", shares=truth)
         kept = np.flatnonzero(weights > NO_WEIGHT * weights.max())
         shares = weights[kept] / weights[kept].sum()
-        return Panel(kind=kind, members=tuple(members[i] for i in kept.tolist()), weights=tuple(map(float, shares)))
+        return Panel(
+            kind=kind,
+            members=tuple(members[i] for i in kept.tolist()),
+            weights=tuple(map(float, shares)),
+            reasons="nearest",
+        )
     columns, names = member_columns(given, has), column_names(members, table.bench.scale)
     stacks: dict[str, Calibrator] = {}
     for j, aspect in enumerate(table.bench.aspects):

@@ -217,7 +217,10 @@ def _parts(found: object) -> tuple[object, object]:
     if isinstance(found, Mapping):
         key = next((name for name in GRADES if name in found), None)
         reason = next((found[name] for name in REASON_NAMES if name in found), "")
-        return (found, "") if key is None else (found[key], reason)
+        if key is not None:
+            return found[key], reason
+        beside = {name: one for name, one in found.items() if name not in REASON_NAMES or not isinstance(one, str)}
+        return (beside, reason) if isinstance(reason, str) and beside else (found, "")
     key = next((name for name in GRADES if hasattr(found, name)), None)
     if key is None or isinstance(found, str | int | float):
         return found, ""

@@ -226,7 +226,8 @@ class Session:
         if name not in self._functions:
             raise UserError(
                 f"{spec.model}: a Python function, and nothing is known under its name; whoever judges names it. Add "
-                f"--function {name}=module:function, in Python functions={{{name!r}: ...}}."
+                f"--function {name}=module:function, in Python load_judge(NAME, functions={{{name!r}: ...}}); a "
+                "registered model imports nothing."
             )
         function, known = self._functions[name], spec.extra.get("version")
         if known is not None and known != function.digest:

@@ -147,6 +147,10 @@ class CompiledJudge:
         prompts = {name: prompt for name, prompt in self.prompts.items() if name == strong}
         return replace(self, cascade=None, jurors=jurors, prompts=prompts)
 
+    def after(self, member: str) -> str | None:
+        """Who is asked where a member has no verdict: of a cascade's first the second; else nobody."""
+        return self.cascade.strong if self.cascade is not None and member == self.cascade.cheap else None
+
     def bound(self, to: Binding, member: str = "") -> Rater:
         """The judge, ready to rate.
 

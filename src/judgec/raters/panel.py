@@ -5,6 +5,7 @@ said on average, in logits. So each item needs one verdict, and more of them mak
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Literal, Self
 
 import numpy as np
@@ -32,12 +33,15 @@ class Panel(FiniteRecord):
         members: The judges.
         weights: ``weighted``: one a member, positive, summing to 1.
         stacks: ``stack``: by aspect the map from ``member_columns`` to probabilities of the grades.
+        reasons: Whose reason is the panel's: of the member ``nearest`` to it, as ``reasons_of`` says; panels of earlier
+            versions have that of the ``first`` member with its grade.
     """
 
     kind: PanelKind
     members: tuple[str, ...] = Field(min_length=1)
     weights: tuple[float, ...] = ()
     stacks: dict[str, Calibrator] = Field(default_factory=dict)
+    reasons: Literal["first", "nearest"] = "first"
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -63,7 +67,8 @@ class Panel(FiniteRecord):
             said: One a member, in the order of ``members``.
             scale: The grades.
         """
-        return together(said, self.spread(said), scale)
+        found = together(said, self.spread(said), scale)
+        return replace(found, rationale=reasons_of(said, found, scale)) if self.reasons == "nearest" else found
 
     def spread(self, said: Sequence[Judgments]) -> FloatArray:
         """The joint distribution, shape (n_items, n_aspects, n_grades); NaN where no member gave a verdict."""
@@ -109,6 +114,26 @@ def together(said: Sequence[Judgments], spread: FloatArray, scale: Scale) -> Jud
         rationale=_reasons(said, grade),
         unscored=tuple(None if one else reason for one, reason in zip(scored.tolist(), why, strict=True)),
     )
+
+
+def reasons_of(said: Sequence[Judgments], joint: Judgments, scale: Scale) -> tuple[str, ...]:
+    """The reason of each item: that of the member nearest to the joint score among those that give one.
+
+    Of classes, and of several aspects, it is that of the first member with the joint grade.
+
+    Args:
+        said: One a member.
+        joint: What they say together.
+        scale: The grades.
+    """
+    if scale.level != "nominal" and len(joint.aspects) == 1:
+        off = np.abs([one.score[:, 0] - joint.score[:, 0] for one in said])
+    else:
+        off = np.array([(one.grade != joint.grade).any(axis=1) for one in said], dtype=np.float64)
+    silent = np.array([[not reason for reason in one.rationale] for one in said])
+    off = np.where([one.scored for one in said], np.round(off, 9), np.inf)
+    chosen = np.where(silent, np.inf, off).argmin(axis=0)
+    return tuple(said[one].rationale[row] for row, one in enumerate(chosen.tolist()))
 
 
 def weighted_mean(given: FloatArray, has: np.ndarray, weights: FloatArray) -> FloatArray:

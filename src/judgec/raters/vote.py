@@ -21,7 +21,7 @@ from judgec.errors import InputError, UserError
 from judgec.labels.stream.pieces import Piece
 from judgec.raters.ballots import Ballots
 from judgec.raters.judge import EVEN_ODDS, CompiledJudge, acceptability
-from judgec.raters.panel import joint_grade, weighted_mean
+from judgec.raters.panel import joint_grade, reasons_of, weighted_mean
 from judgec.raters.rater import Rater, Rating, not_yet, together
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import FloatArray, IntArray
@@ -139,8 +139,7 @@ def pool(ballots: Sequence[Judgments], judges: Sequence[CompiledJudge]) -> Judgm
         else:
             margins = [_margins(ballot, judge, j, aspect) for ballot, judge in zip(ballots, judges, strict=True)]
             result.accept[:, j] = _accepted(margins, votes)
-    near = scale.level != "nominal" and len(first.aspects) == 1
-    return replace(result, rationale=_reasons(ballots, result, near=near))
+    return replace(result, rationale=reasons_of(ballots, result, scale))
 
 
 def _mean_stated(ballots: Sequence[Judgments]) -> FloatArray | None:
@@ -174,14 +173,3 @@ def _accepted(margins: Sequence[FloatArray | None], votes: FloatArray) -> IntArr
     cast = np.array([vote for _, vote in known])
     total = np.where(cast, np.array([margin for margin, _ in known]), 0.0).sum(axis=0)
     return np.where(cast.any(axis=0), (total >= 0).astype(np.int64), UNSCORED)
-
-
-def _reasons(ballots: Sequence[Judgments], joint: Judgments, *, near: bool) -> tuple[str, ...]:
-    """The reason of each item: that of the ballot nearest to the joint score, else of the first with its grade."""
-    votes = np.array([ballot.scored for ballot in ballots])
-    if near:
-        off = np.abs([ballot.score[:, 0] - joint.score[:, 0] for ballot in ballots])
-    else:
-        off = np.array([(ballot.grade != joint.grade).any(axis=1) for ballot in ballots], dtype=np.float64)
-    chosen = np.where(votes, np.round(off, 9), np.inf).argmin(axis=0)
-    return tuple(ballots[one].rationale[row] for row, one in enumerate(chosen.tolist()))

@@ -363,6 +363,9 @@ def _with_recorded(options: CompileJudgeOptions, recorded: Sequence[Recorded | _
         )
     if files:
         return replace(options, lm=f"{RECORDED}{files[0].file}", judges=files[0].glob)
+    names = [one.name for one in recorded if isinstance(one, Recorded)]
+    if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+        raise UserError(f"candidates: {twice[0]} twice; each needs a name of its own. Say Recorded(NAME, ...).")
     return replace(options, verdicts=tuple(recorded))  # type: ignore[arg-type]  # as Python may
 
 

@@ -298,7 +298,8 @@ def _looks(found: JudgeComparison) -> list[str]:
 
 def _next(options: CompareOptions) -> str:
     """The same command, writing every item on which they differ."""
-    given = (("--labels", options.labels), ("--api-base", options.api_base))
+    functions = [("--function", f"{name}={one}") for name, one in options.functions.items() if isinstance(one, str)]
+    given = (("--labels", options.labels), ("--lm", options.lm), ("--api-base", options.api_base), *functions)
     typed = [part for option, value in given if value is not None for part in (option, str(value))]
     return command("compare", str(options.a), str(options.b), *typed, "--out", "items.jsonl", home=options.home)
 

@@ -297,7 +297,7 @@ class Judge:
             if verdicts is None:
                 verdicts = looked_up[spec.model] = recorded_for(self.card, self.compiled, spec, table)
             if self.compiled.jurors and (lacks := verdicts.lacking(member, list(called.values()))):
-                watch.stage("verdicts", without(member, lacks, len(called)))
+                watch.stage("verdicts", without(member, lacks, len(called), self.compiled.after(member)))
             return RecordedRater(verdicts, member or judge_of(self.card), Count(), called)
 
         return leaf

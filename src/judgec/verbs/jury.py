@@ -158,14 +158,14 @@ class OpenJury:
         jury: All of them as one rater.
         ways: To each model, by what requests call it.
         prompts: Those of them that are prompts to a model, with the judge's name.
-        looked_up: Recorded judges beside others that are asked, with their verdicts.
+        looked_up: Recorded judges beside others that are asked, with their verdicts, and who is asked in place of them.
         ahead: Pieces that may wait for a slow call in the first of them.
     """
 
     jury: Jury
     ways: Mapping[str, Ask]
     prompts: tuple[tuple[str, PromptRater], ...]
-    looked_up: tuple[tuple[str, RecordedVerdicts], ...]
+    looked_up: tuple[tuple[str, RecordedVerdicts, str | None], ...]
     ahead: int
 
     def lacking(self, pieces: Callable[[], Iterable[Piece]], items: int) -> list[str]:
@@ -180,11 +180,12 @@ class OpenJury:
         """
         if not self.looked_up:
             return []
-        missing = dict.fromkeys((name for name, _ in self.looked_up), 0)
+        missing = dict.fromkeys((name for name, _, _ in self.looked_up), 0)
         for piece in pieces():
-            for name, recorded in self.looked_up:
+            for name, recorded, _ in self.looked_up:
                 missing[name] += recorded.lacking(name, piece.item_ids)
-        return [without(name, lacks, items) for name, lacks in missing.items() if lacks]
+        then = {name: one for name, _, one in self.looked_up}
+        return [without(name, lacks, items, then[name]) for name, lacks in missing.items() if lacks]
 
     def judge(self, pieces: Iterable[Piece]) -> Iterator[Judgments]:
         """The joint judgments on items, piece by piece."""
@@ -205,7 +206,7 @@ class _Opening:
     processes: Processes | None
     outlasted: Outlasted | None
     prompts: list[tuple[str, PromptRater]] = field(default_factory=list)
-    looked_up: list[tuple[str, RecordedVerdicts]] = field(default_factory=list)
+    looked_up: list[tuple[str, RecordedVerdicts, str | None]] = field(default_factory=list)
     _reached: list[Executor] = field(default_factory=list)
 
     @property
@@ -259,7 +260,7 @@ class _Opening:
             if model.model not in looked_up:
                 looked_up[model.model] = recorded_for(card, judge, model, self.file, self.columns)
             if judge.jurors:
-                self.looked_up.append((member, looked_up[model.model]))
+                self.looked_up.append((member, looked_up[model.model], judge.after(member)))
             return RecordedRater(looked_up[model.model], member or judge_of(card), self.count)
         to, executor = self._reach(model)
         rater = PromptRater(

@@ -240,8 +240,14 @@ def recorded_for(
     return read_recorded(file, about)
 
 
-def without(name: str, lacks: int, items: int) -> str:
+def without(name: str, lacks: int, items: int, then: str | None = None) -> str:
     """That some items have no verdict of a recorded judge, which the others are asked without.
+
+    Args:
+        name: Of the judge.
+        lacks: How many have none.
+        items: Of so many.
+        then: Who is asked in its place, of a cascade that it is the first of.
 
     Raises:
         UserError: None has one.
@@ -251,7 +257,8 @@ def without(name: str, lacks: int, items: int) -> str:
             f"{name}: none of {items:,} items has a recorded verdict of it, and the judge was measured with them; "
             "--lm recorded:FILE with its verdicts on these items is valid (in Python verdicts=). Record them first."
         )
-    return f"{lacks:,} of {items:,} items have no verdict of {name}: judged without it"
+    done = "judged without it" if then is None else f"asked of {then}"
+    return f"{lacks:,} of {items:,} items have no verdict of {name}: {done}"
 
 
 def _frame(given: Sequence[object]) -> object:

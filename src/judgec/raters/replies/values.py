@@ -81,20 +81,21 @@ def read_function(text: str, aspects: tuple[str, ...], scale: Scale) -> Verdict:
 
 
 def _value(value: object, scale: Scale, within: Range | None) -> FloatArray | None:
-    if isinstance(value, bool) and len(scale.grades) == 2 and scale.level != "nominal":
+    if isinstance(value, bool) and within is not None:
+        value = int(value)
+    elif isinstance(value, bool) and len(scale.grades) == 2 and scale.level != "nominal":
         value = scale.grades[value]
     return read_value(value, scale, within, accept_only=scale.grades == ACCEPT_SCALE.grades)
 
 
 def _distribution(given: Mapping[str, object], scale: Scale) -> FloatArray | None:
     """Probabilities by grade, summing to 1 after rounding; None where they are no such thing."""
-    places = {str(grade): position for position, grade in enumerate(scale.grades)}
-    shares = {name: share for name, share in given.items() if name in places and isinstance(share, int | float)}
-    if len(shares) < len(given):
-        return None
-    spread = np.zeros(len(places))
-    for name, share in shares.items():
-        spread[places[name]] = share
+    spread = np.zeros(len(scale.grades))
+    for name, share in given.items():
+        position = read_grade(name, scale)  # "1.0", too: the key of a float
+        if position is None or not isinstance(share, int | float):
+            return None
+        spread[position] += share
     total = float(spread.sum())
     return spread / total if (spread >= 0).all() and np.isfinite(total) and abs(total - 1.0) <= ROUNDED else None
 

@@ -128,7 +128,7 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
     combine: Annotated[
         str | None,
         Option(
-            "How several candidates are combined; a pool or cascade ships only if it beats the best. Default: auto.",
+            "How several candidates are combined; a pool ships where it agrees better out of fold. Default: auto.",
             metavar="best|pool[:N]|cascade[:FIRST,THEN]|auto",
         ),
     ] = None
