@@ -138,6 +138,8 @@ def comparison_report(found: ProbeComparison) -> Report:
     for paired in found.paired:
         rates = [[name, show_percent(a), show_percent(b)] for name, a, b in paired.rates]
         p = f"Wilcoxon p {p_value(paired.wilcoxon.p)}, smallest {p_value(paired.wilcoxon.smallest_p)}"
+        if paired.mean_increase is not None:
+            p = f"A fails {100 * paired.mean_increase:+.0f} % more on average; {p}"
         heads = [paired.by.replace("_", " "), "A fails", "B fails"]
         tables.append(TextTable(f"{paired.title.capitalize()}: {p}", heads, rates))
     method = "Intervals and resamples are over source documents; p-values are exact and two-sided."

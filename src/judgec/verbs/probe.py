@@ -208,7 +208,8 @@ def run_probe(options: ProbeOptions, watch: Watch) -> ProbeReport:
         one.model_copy(update={"acceptable_metrics": _more(one.acceptable_metrics, options.metric)})
         for one in _scenarios(options)
     )
-    given = () if options.questions is None else questions_of(as_table(options.questions))
+    known_scenarios = {one.id: one for one in scenarios}
+    given = () if options.questions is None else questions_of(as_table(options.questions), known_scenarios)
     given = tuple(one.model_copy(update={"metrics": _more(one.metrics, options.metric)}) for one in given)
     metrics = {name for one in given for name in one.metrics} or {
         name for one in scenarios for name in one.acceptable_metrics
@@ -240,13 +241,16 @@ def run_probe(options: ProbeOptions, watch: Watch) -> ProbeReport:
         if options.try_fix and not any(isinstance(one, Agent) for subjects in systems for one in subjects):
             notes.append("--try-fix: none of these systems is judgec's own (rag-bm25, ...): nothing was changed")
         notes += _warnings(options, session)
+        if partial := sum(one.verdict.partial for one in probed):
+            notes.append(f"{partial} replies pass although the documents they name are not the question's (partial)")
         validities = _validities(judge)
         notes += dict.fromkeys(note for one in validities for note in one.notes("questions", ADVICE))
         agreement = judge.agreement()
         notes += [f"{what}: {jury_sentence(found)}" for what, found in agreement.items()]
         writer = "a file" if given else options.lm
-        shipped = {one.id: one for one in scenarios}
-        summary = summarize(probed, shipped, judge=judge.name, writer=writer, notes=notes, tried=tried, repeats=repeats)
+        summary = summarize(
+            probed, known_scenarios, judge=judge.name, writer=writer, notes=notes, tried=tried, repeats=repeats
+        )
         ended = time.time()
         _write(options, summary, scenarios, probed, repeats, sets, ended)
         watch.stage("track", store.shown)

@@ -1,13 +1,17 @@
 """Two probes: systems on the same questions, generators on the same documents."""
 
 from pathlib import Path
+from typing import Literal
 
+import numpy as np
 import pytest
 from scipy import stats
 
 from judgec.errors import InputError, UserError
-from judgec.rag.probes.compare import compare, read_side
+from judgec.rag.probes.compare import PairedRates, compare, read_side
+from judgec.records.estimate import Estimate
 from judgec.records.scenario.outcome import Probed
+from judgec.stats.intervals.significance import wilcoxon
 from tests.rag.probes.report.test_summary import one
 
 
@@ -103,6 +107,9 @@ def test_compare_of_generators_pairs_their_rates_by_data_set_and_by_system() -> 
     assert (systems.wilcoxon.n, systems.wilcoxon.p, systems.wilcoxon.smallest_p) == (5, 0.0625, 0.0625)
     scipy = stats.wilcoxon([a.value or 0.0 for _, a, _ in systems.rates], [b.value or 0.0 for _, _, b in systems.rates])
     assert systems.wilcoxon.p == pytest.approx(scipy.pvalue)
+    increases = [((a.value or 0.0) - (b.value or 0.0)) / (b.value or 1.0) for _, a, b in systems.rates]
+    assert systems.mean_increase == pytest.approx(sum(increases) / 5)
+    assert systems.to_json()["mean_relative_increase"] == systems.mean_increase
     said = [note for note in found.notes if "can show nothing" in note]
     assert [note.partition(":")[0] for note in said] == ["by data set", "by system"]
 
@@ -159,3 +166,23 @@ def test_read_side_reads_all_systems_or_the_one_that_is_named(tmp_path: Path) ->
     path.write_text("{}\n")
     with pytest.raises(InputError, match=r"results.jsonl:1"):
         read_side(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("by", "rates", "increase"),
+    [
+        ("system", ((45, 37), (55, 21), (63, 45), (45, 19), (87, 71)), 77),
+        ("data_set", ((60, 37), (53, 37), (64, 42)), 53),
+    ],
+)
+def test_mean_relative_increase_is_the_papers(
+    by: Literal["data_set", "system"], rates: tuple[tuple[int, int], ...], increase: int
+) -> None:
+    """RAGProbe, section V.B.3: 77 % more failures on average per pipeline, 53 % per data set."""
+    named = tuple((str(a), Estimate(value=a / 100), Estimate(value=b / 100)) for a, b in rates)
+    test = wilcoxon(*(np.array([pair[side] for pair in rates], dtype=np.float64) for side in (0, 1)))
+
+    found = PairedRates(by, named, test).mean_increase
+    assert found is not None
+    assert round(100 * found) == increase
+    assert PairedRates(by, (("x", Estimate(value=0.5), Estimate(value=0.0)),), test).mean_increase is None

@@ -95,12 +95,20 @@ class PairedRates:
         """What people call it."""
         return f"by {self.by.replace('_', ' ')}"
 
+    @property
+    def mean_increase(self) -> float | None:
+        """Mean of (a - b) / b: RAGProbe's "77 % more failures on average per pipeline"; None where no b fails."""
+        values = [(a.value, b.value) for _, a, b in self.rates]
+        found = [(a - b) / b for a, b in values if a is not None and b]
+        return float(np.mean(found)) if found else None
+
     def to_json(self) -> dict[str, object]:
         """For ``--json``."""
         test = self.wilcoxon
         return {
             "by": self.by,
             "rates": [{"name": name, "a": a.to_json(), "b": b.to_json()} for name, a, b in self.rates],
+            "mean_relative_increase": self.mean_increase,
             "wilcoxon": {"p": test.p, "smallest_p": test.smallest_p, "n": test.n},
         }
 

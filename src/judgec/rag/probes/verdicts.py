@@ -31,7 +31,7 @@ def verdicts(
         questions: In the order of ``replies``.
         replies: Of one system.
         judge: Who judges.
-        data_set: Name of the corpus.
+        data_set: Name of the corpus, of questions that say none.
         terms: The index that the system searched, or None when nobody knows it.
     """
     pairs = list(zip(questions, replies, strict=True))
@@ -57,7 +57,7 @@ def _verdict(
     place = ReplyVerdict(
         query_id=question.query_id,
         system=reply.system,
-        data_set=data_set,
+        data_set=question.data_set or data_set,
         scenario=question.scenario,
         source=question.source,
         outcome="error",
@@ -77,8 +77,14 @@ def _verdict(
         "why": why,
         "reason": judged.unscored or judged.reason,
         "votes": judged.votes,
+        "partial": outcome == "pass" and _names_others(question, reply),
     }
     return place.model_copy(update=update)
+
+
+def _names_others(question: Question, reply: SystemReply) -> bool:
+    """Whether a system names documents and none that the question was made from."""
+    return bool(question.doc_ids and reply.doc_ids) and not {*question.doc_ids} & {*(reply.doc_ids or ())}
 
 
 def _message(answer: str | None) -> str:

@@ -62,6 +62,7 @@ class ReplyVerdict(Record):
         component: Which part of the system failed; empty where nothing did.
         why: The evidence for ``component``.
         reason: The judge's, or the error.
+        partial: It passed, but the documents that the system names are not the question's (RAGProbe, Table II).
         votes: Of a jury, what each member said of the criteria or of the refusal, by its name.
     """
 
@@ -77,6 +78,7 @@ class ReplyVerdict(Record):
     component: Where = ""
     why: str = ""
     reason: str = ""
+    partial: bool = False
     votes: Mapping[str, Mapping[str, bool | str | None]] = {}
 
 

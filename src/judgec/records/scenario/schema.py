@@ -260,6 +260,7 @@ class Question(Record):
         query: What the system is asked.
         reference: The right answer; empty where the right answer is a refusal, or nobody knows one.
         scenario: The scenario's id.
+        data_set: What it was made from; empty for the corpus that is probed.
         form: As the scenario's.
         metrics: Criteria that an answer must pass.
         doc_ids: The documents that it was made from; the first groups the intervals.
@@ -278,6 +279,7 @@ class Question(Record):
     query: str
     reference: str = ""
     scenario: str = "given"
+    data_set: str = ""
     form: Form = "open"
     metrics: tuple[Metric, ...] = CRITERIA
     doc_ids: tuple[str, ...] = ()

@@ -11,6 +11,7 @@ from judgec.errors import InputError, UserError
 from judgec.rag.queries.scenarios import SHIPPED
 from judgec.rag.queries.scenarios.reading import (
     files_in,
+    questions_of,
     read_questions,
     read_scenario,
     read_scenarios,
@@ -18,6 +19,7 @@ from judgec.rag.queries.scenarios.reading import (
 )
 from judgec.records.scenario.schema import CRITERIA, Question
 from judgec.table import safe_yaml
+from judgec.table.tables import read_table
 
 SHOT = "{passage: a, question: b, answer: c}"
 GOOD = """id: mine
@@ -128,6 +130,26 @@ def test_questions_of_a_plain_table_get_ids_and_metrics(tmp_path: Path) -> None:
     assert [one.query_id for one in found] == ["q1", "q2"]
     assert found[0].metrics == CRITERIA
     assert found[0].reference == "3 m"
+
+
+def test_questions_of_ones_own_have_the_form_and_metrics_of_the_scenario_that_they_name(tmp_path: Path) -> None:
+    known = {scenario.id: scenario for scenario in map(read_scenario, files_in(SHIPPED))}
+    rows = [
+        {"query": "How deep?", "scenario": "S6", "data_set": "nq"},
+        {"query": "How wide?", "reference": "2 m", "scenario": "S1"},
+        {"query": "How old?", "scenario": "S6", "metrics": ["correctness"]},
+        {"query": "How new?", "scenario": "mine"},
+    ]
+    (tmp_path / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = questions_of(read_table(str(tmp_path / "q.jsonl")), known)
+
+    assert [(one.form, one.metrics) for one in found] == [
+        ("absent", ("rejection",)),
+        (known["S1"].form, known["S1"].acceptable_metrics),
+        ("open", ("correctness",)),
+        ("open", CRITERIA),
+    ]
+    assert [one.data_set for one in found] == ["nq", "", "", ""]
 
 
 def test_questions_with_faults_are_refused_line_by_line(tmp_path: Path) -> None:

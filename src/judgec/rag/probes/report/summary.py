@@ -39,6 +39,7 @@ class Cell:
         components: Failures by the part of the system that failed.
         criteria: Of each criterion, how many replies failed it.
         rejection: Replies by what the system did, where a refusal was right; else empty.
+        partial: Replies that passed although the system names other documents than the question's.
     """
 
     scenario: str
@@ -53,11 +54,13 @@ class Cell:
     components: Mapping[str, int]
     criteria: Mapping[str, int]
     rejection: Mapping[str, int]
+    partial: int = 0
 
     def to_json(self) -> dict[str, object]:
         """For ``report.json``."""
         return {
             **cell_columns().json([self]),
+            "partial": self.partial,
             "components": dict(self.components),
             "failed_criteria": dict(self.criteria),
             **({"rejection": dict(self.rejection)} if self.rejection else {}),
@@ -344,6 +347,7 @@ def _cell(scenario: str, system: str, data_set: str, group: Sequence[Probed]) ->
         components={name: components[name] for name in COMPONENTS if components[name]},
         criteria=dict(criteria.most_common()),
         rejection={name: said[name] for name in REJECTION_OUTCOMES} if said else {},
+        partial=sum(one.verdict.partial for one in group),
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -106,8 +107,12 @@ def read_questions(path: str) -> tuple[Question, ...]:
     return questions_of(read_table(path))
 
 
-def questions_of(table: Table) -> tuple[Question, ...]:
+def questions_of(table: Table, scenarios: Mapping[str, Scenario] = MappingProxyType({})) -> tuple[Question, ...]:
     """The questions in a table.
+
+    Args:
+        table: Its columns are fields of ``Question``.
+        scenarios: By id: a question that names one has its form and metrics, where the table says nothing of these.
 
     Raises:
         InputError: No column ``query``, an empty query, a repeated query_id, a field of the wrong kind.
@@ -120,7 +125,7 @@ def questions_of(table: Table) -> tuple[Question, ...]:
     faults: list[str] = []
     questions: dict[str, Question] = {}
     for index, row in enumerate(table.rows):
-        question = _question(table, index, row, faults)
+        question = _question(table, index, row, scenarios, faults)
         if question is None:
             continue
         if question.query_id in questions:
@@ -131,7 +136,9 @@ def questions_of(table: Table) -> tuple[Question, ...]:
     return tuple(questions.values())
 
 
-def _question(table: Table, index: int, row: Row, faults: list[str]) -> Question | None:
+def _question(
+    table: Table, index: int, row: Row, scenarios: Mapping[str, Scenario], faults: list[str]
+) -> Question | None:
     where = table.where(index)
     if is_missing(row.get("query")):
         faults.append(f"{where}: no query; every row needs one. Fill it in, or delete the row.")
@@ -141,6 +148,9 @@ def _question(table: Table, index: int, row: Row, faults: list[str]) -> Question
     }
     values |= {name: as_text(values[name]) for name in ("query", "reference") if name in values}
     values["query_id"] = as_id(values["query_id"]) if "query_id" in values else f"q{index + 1}"
+    named = scenarios.get(as_text(values.get("scenario", "")))
+    if named is not None and "form" not in values and "metrics" not in values:
+        values |= {"form": named.form, "metrics": named.acceptable_metrics}
     if "metrics" not in values:
         values["metrics"] = (REJECTION,) if values.get("form") == "absent" else CRITERIA
     try:
