@@ -14,6 +14,7 @@ from judgec.labels.labels import read_labels
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
+from judgec.verbs.candidates import Prompt, candidates_of
 from judgec.verbs.compile_judge import _settings
 from judgec.verbs.options.compile_judge import CompileJudgeOptions
 from tests.compile.small import write
@@ -99,3 +100,34 @@ def test_a_datasheet_with_another_judge_table_is_an_error(tmp_path: Path) -> Non
     (tmp_path / "labels.datasheet.toml").write_text('task = "grade"\n[judge]\nprompt = "x"\n')
     with pytest.raises(InputError, match=r"labels.datasheet.toml:2: judge is .*\[judge\] with instructions is needed"):
         judgec.read_labels(str(tmp_path / "labels.jsonl"))
+
+
+def test_own_prompt_in_a_file_is_a_candidate_of_its_model_or_of_the_compiles(tmp_path: Path) -> None:
+    file = tmp_path / "strict.txt"
+    file.write_text("Be strict.\n")
+    typed = (f"prompt:{file}@openai/gpt-4.1", f"kind=prompt:{file}", "openai/gpt-4o-mini")
+    found = candidates_of(
+        CompileJudgeOptions(labels=tmp_path / "labels.jsonl", lm="openai/gpt-4o", candidates=typed, home=tmp_path)
+    )
+
+    assert found.beside == {
+        "strict": Prompt("openai/gpt-4.1", "strict", "Be strict."),
+        "kind": Prompt("openai/gpt-4o", "kind", "Be strict."),
+        "openai/gpt-4o-mini": Prompt("openai/gpt-4o-mini"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        ("prompt:none.txt@openai/gpt-4o", "none.txt is no file; a prompt as text is needed"),
+        ("prompt:strict.txt", "embedded has no prompt; a model is needed"),
+    ],
+)
+def test_own_prompt_without_a_file_or_a_model_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str, message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "strict.txt").write_text("Be strict.")
+    with pytest.raises(UserError, match=message):
+        candidates_of(CompileJudgeOptions(labels=tmp_path / "labels.jsonl", lm="embedded", candidates=(typed,)))

@@ -30,7 +30,11 @@ if TYPE_CHECKING:
 
 LEAST = 2
 POOL, BEST, CASCADE = "pool", "best", "cascade"
-FORMS = "a model (provider/name), recorded:FILE[#GLOB], python:module:function, NAME@VERSION of a judge, evidence"
+OWN_PROMPT = "prompt:"
+FORMS = (
+    "a model (provider/name), prompt:FILE[@MODEL], recorded:FILE[#GLOB], python:module:function, NAME@VERSION of a "
+    "judge, evidence"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +244,8 @@ def _parsed(text: str, options: CompileJudgeOptions) -> Prompt | _RecordedFile |
         reference, within = with_range(spec)
         call = python_function(reference, Path(), "--candidate")
         return Function(name, call, None if within is None else (within.worst, within.best))
+    if spec.startswith(OWN_PROMPT):
+        return _own_prompt(where, name, spec.removeprefix(OWN_PROMPT), options)
     if "/" in spec:
         return Prompt(LMSpec.parse(spec).model, name or None)
     if name:
@@ -248,6 +254,21 @@ def _parsed(text: str, options: CompileJudgeOptions) -> Prompt | _RecordedFile |
         return programs.load(options.home, spec)
     except UserError as error:
         raise UserError(f"{where}: {error} Else one of these is valid: {FORMS}.") from None
+
+
+def _own_prompt(where: str, name: str, spec: str, options: CompileJudgeOptions) -> Prompt:
+    """A prompt of one's own, put to the model behind it or to ``--lm``.
+
+    Raises:
+        UserError: No such file, an empty one, or no model.
+    """
+    said, _, model = spec.partition("@") if not Path(spec).exists() else (spec, "", "")
+    model, path = model or options.lm, Path(said)
+    if not path.is_file() or not (text := path.read_text(encoding="utf-8", errors="replace").strip()):
+        raise UserError(f"{where}: {said} is {'empty' if path.is_file() else 'no file'}; a prompt as text is needed.")
+    if model == NO_LM or model.startswith((RECORDED, PYTHON)):
+        raise UserError(f"{where}: {model} has no prompt; a model is needed. Say {OWN_PROMPT}{said}@provider/name.")
+    return Prompt(LMSpec.parse(model).model, name or path.stem, text)
 
 
 def _split(text: str) -> tuple[str, str]:

@@ -117,8 +117,9 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
     candidates: Annotated[
         tuple[str, ...],
         Option(
-            "A candidate for the judge; repeat for several: a model, recorded:FILE[#GLOB], python:module:function, a "
-            "compiled judge, evidence. One model's prompt is rewritten, several candidates are asked as they are.",
+            "A candidate for the judge; repeat for several: a model, prompt:FILE[@MODEL], recorded:FILE[#GLOB], "
+            "python:module:function, a compiled judge, evidence. One model's prompt is rewritten, several candidates "
+            "are asked as they are.",
             flag="--candidate",
             metavar="[NAME=]SPEC",
             python="Sequence[str | Prompt | Recorded | Function | Evidence]",
