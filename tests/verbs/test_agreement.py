@@ -11,6 +11,8 @@ from sklearn.metrics import cohen_kappa_score
 
 import judgec
 from judgec.errors import InputError, UserError
+from judgec.verbs.agreement import agreement_report
+from judgec.verbs.options.agreement import AgreementOptions
 from tests.verbs.cli.process import judgec as run
 
 
@@ -264,3 +266,14 @@ def test_line_to_type_pairs_a_judge_with_the_aspect_that_it_grades() -> None:
         judgec.agreement(rows)
     with pytest.raises(UserError, match=r"Add --expert style\.$"):
         judgec.agreement(rows, judge="llm_style")
+
+
+def test_judge_that_gives_one_grade_only_is_named_and_p_values_are_on_the_screen() -> None:
+    rows = [{"query_id": n, "human": 1 + n % 5, "flat": 4, "good": 1 + n % 5 - (n % 7 == 6)} for n in range(60)]
+    flat = judgec.agreement(rows, expert="human", judge="flat")
+    good = judgec.agreement(rows, expert="human", judge="good")
+
+    assert any(note.startswith("flat gives 4 to all 60 items") for note in flat.notes)
+    assert not any("to all" in note for note in good.notes)
+    options = AgreementOptions(file=rows, expert=("human",), judge=("good",))
+    assert "p without any association: tau-b < .001, Spearman < .001" in agreement_report(good, options).lines

@@ -12,7 +12,7 @@ from operator import itemgetter
 import numpy as np
 
 from judgec.errors import InputError, UserError
-from judgec.labels.proposal import SIDES, UserChoices, read_by_heads, rubric_head, usual_heads, usual_inputs
+from judgec.labels.proposal import SIDES, UserChoices, heads_by_cells, read_by_heads, usual_heads, usual_inputs
 from judgec.labels.rows.conversations import holding, require_labelled_turns, with_turns
 from judgec.labels.rows.grades import RawLabels, one_class, position_of, raw_labels, settle_scale
 from judgec.labels.rows.items import Collected, collect_items, encoded, item_digest
@@ -294,8 +294,8 @@ def _shaped(
 ) -> tuple[Table, Task]:
     """The table with our columns, one row per item and annotator, and its task."""
     known = sheet.task if task is None else as_task(task)
-    rubric = rubric_head(file, known, rename)
-    table = with_turns(renamed(file, {**rename, **rubric}), *turn)
+    by_cells = heads_by_cells(file, known, rename)
+    table = with_turns(renamed(file, {**rename, **by_cells}), *turn)
     known = task_of_labels(known, table.columns)
     table = with_modes(table, known, sheet.aspects)
     if EACH in turn:
@@ -312,7 +312,7 @@ def _shaped(
     table = with_label_cells(table, labels, sheet.scale, sheet.winner_words)
     table = unpivot(table, people.annotators, task=known, scale=sheet.scale)
     table = with_verdicts(table) if generated else table
-    notes = [*table.notes, *filter(None, [read_by_heads(rubric)]), *people.notes, *sheet.notes]
+    notes = [*table.notes, *filter(None, [read_by_heads(by_cells)]), *people.notes, *sheet.notes]
     if known is None:
         known, note = infer_task(table)
         notes.append(note)

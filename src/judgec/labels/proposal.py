@@ -55,6 +55,9 @@ from judgec.table.rows.heads import (
 )
 from judgec.table.table import Table
 
+REFERENCE = "reference"
+MOST_GRADES = 12  # that a scale of words has
+SENTENCE = 3  # words from which a text is one
 SIDES = ("query_id", "item_id", "agent", "group", "rationale", "annotator")  # columns that are no input and no label
 RATERS = re.compile(
     r"(annotator|rater|reviewer|expert|experte|expertin|evaluator|judge|grader|labeler|labeller|worker|assessor|coder|"
@@ -333,7 +336,7 @@ def usual_inputs(file: Table, task: str, rename: Mapping[str, str]) -> dict[str,
 
     Returns: Those that nobody said; nothing but a rubric where the task lacks none, or one of which no head is known.
     """
-    rubric = rubric_head(file, task, rename)
+    rubric = heads_by_cells(file, task, rename)
     rename = {**rename, **rubric}
 
     def lacks(known: Mapping[str, str]) -> bool:
@@ -352,19 +355,32 @@ def usual_inputs(file: Table, task: str, rename: Mapping[str, str]) -> dict[str,
     return rubric if lacks({**rename, **found}) else {**rubric, **found}
 
 
-def rubric_head(file: Table, task: str | None, rename: Mapping[str, str]) -> dict[str, str]:
-    """The column of nuggets under another head, such as ``criteria``, where its cells list these; or nothing."""
-    if NUGGETS in {*file.columns, *rename.values()} or (task is not None and NUGGETS not in TASKS[task].inputs):
-        return {}
-    heads = {plain(name) for name in also_called(NUGGETS)}
-    for name in file.columns:
-        if name not in rename and plain(name) in heads:
-            cells = file.column(name)
-            if any(map(holds_nuggets, cells.values)) and all(
-                is_missing(one) or holds_nuggets(one) for one in cells.values
-            ):
-                return {name: NUGGETS}
-    return {}
+def heads_by_cells(file: Table, task: str | None, rename: Mapping[str, str]) -> dict[str, str]:
+    """Inputs under heads that do not tell them, but whose cells do.
+
+    ``criteria`` that lists criteria is nuggets; ``label`` that holds many sentences is the reference, as vRAG-Eval
+    calls it (Wang et al., 2024): no scale has such grades.
+    """
+    rules = ((NUGGETS, also_called(NUGGETS), _is_rubric), (REFERENCE, ("label",), _are_sentences))
+    found: dict[str, str] = {}
+    for ours, heads, holds in rules:
+        known, wanted = {*file.columns, *rename.values()}, {plain(name) for name in heads}
+        if ours in known or (task is not None and ours not in TASKS[task].inputs):
+            continue
+        names = [name for name in file.columns if name not in rename and plain(name) in wanted]
+        found |= {name: ours for name in names if holds(file.column(name).values)}
+    return found if len({*found.values()}) == len(found) else {}
+
+
+def _is_rubric(cells: Sequence[object]) -> bool:
+    given = [one for one in cells if not is_missing(one)]
+    return bool(given) and all(map(holds_nuggets, given))
+
+
+def _are_sentences(cells: Sequence[object]) -> bool:
+    """Whether there are more different texts than a scale has grades, most of them of several words."""
+    texts = [as_text(one) for one in cells if isinstance(one, str) and not is_missing(one)]
+    return len(texts) > MOST_GRADES and sum(len(text.split()) >= SENTENCE for text in texts) > len(texts) / 2
 
 
 def read_by_heads(found: Mapping[str, str]) -> str:

@@ -27,7 +27,7 @@ from judgec.records.mode_agreement import ModesAgreement
 from judgec.records.tasks.registry import also_called, plain
 from judgec.records.tasks.winners import winner_words
 from judgec.report.modes_table import mode_table
-from judgec.report.numbers import show, show_percent, statistic_name
+from judgec.report.numbers import p_value, show, show_percent, statistic_name
 from judgec.report.render import agreement_table, beside_table, comparison_table, notes, systems_sentence
 from judgec.report.replacement_table import ASPECTS, ASPECTS_TITLE, COLUMNS, JUDGES, TITLE, outcome_sentences
 from judgec.report.report import Report
@@ -49,6 +49,8 @@ from judgec.verbs.verb import verb
 
 LABELS = ("grade", "accept", "preference")  # columns of labels, whoever gave them
 LEADING = ("tau_b", "tau_b_score", "kappa", "exact")  # of the verdict, the first that is defined
+TESTED = ("tau_b", "spearman")  # whose p-values the screen has
+FEWEST = 2  # items of which a judge could tell one from another
 ALIKE = {"accept_agreement": "accept or reject alike", "exact": "give the same grade"}  # the share of the verdict
 NEGATIVE = -0.1  # a rank correlation from here on down is no accident worth passing over
 
@@ -336,7 +338,7 @@ def _of_column(options: AgreementOptions, table: Table, source: str, column: str
     ceiling, beside = _ceiling(graded)
     systems = _systems(graded)
     ranks = () if systems is None else (f"{judge}: {systems_sentence(systems)}",)
-    said = (*turned, *cut_off_notes(judge, cut), *ranks)
+    said = (*turned, *cut_off_notes(judge, cut), *ranks, *_one_grade(judge, graded))
     return MeasuredAgreement(
         {judge: found},
         graded.expert,
@@ -351,6 +353,14 @@ def _of_column(options: AgreementOptions, table: Table, source: str, column: str
         cut_offs={} if cut is None else {judge: cut},
         systems={} if systems is None else {judge: systems},
     )
+
+
+def _one_grade(judge: str, graded: Graded) -> tuple[str, ...]:
+    """A sentence where a judge gives everything the same: nothing can then be said of its order."""
+    scores = graded.ratings.score[~np.isnan(graded.ratings.score)]
+    if len(scores) < FEWEST or (scores != scores[0]).any():
+        return ()
+    return (f"{judge} gives {scores[0]:g} to all {len(scores)} items: it tells no item from another",)
 
 
 def _systems(graded: Graded) -> SystemAgreement | None:
@@ -531,7 +541,7 @@ def agreement_report(found: MeasuredAgreement, options: AgreementOptions) -> Rep
         verdict=[found.verdict],
         tables=[_one_table(found)],
         full=_every_table(found),
-        lines=_replacement(found),
+        lines=[*_p_values(found), *_replacement(found)],
         details=_replacement_in_full(found),
         notes=found.notes,
         more="every statistic",
@@ -601,6 +611,15 @@ def _every_table(found: MeasuredAgreement) -> list[TextTable]:
     if test is not None and test.aspects:
         tables.append(TextTable(ASPECTS_TITLE, *ASPECTS.screen(list(test.aspects.items()))))
     return tables
+
+
+def _p_values(found: MeasuredAgreement) -> list[str]:
+    """Of one judge, how likely its order would be without any association with the experts'."""
+    if len(found.agreements) > 1:
+        return []
+    tests = {name: found.agreement.estimates[name] for name in TESTED if name in found.agreement.estimates}
+    said = [f"{statistic_name(name)} {p_value(one.p)}" for name, one in tests.items() if one.p is not None]
+    return [f"p without any association: {', '.join(said)}"] if said else []
 
 
 def _replacement(found: MeasuredAgreement) -> list[str]:

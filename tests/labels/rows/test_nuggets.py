@@ -136,3 +136,16 @@ def test_yes_and_no_say_whether_a_citation_is_supported(tmp_path: Path) -> None:
 
     assert (read.task, read.accept_only) == ("cited", False)
     assert [label.grades["grade"] for label in read.labels] == [1, 0]
+
+
+def test_label_that_holds_sentences_is_the_reference_and_one_that_holds_grades_is_not(tmp_path: Path) -> None:
+    rows = [
+        {**ROW, "query": f"How deep is it at {n}?", "label": f"It is {n} m deep.", "grade": 1 + n % 5}
+        for n in range(20)
+    ]
+    read = read_labels(written(tmp_path, *rows))
+
+    assert read.items[3].inputs["reference"] == "It is 3 m deep."
+    assert any("label as reference" in note for note in read.notes)
+    short = [{**row, "label": ("quite right so", "not right at all")[n % 2]} for n, row in enumerate(rows)]
+    assert "reference" not in read_labels(written(tmp_path, *short)).items[3].inputs
