@@ -155,11 +155,24 @@ def test_weighing_replaces_the_factors_and_adds_citations_without_touching_the_j
     told = weighing(MODULE, factors="brevity \\1 alone", citations=True).predictors()[0].signature.instructions
     assert "Weigh brevity \\1 alone. Details count" in " ".join(told.split())
     assert "helpfulness" not in told
+    assert "comprehensive" not in told
     assert "does not support its statement is an error" in told
     assert MODULE.predictors()[0].signature.instructions == before
     rewritten = MODULE.deepcopy()
     rewritten.predictors()[0].signature = rewritten.predictors()[0].signature.with_instructions("Choose.")
     assert weighing(rewritten, factors="tone").predictors()[0].signature.instructions == "Choose.\n\nWeigh tone."
+
+
+def test_factors_are_the_papers_seven_and_those_of_earlier_judges_are_replaced_too() -> None:
+    said = " ".join(MODULE.predictors()[0].signature.instructions.split())
+    seven = "comprehensiveness, correctness, helpfulness, completeness, accuracy, depth and level of detail"
+    assert f"Weigh {seven}. An answer is comprehensive if it shows the user several perspectives" in said
+    earlier = MODULE.deepcopy()
+    predict = earlier.predictors()[0]
+    old = "Weigh correctness, completeness, helpfulness, depth and level of detail. Details count."
+    predict.signature = predict.signature.with_instructions(old)
+    told = weighing(earlier, factors="tone").predictors()[0].signature.instructions
+    assert told == "Weigh tone. Details count."
 
 
 def test_both_orders_of_a_game_share_a_prompt_up_to_its_answers() -> None:

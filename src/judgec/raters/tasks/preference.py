@@ -4,7 +4,10 @@ import re
 
 import dspy
 
-FACTORS = re.compile(r"correctness,\s+completeness,\s+helpfulness,\s+depth\s+and\s+level\s+of\s+detail")
+FACTORS = re.compile(  # with what is said of the first; before, judges weighed five of them
+    r"(?:comprehensiveness,\s+correctness,\s+helpfulness,\s+completeness,\s+accuracy|correctness,\s+completeness,\s+"
+    r"helpfulness),\s+depth\s+and\s+level\s+of\s+detail(?:\.\s+An\s+answer\s+is\s+comprehensive[^.]*)?"
+)
 CITATIONS = (
     "The answers cite the documents in brackets. A citation that does not support its statement is an error, and "
     "a statement that needs a source and has none is weaker."
@@ -22,10 +25,12 @@ NO_DOCUMENTS = "Here no documents are shown: leave out whatever is said of them 
 class CompareAnswers(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
     """Compare two answers to the query, judging them against {standard}, and choose the better one.
 
-    Weigh correctness, completeness, helpfulness, depth and level of detail. Details count only where they
-    answer the query; an answer with irrelevant details is not better for them. Neither the order nor the
-    length of the answers may matter. First explain what each answer gets right and how they differ, then
-    choose: a, b, or tie when neither is better, then say how sure you are.
+    Weigh comprehensiveness, correctness, helpfulness, completeness, accuracy, depth and level of detail. An
+    answer is comprehensive if it shows the user several perspectives in addition to the query's, but still
+    relevant to its intent. Details count only where they answer the query; an answer with irrelevant details is
+    not better for them. Neither the order nor the length of the answers may matter. First explain what each
+    answer gets right and how they differ, then choose: a, b, or tie when neither is better, then say how sure
+    you are.
     """
 
     # What both orders of a game share comes first: a provider's cache serves a prompt's beginning.

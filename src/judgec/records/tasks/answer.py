@@ -7,7 +7,7 @@ RAGELO_ASPECTS = {  # Rackauckas, Câmara, Zavrel (2024), appendix A.2
     "relevance": "does the answer address the user's question",
     "accuracy": "is the answer factually correct, based on {standard}",
     "completeness": "does the answer give all the information that the question needs",
-    "precision": "is the answer about the very product or entity that was asked about, not a similar one",
+    "precision": "is the answer about the very product, product line or entity that was asked about, not a similar one",
 }
 RAGELO_MEANINGS = {  # what 0, 1 and 2 mean of each, from the same prompt
     "relevance": (
