@@ -155,7 +155,8 @@ class LabelReport(TypedDict):
     ``split`` count items. ``ceiling`` is each annotator against the consensus of the others, the mean of
     ``against_others``, weighted by ``n`` and without the ``adjudicators``, over all items (a compile reports that of
     its test items); empty without two annotators an item. ``modes`` is there for failure modes alone,
-    ``repeats`` where somebody graded an item again, ``by_agent`` where rows say which of several agents answered.
+    ``repeats`` where somebody graded an item again, ``by_agent`` where rows say which of several agents answered,
+    ``agent_tests`` where these were to be tested in pairs.
     """
 
     items: int
@@ -189,6 +190,7 @@ class LabelReport(TypedDict):
     modes: NotRequired[ModeCounts]
     repeats: NotRequired[list[GradedAgain]]
     by_agent: NotRequired[list[AgentGrades]]
+    agent_tests: NotRequired[list[dict[str, object]]]
 
 
 def label_report(file: LabelFile, family: str, seed: int = 0, *, memory: Memory = FRESH) -> LabelReport:

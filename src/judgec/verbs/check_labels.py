@@ -1,14 +1,20 @@
 """Checks a label file: what it holds, how the experts grade, and how far they agree."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from judgec.errors import UserError
 from judgec.labels.labels import LabelFile, read_label_file
 from judgec.labels.sides.memory import read_memory
 from judgec.labels.splits import as_family, default_family
+from judgec.records.label import LabelSet
 from judgec.verbs.options.labels import LabelsOptions
+
+LEAST = 2  # agents that can be compared
 
 if TYPE_CHECKING:
     from judgec.report.label_report import LabelReport
+    from judgec.tournament.report.aspects import AspectTest
 
 
 def check_labels(options: LabelsOptions) -> tuple[LabelFile, "LabelReport"]:
@@ -35,4 +41,26 @@ def check_labels(options: LabelsOptions) -> tuple[LabelFile, "LabelReport"]:
     )
     from judgec.report.label_report import label_report  # after bad input has been refused: SciPy is slow
 
-    return content, label_report(content, family, memory=read_memory(options.home, family))
+    report = label_report(content, family, memory=read_memory(options.home, family))
+    if options.pool:
+        report["agent_tests"] = [test.to_json() for test in tested_agents(content.labels, options.pool)]
+    return content, report
+
+
+def tested_agents(labels: LabelSet, pools: Sequence[str]) -> "tuple[AspectTest, ...]":
+    """Paired tests of the agents whose answers people graded, and of pools of them; nothing is asked.
+
+    Raises:
+        UserError: Rows that name no agents, or pools that none is in.
+    """
+    from judgec.tournament.files.graded import agent_scores
+    from judgec.tournament.report.aspects import agents_and_pools, parse_pools
+
+    scores = agent_scores(labels)
+    agents = sorted({agent for _, agent in scores})
+    if len(agents) < LEAST:
+        seen = ", ".join(agents) or "no agent"
+        raise UserError(
+            f"--pool: the labels name {seen}; a column agent with two or more is needed. Name it with --map."
+        )
+    return agents_and_pools({"experts": scores}, agents, parse_pools(pools, agents))

@@ -41,7 +41,7 @@ from judgec.tournament.gate import held, parse_gate
 from judgec.tournament.leaderboard import make_leaderboard
 from judgec.tournament.play import GamePlan, PairPlayer, Player, ScorePlayer, as_games, play_tournament
 from judgec.tournament.pooling import Relevance, Showing, by_document, judge_pool
-from judgec.tournament.report.aspects import MOST_AGENTS, Grader, Scores, aspect_tests, parse_pools
+from judgec.tournament.report.aspects import MOST_AGENTS, Grader, Scores, agents_and_pools, parse_pools
 from judgec.tournament.report.drill import drilled
 from judgec.tournament.report.effects import main_effects, unpaired
 from judgec.tournament.report.evaluation import Evaluation
@@ -157,15 +157,9 @@ def _tested(
 ) -> dict[str, Any]:  # Any: fields of the evaluation
     """Agents and pools in pairs, by the judge and by the experts; and the effects of settings."""
     agents = found.entries.agents
-    singles = {agent: (agent,) for agent in agents} if len(agents) <= MOST_AGENTS else {}
     judged: Scores = {cell: mark.aspects for cell, mark in found.marks.items()}
     graders: dict[Grader, Scores] = {"judge": judged, **({"experts": graded.scores} if graded else {})}
-    tests = [
-        test
-        for grader, scores in graders.items()
-        for sides, pooled in ((singles, False), (pools, True))
-        for test in aspect_tests(scores, sides, grader=grader, pooled=pooled)
-    ]
+    tests = agents_and_pools(graders, agents, pools)
     settings = {agent: found.entries.settings[agent] for agent in found.entries.settings if agent in agents}
     effects = main_effects(settings, found.board.ratings, graders)
     notes = [*found.notes, *(graded.notes if graded else ())]
@@ -173,11 +167,11 @@ def _tested(
         f"The effect of {name} is not known: no two agents differ in it alone. Answer with a --grid of it."
         for name in unpaired(settings)
     ]
-    if not singles:
+    if len(agents) > MOST_AGENTS:
         notes.append(f"{len(agents)} agents: pairs of them are not tested by aspect (at most {MOST_AGENTS} are).")
     if pools and not tests:
         notes.append("--pool: nothing to test; a judge of single answers, or --labels of experts, is needed.")
-    return {"aspects": tuple(tests), "graded": graded, "effects": effects, "notes": tuple(notes)}
+    return {"aspects": tests, "graded": graded, "effects": effects, "notes": tuple(notes)}
 
 
 def _check(options: EvaluateOptions) -> None:

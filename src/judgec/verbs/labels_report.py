@@ -14,9 +14,12 @@ from judgec.report.page.label_cases import HEAD, LABEL_WORDS, label_cases
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
 from judgec.report.words import CONSTRUCTED
+from judgec.tournament.report.aspects import COLUMNS
+from judgec.verbs.check_labels import tested_agents
 from judgec.verbs.options.labels import LabelsOptions
 from judgec.verbs.typed import as_typed, command
 
+TESTED = "Agents in pairs, by people's grades alone; p after Holm"
 AGENTS = "Agents as people grade them"  # these begin the titles of tables
 HISTOGRAM = "Grades by annotator"
 MODES = "How often each failure mode is seen"
@@ -37,6 +40,9 @@ def labels_report(labels: LabelSet, report: LabelReport, options: LabelsOptions,
         file: The page, where one is written.
     """
     tables = label_tables(report, options.file)
+    if options.pool:
+        heads, rows = COLUMNS.screen(sorted(tested_agents(labels, options.pool), key=lambda test: not test.pooled))
+        tables.append(TextTable(TESTED, heads, rows))
     first = min(tables, key=_place)
     cases = [] if file is None else label_cases(labels, experts_of(labels))
     summary, *others = tables
@@ -62,7 +68,7 @@ def labels_report(labels: LabelSet, report: LabelReport, options: LabelsOptions,
 
 def _place(table: TextTable) -> int:
     """How early a table answers what was asked of a label file."""
-    titles = (AGENTS, MODES, CEILING, HISTOGRAM)
+    titles = (TESTED, AGENTS, MODES, CEILING, HISTOGRAM)
     return next((place for place, title in enumerate(titles) if table.title.startswith(title)), len(titles))
 
 

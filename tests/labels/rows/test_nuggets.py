@@ -82,7 +82,7 @@ def test_weight_that_is_no_number_is_named_with_its_line(tmp_path: Path) -> None
 
 
 def test_verdicts_of_nuggets_in_two_columns_are_rows_of_grades(tmp_path: Path) -> None:
-    rows = [
+    rows: list[dict[str, object]] = [
         {
             "query_id": "q",
             "nuggets": [

@@ -11,7 +11,7 @@ from judgec.labels.labels import label_file
 from judgec.labels.rows.means import Rounding
 from judgec.labels.rows.raters import left_out
 from judgec.labels.rows.repeats import Repeats
-from judgec.records.label import Label
+from judgec.records.label import Label, LabelSet
 from judgec.records.ratings import people_mean
 from judgec.records.scale import Scale
 from judgec.table.datasheet import Datasheet
@@ -71,18 +71,14 @@ def read_graded(
     labels = label_file(
         whole, sheet, rename=own, judges=judges, annotators=annotators, rounding=rounding, repeats=repeats
     ).labels
-    experts = experts_of(labels)
-    by = experts.accept_by if labels.accept_only else experts.grade_by
-    means = people_mean(by, np.array(labels.scale.values))
-    scores: dict[tuple[str, str], dict[str, float]] = {}
-    cells: dict[str, tuple[str, str]] = {}
-    for item, row in zip(labels.items, means, strict=True):
-        if item.agent is None or (item.query_id, item.agent) not in entries.answers:
-            others += 1
-            continue
-        given = {a: float(mean) for a, mean in zip(labels.aspects, row, strict=True) if not np.isnan(mean)}
-        scores[item.query_id, item.agent] = given
-        cells[item.item_id] = item.query_id, item.agent
+    every = agent_scores(labels)
+    scores = {cell: given for cell, given in every.items() if cell in entries.answers}
+    cells = {
+        item.item_id: (item.query_id, item.agent)
+        for item in labels.items
+        if item.agent is not None and (item.query_id, item.agent) in scores
+    }
+    others += len(labels.items) - len(cells)
     if not scores:
         raise _no_such_agent(table, entries)
     notes = [f"{table.path}: {len(scores)} answers of agents that play are graded by experts."]
@@ -93,6 +89,20 @@ def read_graded(
         if label.item_id in cells:
             by_cell.setdefault(cells[label.item_id], []).append(label)
     return GradedAgents(scores, by_cell, labels.scale, tuple(notes))
+
+
+def agent_scores(labels: LabelSet) -> dict[tuple[str, str], dict[str, float]]:
+    """By query and agent the mean of what people gave its answer, by aspect; items that name no agent are left out."""
+    experts = experts_of(labels)
+    by = experts.accept_by if labels.accept_only else experts.grade_by
+    means = people_mean(by, np.array(labels.scale.values))
+    return {
+        (item.query_id, item.agent): {
+            aspect: float(mean) for aspect, mean in zip(labels.aspects, row, strict=True) if not np.isnan(mean)
+        }
+        for item, row in zip(labels.items, means, strict=True)
+        if item.agent is not None
+    }
 
 
 def _with_texts(table: Table, entries: Entries, rename: Mapping[str, str]) -> tuple[Table, int]:

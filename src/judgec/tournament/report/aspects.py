@@ -154,6 +154,19 @@ def aspect_tests(
     return tuple(found)
 
 
+def agents_and_pools(
+    graders: Mapping[Grader, Scores], agents: Sequence[str], pools: Mapping[str, Sequence[str]]
+) -> tuple[AspectTest, ...]:
+    """Tests of every two agents, where these are few enough, and of every two pools, by each grader."""
+    singles = {agent: (agent,) for agent in agents} if len(agents) <= MOST_AGENTS else {}
+    return tuple(
+        test
+        for grader, scores in graders.items()
+        for sides, pooled in ((singles, False), (pools, True))
+        for test in aspect_tests(scores, sides, grader=grader, pooled=pooled)
+    )
+
+
 def _by_query(scores: Scores, queries: Sequence[str], agents: Sequence[str], aspect: str) -> FloatArray:
     """Mean of the agents' scores, NaN where one of them has none."""
     rows = [[scores.get((query, agent), {}).get(aspect, np.nan) for agent in agents] for query in queries]

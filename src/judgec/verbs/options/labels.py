@@ -52,6 +52,15 @@ class LabelsOptions(LabelColumns, Spending, Places):
     lm: OtherLm = None
     out: NextSheet = Path("next.csv")
     seed: Seed = 0
+    pool: Annotated[
+        tuple[str, ...],
+        Option(
+            "Test agents in pairs by the labels alone, and pools of them: rag=rag-*,fusion=rag-fusion-*.",
+            metavar="NAME=PATTERN,...",
+            commas=True,
+            panel="What",
+        ),
+    ] = ()
     export: Annotated[str | None, Option("As labels export.", metavar="TO", panel="Output")] = None
     peers: Annotated[Path | None, Option("As labels peers.", metavar="OUT.jsonl", panel="Output")] = None
     import_: Annotated[str | None, Option("As labels import.", flag="--import", metavar="SOURCE", panel="What")] = None
