@@ -164,7 +164,7 @@ def test_calibrator_learns_what_criteria_weigh_and_people_agree_on_each(tmp_path
     assert made["evidence_alone"] is False
     assert whole["tau_b"]["value"] > 0.8
     assert (each["n"], each["n_clusters"], each["exact"]["value"]) == (480, 160, 1.0)
-    for row in judged_rows(tmp_path / "judged.jsonl"):
+    for row in map(dict[str, Any], judged_rows(tmp_path / "judged.jsonl")):
         met = [one["points"] for one in row["criteria"] if one["criteria_met"]]
         assert row["judge_nugget_recall"] == pytest.approx(sum(met) / 8)
 
