@@ -194,3 +194,16 @@ def test_panel_of_two_judges_keeps_what_each_said_and_counts_their_agreement() -
     assert panel.name == "a jury of strict (uncompiled), kind (uncompiled) (unproven) and strict (uncompiled)"
     (pair,) = cast("list[dict[str, float]]", panel.agreement()["criteria"]["pairs"])
     assert (pair["n"], pair["exact"]) == (8, 0.5)
+
+
+def test_criteria_are_asked_in_ragprobes_own_words() -> None:
+    """Section III.A; RAGElo's relevance and completeness are defined otherwise."""
+    judges = uncompiled("m", Asked(lambda *_: None)).criteria
+    assert judges is not None
+    (predict,) = judges.judge.module.predictors()
+    said = {name: str(one.json_schema_extra["desc"]) for name, one in predict.signature.output_fields.items()}
+
+    assert "a close paraphrase with the same information" in said["grade_correctness"]
+    assert "without deviating into unrelated topics" in said["grade_relevance"]
+    assert "all parts of the reference with no omissions" in said["grade_completeness"]
+    assert "align with the reference in detail and context" in said["grade_consistency"]

@@ -12,12 +12,24 @@ from judgec.raters.judge import CompiledJudge
 from judgec.raters.registry import judge_module
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item
-from judgec.records.scale import Scale
+from judgec.records.scale import Aspect, Scale
 from judgec.records.scenario.outcome import REJECTION_PASSES, SystemReply
 from judgec.records.scenario.schema import CRITERIA, REJECTION, Metric, Question
 from judgec.records.tasks.rejection import OUTCOME_SCALE
 
-PASS_FAIL = Scale(name="criterion", grades=(0, 1), meanings=("fail", "pass"), accept_at=1)
+DEFINITIONS = {  # RAGProbe, section III.A; of RAGElo's aspects two have the same names and other meanings
+    "correctness": "does the answer match the reference exactly, or is it a close paraphrase with the same information",
+    "relevance": "does the answer directly address the question without deviating into unrelated topics",
+    "completeness": "does the answer cover all parts of the reference with no omissions",
+    "consistency": "does the answer align with the reference in detail and context, and is it coherent in itself",
+}
+PASS_FAIL = Scale(
+    name="criterion",
+    grades=(0, 1),
+    meanings=("fail", "pass"),
+    accept_at=1,
+    aspects={name: Aspect(asks=text) for name, text in DEFINITIONS.items()},
+)
 FIELDS = ("query", "answer", "contexts", "reference")
 
 
