@@ -16,7 +16,6 @@ from judgec.lm.executor import Ask
 from judgec.raters.checks import told_of
 from judgec.raters.decision import half_way
 from judgec.raters.judge import CompiledJudge
-from judgec.raters.prompt import verdicts
 from judgec.raters.recorded import RecordedVerdicts
 from judgec.raters.signatures import check_kind
 from judgec.records.judgment import UNSCORED, Judgments, concatenate
@@ -99,7 +98,7 @@ class Bench:
         """The prompt's own verdicts; asked once, then they are in the journal, unless they were recorded before."""
         if self.recorded is not None:
             return self.recorded.judgments(candidate.name, [item.item_id for item in part.items])
-        return verdicts(candidate.module, part.items, ask=self.ask, scale=self.scale, aspects=self.aspects)
+        return candidate.verdicts(part.items, ask=self.ask, scale=self.scale, aspects=self.aspects)
 
     def judged(self, judge: CompiledJudge, candidate: Candidate, part: Part) -> Judgments:
         """What the judge with this prompt says of the items."""
@@ -264,17 +263,15 @@ def learned_part(bench: Bench) -> Part:
 
 
 def calibration_data(bench: Bench, candidate: Candidate) -> tuple[Part, Judgments]:
-    """Train and dev items with verdicts from demonstrations that show nothing of their query."""
+    """Train and dev items with verdicts from prompts that show nothing of their query, and were not written from it."""
     train = bench.dataset.train
-    seen = {*candidate.queries, *candidate.reflected}
-    outside = [i for i, item in enumerate(train.items) if item.query_id not in seen]
-    if len(outside) < MIN_CALIBRATION_ITEMS:  # instructions cannot be written anew without a query, as prompts can
-        outside = [i for i, item in enumerate(train.items) if item.query_id not in candidate.queries]
+    train = train.rows([i for i, item in enumerate(train.items) if item.query_id not in candidate.reflected])
+    outside = [i for i, item in enumerate(train.items) if item.query_id not in candidate.queries]
     if len(outside) >= MIN_CALIBRATION_ITEMS or not candidate.queries:
         part = joined(train.rows(outside), bench.dataset.dev)
         return part, bench.raw(candidate, part)
     pieces = [(part, bench.raw(candidate, part)) for part in (train.rows(outside), bench.dataset.dev) if part.items]
-    for query in sorted(set(candidate.queries)):
+    for query in sorted(set(candidate.queries).difference(candidate.reflected)):
         part = train.rows([i for i, item in enumerate(train.items) if item.query_id == query])
         pieces.append((part, bench.raw(_without_query(candidate, query), part)))
     return joined(*(part for part, _ in pieces)), concatenate([raw for _, raw in pieces])

@@ -63,6 +63,11 @@ class Part:
         )
 
     @property
+    def n_reasons(self) -> int:
+        """How many reasons the experts gave of its items."""
+        return sum(len(self.reasoned(i)) for i in range(len(self)))
+
+    @property
     def n_queries(self) -> int:
         """How many different queries its items belong to."""
         return len({item.query_id for item in self.items})

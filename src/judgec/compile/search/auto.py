@@ -1,14 +1,17 @@
-"""``auto``: demonstrations first, for they cost no call to propose; then rewriting the winner's instructions."""
+"""``auto``: criteria of all reasons and a few demonstrations, which cost little; then rewriting the best of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from judgec.compile.search.candidates import UNCOMPILED, Candidate
 from judgec.compile.search.demonstrations import BOOTSTRAPPED, LABELLED, N_SETS, demonstration_sets
+from judgec.compile.search.mined import FOLDS, MIN_REASONS, MINED, mined, mined_from
 from judgec.compile.search.reflection import Gepa
 from judgec.compile.search.task import Effort, Sizes, Task
 
 DEMONSTRATIONS_SHARE = 0.5  # of a limited room, where reflection may follow
+FEW_SETS = 4  # of demonstrations beside mined criteria, which tell more for fewer calls
+MINING = 1 + FOLDS + 1  # of all reasons, without those of each fold, and of the pool that is rewritten from
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,33 +21,46 @@ class Auto:
     needs_reflection: bool = False
 
     def effort(self, sizes: Sizes) -> Effort:
-        """The demonstrations' race, then as much reflection as fits."""
-        sets, then = self._shared(sizes)
+        """Mining and the first race, then as much reflection as fits."""
+        mining, sets, then = self._shared(sizes)
+        starters = sets + min(mining, 1)
         if not then.candidates:
-            return Effort(0, 0, sets)
-        return Effort(sizes.final(sets) + then.judgments, then.reflections, then.candidates + min(sets, 1))
+            return Effort(0, mining, starters)
+        first = sizes.final(starters)
+        handed = min(sets, 1) + min(mining, 1)
+        return Effort(first + then.judgments, mining + then.reflections, then.candidates + handed)
 
     def search(self, task: Task) -> Sequence[Candidate]:
-        """The best demonstrations, and rewritten instructions around them."""
-        n_sets, then = self._shared(task.sizes())
+        """Mined criteria, demonstrations, and rewritten instructions around the best of them."""
+        mining, n_sets, then = self._shared(task.sizes())
+        criteria = mined(task) if mining else None
         sets = list(demonstration_sets(task, (LABELLED, BOOTSTRAPPED), n_sets))
+        found = [*([] if criteria is None else [criteria]), *sets]
         if not then.candidates:
             why = "the budget has no room for it" if task.reflection is not None else task.no_reflection
             task.watch.note(f"auto: no reflection, because {why}")
-            return sets
+            return found
         start = Candidate(UNCOMPILED, task.module)
-        contenders = [start, *sets]
-        best = contenders[task.race(contenders).chosen] if sets else start
-        return [*([] if best is start else [best]), *Gepa().improve(task, best)]
+        contenders = [start, *found]
+        best = contenders[task.race(contenders).chosen] if found else start
+        rewritten = mined_from(task, task.pool()) if best.name == MINED else best
+        kept = [best] if best is not start else []
+        if criteria is not None and criteria is not best:
+            kept.append(criteria)
+        return [*kept, *Gepa().improve(task, rewritten or start)]
 
     @staticmethod
-    def _shared(sizes: Sizes) -> tuple[int, Effort]:
-        """How many sets of demonstrations, and the reflection after them: either alone where both do not fit."""
-        if sizes.reflection:
-            kept = 0 if sizes.room is None else int(sizes.room * (1 - DEMONSTRATIONS_SHARE))
-            sets = sizes.less(kept).starters(N_SETS)
-            # In the last race the best demonstrations run too.
-            then = Gepa().effort(sizes.less(sizes.final(sets) + sizes.slices[-1]))
-            if then.candidates:
-                return sets, then
-        return sizes.starters(N_SETS), Effort(0, 0, 0)
+    def _shared(sizes: Sizes) -> tuple[int, int, Effort]:
+        """Calls that mine criteria, sets of demonstrations, and the reflection after them, as far as they fit."""
+        if not sizes.reflection:
+            return 0, sizes.starters(N_SETS), Effort(0, 0, 0)
+        mining = MINING if sizes.reasons >= MIN_REASONS and sizes.fits(Effort(0, MINING, 1)) else 0
+        left = sizes.less(mining)
+        kept = 0 if left.room is None else int(left.room * (1 - DEMONSTRATIONS_SHARE))
+        own = min(mining, 1)  # the mined prompt races beside the sets
+        sets = max(0, left.less(kept).starters((FEW_SETS if mining else N_SETS) + own) - own)
+        # In the last race the best of the first one runs too.
+        then = Gepa().effort(left.less(sizes.final(sets + own) + (1 + own) * sizes.slices[-1]))
+        if then.candidates:
+            return mining, sets, then
+        return mining, max(0, left.starters((FEW_SETS if mining else N_SETS) + own) - own), Effort(0, 0, 0)

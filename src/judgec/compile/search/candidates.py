@@ -6,13 +6,25 @@ from dataclasses import dataclass, field
 import dspy
 
 from judgec.lm.adapters import CHAT, with_adapter
+from judgec.lm.executor import Ask
 from judgec.raters.programs import dump_module, load_module
+from judgec.raters.prompt import verdicts
 from judgec.raters.registry import judge_module
-from judgec.records.label import LabelSet
+from judgec.records.judgment import Judgments, concatenate
+from judgec.records.label import Item, LabelSet
 from judgec.records.language import languages_of
+from judgec.records.scale import Scale
 
 UNCOMPILED = "zero-shot"
 RUBRIC = "\n\nGrades"  # where the rubric begins that ``raters.signatures`` writes under a task's instructions
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """What stands for a prompt on some queries: the same prompt, made without their labels."""
+
+    queries: frozenset[str]
+    module: dspy.Module
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +37,7 @@ class Candidate:
         queries: The query of each demonstration, in order; items of these must not fit the calibrator.
         settings: How it was made, for the record.
         reflected: The queries whose labels the instructions were written from; likewise.
+        unseen: Where all of them were: what judges a query in its place when it is valued or fits a calibrator.
     """
 
     name: str
@@ -32,6 +45,28 @@ class Candidate:
     queries: tuple[str, ...] = ()
     settings: Mapping[str, str | int] = field(default_factory=dict)
     reflected: tuple[str, ...] = ()
+    unseen: tuple[Unseen, ...] = ()
+
+    def verdicts(self, items: Sequence[Item], *, ask: Ask, scale: Scale, aspects: tuple[str, ...]) -> Judgments:
+        """Raw verdicts, each of a prompt that has seen nothing of the item's query in its instructions.
+
+        Args:
+            items: As for ``raters.prompt.verdicts``, and so are the others.
+            ask: Sends the requests.
+            scale: The grades.
+            aspects: What is graded.
+        """
+        by = {query: one.module for one in self.unseen for query in one.queries}
+        modules = [by.get(item.query_id, self.module) for item in items]
+        pieces, place = [], []
+        for module in dict.fromkeys(modules) or [self.module]:
+            rows = [i for i, own in enumerate(modules) if own is module]
+            pieces.append(verdicts(module, [items[i] for i in rows], ask=ask, scale=scale, aspects=aspects))
+            place += rows
+        if len(pieces) == 1:
+            return pieces[0]
+        order = sorted(range(len(place)), key=place.__getitem__)
+        return concatenate(pieces).subset(order)
 
 
 def with_demonstrations(module: dspy.Module, demos: Sequence[dspy.Example]) -> dspy.Module:

@@ -165,7 +165,8 @@ def _sizes(dataset: Dataset, settings: CompileSettings, orders: int, room: int |
     parts = slices(dataset.dev.experts.cluster, settings.seed)
     pool = int(POOL_SHARE * len(dataset.train))
     room = None if room is None else room // orders
-    return Sizes(tuple(map(len, parts)), pool, room, settings.reflection is not None, len(settings.prompts))
+    reasons = dataset.train.n_reasons + dataset.dev.n_reasons
+    return Sizes(tuple(map(len, parts)), pool, room, settings.reflection is not None, len(settings.prompts), reasons)
 
 
 def _room(

@@ -48,6 +48,7 @@ class Sizes:
         room: Judgments that the search may make, or None for no limit; a call of the reflection model counts as one.
         reflection: Whether there is a model that rewrites prompts.
         own: Candidates of the user, which race in the end whatever an optimizer finds.
+        reasons: Reasons of the experts, on train and dev.
     """
 
     slices: tuple[int, ...]
@@ -55,6 +56,7 @@ class Sizes:
     room: int | None
     reflection: bool
     own: int = 0
+    reasons: int = 0
 
     @property
     def valued(self) -> int:
@@ -131,7 +133,10 @@ class Task:
         parts = slices(self.dev.experts.cluster, self.seed)
         calls = self.room()
         room = None if calls is None else calls // orders_of(self.module)
-        return Sizes(tuple(map(len, parts)), len(self.pool()), room, self.reflection is not None, len(self.own))
+        reasons = self.train.n_reasons + self.dev.n_reasons
+        return Sizes(
+            tuple(map(len, parts)), len(self.pool()), room, self.reflection is not None, len(self.own), reasons
+        )
 
     def judge(self, module: dspy.Module, part: Part) -> Judgments:
         """Raw verdicts; the one way in which candidates are run."""
@@ -185,7 +190,10 @@ class Task:
             seen = set(known)
             new = [row for row in rows if row not in seen]
             if new:
-                pieces.append(self.judge(candidates[number].module, self.dev.rows(new)))
+                said = candidates[number].verdicts(
+                    self.dev.rows(new).items, ask=self.ask, scale=self.scale, aspects=self.verdicts.aspects
+                )
+                pieces.append(said)
                 known.extend(new)
             return self.ratings(self.dev.rows(known), concatenate(pieces))
 
