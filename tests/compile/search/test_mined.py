@@ -22,8 +22,8 @@ from judgec.compile.settings import CompileSettings, reflection_spec
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
-from tests.service.replies import Call, answer, digest
 from judgec.stats.agreement.objective import parse_objective
+from tests.service.replies import Call, answer, digest
 
 ASKED = "What do they look at that the rubric does not say?"
 

@@ -33,6 +33,7 @@ from judgec.verbs.cli.open import open_page
 from judgec.verbs.cli.output import exit_with_code, stoppable
 from judgec.verbs.cli.probe import probe
 from judgec.verbs.cli.rank import rank
+from judgec.verbs.cli.rubric import rubric
 from judgec.verbs.cli.ui import ui
 from judgec.verbs.cli.watch import watch
 
@@ -54,6 +55,7 @@ COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
         "compare": compare,
         "agreement": agreement,
         "audit": audit,
+        "rubric": rubric,
         "export": export,
         "watch": watch,
     },

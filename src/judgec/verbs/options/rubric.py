@@ -1,0 +1,36 @@
+"""Options of ``judgec.rubric``."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from judgec.verbs.options.option import Option
+from judgec.verbs.options.shared import Home, UnusedTracking
+
+ALL = "all"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RubricOptions:
+    """Which judge's criteria are looked at, and which of them a person takes over."""
+
+    judge: Annotated[
+        str,
+        Option(
+            "A compiled judge: @champion, @latest or a number.",
+            metavar="NAME[@VERSION]",
+            positional=True,
+            panel="What",
+        ),
+    ]
+    labels: Annotated[
+        str | None,
+        Option("Where the labels of its compile are now; the datasheet is beside them.", metavar="FILE", panel="What"),
+    ] = None
+    accept: Annotated[
+        tuple[str, ...],
+        Option("Numbers of the lines to write into the datasheet, or all.", metavar="N,N", commas=True),
+    ] = ()
+    edit: Annotated[tuple[str, ...], Option("Accept a line in your own words.", metavar="N=TEXT")] = ()
+    home: Home = Path()
+    tracking_uri: UnusedTracking = None
