@@ -6,6 +6,7 @@ from judgec.lm.functions import Function as Function
 from judgec.lm.watch import Watch
 from judgec.verbs.agent_compilation import AgentCompilation as AgentCompilation
 from judgec.verbs.agreement import MeasuredAgreement as MeasuredAgreement
+from judgec.verbs.agreement import compare_judges as compare_judges
 from judgec.verbs.answered import Answers as Answers
 from judgec.verbs.audit import JudgeAudit as JudgeAudit
 from judgec.verbs.candidates import Evidence as Evidence
@@ -72,6 +73,7 @@ __all__ = [
     "answer",
     "audit",
     "compare",
+    "compare_judges",
     "compare_probes",
     "compile_agent",
     "compile_judge",
@@ -268,7 +270,7 @@ def compile_judge(
     consensus: Literal["median", "dawid-skene", "soft"] = "median",
     log_traces: bool = False,
     verdicts: Sequence[str] | Source = (),
-    judges: str | None = None,
+    judges: str | Sequence[str] | None = None,
     orders: Literal["as-shown", "mapped"] | None = None,
     baseline: str | None = None,
     panel: str | int | None = None,

@@ -59,7 +59,10 @@ def test_equal_judges_are_not_promoted_and_the_smallest_detectable_difference_is
     assert not decision.promoted
     assert decision.detectable is not None
     assert decision.detectable > 0
-    assert f"this test set could have shown {number(decision.detectable)}" in decision.reason
+    n_clusters = decision.difference.n_clusters
+    assert f"{n_clusters} test queries are too few to tell: only a difference above {number(decision.detectable)}" in (
+        decision.reason
+    )
 
 
 def test_worse_judge_is_not_promoted_however_sure_the_difference_is() -> None:
@@ -67,6 +70,7 @@ def test_worse_judge_is_not_promoted_however_sure_the_difference_is() -> None:
     assert decision.difference.high is not None
     assert decision.difference.high < 0
     assert not decision.promoted
+    assert "too few" not in decision.reason
 
 
 @pytest.mark.parametrize(("n_queries", "promoted"), [(9, False), (10, True)])

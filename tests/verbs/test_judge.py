@@ -122,3 +122,29 @@ def test_rank_of_a_list_of_games_is_a_frame_best_first(tmp_path: Path) -> None:
     path = tmp_path / "games.csv"
     pd.DataFrame(games).to_csv(path, index=False)
     pd.testing.assert_frame_equal(judgec.rank(path).ratings, ranking.ratings)
+
+
+def test_rows_in_memory_under_other_heads_are_read_as_init_reads_them_and_judges_of_a_list_are_columns(
+    tmp_path: Path,
+) -> None:
+    grades = [1 + (7 * n) % 5 for n in range(60)]
+    said = [min(5, grade + (n % 4 == 0)) for n, grade in enumerate(grades)]
+    frame = pd.DataFrame(
+        {
+            "question": [f"How is device number {n} reset?" for n in range(60)],
+            "answer": [f"Hold the button for {n % 9} seconds, then wait." for n in range(60)],
+            "human": grades,
+            "GPT-4 Judge": said,
+        }
+    )
+    found = judgec.compile_judge(frame, judges=["GPT-4 Judge"], home=tmp_path, evidence=False)
+    assert found.report["split"] == {"train": 0, "dev": 0, "test": 60, "folds": 5}
+    shown = found._repr_html_()
+    assert "GPT-4 Judge as it was" in shown
+    assert "&lt;" not in shown  # no markup is shown as text
+    assert shown.count("data:image/png;base64,") == 2
+    beside = judgec.compare_judges(frame, expert="human", judges=["GPT-4 Judge"])
+    assert beside.agreement.estimates["exact"].value == pytest.approx(
+        sum(one == other for one, other in zip(grades, said, strict=True)) / 60
+    )
+    assert "<svg" in beside._repr_html_()

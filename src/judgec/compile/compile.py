@@ -475,7 +475,7 @@ def _module(labels: LabelSet, settings: CompileSettings) -> dspy.Module:
 def _prepare(labels: LabelSet, settings: CompileSettings) -> tuple[Parts, Objective]:
     objective = parse_objective(settings.objective)
     memory = read_memory(settings.home, settings.name)
-    folds = folds_of(labels, memory, settings.folds)
+    folds = folds_of(labels, memory, settings.folds, free=settings.asks_once)
     parts = make_parts(
         labels,
         settings.seed,

@@ -22,7 +22,7 @@ from judgec.labels.splits import SPLITS, Split
 from judgec.lm.watch import Noting, Watch
 from judgec.records.estimate import Estimate
 from judgec.records.label import FloatArray, IntArray, Item
-from judgec.report.numbers import brackets, number, signed
+from judgec.report.numbers import brackets, signed
 from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.statistic import SHARE, MomentStatistic, mean
 from judgec.stats.intervals.bootstrap import interval
@@ -252,8 +252,8 @@ def decide_means(
     elif chosen == UNCOMPILED and rival == UNCOMPILED:
         reason = f"not shown to be better: no candidate beat the uncompiled {words.noun} on dev"
     else:
-        power = "" if found.detectable is None else f"; these {words.units} could have shown {number(found.detectable)}"
-        reason = f"not shown to be better: {measured}{f'; {difference.note}' if difference.note else power}"
+        told = f"; {difference.note}" if difference.note else found.too_few(words.units)
+        reason = f"not shown to be better: {measured}{told}"
     return MeanVerdict(
         promoted=found.better and not refusal,
         reason=reason,

@@ -55,6 +55,18 @@ class Gain:
         """The smallest difference that these test queries would have shown (80 % power), or None."""
         return detectable_difference(self.interval)
 
+    def too_few(self, units: str) -> str:
+        """``; 12 test queries are too few to tell: only a difference above .93 would show``; empty where it is told.
+
+        Args:
+            units: What was tested on.
+        """
+        high, least = self.interval.high, self.detectable
+        if least is None or high is None or high < 0:
+            return ""
+        few = f"{self.interval.n_clusters} {units} are too few to tell"
+        return f"; {few}: only a difference above {number(least)} would show"
+
 
 def gain(compiled: Statistic, rival: Statistic, how: Resampling, *, look: int) -> Gain:
     """Compare a compiled program with its rival.
@@ -176,9 +188,7 @@ def decide(
     elif better:
         reason = _praise(measured, rival, worse, above)
     else:
-        reason = _doubt(
-            measured, difference, detectable, "better" if margin is None else f"at most {number(margin)} worse"
-        )
+        reason = _doubt(measured, found, difference, "better" if margin is None else f"at most {number(margin)} worse")
     if refusal or below:
         reason = f"{refusal or f'never promoted below the majority grade: {shortfalls(below)}'} ({measured})"
     if not better and not below and majority is not None and rival != "majority":
@@ -280,12 +290,10 @@ def _praise(
     return f"{word}: {measured}"
 
 
-def _doubt(measured: str, difference: Estimate, detectable: float | None, word: str = "better") -> str:
+def _doubt(measured: str, found: Gain, difference: Estimate, word: str) -> str:
     """Of a judge that is not shown to be better."""
-    if difference.note:
-        return f"not shown to be {word}: {measured}; {difference.note}"
-    shown = "" if detectable is None else f"; this test set could have shown {number(detectable)}"
-    return f"not shown to be {word}: {measured}{shown}"
+    told = f"; {difference.note}" if difference.note else found.too_few("test queries")
+    return f"not shown to be {word}: {measured}{told}"
 
 
 def _no_better_than(

@@ -138,7 +138,7 @@ class CompileSettings:
         prompts: Instructions of the user that compete with it, by name.
         weighs: What a preference judge is told to weigh.
         folds: In how many folds everything is tested, 1 for a single split; None for the family's mode, and before its
-            first version five below forty queries.
+            first version five below 40 queries (below 150 where ``asks_once``).
         consensus: Of annotators who differ, on what the judge learns from.
         log_traces: Whether MLflow gets the test items on which judge and experts differ as traces, with their texts.
         source: How the labels were read, for the report: what ``read_labels`` was given.
@@ -185,6 +185,12 @@ class CompileSettings:
     def no_model(self) -> bool:
         """True where nobody is asked, now or ever: the judge is evidence, calibrated."""
         return self.lm.no_model and self.rated.recorded is None and not self.rated.asked
+
+    @property
+    def asks_once(self) -> bool:
+        """True where a further fold asks nobody again: all verdicts are there by then, and no prompt is of labels."""
+        rated = self.rated.recorded is not None or bool(self.rated.asked)
+        return rated and all(one.program is None for one in self.rated.asked)
 
     def asked_by(self, judge: CompiledJudge) -> LMSpec:
         """The model that a compiled judge asks: of several candidates those that it is made of."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from judgec.records.estimate import Estimate
 from judgec.report.figures import BLUE, GREY, VERMILLION
-from judgec.report.numbers import objective_name
+from judgec.report.numbers import number, objective_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,6 +61,27 @@ def learning_curve_figure(values: Mapping[int, Sequence[float]], *, objective: s
     axes.minorticks_off()
     axes.set(xlabel="labelled train items", ylabel=f"{objective_name(objective)} on test")
     axes.set_title("Learning curve", fontsize=11)
+    return figure
+
+
+def interval_width_figure(queries: int, half: float, *, statistic: str, wanted: float) -> Figure:
+    """How wide the interval of a statistic is with more or fewer labels: it narrows with their root.
+
+    Args:
+        queries: To test on, now.
+        half: Half its width with these.
+        statistic: Which.
+        wanted: What most reports are content with; a line marks it.
+    """
+    figure, axes = _axes()
+    x = np.geomspace(queries / 2, max(4 * queries, 1.1 * queries * (half / wanted) ** 2), 60)
+    axes.plot(x, half * np.sqrt(queries / x), "-", color=BLUE)
+    axes.plot(queries, half, "o", color=VERMILLION, markersize=8, label=f"{queries:,} queries: ±{number(half)}")
+    axes.axhline(wanted, color=GREY, linestyle="--", linewidth=1, label=f"±{number(wanted)} is wanted")
+    axes.set_ylim(0, 1.5 * half)
+    axes.legend(frameon=False)
+    axes.set(xlabel="labelled queries to test on", ylabel=f"95 % interval of {statistic}, ±")
+    axes.set_title("Labels needed", fontsize=11)
     return figure
 
 

@@ -21,6 +21,8 @@ from judgec.stats.agreement.ceiling import adjudicator_notes, ceiling, expert_ra
 from judgec.stats.agreement.habits import confusion, leniency, mean_estimate
 from judgec.stats.agreement.kappa import exact_table, kappa_table
 from judgec.stats.agreement.measure import Resampling, compared_rows, statistic_of
+from judgec.stats.agreement.objective import parse_objective
+from judgec.stats.agreement.planned import planned_difference
 from judgec.stats.agreement.rank_correlation import tau_b_table
 from judgec.stats.agreement.raters import fleiss_kappa, fleiss_statistic, krippendorff_alpha, rating_counts
 from judgec.stats.agreement.registry import STATISTICS
@@ -144,6 +146,17 @@ class AnnotatorAgreement(TypedDict):
     aspects: NotRequired[dict[str, "AnnotatorAgreement"]]
 
 
+class ShownDifference(TypedDict):
+    """The smallest ``difference`` of a statistic between two judges that ``queries`` to test on would show, simulated;
+    and the half of it, which the labels of ``more_queries`` further queries would show.
+    """
+
+    statistic: str
+    queries: int
+    difference: float
+    more_queries: int
+
+
 class LabelReport(TypedDict):
     """What ``judgec labels --json`` prints.
 
@@ -156,7 +169,8 @@ class LabelReport(TypedDict):
     ``against_others``, weighted by ``n`` and without the ``adjudicators``, over all items (a compile reports that of
     its test items); empty without two annotators an item. ``modes`` is there for failure modes alone,
     ``repeats`` where somebody graded an item again, ``by_agent`` where rows say which of several agents answered,
-    ``agent_tests`` where these were to be tested in pairs.
+    ``agent_tests`` where these were to be tested in pairs, ``shows`` where a difference below 1 would be
+    shown.
     """
 
     items: int
@@ -191,6 +205,7 @@ class LabelReport(TypedDict):
     repeats: NotRequired[list[GradedAgain]]
     by_agent: NotRequired[list[AgentGrades]]
     agent_tests: NotRequired[list[dict[str, object]]]
+    shows: NotRequired[ShownDifference]
 
 
 def label_report(file: LabelFile, family: str, seed: int = 0, *, memory: Memory = FRESH) -> LabelReport:
@@ -204,7 +219,7 @@ def label_report(file: LabelFile, family: str, seed: int = 0, *, memory: Memory 
     """
     labels = file.labels
     experts = experts_of(labels, seed)
-    folds = folds_of(labels, memory, None)
+    folds = folds_of(labels, memory, None, free=False)
     split = split_labels(labels, memory) if folds == 1 else fold_splits(labels, folds, memory)[0]
     test_queries = len({labels.items[i].query_id for i in split.test})
     notes = [*labels.notes, *language_notes(languages_of(labels.items)), *adjudicator_notes(experts)]
@@ -254,9 +269,25 @@ def label_report(file: LabelFile, family: str, seed: int = 0, *, memory: Memory 
         report["modes"] = modes
     if agents := agent_grades(labels, experts, seed):
         report["by_agent"] = agents
+    if (shows := _shows(labels, experts, test_queries, Resampling(seed=seed))) is not None:
+        report["shows"] = shows
     if file.repeats:
         report["repeats"] = [{"annotator": one.annotator, "n": one.n, "same": one.same} for one in file.repeats]
     return report
+
+
+def _shows(labels: LabelSet, experts: Experts, test_queries: int, how: Resampling) -> ShownDifference | None:
+    """What the test queries would show of two judges."""
+    nominal = labels.accept_only or labels.scale.level == "nominal" or finds_modes(labels.task)
+    name = "kappa" if nominal else "tau_b"
+    given = (experts.accept if labels.accept_only else experts.grade).ravel()
+    known = given != UNLABELLED
+    cluster = np.repeat(experts.cluster, len(labels.aspects))[known]
+    n_grades, queries = 2 if labels.accept_only else len(labels.scale.grades), len(np.unique(cluster))
+    whole = planned_difference(given[known], cluster, n_grades, parse_objective(name), how)
+    if whole is None or (shown := whole * np.sqrt(queries / max(1, test_queries))) >= 1:
+        return None
+    return {"statistic": name, "queries": test_queries, "difference": float(shown), "more_queries": 3 * queries}
 
 
 def _against_others(

@@ -19,7 +19,7 @@ from judgec.labels.rows.nuggets import nugget_rows
 from judgec.labels.rows.panel import AnnotatorPanel, by_judge, judges_among, judges_beside
 from judgec.labels.rows.ranges import with_range
 from judgec.labels.rows.raters import annotator_column, is_measured, measured_note
-from judgec.lm.watch import Watch
+from judgec.lm.watch import Silent, Watch
 from judgec.records.agreement import Agreement
 from judgec.records.alternative_annotator import AltTest
 from judgec.records.estimate import Estimate
@@ -28,6 +28,7 @@ from judgec.records.tasks.registry import also_called, plain
 from judgec.records.tasks.winners import winner_words
 from judgec.report.modes_table import mode_table
 from judgec.report.numbers import p_value, show, show_percent, statistic_name
+from judgec.report.page.notebook import notebook_part
 from judgec.report.render import agreement_table, beside_table, comparison_table, notes, systems_sentence
 from judgec.report.replacement_table import ASPECTS, ASPECTS_TITLE, COLUMNS, JUDGES, TITLE, outcome_sentences
 from judgec.report.report import Report
@@ -42,7 +43,7 @@ from judgec.table.rows.cells import as_accept, as_grade, as_number
 from judgec.table.rows.columns import aspect_columns, listed
 from judgec.table.rows.heads import is_low_good, machines_among, words
 from judgec.table.table import Table
-from judgec.verbs.frames import IN_MEMORY, as_table, frame_part, is_path
+from judgec.verbs.frames import IN_MEMORY, Source, as_table, is_path
 from judgec.verbs.options.agreement import AgreementOptions
 from judgec.verbs.typed import command
 from judgec.verbs.verb import verb
@@ -204,7 +205,12 @@ class MeasuredAgreement:
         return f"<MeasuredAgreement {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        return frame_part(" ".join([self.verdict, *(f"Note: {note}" for note in self.notes)]), self.table)
+        table, judges = _one_table(self), self.ranked[:MOST_JUDGES]
+        chart = {judge: self.agreements[judge].estimates[self.leading] for judge in judges}
+        if (ceiling := self.ceilings.get(judges[0])) is not None:
+            chart[EXPERTS] = ceiling.estimates[self.leading]
+        said = [f"Drawn: {statistic_name(self.leading)}.", *(f"Note: {note}" for note in self.notes)]
+        return notebook_part(self.verdict, table.heads, table.rows, chart=chart, lines=said)
 
 
 @verb(AgreementOptions)
@@ -244,6 +250,47 @@ def agreement(options: AgreementOptions, watch: Watch) -> MeasuredAgreement:  # 
         parts = by_judge(table, name) or {name: table}
         found += [_of_column(options, rows, source, judge, called) for called, rows in parts.items()]
     return found[0] if len(found) == 1 else _together(found)
+
+
+def compare_judges(
+    source: Source,
+    *,
+    judges: Sequence[str],
+    expert: str | Sequence[str] = (),
+    annotators: Sequence[str] = (),
+    cluster: str | None = None,
+    accept_at: str | float | None = None,
+) -> MeasuredAgreement:
+    """Compare judges whose verdicts lie beside the experts' labels: a table and a plot in a notebook, best first.
+
+    It is ``agreement`` of several columns; what that takes besides is there.
+
+    Args:
+        source: A path, a DataFrame, a list of dicts or a ``datasets.Dataset``.
+        judges: The columns of the judges.
+        expert: The column of the experts' labels, or several; or ``annotators``.
+        annotators: Columns that hold one rater's labels each: then the experts' own agreement stands beside.
+        cluster: The column that groups dependent rows, such as the query.
+        accept_at: The lowest grade that counts as accepted.
+
+    Raises:
+        UserError: A missing column.
+        InputError: Grades that cannot be read.
+
+    Example:
+        >>> rows = [{"human": n % 5, "gpt4": min(4, n % 5 + (n % 7 == 6)), "mistral": n // 3 % 5} for n in range(60)]
+        >>> judgec.compare_judges(rows, expert="human", judges=["mistral", "gpt4"]).ranked
+        ['gpt4', 'mistral']
+    """
+    options = AgreementOptions(
+        file=source,
+        expert=(expert,) if isinstance(expert, str) else tuple(expert),
+        judge=tuple(judges),
+        annotators=tuple(annotators),
+        cluster=cluster,
+        accept_at=None if accept_at is None else str(accept_at),
+    )
+    return agreement.run(options, Silent())
 
 
 def _of_whom(options: AgreementOptions, table: Table, source: str) -> tuple[Table, AgreementOptions]:

@@ -8,8 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judgec.compile.compile import compile_judge, plan_judge
+from judgec.compile.compile import Compiled, compile_judge, plan_judge
 from judgec.compile.dataset import Dataset
+from judgec.compile.learning_curve import WANTED, IntervalWidth
 from judgec.compile.modes import found_modes
 from judgec.compile.render import outcome_notes, outcome_tables
 from judgec.compile.replacement import replacement
@@ -31,7 +32,7 @@ from judgec.records.card import NO_MODEL, ProgramCard
 from judgec.records.label import LabelSet
 from judgec.report.modes_table import mode_table
 from judgec.report.numbers import dollars, objective_name, show, statistic_name
-from judgec.report.page.notebook import judges_part
+from judgec.report.page.notebook import notebook_part
 from judgec.report.render import agreement_table, beside_table, comparison_table, notes, systems_sentence
 from judgec.report.replacement_table import ASPECTS, ASPECTS_TITLE, outcome_sentences
 from judgec.report.report import Report
@@ -115,8 +116,32 @@ class Compilation:
         return f"<Compilation {self.name}, {'promoted' if self.promoted else 'not promoted'}: {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        drawn = statistics_of(self.saved.card.objective)[0]
-        return judges_part(self.name, self.verdict, self.saved.compiled.verification.agreements, drawn)
+        compiled, table, objective = self.saved.compiled, short_table(self), self.saved.card.objective
+        headline, width = statistics_of(objective)[0], compiled.interval_width(objective)
+        return notebook_part(
+            self.verdict,
+            table.heads,
+            table.rows,
+            name=self.name,
+            chart={called: one.estimates[headline] for called, one in shown_judges(self).items()},
+            lines=[f"Missing: {width.sentence}."] if width.sentence else [],
+            figures=_drawn(compiled, width),
+        )
+
+
+def _drawn(compiled: Compiled, width: IntervalWidth) -> dict[str, bytes]:
+    """Where judge and experts differ, and how many labels would tell more."""
+    from judgec.report.curves import interval_width_figure  # matplotlib is slow to load
+    from judgec.report.figures import confusion_figure, png
+
+    labels, experts = compiled.dataset.labels, compiled.dataset.test.experts
+    scale, judged = labels.scale, compiled.verification.judgments["compiled"]
+    pair = (experts.accept, judged.accept) if labels.accept_only else (experts.grade, judged.grade)
+    drawn = {"Experts against judge": confusion_figure(pair[0].ravel(), pair[1].ravel(), scale)}
+    if width.half is not None:
+        name = statistic_name(width.statistic)
+        drawn["Labels needed"] = interval_width_figure(width.test_queries, width.half, statistic=name, wanted=WANTED)
+    return {about: png(figure) for about, figure in drawn.items()}
 
 
 def _kept(spent: Spent, settings: CompileSettings) -> str:
@@ -267,11 +292,19 @@ LEFT_OUT = ("majority", "compiled_loo", "longest")  # of the short table, but wh
 
 
 def short_table(found: Compilation) -> TextTable:
-    """What somebody had, what he gets, and the experts; rows that say the same twice stand once."""
+    """What somebody had, what he gets, and the experts."""
+    card, test = found.saved.card, found.saved.compiled.dataset.test
+    headline = statistics_of(card.objective)[0]
+    names = list(dict.fromkeys((headline, "accept_agreement", "exact")))[:SHOWN_STATISTICS]
+    title = f"{card.name}@{card.version} on {len(test)} test items of {test.n_queries} queries, with 95 % intervals"
+    return beside_table(title, shown_judges(found), names)
+
+
+def shown_judges(found: Compilation) -> dict[str, Agreement]:
+    """Rows of the short table by what they are called; those that say the same twice stand once."""
     card, compiled = found.saved.card, found.saved.compiled
     agreements = {name: one for name, one in compiled.verification.agreements.items() if one.n}
     headline = statistics_of(card.objective)[0]
-    names = list(dict.fromkeys((headline, "accept_agreement", "exact")))[:SHOWN_STATISTICS]
     best = agreements["compiled"].estimates[headline].value or 0.0
     # Without a model the evidence is the judge, and the most frequent grade what it is compared with.
     left_out = ("evidence_only", *LEFT_OUT[1:]) if card.engine == NO_MODEL else LEFT_OUT
@@ -295,8 +328,7 @@ def short_table(found: Compilation) -> TextTable:
         own = name in {"compiled", "ceiling"} or agreements[name].estimates not in alike
         if shown(name) and own:
             rows[ROWS.get(name, name.replace("_", " ")).format(**called)] = agreements[name]
-    tested = f"{len(compiled.dataset.test)} test items of {compiled.dataset.test.n_queries} queries"
-    return beside_table(f"{card.name}@{card.version} on {tested}, with 95 % intervals", rows, names)
+    return rows
 
 
 def _labelled(options: CompileJudgeOptions) -> tuple[str, ...]:

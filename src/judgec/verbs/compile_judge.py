@@ -1,6 +1,7 @@
 """``judgec.compile_judge``: experts' labels in, a measured judge out."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,8 +23,9 @@ from judgec.compile.settings import (
     reflection_spec,
 )
 from judgec.connect.tracking.store import tracking_store
-from judgec.errors import UserError
+from judgec.errors import InputError, UserError
 from judgec.labels.labels import people_only
+from judgec.labels.proposal import UserChoices, propose
 from judgec.labels.rows.raters import is_measured
 from judgec.labels.sides.memory import JUDGE
 from judgec.labels.splits import default_family
@@ -36,8 +38,11 @@ from judgec.raters import programs
 from judgec.raters.programs import Program
 from judgec.raters.recorded import RECORDED_KIND
 from judgec.records.label import LabelSet
+from judgec.table.datasheet import Datasheet, as_scale
 from judgec.verbs.candidates import candidates_of
 from judgec.verbs.compilation import Compilation, compile_and_save
+from judgec.verbs.frames import IN_MEMORY as FRAME
+from judgec.verbs.frames import as_table, is_path
 from judgec.verbs.labels import Labels, read_labels
 from judgec.verbs.options.compile_judge import CompileJudgeOptions
 from judgec.verbs.recorded import FoundVerdicts, cascade_of, panel_of, recorded_of
@@ -76,7 +81,7 @@ def compiled_within(options: CompileJudgeOptions, watch: Watch, account: Account
         watch: Told where it is.
         account: What other work may spend together with this; its caps go before those of the options.
     """
-    labels, settings = _settings(options, watch)
+    labels, settings = _settings(_with_columns(options), watch)
     store = tracking_store(settings.home, options.tracking_uri, os.environ)
     source = str(settings.source.get("path", "")) or settings.name
     return compile_and_save(labels.label_set, settings, store, os.environ, source=source, watch=watch, account=account)
@@ -88,8 +93,16 @@ def planned(options: CompileJudgeOptions, watch: Watch) -> tuple[CompileSettings
     Raises:
         UserError: As ``compile_judge``.
     """
-    labels, settings = _settings(options, watch)
+    labels, settings = _settings(_with_columns(options), watch)
     return settings, *plan_judge(labels.label_set, settings)
+
+
+def _with_columns(options: CompileJudgeOptions) -> CompileJudgeOptions:
+    """Judges that Python names in a list are columns of verdicts."""
+    named: object = options.judges
+    if isinstance(named, str) or not isinstance(named, Sequence):
+        return options
+    return replace(options, verdicts=(*options.verdicts, *named), judges=None)
 
 
 def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, CompileSettings]:
@@ -248,6 +261,41 @@ def _prompts(options: CompileJudgeOptions, labels: LabelSet, spec: LMSpec) -> di
 
 
 def _labels_and_verdicts(options: CompileJudgeOptions, *, asked: bool) -> tuple[Labels, FoundVerdicts | None]:
+    """The labels, and what recorded judges said; rows in memory under heads of their own as ``init`` reads them."""
+    try:
+        return _read(options, asked=asked)
+    except InputError:
+        seen = _as_seen(options)
+        if seen is None:
+            raise
+    return _read(seen, asked=asked)
+
+
+def _as_seen(options: CompileJudgeOptions) -> CompileJudgeOptions | None:
+    """How ``init`` would read rows in memory of which nobody said anything; None of all others.
+
+    Raises:
+        UserError: Something that changes the statistics could be read otherwise.
+        InputError: No column looks like what is needed.
+    """
+    if is_path(options.labels) or isinstance(options.labels, Labels) or options.columns or options.annotators:
+        return None
+    sheet = Datasheet(scale=None if options.scale is None else as_scale(options.scale))
+    seen = propose(as_table(options.labels, options.missing), sheet, UserChoices(options.task))
+    if seen.unsure:
+        raise UserError(f"{FRAME}: not sure: {' '.join(seen.unsure)} Options in Python have the same names.")
+    scale = None if seen.scale is None else seen.scale.model_dump(mode="json", exclude_defaults=True)
+    return replace(
+        options,
+        task=seen.task,
+        columns=dict(seen.columns),
+        annotators=seen.annotators,
+        scale=options.scale or scale,
+        measured=(*options.measured, *seen.judges),
+    )
+
+
+def _read(options: CompileJudgeOptions, *, asked: bool) -> tuple[Labels, FoundVerdicts | None]:
     """The labels, and what recorded judges said; no judge is among the annotators."""
     judges = tuple(name for name in options.verdicts if isinstance(name, str))
     labels = _labels(options, judges)

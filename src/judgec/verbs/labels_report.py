@@ -9,7 +9,7 @@ from judgec.labels.rows.grades import grades_shown
 from judgec.records.label import LabelSet
 from judgec.records.scale import Scale
 from judgec.report.label_report import FEW_TEST_QUERIES, AnnotatorAgreement, LabelReport
-from judgec.report.numbers import UNKNOWN, brackets, number, signed
+from judgec.report.numbers import UNKNOWN, brackets, number, signed, statistic_name
 from judgec.report.page.label_cases import HEAD, LABEL_WORDS, label_cases
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
@@ -50,6 +50,7 @@ def labels_report(labels: LabelSet, report: LabelReport, options: LabelsOptions,
         verdict=[_sentence(report), label_verdict(report)],
         tables=[first],
         full=tables,
+        lines=_shows(report),
         notes=report["notes"],
         more="pairs, leniency and every count",
         stamps=[CONSTRUCTED] if labels.constructed else [],
@@ -85,6 +86,16 @@ def _steps(report: LabelReport, options: LabelsOptions, differ: int) -> list[str
     if test < FEW_TEST_QUERIES:
         steps.append(f"Label more queries: {test} are for the test, and below {FEW_TEST_QUERIES} no judge is promoted.")
     return steps
+
+
+def _shows(report: LabelReport) -> list[str]:
+    """How many labels are missing for what."""
+    if (found := report.get("shows")) is None:
+        return []
+    least, statistic = found["difference"], statistic_name(found["statistic"])
+    more = f"labels of {found['more_queries']:,} more would show {number(least / 2)}"
+    shown = f"{found['queries']:,} queries to test on show differences of {statistic} above {number(least)}"
+    return [f"{shown}; {more} (simulated: two judges that err apart)."]
 
 
 def _sentence(report: LabelReport) -> str:

@@ -176,13 +176,20 @@ def test_folds_stay_where_they_were_when_rows_are_added_under_any_name() -> None
     assert split_labels(first, Memory(others=(version,))).digests == split_labels(first).digests
 
 
-def test_folds_are_five_below_forty_queries_and_a_family_keeps_its_mode() -> None:
-    few, many = (label_set([(1, i % 3, "a") for i in range(n)]) for n in (39, 40))
+@pytest.mark.parametrize(("free", "single_from"), [(False, 40), (True, 150)])
+def test_folds_are_five_below_so_many_queries_and_a_family_keeps_its_mode(*, free: bool, single_from: int) -> None:
+    below, above = (label_set([(1, i % 3, "a") for i in range(n)]) for n in (single_from - 1, single_from))
+    fresh, own = Memory(), remembers(below, own=True)
+    assert [folds_of(below, memory, None, free=free) for memory in (fresh, own)] == [5, 1]
+    assert folds_of(above, fresh, None, free=free) == 1
+
+
+def test_folds_that_are_asked_for_are_made_where_the_family_and_the_queries_allow_them() -> None:
+    few = label_set([(1, i % 3, "a") for i in range(39)])
     fresh, own = Memory(), remembers(few, own=True)
-    assert (folds_of(few, fresh, None), folds_of(many, fresh, None), folds_of(few, own, None)) == (5, 1, 1)
-    assert (folds_of(few, fresh, 1), folds_of(many, fresh, 7)) == (1, 7)
+    assert [folds_of(few, fresh, asked, free=True) for asked in (1, 7)] == [1, 7]
     with pytest.raises(UserError, match="--folds 5: x was compiled with --folds 1"):
-        folds_of(few, own, 5)
+        folds_of(few, own, 5, free=True)
     for wrong in (0, -1, 40):
         with pytest.raises(UserError, match=f"--folds {wrong}: 39 labelled queries"):
-            folds_of(few, fresh, wrong)
+            folds_of(few, fresh, wrong, free=True)

@@ -1,18 +1,21 @@
 """``judgec demo``: a judge on the labels that ship, a fresh family each time, wherever it is run."""
 
 import json
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
+import yaml
 
 import judgec as package
 from judgec.errors import UserError
 from judgec.labels.shipped import shipped
 from judgec.verbs.cli.demo import FAMILY, require_here
-from tests.verbs.cli.process import ROOT, judgec
+from tests.verbs.cli.process import ROOT, judgec, judgec_here
 
 
 def test_labels_that_ship_are_the_one_file_of_the_checkout() -> None:
@@ -104,3 +107,37 @@ def test_demo_of_an_agent_gains_is_promoted_and_its_next_command_runs(tmp_path: 
     rows = [json.loads(line) for line in (tmp_path / "answers.jsonl").read_text().splitlines()]
     read = {agent: {len(row["contexts"]) for row in rows if row["agent"] == agent} for agent in ("rag-knn",)}
     assert read == {"rag-knn": {1}}
+
+
+def test_repository_of_the_demo_needs_an_empty_folder_and_runs_what_its_workflow_says(tmp_path: Path) -> None:
+    folder = tmp_path / "judge-repo"
+    done = judgec_here(tmp_path, "demo", "--ci")
+    steps = yaml.safe_load((folder / ".github" / "workflows" / "judge.yml").read_text())["jobs"]["gates"]["steps"]
+    *_, gate, test = (step["run"] for step in steps if "run" in step)
+    assert done.stderr.splitlines()[-3:] == ["Next: cd judge-repo", f"      {gate}", f"      {test}"]
+    queries = [set(pd.read_csv(folder / name)["query_id"]) for name in ("labels.csv", "release.csv")]
+    assert [len(one) for one in queries] == [64, 32]
+    assert not queries[0] & queries[1]
+    with pytest.raises(AssertionError, match="judge-repo: is not empty"):
+        judgec_here(tmp_path, "demo", "--ci")
+
+
+@pytest.mark.full
+def test_gates_of_the_repository_pass_and_stop_a_model_that_grades_at_random(tmp_path: Path) -> None:
+    folder = tmp_path / "repo"
+    judgec_here(tmp_path, "demo", "repo", "--ci")
+    gate = ["compile-judge", "--verdicts", "chatgpt", "--no-evidence", "--objective", "qwk", "--require-promotion"]
+    judgec(folder, *gate)
+    test = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_judge.py"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+
+    def tested() -> int:
+        return subprocess.run(test, cwd=folder, env=environment, capture_output=True, check=False).returncode
+
+    assert tested() == 0
+    for name in ("labels.csv", "release.csv"):
+        table = pd.read_csv(folder / name)
+        table["chatgpt"] = table["chatgpt"].sample(frac=1.0, random_state=7).to_numpy()
+        table.to_csv(folder / name, index=False)
+    assert tested() == 1
+    judgec(folder, *gate, "--home", "anew", code=1)

@@ -33,6 +33,9 @@ def test_one_column_per_rater_with_odd_names_gives_one_json_object(tmp_path: Pat
     assert report["histogram"]["alice"] == dict.fromkeys("12345", 8)
     assert report["histogram"]["bob"] == {"1": 10, "2": 10, "3": 10, "4": 10, "5": 0}
     assert report["split"] == {"train": 20, "dev": 8, "test": 12}
+    assert (report["shows"]["statistic"], report["shows"]["queries"]) == ("tau_b", 12)
+    assert 0.05 < report["shows"]["difference"] < 1
+    assert report["shows"]["more_queries"] == 3 * 40
     assert {"duplicates", "empty_answers", "groups", "tied", "notes", "agreement"} <= set(report)
     assert list(tmp_path.iterdir()) == [tmp_path / "mine.csv"]
 

@@ -22,6 +22,7 @@ QUOTAS: Mapping[str, float] = dict(zip(SPLITS, SHARES, strict=True))
 LEARNED: Mapping[str, float] = {name: QUOTAS[name] / (QUOTAS["train"] + QUOTAS["dev"]) for name in ("train", "dev")}
 FOLDS = 5
 SINGLE_FROM = 40  # queries from which a single split leaves enough of them to test on
+FREE_SINGLE_FROM = 150  # the same where another fold asks no model again; below, an interval of a third is too wide
 FEWEST = 5  # queries for as many folds
 Stratum = tuple[str, ...]
 S = TypeVar("S", str, int)
@@ -48,13 +49,14 @@ def split_items(items: Sequence[Item], memory: Memory = FRESH) -> Split:
     return _split_queries(items, queries_of(items, memory.keys), {}, memory)
 
 
-def folds_of(labels: LabelSet, memory: Memory, asked: int | None) -> int:
+def folds_of(labels: LabelSet, memory: Memory, asked: int | None, *, free: bool) -> int:
     """How many folds a compile has; 1 is the single split.
 
     Args:
         labels: As read.
         memory: What the home remembers: a family keeps its mode.
         asked: ``--folds``, or None.
+        free: A fold asks no model again: all verdicts are recorded by then.
 
     Raises:
         UserError: When the family has another mode, or there are more folds than queries.
@@ -62,7 +64,7 @@ def folds_of(labels: LabelSet, memory: Memory, asked: int | None) -> int:
     known = {label.item_id for label in labels.labels}
     queries = len(queries_of([item for item in labels.items if item.item_id in known], memory.keys))
     if asked is None:
-        return memory.folds or (FOLDS if FEWEST <= queries < SINGLE_FROM else 1)
+        return memory.folds or (FOLDS if FEWEST <= queries < (FREE_SINGLE_FROM if free else SINGLE_FROM) else 1)
     if asked < 1 or (asked > 1 and asked > queries):
         raise UserError(
             f"--folds {asked}: {queries} labelled queries; 1, the single split, to {max(1, queries)} "

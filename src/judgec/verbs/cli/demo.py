@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from judgec.errors import UserError
 from judgec.verbs.cli.shell import HomeOption, JsonOption, TrackingOption
@@ -22,12 +24,25 @@ ALL_MODELS = "four models"
 NOTEBOOK = Path("docs/notebooks/compile.ipynb")
 
 
-def demo(home: HomeOption = Path(), tracking_uri: TrackingOption = None, json: JsonOption = False) -> None:
+def demo(
+    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where --ci writes.")] = Path("judge-repo"),
+    ci: Annotated[
+        bool, typer.Option("--ci", help="Write a repository instead: labels, judgec.toml, a workflow, a test.")
+    ] = False,
+    home: HomeOption = Path(),
+    tracking_uri: TrackingOption = None,
+    json: JsonOption = False,
+) -> None:
     """Compile judges of stories that people and four models graded; no key and no file is needed."""
     from judgec.raters.programs import names
     from judgec.report.progress import Bar
     from judgec.verbs.cli.output import print_json, print_report
 
+    if ci:
+        from judgec.verbs.cli.demo_ci import write_repository
+
+        print_report(write_repository(folder))
+        return
     taken = set(names(home))
     family = next(name for k in range(1, len(taken) + 2) if (name := f"{FAMILY}-{k}") not in taken)
     bar = Bar(shown=not json)

@@ -68,7 +68,11 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
     learning_curve: Annotated[bool, Option("Also measure agreement with fewer labels.")] = False
     folds: Annotated[
         int | None,
-        Option("Test every query once, in N folds; 1: a single split. Default: 5 below 40 queries.", metavar="N"),
+        Option(
+            "Test every query once, in N folds; 1: a single split. Default: 5 below 40 queries, and below 150 where "
+            "verdicts are recorded or candidates asked as they are.",
+            metavar="N",
+        ),
     ] = None
     assessment: Annotated[
         str | None, Option("The human feedback to read from mlflow:EXPERIMENT.", metavar="NAME", panel="What")
@@ -91,7 +95,13 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
         ),
     ] = ()
     judges: Annotated[
-        str | None, Option("Takes only the recorded judges whose names match.", metavar="GLOB", panel="What")
+        str | None,
+        Option(
+            "Takes only the recorded judges whose names match; in Python also a list of --verdicts.",
+            metavar="GLOB",
+            python="str | Sequence[str] | None",
+            panel="What",
+        ),
     ] = None
     orders: Orders = None
     baseline: Annotated[
