@@ -58,7 +58,7 @@ IN_MEMORY = "judge"  # the name of a judge whose labels have no file and that no
 def compile_judge(options: CompileJudgeOptions, watch: Watch) -> Compilation:
     """Compile a judge from experts' labels and measure it on labels that it has never seen.
 
-    The version is saved below ``home`` and logged to MLflow.
+    The version is saved below ``home`` and logged to MLflow. A list of ``judges`` names columns, as ``verdicts`` does.
 
     Raises:
         UserError: An option out of range, or labels that cannot be learned from.

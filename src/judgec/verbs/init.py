@@ -278,7 +278,7 @@ def _said_by(found: LabelSetup) -> dict[str, str]:
     said: dict[str, str] = {}
     for judge in found.proposal.judges if len(found.labels.items) <= MOST_MEASURED else ():
         how = _measuring(found, judge)
-        if len(found.proposal.labels) > 1 and not any(words(name) & words(judge) for name in how.expert):
+        if len(found.proposal.labels) > 1 and how.expert and not words(how.expert[0]) & words(judge):
             continue  # nothing says which of several it is of
         try:
             verdict = agreement.run(how, Silent()).verdict

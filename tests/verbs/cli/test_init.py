@@ -261,3 +261,13 @@ def test_compile_that_is_interrupted_says_what_is_kept_and_goes_on_without_askin
         assert done.returncode == 0, done.stderr
         assert server.paid_twice == 0
         assert json.loads(done.stdout)["lm_calls"] == server.answered - paid
+
+
+def test_judge_beside_two_raters_is_measured_against_both_whatever_their_columns_are_called(tmp_path: Path) -> None:
+    grades = [1 + (7 * n) % 5 for n in range(40)]
+    lines = ["Frage;Antwort;Bewertung Anna;Bewertung Paul;GPT-4 Urteil"]
+    lines += [f"Frage {n};Antwort {n};{one};{max(1, one - n % 2)};{one}" for n, one in enumerate(grades)]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    said = judgec_here(tmp_path, "init", "t.csv", "--yes").stderr
+    assert "There is a judge in column GPT-4 Urteil: GPT-4 Urteil and Bewertung Anna, Bewertung Paul" in said
+    assert "judgec compile-judge --verdicts 'GPT-4 Urteil'" in said

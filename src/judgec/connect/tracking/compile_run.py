@@ -25,6 +25,7 @@ from judgec.connect.tracking.item_traces import log_disagreements
 from judgec.connect.tracking.metrics import flatten
 from judgec.connect.tracking.names import encode_metric
 from judgec.connect.tracking.runs import (
+    FIRST,
     PROGRAM_FOLDER,
     CandidateRun,
     CompileRun,
@@ -130,7 +131,8 @@ def log_compile(store: TrackingStore, run: CompileRun) -> Logged:
             return None
         if run.version.fields is not None:
             log_judge_model(client, run_id, run.version.fields)
-        return _register(client, run_id, run.version)
+        page = f"#/experiments/{experiment_id}/runs/{run_id}/artifacts/{FIRST}" if FIRST in run.files() else ""
+        return _register(client, run_id, run.version, page)
 
     return log_run(store, run, more)
 
@@ -164,7 +166,8 @@ def _log_candidate(client: MlflowClient, experiment_id: str, parent_id: str, can
     client.set_terminated(run_id, status=candidate.status, end_time=milliseconds(candidate.ended))
 
 
-def _register(client: MlflowClient, run_id: str, version: ModelVersion) -> int:
+def _register(client: MlflowClient, run_id: str, version: ModelVersion, page: str) -> int:
+    """The version's number; its description leads to its page."""
     try:
         client.create_registered_model(version.name)
     except MlflowException as error:
@@ -175,7 +178,7 @@ def _register(client: MlflowClient, run_id: str, version: ModelVersion) -> int:
         source=f"runs:/{run_id}/{PROGRAM_FOLDER}",
         run_id=run_id,
         tags=dict(version.tags),
-        description=version.description,
+        description=f"{version.description}\n\n[The page of this version]({page})" if page else version.description,
         await_creation_for=0,
     )
     for alias in version.aliases:

@@ -25,7 +25,7 @@ NOTEBOOK = Path("docs/notebooks/compile.ipynb")
 
 
 def demo(
-    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where --ci writes.")] = Path("judge-repo"),
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where --ci writes.")] = Path("judge-repo"),
     ci: Annotated[
         bool, typer.Option("--ci", help="Write a repository instead: labels, judgec.toml, a workflow, a test.")
     ] = False,
@@ -41,7 +41,8 @@ def demo(
     if ci:
         from judgec.verbs.cli.demo_ci import write_repository
 
-        print_report(write_repository(folder))
+        labels, said = stories()
+        print_report(write_repository(folder, labels.rename(columns={f"grade.{ASPECT}": "grade"}), said))
         return
     taken = set(names(home))
     family = next(name for k in range(1, len(taken) + 2) if (name := f"{FAMILY}-{k}") not in taken)

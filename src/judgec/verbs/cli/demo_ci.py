@@ -7,6 +7,8 @@ from judgec.errors import UserError
 from judgec.labels.splits import write_whole
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from judgec.report.report import Report
 
 PROMPT = "ChatGPT/prompt-1"  # whose verdicts are the column ``chatgpt``
@@ -69,23 +71,23 @@ FILES = {
 }
 
 
-def write_repository(folder: Path) -> "Report":
+def write_repository(folder: Path, labels: "pd.DataFrame", said: "pd.DataFrame") -> "Report":
     """Write labels that people gave beside a model's verdicts, how they are read, a workflow with its gates, a test.
 
     Args:
         folder: New, or empty.
+        labels: People's grade of each story.
+        said: What each model said of it.
 
     Raises:
         UserError: There is something in it.
     """
     from judgec.report.report import Report
-    from judgec.verbs.cli.demo import ASPECT, stories
 
     if folder.exists() and any(folder.iterdir()):
         raise UserError(f"{folder}: is not empty; a new or an empty folder is valid. Name another.")
-    labels, said = stories()
     verdicts = said[said["judge"] == PROMPT].set_index("item_id")["grade"].rename("chatgpt")
-    table = labels.rename(columns={f"grade.{ASPECT}": "grade"}).join(verdicts, on="item_id")
+    table = labels.join(verdicts, on="item_id")
     release = table["query_id"].isin(sorted(set(table["query_id"]))[::EACH])
     (folder / ".github" / "workflows").mkdir(parents=True)
     for name, rows in (("labels.csv", table[~release]), ("release.csv", table[release])):

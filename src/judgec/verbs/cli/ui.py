@@ -18,15 +18,17 @@ def ui(
     home: HomeOption = Path(),
     tracking_uri: TrackingOption = None,
 ) -> None:
-    """Compare judge versions in the MLflow UI; Ctrl-C stops it.
+    """Compare judge versions in the MLflow UI, which opens there in a browser; Ctrl-C stops it.
 
     Example: judgec ui
     """
     import os
     import signal
+    import webbrowser
 
     from judgec.connect.tracking.server.ui import compare_url, free_port, runs_url, ui_server
     from judgec.connect.tracking.store import tracking_store
+    from judgec.report.progress import on_screen
 
     store = tracking_store(home, tracking_uri, os.environ)
     if store.is_server:
@@ -44,7 +46,9 @@ def ui(
         with free_port(host, port) as free, ui_server(store, host, free, os.environ) as server:
             typer.echo(f"MLflow UI: {server.url}  (up in {server.seconds:.0f} s; Ctrl-C stops it)")
             if comparison := compare_url(server.url):
-                typer.echo(f"The two newest compiles side by side: {comparison}")
+                typer.echo(f"The newest judge's versions side by side: {comparison}")
+                if on_screen():
+                    webbrowser.open(comparison)
             if runs := runs_url(server.url):
                 typer.echo(f"All runs: {runs}")
             code = server.process.wait()

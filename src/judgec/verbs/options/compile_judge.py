@@ -97,7 +97,7 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
     judges: Annotated[
         str | None,
         Option(
-            "Takes only the recorded judges whose names match; in Python also a list of --verdicts.",
+            "Takes only the recorded judges whose names match.",
             metavar="GLOB",
             python="str | Sequence[str] | None",
             panel="What",

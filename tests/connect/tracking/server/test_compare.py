@@ -10,10 +10,11 @@ import pytest
 from judgec.connect.tracking.server.ui import compare_url, runs_url
 
 
-def run(run_id: str, task: str) -> dict[str, object]:
+def run(run_id: str, task: str, program: str | None = None) -> dict[str, object]:
+    params = {"lm": "m", "task": task} | ({} if program is None else {"program": program})
     return {
         "info": {"run_id": run_id},
-        "data": {"params": [{"key": "lm", "value": "m"}, {"key": "task", "value": task}]},
+        "data": {"params": [{"key": key, "value": value} for key, value in params.items()]},
     }
 
 
@@ -55,12 +56,17 @@ def server() -> Iterator[str]:
         ([("c", "grade"), ("b", "agent"), ("a", "grade")], "%5B%22a%22%2C%20%22c%22%5D"),
         ([("d", "agent"), ("c", "grade"), ("b", "grade")], "%5B%22b%22%2C%20%22c%22%5D"),
         ([("c", "grade"), ("b", "agent")], None),
+        (
+            [("d", "grade", "x"), ("c", "grade", "y"), ("b", "grade", "x"), ("a", "grade", "x")],
+            "%5B%22a%22%2C%20%22b%22%2C%20%22d%22%5D",
+        ),
+        ([("c", "grade", "x"), ("b", "grade", "y"), ("a", "grade", "y")], "%5B%22b%22%2C%20%22c%22%5D"),
         ([("c", "grade")], None),
         ([], None),
     ],
 )
-def test_newest_two_compiles_of_one_task_are_compared(
-    server: str, runs: list[tuple[str, str]], compared: str | None
+def test_versions_of_the_newest_family_or_else_the_newest_two_of_one_task_are_compared(
+    server: str, runs: list[tuple[str, ...]], compared: str | None
 ) -> None:
     RUNS[:] = [run(*one) for one in runs]
     assert runs_url(server) == f"{server}/#/experiments/7/runs?workflowType=machine_learning"

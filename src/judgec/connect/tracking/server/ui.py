@@ -26,7 +26,8 @@ FAST = {
     "DO_NOT_TRACK": "true",
 }
 PORTS_TRIED = 20
-LOOKED_AT = 200  # newest compiles among which two of one task are looked for
+LOOKED_AT = 200  # newest compiles among which those to compare are looked for
+MOST_COMPARED = 6  # columns that fit MLflow's page
 POLL = 0.1  # seconds between two looks at /health
 REQUEST_TIMEOUT = 5.0  # seconds, of a look at /health
 ANSWER_TIMEOUT = 60.0  # seconds; the first answer of a server on a busy machine takes many
@@ -176,9 +177,10 @@ def runs_url(server: str, experiment: str = "judgec") -> str | None:
 
 
 def compare_url(server: str, experiment: str = "judgec") -> str | None:
-    """The page that compares the newest two compiles of one task, or None without such two.
+    """The page that compares the versions of the newest compile's family, oldest first; None without two to compare.
 
-    A judge and an agent share no number that could be compared.
+    Where that has a single version, it is compared with the newest of another family of its task: a judge and an agent
+    share no number that could be compared.
 
     Args:
         server: URL of an MLflow server.
@@ -196,15 +198,20 @@ def compare_url(server: str, experiment: str = "judgec") -> str | None:
         "order_by": ["attributes.start_time DESC"],
         "max_results": LOOKED_AT,
     }
-    seen: dict[str | None, str] = {}
-    for row in (_found(server, "runs/search", newest) or {}).get("runs", []):
-        task, run_id = _task(row), row["info"]["run_id"]
-        if task in seen:
-            run_ids = [run_id, seen[task]]
-            query = f"runs={quote(json.dumps(run_ids))}&experiments={quote(json.dumps([experiment_id]))}"
-            return f"{server}/#/compare-runs?{query}"
-        seen[task] = run_id
-    return None
+    runs: list[dict[str, Any]] = (_found(server, "runs/search", newest) or {}).get("runs", [])
+    family = [_param(row, "program") for row in runs]
+    versions = [row for row, name in zip(runs, family, strict=True) if name is not None and name == family[0]]
+    tasks = [_param(row, "task") for row in runs]
+    alike = (
+        [row for row, one in zip(runs, tasks, strict=True) if one == task][:2]
+        for task in tasks
+        if tasks.count(task) > 1
+    )
+    compared = versions[:MOST_COMPARED] if len(versions) > 1 else next(alike, [])
+    if not compared:
+        return None
+    run_ids = [row["info"]["run_id"] for row in reversed(compared)]
+    return f"{server}/#/compare-runs?runs={quote(json.dumps(run_ids))}&experiments={quote(json.dumps([experiment_id]))}"
 
 
 def _experiment_id(server: str, experiment: str) -> str | None:
@@ -224,9 +231,9 @@ def _found(server: str, path: str, body: dict[str, object] | None) -> dict[str, 
         raise ServiceError(f"{server}: the MLflow server does not answer ({error}). Run judgec ui.") from error
 
 
-def _task(row: Mapping[str, Any]) -> str | None:
+def _param(row: Mapping[str, Any], name: str) -> str | None:
     params: list[dict[str, str]] = row["data"].get("params", [])
-    return next((one["value"] for one in params if one["key"] == "task"), None)
+    return next((one["value"] for one in params if one["key"] == name), None)
 
 
 # The reply is MLflow's JSON; only the few fields above are read.
