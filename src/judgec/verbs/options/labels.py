@@ -58,7 +58,6 @@ class LabelsOptions(LabelColumns, Spending, Places):
             "Test agents in pairs by the labels alone, and pools of them: rag=rag-*,fusion=rag-fusion-*.",
             metavar="NAME=PATTERN,...",
             commas=True,
-            panel="What",
         ),
     ] = ()
     export: Annotated[str | None, Option("As labels export.", metavar="TO", panel="Output")] = None
