@@ -79,28 +79,6 @@ def test_a_killed_run_goes_on_with_the_missing_shards_and_pays_a_batch_again_at_
     assert grades(str(out)) == ruled(tmp_path, items)
 
 
-def test_a_node_that_dies_leaves_the_line_that_says_how_to_go_on(items: Path, tmp_path: Path) -> None:
-    out, source = tmp_path / "out", str(tmp_path / "items")
-    with FakeOpenAI("good", latency=0.05) as server:
-        running = judging(tmp_path, server.base_url, source, str(out))
-        last = time.monotonic() + PATIENCE
-        while not list(out.glob("_manifests/*")):
-            assert running.poll() is None, running.communicate()[1]
-            assert time.monotonic() < last
-            time.sleep(0.02)
-        for raylet in raylets(running.pid):
-            os.kill(raylet, signal.SIGKILL)
-        _, error = running.communicate(timeout=PATIENCE)
-    assert running.returncode not in {0, 2}
-    assert f"of {SHARDS} shards are judged and kept. Run the same command again" in error.splitlines()[-1]
-
-
-def raylets(parent: int) -> list[int]:
-    """Nodes that a process has started."""
-    started = [int(pid) for pid in Path(f"/proc/{parent}/task/{parent}/children").read_text().split()]
-    return [pid for pid in started if Path(f"/proc/{pid}/comm").read_text().strip() == "raylet"]
-
-
 def test_caps_hold_for_all_workers_together_and_a_higher_one_goes_on(items: Path, tmp_path: Path) -> None:
     source, out, cap = str(tmp_path / "items"), str(tmp_path / "out"), 400
     with FakeOpenAI("good") as server:

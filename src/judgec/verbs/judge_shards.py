@@ -7,12 +7,10 @@ others.
 
 import hashlib
 import json
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import islice
 from pathlib import Path
@@ -191,60 +189,20 @@ def judged_shards(options: JudgeFileOptions, watch: Watch) -> ShardJudgments:
     watch.stage("shards", f"{len(shards)} in {source.shown}, {len(done)} judged already")
     faults: list[_Fault] = []
     paid = 0
-    with _last_word() as leave:
-        leave(_kept(target, len(done), len(shards)))
-        # Large ones first, so that no worker begins the largest when the others have nothing left.
-        for one in _judge_all(programs, options, source, target, sorted(missing, key=lambda job: -job.shard.size)):
-            if isinstance(one, _Fault):
-                faults.append(one)
-                if not issubclass(one.kind, UserError):
-                    break
-            else:
-                done[one.shard] = one
-                paid += _number(one.counts["lm_calls"])
-            leave(_kept(target, len(done), len(shards)))
-            spent = Spent(calls=paid)
-            watch.progress(Progress(len(done) + len(faults), len(shards), len(faults), spent, of="shards"))
+    # Large ones first, so that no worker begins the largest when the others have nothing left.
+    for one in _judge_all(programs, options, source, target, sorted(missing, key=lambda job: -job.shard.size)):
+        if isinstance(one, _Fault):
+            faults.append(one)
+            if not issubclass(one.kind, UserError):
+                break
+        else:
+            done[one.shard] = one
+            paid += _number(one.counts["lm_calls"])
+        spent = Spent(calls=paid)
+        watch.progress(Progress(len(done) + len(faults), len(shards), len(faults), spent, of="shards"))
     _raise_for(faults, options, len(done), len(shards))
     tally, report = _report(options, cards, shards, done, before=len(shards) - len(missing))
     return ShardJudgments(options, cards, target.shown, tally, report | {"out": target.shown})
-
-
-def _kept(target: ShardPlace, done: int, total: int) -> str:
-    return (
-        f"error: {target.shown}: the process ended; at least {done} of {total} shards are judged and kept. "
-        "Run the same command again: it goes on."
-    )
-
-
-@contextmanager
-def _last_word() -> Iterator[Callable[[str], None]]:
-    """Takes a line for stderr in case this process ends at once: Ray exits the driver of a dead node in C++.
-
-    Another process holds it, and says the last one that it was given.
-    """
-    with subprocess.Popen(
-        [
-            sys.executable,
-            "-I",
-            "-S",
-            "-c",
-            "import sys; print(sys.stdin.read()[-1000:].split('\\n')[-2], file=sys.stderr)",
-        ],
-        stdin=subprocess.PIPE,
-        text=True,
-        start_new_session=True,  # Ctrl-C is for this process
-    ) as heir:
-        assert heir.stdin is not None
-
-        def leave(line: str) -> None:
-            with suppress(BrokenPipeError):
-                print(line, file=heir.stdin, flush=True)
-
-        try:
-            yield leave
-        finally:
-            heir.kill()
 
 
 def _out_of(options: JudgeFileOptions) -> str:
