@@ -188,9 +188,8 @@ class CompileSettings:
 
     @property
     def asks_once(self) -> bool:
-        """True where a further fold asks nobody again: all verdicts are there by then, and no prompt is of labels."""
-        rated = self.rated.recorded is not None or bool(self.rated.asked)
-        return rated and all(one.program is None for one in self.rated.asked)
+        """True where a further fold asks nobody: all verdicts were recorded."""
+        return self.rated.recorded is not None and not self.rated.asked
 
     def asked_by(self, judge: CompiledJudge) -> LMSpec:
         """The model that a compiled judge asks: of several candidates those that it is made of."""

@@ -70,7 +70,7 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
         int | None,
         Option(
             "Test every query once, in N folds; 1: a single split. Default: 5 below 40 queries, and below 150 where "
-            "verdicts are recorded or candidates asked as they are.",
+            "verdicts are recorded.",
             metavar="N",
         ),
     ] = None
