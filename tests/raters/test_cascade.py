@@ -44,7 +44,7 @@ def test_what_was_not_decided_costs_without_limit() -> None:
     assert expected_loss(said, SCALE, ((1.0, "miss"),)).tolist() == [0.5, np.inf]
     columns = said_columns(said, SCALE, ((1.0, "miss"),))
     assert columns.tolist() == [[0.5, 0.3, 0.2, 0.5, 1.0, 0.0, 0.0], [0.0] * 7]
-    cascade = Cascade(cheap="a", strong="b", threshold=10.0, losses=((1.0, "miss"),), weights=(0.0,) * 7)
+    cascade = Cascade(cheap="a", dear="b", threshold=10.0, losses=((1.0, "miss"),), weights=(0.0,) * 7)
     assert cascade.escalates(said, SCALE).tolist() == [False, True]
 
 
@@ -52,7 +52,7 @@ def test_the_dear_judge_is_asked_above_the_threshold() -> None:
     said = judged([[0.5, 0.3, 0.2], [0.1, 0.2, 0.7]], [0, 2])
     weights = (0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0)  # of the expected loss alone
     cascade = Cascade(
-        cheap="a", strong="b", threshold=0.7, losses=((1.0, "miss"),), intercept=0.1, weights=weights
+        cheap="a", dear="b", threshold=0.7, losses=((1.0, "miss"),), intercept=0.1, weights=weights
     )  # .1 + 2 * (.5, .3) = 1.1, .7
     assert cascade.saving(said, SCALE) == pytest.approx([1.1, 0.7])
     cascade = cascade.model_copy(update={"threshold": 0.9})
@@ -76,6 +76,6 @@ def test_two_judges_make_one() -> None:
 
 def test_a_judge_is_not_its_own_dear_judge() -> None:
     with pytest.raises(ValidationError, match="do not fit together"):
-        Cascade(cheap="a", strong="a", threshold=0.0, losses=((1.0, "miss"),), weights=(0.0,))
+        Cascade(cheap="a", dear="a", threshold=0.0, losses=((1.0, "miss"),), weights=(0.0,))
     with pytest.raises(ValidationError, match="do not fit together"):
-        Cascade(cheap="evidence", strong="b", threshold=0.0, losses=((1.0, "miss"),), weights=(0.0,))
+        Cascade(cheap="evidence", dear="b", threshold=0.0, losses=((1.0, "miss"),), weights=(0.0,))

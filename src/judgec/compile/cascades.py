@@ -219,7 +219,7 @@ def make_cascade(
     intercept, weights = saved.fitted(np.ones(len(part), dtype=bool))
     cascade = Cascade(
         cheap=cheap,
-        strong=strong,
+        dear=strong,
         threshold=threshold,
         losses=losses,
         intercept=intercept,

@@ -13,7 +13,7 @@ from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import AliasChoices, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from judgec.raters.calibrator import Calibrator
 from judgec.records.judgment import UNSCORED, Judgments
@@ -32,7 +32,7 @@ class Cascade(FiniteRecord):
 
     Args:
         cheap: The judge that is asked about every item, or ``evidence``, which asks nobody.
-        strong: The judge that is asked where the expected saving is above ``threshold``.
+        dear: The strong judge, which is asked where the expected saving is above ``threshold``.
         threshold: Expected saving from which on the strong judge is asked.
         losses: Weight and kind of each term of the loss, from the objective.
         intercept: Of the expected saving.
@@ -40,10 +40,8 @@ class Cascade(FiniteRecord):
         calibrators: The cheap judge's, one an aspect; the strong one's are those of the whole judge.
     """
 
-    model_config = ConfigDict(serialize_by_alias=True)  # saved judges and reports say dear
-
     cheap: str
-    strong: str = Field(validation_alias=AliasChoices("strong", "dear"), serialization_alias="dear")
+    dear: str
     threshold: float
     losses: tuple[tuple[float, LossKind], ...] = Field(min_length=1)
     intercept: float = 0.0
@@ -55,6 +53,11 @@ class Cascade(FiniteRecord):
         if self.cheap == self.strong or (self.cheap == EVIDENCE and not self.calibrators):
             raise ValueError("cascade: parts that do not fit together; the calibration file is damaged.")
         return self
+
+    @property
+    def strong(self) -> str:
+        """The second judge; files call it dear."""
+        return self.dear
 
     @property
     def name(self) -> str:
