@@ -55,7 +55,7 @@ class LabelsOptions(LabelColumns, Spending, Places):
     pool: Annotated[
         tuple[str, ...],
         Option(
-            "Test agents in pairs by the labels alone, and pools of them: rag=rag-*,fusion=rag-fusion-*.",
+            "Also test pools of agents: rag=rag-*,fusion=rag-fusion-*.",
             metavar="NAME=PATTERN,...",
             commas=True,
         ),
