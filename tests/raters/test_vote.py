@@ -117,6 +117,15 @@ def test_a_new_panel_gives_the_reason_of_who_is_nearest_among_those_that_say_why
         assert pool(order, [judge_with()] * 3).rationale == ("near",)
 
 
+def test_pool_of_classes_gives_no_reason_for_another_class() -> None:
+    scale = Scale(grades=("x", "y", "z"), level="nominal")
+    silent = replace(ballot((0.9, 0.1, 0.0), reason=""), grade=np.array([[0]]))
+    other = replace(ballot((0.4, 0.6, 0.0), reason="y"), grade=np.array([[1]]))
+    said = replace(ballot((0.8, 0.2, 0.0), reason="x"), grade=np.array([[0]]))
+    assert pool([other, silent], [judge_with(scale=scale)] * 2).rationale == ("",)
+    assert pool([silent, other, said], [judge_with(scale=scale)] * 3).rationale == ("x",)
+
+
 def test_pool_of_classes_gives_the_reason_of_the_first_who_gave_the_joint_grade() -> None:
     classes = Scale(grades=("x", "y", "z"), level="nominal")
     one = replace(ballot((0.9, 0.1, 0.0), reason="x"), grade=np.array([[0]]))

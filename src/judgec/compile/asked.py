@@ -4,7 +4,6 @@ Each says of the labelled items what it says. From then on their verdicts are re
 calibration and promotion are those of ``compile.recorded``; only the judge that ships asks its members again.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -79,7 +78,7 @@ def check_juror(program: Program, labels: LabelSet) -> None:
         )
     kind = card.settings.get("kind")
     if kind in {JURY_KIND, "recorded"} or card.settings.get("cascade") is not None:
-        members = listed(list(json.loads(str(card.lm.get("members", "{}")))) or ["recorded verdicts"])
+        members = listed(list(LMSpec.from_card(card.lm, asks=False).members) or ["recorded verdicts"])
         raise UserError(
             f"{where}: has no prompt of its own, it is made of {members}; a judge with one is valid. Name these."
         )

@@ -438,12 +438,7 @@ def _fitted(table: _Table, members: Sequence[str], kind: PanelKind, rows: IntArr
         weights = fit_weights(given, has, target, nominal=table.bench.scale.level == "nominal", shares=truth)
         kept = np.flatnonzero(weights > NO_WEIGHT * weights.max())
         shares = weights[kept] / weights[kept].sum()
-        return Panel(
-            kind=kind,
-            members=tuple(members[i] for i in kept.tolist()),
-            weights=tuple(map(float, shares)),
-            reasons="nearest",
-        )
+        return Panel(kind=kind, members=tuple(members[i] for i in kept.tolist()), weights=tuple(map(float, shares)))
     columns, names = member_columns(given, has), column_names(members, table.bench.scale)
     stacks: dict[str, Calibrator] = {}
     for j, aspect in enumerate(table.bench.aspects):

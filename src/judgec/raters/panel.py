@@ -119,20 +119,21 @@ def together(said: Sequence[Judgments], spread: FloatArray, scale: Scale) -> Jud
 def reasons_of(said: Sequence[Judgments], joint: Judgments, scale: Scale) -> tuple[str, ...]:
     """The reason of each item: that of the member nearest to the joint score among those that give one.
 
-    Of classes, and of several aspects, it is that of the first member with the joint grade.
+    Of classes, and of several aspects, it is that of the first member with the joint grade, before one that gives none:
+    a reason for another class would explain nothing.
 
     Args:
         said: One a member.
         joint: What they say together.
         scale: The grades.
     """
-    if scale.level != "nominal" and len(joint.aspects) == 1:
-        off = np.abs([one.score[:, 0] - joint.score[:, 0] for one in said])
-    else:
-        off = np.array([(one.grade != joint.grade).any(axis=1) for one in said], dtype=np.float64)
     silent = np.array([[not reason for reason in one.rationale] for one in said])
-    off = np.where([one.scored for one in said], np.round(off, 9), np.inf)
-    chosen = np.where(silent, np.inf, off).argmin(axis=0)
+    if scale.level != "nominal" and len(joint.aspects) == 1:
+        off = np.round(np.abs([one.score[:, 0] - joint.score[:, 0] for one in said]), 9)
+        off += silent * (1.0 + scale.values[-1] - scale.values[0])
+    else:
+        off = np.array([(one.grade != joint.grade).any(axis=1) for one in said], dtype=np.float64) + 0.5 * silent
+    chosen = np.where([one.scored for one in said], off, np.inf).argmin(axis=0)
     return tuple(said[one].rationale[row] for row, one in enumerate(chosen.tolist()))
 
 
