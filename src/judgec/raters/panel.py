@@ -129,10 +129,10 @@ def reasons_of(said: Sequence[Judgments], joint: Judgments, scale: Scale) -> tup
     """
     silent = np.array([[not reason for reason in one.rationale] for one in said])
     if scale.level != "nominal" and len(joint.aspects) == 1:
-        off = np.round(np.abs([one.score[:, 0] - joint.score[:, 0] for one in said]), 9)
-        off += silent * (1.0 + scale.values[-1] - scale.values[0])
+        away = np.round(np.abs([one.score[:, 0] - joint.score[:, 0] for one in said]), 9)
+        off = np.where(silent, away + (1.0 + scale.values[-1] - scale.values[0]), away)
     else:
-        off = np.array([(one.grade != joint.grade).any(axis=1) for one in said], dtype=np.float64) + 0.5 * silent
+        off = np.array([(one.grade != joint.grade).any(axis=1) for one in said]) + np.where(silent, 0.5, 0.0)
     chosen = np.where([one.scored for one in said], off, np.inf).argmin(axis=0)
     return tuple(said[one].rationale[row] for row, one in enumerate(chosen.tolist()))
 

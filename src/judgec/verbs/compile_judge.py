@@ -81,7 +81,7 @@ def compiled_within(options: CompileJudgeOptions, watch: Watch, account: Account
         watch: Told where it is.
         account: What other work may spend together with this; its caps go before those of the options.
     """
-    labels, settings = _settings(_with_columns(options), watch)
+    labels, settings = _settings(options, watch)
     store = tracking_store(settings.home, options.tracking_uri, os.environ)
     source = str(settings.source.get("path", "")) or settings.name
     return compile_and_save(labels.label_set, settings, store, os.environ, source=source, watch=watch, account=account)
@@ -93,7 +93,7 @@ def planned(options: CompileJudgeOptions, watch: Watch) -> tuple[CompileSettings
     Raises:
         UserError: As ``compile_judge``.
     """
-    labels, settings = _settings(_with_columns(options), watch)
+    labels, settings = _settings(options, watch)
     return settings, *plan_judge(labels.label_set, settings)
 
 
@@ -106,6 +106,7 @@ def _with_columns(options: CompileJudgeOptions) -> CompileJudgeOptions:
 
 
 def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, CompileSettings]:
+    options = _with_columns(options)
     start = _start(options)
     options = options if start is None else _completed(options, start)
     if options.labels is None:
