@@ -446,7 +446,7 @@ def test_calls_of_functions_count_for_the_budget(home: Path) -> None:
 @pytest.mark.parametrize(
     ("candidates", "options", "said"),
     [
-        (("nope",), {}, r"--candidate nope: .*a model \(provider/name\), recorded:FILE"),
+        (("nope",), {}, r"--candidate nope: .*a model \(provider/name\), prompt:FILE\[@MODEL\], recorded:FILE"),
         (("python:nowhere:f",), {}, r"--candidate python:nowhere:f: No module named 'nowhere'"),
         (("a=openai/x", "a=openai/y"), {}, r"--candidate: a twice"),
         (("openai/x", "recorded:y.csv"), {}, r"y.csv: no such file"),

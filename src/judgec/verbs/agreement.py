@@ -260,6 +260,8 @@ def compare_judges(
     annotators: Sequence[str] = (),
     cluster: str | None = None,
     accept_at: str | float | None = None,
+    home: str | Path = ".",
+    tracking_uri: str | None = None,
 ) -> MeasuredAgreement:
     """Compare judges whose verdicts lie beside the experts' labels: a table and a plot in a notebook, best first.
 
@@ -272,6 +274,8 @@ def compare_judges(
         annotators: Columns that hold one rater's labels each: then the experts' own agreement stands beside.
         cluster: The column that groups dependent rows, such as the query.
         accept_at: The lowest grade that counts as accepted.
+        home: The folder of judges and of ``judgec.toml``, as everywhere.
+        tracking_uri: As everywhere; nothing is logged.
 
     Raises:
         UserError: A missing column.
@@ -289,6 +293,8 @@ def compare_judges(
         annotators=tuple(annotators),
         cluster=cluster,
         accept_at=None if accept_at is None else str(accept_at),
+        home=Path(home),
+        tracking_uri=tracking_uri,
     )
     return agreement.run(options, Silent())
 
