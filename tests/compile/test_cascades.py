@@ -198,6 +198,20 @@ def test_in_folds_each_round_has_a_cascade_of_its_own(tmp_path: Path) -> None:
     assert found["calls_saved"] == len(rows) - round(found["share"] * len(rows))
 
 
+@pytest.mark.parametrize("folds", [1, 3])
+def test_a_strong_judge_whose_verdicts_say_nothing_does_not_ship(tmp_path: Path, folds: int) -> None:
+    """Its calibrator reads evidence alone."""
+    rows = [{**row, "answer": " ".join(["certainly"] * (1 + 3 * int(str(row["grade"]))))} for row in labels(60, 5)]
+    rng = np.random.default_rng(5)
+    said = [
+        row_of(row["item_id"], judge, grade, 0.95, cost)
+        for row in rows
+        for judge, grade, cost in (("cheap", int(rng.integers(0, 4)), 0.001), ("dear", 1, 0.1))
+    ]
+    saved = compiled_in(tmp_path, *world(said, rows), folds=folds, evidence=True)
+    assert not found_in(saved)["shipped"]
+
+
 def test_items_that_one_judge_was_not_asked_about_are_compared_by_neither(tmp_path: Path) -> None:
     rows = labels(120, 5)
     said = [

@@ -158,12 +158,12 @@ class CompiledJudge:
             to: What it rates with.
             member: Of a judge of one member, its name where the judge does not know it.
         """
-        if not self.asks_lm:
-            return Calibrated(self, None, to)
-        if self.cascade is not None:
+        if self.cascade is not None:  # also where the strong judge reads evidence alone: then it does not ship
             cheap, strong = self.cascade.cheap, self.cascade.strong
             first = Calibrated(self.cheap, None if cheap == EVIDENCE else to.leaf(cheap), to)
             return CascadeRater(self.cascade, first, self.strong.bound(to, strong), self.scale, to.count, to.a_item)
+        if not self.asks_lm:
+            return Calibrated(self, None, to)
         if self.panel is not None:
             return Calibrated(
                 self, PanelRater(self.panel, [to.leaf(name) for name in self.panel.members], self.scale), to
