@@ -18,17 +18,21 @@ from scipy.stats import kendalltau
 from typer.testing import CliRunner
 
 import judgec
+from benchmarks import planted
 from judgec.compile.manners import MANNERS
 from judgec.compile.search.candidates import with_instructions
 from judgec.errors import BudgetError, UserError
 from judgec.lm.saved_engine import unquote
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
+from judgec.lm.watch import Silent
 from judgec.raters import programs
 from judgec.raters.panel import Panel
 from judgec.records.label import Item
 from judgec.verbs.cli.app import app
+from judgec.verbs.compile_judge import planned
 from judgec.verbs.gate import AgreementGate, check
+from judgec.verbs.options.compile_judge import CompileJudgeOptions
 from tests.compile.small import write
 from tests.compile.test_jury import asked, rows, unlabelled, unsure
 from tests.service.fake_openai import FakeOpenAI
@@ -458,7 +462,8 @@ def test_calls_of_functions_count_for_the_budget(home: Path) -> None:
         (("openai/x",), {"combine": "pool"}, r"--combine pool: one candidate"),
         (("openai/x", "openai/y"), {"combine": "pool", "panel": 2}, r"--combine pool and --panel"),
         (("openai/x", "openai/y"), {"combine": "cascade:openai/x,z"}, r"z: no candidate"),
-        (("openai/x", "openai/y"), {"optimizer": "gepa"}, r"--candidate and --optimizer"),
+        (("openai/x", "openai/y"), {"optimizer": "nope"}, r"--optimizer: there is no 'nope'"),
+        (("openai/x", "openai/y"), {"reflection_lm": "openai/z"}, r"--candidate and --reflection-lm"),
         (("openai/x", "openai/y"), {"jury": ("one", "two")}, r"--candidate and --jury"),
         ((), {"combine": "pool"}, r"--combine pool: combines candidates; none is named"),
     ],
@@ -537,6 +542,59 @@ def test_several_prompts_of_one_model_become_a_panel_that_agrees_better(home: Pa
         assert len(new) == 20 * len(members)
         for name in members:
             assert sum(MANNERS[name][:40] in text for text in new) >= 20
+
+
+def test_prompts_of_candidates_are_searched_for_and_compared_with_what_they_were(tmp_path: Path) -> None:
+    made = planted.CASES.rows(100, 0, "c")
+    reasons = {str(row["item_id"]): f"(told of {row['item_id']}.)" for row in made if row.get("rationale")}
+    for row in made:
+        row["rationale"] = f"{row.get('rationale') or ''} {reasons.get(str(row['item_id']), '')}".strip()
+    write(tmp_path / "labels.jsonl", made)
+    first, second = planted.CASES.criteria[:2]
+
+    def half(answer: str) -> int:
+        return (first.met in answer) + (second.met in answer)
+
+    one, other = judgec.Prompt(planted.MODEL, "one"), judgec.Prompt(planted.MODEL, "other", "Grade what you read.")
+    asked: list[str] = []
+
+    def reply(self: planted.Planted, call: Call) -> str:
+        asked.append(json.dumps(call.body["messages"], ensure_ascii=False))
+        return real(self, call)
+
+    real = planted.Planted.reply
+    with planted.serving(planted.CASES), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(planted.Planted, "reply", reply)
+        function = judgec.Function("half", half, range=(0, 2))
+        given: dict[str, Any] = {"accept_at": None, "baseline": "one"}
+        with pytest.raises(UserError, match=r"--optimizer auto with several candidates.*Add --folds 1"):
+            compiled(tmp_path, one, other, function, optimizer="auto", **given | {"folds": 5})
+        assert not asked
+        found = compiled(tmp_path, one, other, function, optimizer="auto", **given)
+        compile_calls = list(asked)
+        judge = found.judge
+        assert judge([{"item_id": "x", "query": "q", "answer": first.met}])["grade"].notna().all()
+    card, compile_ = found.saved.card, found.saved.compiled
+    assert card.settings["prompts"] == "one: mined; other: mined"
+    assert card.optimizer == "auto"
+    assert compile_.choice.uncompiled is not None
+    assert compile_.choice.alone is not None
+    assert compile_.choice.uncompiled.name == "one zero-shot"
+    assert not {compile_.choice.uncompiled.name, compile_.choice.alone.name} & {"one", "other"}
+    assert found.table.loc["compiled", "qwk"] > found.table.loc["best_alone", "qwk"] + 0.15
+    assert all(criterion.rule in asked[-1] for criterion in planted.CASES.criteria)
+    told = {name: any(reason in text for text in compile_calls) for name, reason in reasons.items()}
+    tested = {item.item_id for item in compile_.dataset.test.items} & told.keys()
+    assert tested
+    assert not any(told[name] for name in tested)
+    assert sum(told.values()) >= len(told) - len(tested) - 1
+    options = CompileJudgeOptions(
+        labels=str(tmp_path / "labels.jsonl"), home=tmp_path, folds=1, optimizer="auto", evidence=False, baseline="one"
+    )
+    options = replace(options, candidates=(one, other, function))  # type: ignore[arg-type]  # as Python may
+    plan = planned(options, Silent())[2]
+    assert [stage.name for stage in plan.stages if stage.name.startswith("search")] == ["search: one", "search: other"]
+    assert len(compile_calls) + 100 <= plan.total.calls  # the function's calls are counted, too
 
 
 @pytest.mark.parametrize(

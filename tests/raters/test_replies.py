@@ -834,10 +834,12 @@ def test_clean_verdicts_are_read() -> None:
     assert share_read(range(3_000)) >= 0.95
 
 
-@pytest.mark.full
-def test_hundred_thousand_replies_are_never_read_as_another_grade() -> None:
-    assert share_read(range(50_000)) >= 0.95
-    hard = (_drawn(seed, HARD) for seed in range(50_000))
+@pytest.mark.parametrize(
+    "count", [pytest.param(5_000, marks=pytest.mark.full), pytest.param(50_000, marks=pytest.mark.soak)]
+)
+def test_many_replies_are_never_read_as_another_grade(count: int) -> None:
+    assert share_read(range(count)) >= 0.95
+    hard = (_drawn(seed, HARD) for seed in range(count))
     assert not [text for text, grade, scale in hard if read(text, scale) not in {grade, None}]
 
 

@@ -1,4 +1,4 @@
-"""Candidates of a compile that are asked as they are: compiled judges, models with the task's prompt, functions.
+"""Candidates of a compile that are asked side by side: compiled judges, models with a prompt, functions.
 
 Each says of the labelled items what it says. From then on their verdicts are recorded ones: choice, panels, cascades,
 calibration and promotion are those of ``compile.recorded``; only the judge that ships asks its members again.
@@ -20,8 +20,8 @@ from judgec.compile.search.candidates import (
     task_module,
     with_instructions,
 )
-from judgec.compile.search.plan import CallPlan, Stage, asked_once, check_caps, whole
-from judgec.compile.settings import AskedCandidate, CompileSettings
+from judgec.compile.search.plan import ASKED_AGAIN, DOLLAR_MARGIN, CallPlan, Stage, add, asked_once, check_caps, whole
+from judgec.compile.settings import JURY_KIND, AskedCandidate, CompileSettings
 from judgec.errors import UserError
 from judgec.labels.rows.ranges import MARK, MOST_OFF, Range, other_range
 from judgec.labels.sides.learned import LearnedItems
@@ -40,12 +40,11 @@ from judgec.raters.replies.values import OFF
 from judgec.raters.signatures import fenced_inputs
 from judgec.raters.verdicts import AboutJudge
 from judgec.records.card import NO_MODEL
-from judgec.records.judgment import Judgments
+from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import Item, LabelSet
 from judgec.records.tasks.registry import compares
 from judgec.table.rows.columns import listed
 
-JURY_KIND = "jury"  # what the card calls a judge that is made of compiled ones
 STAGE = "jurors"
 
 
@@ -115,14 +114,16 @@ def plan_candidates(settings: CompileSettings, labels: LabelSet) -> CallPlan:
     """
     asked = [settings.lm.members[one.name] for one in settings.rated.asked]
     models = len([one for one in asked if not one.in_process])
-    stages, calls, usd = [Stage("preflight", CostEstimate(models, 0, 0.0))], 0, 0.0
+    stages = [Stage("preflight", CostEstimate(models, 0, 0.0))]
     for one in settings.rated.asked:
         price = whole(asked_once(one.module, labels.items, settings.lm.members[one.name]), settings)
         stages.append(Stage(f"{STAGE}: {one.name}", price))
-        calls, usd = calls + price.calls, float("nan") if price.usd is None else usd + price.usd
-    check_caps(CostEstimate(calls, 0, None if np.isnan(usd) else usd), settings)
+    least = add([stage.most for stage in stages[1:]])
+    check_caps(least, settings)
     n_waits = models if settings.batch else 0
-    return CallPlan(tuple(stages), 0, 0.0, None, searches=True, reflects=False, waits=n_waits)
+    kept = least.calls + int(ASKED_AGAIN * least.calls) + 1
+    usd = None if least.usd is None else DOLLAR_MARGIN * least.usd
+    return CallPlan(tuple(stages), kept, usd, None, searches=True, reflects=False, waits=n_waits)
 
 
 def check_untaught(parts: Parts, candidates: Sequence[AskedCandidate]) -> None:
@@ -154,7 +155,7 @@ def _learned_nothing(program: Program) -> bool:
 def ask_candidates(labels: LabelSet, settings: CompileSettings, ask: Ask, watch: Watch) -> RecordedVerdicts:
     """What each candidate says of the labelled items, beside what was recorded of others.
 
-    Of queries that its demonstrations show a candidate is not asked.
+    Of queries that its demonstrations show, or that its prompt was made from, a candidate is not asked.
 
     Args:
         labels: Of the items.
@@ -190,10 +191,9 @@ class _SideBySide:
 
     def __init__(self, candidates: Sequence[AskedCandidate], labels: LabelSet) -> None:
         self._candidates, self._labels = candidates, labels
-        self._said: Sequence[Judgments] = ()
+        self._said: list[Judgments] = []
         self.rows = {
-            one.name: [row for row, item in enumerate(labels.items) if not _shown(item, one.module)]
-            for one in candidates
+            one.name: [row for row, item in enumerate(labels.items) if not _shown(item, one)] for one in candidates
         }
 
     def judged(self, ask: Ask, settings: CompileSettings, watch: Watch) -> Iterable[tuple[AskedCandidate, Judgments]]:
@@ -209,11 +209,20 @@ class _SideBySide:
     def rate(self, piece: Piece) -> Rating:
         """As ``Rater.rate``: the judgments of the first."""
         scale, aspects = self._labels.scale, self._labels.aspects
-        alone = [PromptRater(one.module, scale=scale, aspects=aspects, to=one.name) for one in self._candidates]
         both = compares(self._labels.task)
-        raters: list[Rater] = [BothOrders(one, scale) if both else one for one in alone]
-        ratings = [one.rate(piece.only(rows)) for one, rows in zip(raters, self.rows.values(), strict=True)]
-        self._said = yield from together(ratings)
+        ratings, parts = [], list[tuple[int, list[int]]]()
+        for number, one in enumerate(self._candidates):
+            for module, rows in _by_prompt(one, self._labels.items, self.rows[one.name]).items():
+                alone = PromptRater(module, scale=scale, aspects=aspects, to=one.name)
+                rater: Rater = BothOrders(alone, scale) if both else alone
+                ratings.append(rater.rate(piece.only(rows)))
+                parts.append((number, rows))
+        said = yield from together(ratings)
+        self._said = []
+        for number in range(len(self._candidates)):
+            pieces = [one for one, (of, _) in zip(said, parts, strict=True) if of == number]
+            rows = [row for of, those in parts if of == number for row in those]
+            self._said.append(concatenate(pieces).subset([int(row) for row in np.argsort(rows)]))
         return self._said[0]
 
 
@@ -257,9 +266,20 @@ def _other_range(said: Judgments, labels: LabelSet) -> Range | None:
     return other_range(numbers, counts.astype(np.float64), np.zeros(len(numbers)), labels.scale.values, shares)
 
 
-def _shown(item: Item, module: dspy.Module) -> bool:
-    """Whether a demonstration is about the item's query, or, where items have none, the item itself."""
-    predict = first_predictor(module)
+def _by_prompt(one: AskedCandidate, items: Sequence[Item], rows: Sequence[int]) -> dict[dspy.Module, list[int]]:
+    """Rows of items by the prompt that has seen nothing of their query in its instructions."""
+    own = {} if one.searched is None else {name: part.module for part in one.searched.unseen for name in part.queries}
+    found: dict[dspy.Module, list[int]] = {}
+    for row in rows:
+        found.setdefault(own.get(items[row].query_id, one.module), []).append(row)
+    return found or {one.module: []}
+
+
+def _shown(item: Item, one: AskedCandidate) -> bool:
+    """Whether the prompt knows the item's label: of its query, or, where items have none, of the item itself."""
+    if one.searched is not None and item.query_id in {*one.searched.queries, *one.searched.reflected}:
+        return True
+    predict = first_predictor(one.module)
     texts = fenced_inputs(predict, item) if predict.demos else {}
     same = ("query",) if item.inputs.get("query") else tuple(texts)
     return any(all(demo.get(name) == texts[name] for name in same) for demo in predict.demos)
@@ -300,7 +320,11 @@ def _recorded(
         replies=replies,
         cost=np.repeat([np.nan if said[name][1] is None else said[name][1] for name in names], list(count.values())),
         calls=np.full(sum(count.values()), 1.0 + pairs),
-        notes=("what candidates cost is by list price and the length of their prompts", *_unscored(said)),
+        notes=(
+            "what candidates cost is by list price and the length of their prompts",
+            *_searched(labels, settings.rated.asked),
+            *_unscored(said),
+        ),
     )
 
 
@@ -320,6 +344,18 @@ def _unscored(said: Mapping[str, tuple[Judgments, float | None]]) -> Iterator[st
         kinds = sorted({reason.partition(":")[0] for reason in judgments.unscored if reason})
         if kinds:
             yield f"{name}: {sum(map(bool, judgments.unscored)):,} items without a verdict: {', '.join(kinds)}"
+
+
+def _searched(labels: LabelSet, candidates: Sequence[AskedCandidate]) -> Iterator[str]:
+    """What the searches have made of the prompts."""
+    for one in candidates:
+        if one.searched is None:
+            continue
+        left_out = sum(_shown(item, one) for item in labels.items)
+        kept = "its prompt as it was" if one.searched.name == UNCOMPILED else f"prompt {one.searched.name}"
+        yield f"{one.name}: {kept} won its search" + (
+            f"; not asked about {left_out:,} items whose labels the prompt was made from" if left_out else ""
+        )
 
 
 def seated(judge: CompiledJudge, settings: CompileSettings, name: str) -> CompiledJudge:

@@ -10,7 +10,7 @@ import dspy
 import numpy as np
 
 from judgec.compile.abstain import Abstention, abstention, agreement_of
-from judgec.compile.asked import JURY_KIND, ask_candidates, check_untaught, plan_candidates, seated
+from judgec.compile.asked import ask_candidates, check_untaught, seated
 from judgec.compile.assemble import Bench
 from judgec.compile.cascades import CascadeFound, Tested, outcome
 from judgec.compile.choose import ChosenPrompt, PanelSize, ScoredCandidate
@@ -36,11 +36,12 @@ from judgec.compile.panels import Member, members_of
 from judgec.compile.promote import Decision
 from judgec.compile.recorded import with_prompts
 from judgec.compile.retarget import Retargeted, retargeted
+from judgec.compile.rewrites import plan_rewrites, rewritten
 from judgec.compile.rivals import PromotionTest
 from judgec.compile.search.candidates import UNCOMPILED, Candidate, task_module, with_instructions
 from judgec.compile.search.plan import CallPlan
 from judgec.compile.search.registry import OPTIMIZERS, Optimizer, find_optimizer
-from judgec.compile.settings import MIN_TEST_QUERIES, CompileSettings
+from judgec.compile.settings import JURY_KIND, MIN_TEST_QUERIES, CompileSettings
 from judgec.compile.verify import BEST_ALONE, COMPILED_SINGLE, NO_PROMPT, Verification, labelled, verify
 from judgec.errors import UserError
 from judgec.labels.experts import drawn_note
@@ -261,8 +262,10 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
     if not settings.no_model and (settings.rated.recorded is None or settings.rated.asked):
         session.preflight(reflects=plan.whole.reflects)
         settings = replace(settings, lm=session.settled(settings.lm))  # for the card: as it is asked
+    if settings.rewrites:
+        settings = rewritten(parts, settings, plan.whole, session, objective, watch)
     if settings.rated.asked:
-        whole = ask_candidates(labels, settings, session.ask_whole, watch)
+        whole = ask_candidates(labels, settings, session.other_whole(settings.lm), watch)
         settings = replace(settings, rated=replace(settings.rated, recorded=whole))
     if settings.batch and settings.rated.recorded is None and not settings.no_model:
         _ask_ahead(parts, module, session, watch)
@@ -408,6 +411,8 @@ def card_settings(
         found |= ranges_for_card(settings.rated.recorded)
     if settings.rated.asked and (judge.jurors or not judge.asks_lm):
         found["kind"] = JURY_KIND
+    if searched := [f"{one.name}: {one.searched.name}" for one in settings.rated.asked if one.searched]:
+        found["prompts"] = "; ".join(searched)
     if settings.consensus != "median":
         found["consensus"] = settings.consensus
     if (form := adapter_name(judge.module)) != CHAT:
@@ -507,7 +512,7 @@ def _queries(labels: LabelSet) -> int:
 def _planned(parts: Parts, module: dspy.Module, settings: CompileSettings) -> tuple[Optimizer, RoundsPlan]:
     if settings.rated.asked:
         check_untaught(parts, settings.rated.asked)
-        whole = plan_candidates(settings, parts.pooled.labels)
+        whole = plan_rewrites(parts, settings)
         return OPTIMIZERS["auto"], RoundsPlan(whole, (whole,) * len(parts.rounds))
     if settings.rated.recorded is not None or settings.no_model:
         free = CallPlan((), 0, 0.0, None, searches=True, reflects=False)

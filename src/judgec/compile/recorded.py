@@ -15,7 +15,7 @@ from judgec.compile.assemble import Bench, fitted, learned_part, rated_out_of_fo
 from judgec.compile.choose import ChosenPrompt, ScoredCandidate
 from judgec.compile.compared import LEAST, gain, in_common
 from judgec.compile.dataset import Part, ratings_of
-from judgec.compile.search.candidates import Candidate, with_instructions
+from judgec.compile.search.candidates import UNCOMPILED, Candidate, with_instructions
 from judgec.compile.settings import CompileSettings
 from judgec.errors import UserError
 from judgec.lm.watch import Watch
@@ -84,11 +84,15 @@ def choose_recorded(
             f"{recorded.path}: no judge has {LEAST} labels of two grades in train and dev, the most are "
             f"{max(one.n for one in rated.values())}. Label more items, or record more verdicts."
         )
-    baseline = _baseline(usable, settings.rivals.baseline, recorded)
+    rivals = {name: one for name, one in usable.items() if name not in settings.compiled_names} or usable
+    named = settings.rivals.baseline
+    named = f"{named} {UNCOMPILED}" if named in settings.compiled_names else named
+    baseline = _baseline(rivals, named, recorded)
     gains, apart = _gains({name: one.ratings for name, one in usable.items()}, baseline, objective)
     if apart:
         notes.append(f"fewer than {LEAST} items in common with {baseline}, so not compared: {shortly(apart)}")
-    alone = max(gains, key=lambda name: gains[name])
+    best = max(gains, key=lambda name: gains[name])
+    alone = max((name for name in gains if name in rivals), key=lambda name: gains[name])
     tried = sorted(gains, key=lambda name: -gains[name])[:MOST_FITTED]
     if left := len(gains) - len(tried):
         notes.append(f"{left} judges that are worth least as they are were not calibrated")
@@ -97,9 +101,9 @@ def choose_recorded(
     for name in tried:
         raw = rated[name].raw
         calibrated[name] = rated_out_of_fold(bench, fitted(without, Candidate(name, module), part, raw), part, raw)
-    chosen = _best_calibrated(calibrated, alone, objective)
-    if chosen != alone:
-        notes.append(f"{alone} is best as it is; {chosen} is worth more once both are calibrated")
+    chosen = _best_calibrated(calibrated, best, objective)
+    if chosen != best:
+        notes.append(f"{best} is best as it is; {chosen} is worth more once both are calibrated")
     if chosen != baseline:
         shared = in_common(usable[chosen].ratings, usable[baseline].ratings)
         notes.append(f"{chosen} and {baseline} were both asked about {shared:,} labels of train and dev")

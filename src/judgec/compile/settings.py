@@ -1,21 +1,23 @@
 """Holds the settings of a compile."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 import dspy
 
 from judgec.compile.consensus import Consensus
+from judgec.compile.search.candidates import UNCOMPILED, Candidate
 from judgec.lm.adapters import CHAT, AdapterName
 from judgec.lm.hosts import own_endpoint
-from judgec.lm.spec import LMSpec
+from judgec.lm.spec import FUNCTION, LMSpec
 from judgec.lm.usage import MAX_WAIT
 from judgec.raters.judge import CompiledJudge
 from judgec.raters.programs import Program
 from judgec.raters.recorded import RecordedVerdicts
 
+JURY_KIND = "jury"  # what the card calls a judge of several, and its optimizer where no prompt is searched for
 REFLECTION_TOKENS = 4096  # longest rewritten prompt
 ALL: Final = "all"  # panel of every judge
 AUTO: Final = "auto"  # of as few as are enough
@@ -58,17 +60,24 @@ class Retarget:
 
 @dataclass(frozen=True, slots=True)
 class AskedCandidate:
-    """A candidate that is asked as it is, in place of one prompt that is searched for.
+    """A candidate that is asked beside others, in place of one prompt that is searched for.
 
     Args:
         name: What it is called among judges.
         module: Its prompt; of a function, which sees the item alone, that of the task.
         program: The compiled judge that it is, or None.
+        searched: What a search made of its prompt, which ``module`` is then; None where it is asked as it was.
     """
 
     name: str
     module: dspy.Module = field(repr=False)
     program: Program | None = field(default=None, repr=False)
+    searched: Candidate | None = field(default=None, repr=False)
+
+    def after(self, found: Candidate) -> tuple["AskedCandidate", ...]:
+        """The same with the prompt that a search has found, and beside it, where it is another, as it was before."""
+        mine = replace(self, module=found.module, searched=found)
+        return (mine,) if found.name == UNCOMPILED else (mine, replace(self, name=f"{self.name} {UNCOMPILED}"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +196,21 @@ class CompileSettings:
         return self.lm.no_model and self.rated.recorded is None and not self.rated.asked
 
     @property
+    def rewrites(self) -> tuple[AskedCandidate, ...]:
+        """The candidates beside others whose prompt is searched for before they are asked."""
+        if self.optimizer == JURY_KIND:
+            return ()
+        return tuple(
+            one for one in self.rated.asked if one.program is None and self.lm.members[one.name].provider != FUNCTION
+        )
+
+    @property
+    def compiled_names(self) -> frozenset[str]:
+        """Candidates that are what a search has made of another one, which stands beside them: no rivals of theirs."""
+        made = [one for one in self.rated.asked if one.searched is not None and one.searched.name != UNCOMPILED]
+        return frozenset(one.name for one in made)
+
+    @property
     def asks_once(self) -> bool:
         """True where a further fold asks nobody: all verdicts were recorded."""
         return self.rated.recorded is not None and not self.rated.asked
@@ -214,16 +238,17 @@ def reflection_spec(judge: LMSpec, model: str | None) -> tuple[LMSpec | None, st
     named = None if model is None else LMSpec.parse(model)
     if judge.recorded is not None:
         return None, "recorded verdicts have no prompt to rewrite"
-    if judge.members:
-        return None, "candidates that stand side by side are asked as they are"
+    if judge.members and named is None:
+        return None, "each candidate's own model rewrites its prompt"
     if judge.no_model:
         return None, "without a model there is no prompt to rewrite"
     named = named or LMSpec.parse(judge.model)
+    providers = {one.provider for one in judge.members.values() or (judge,)}
     if named.no_model:
         return None, "no model rewrites prompts"
     return LMSpec.parse(
         named.model,
-        api_base=judge.api_base or own_endpoint(judge.model) if named.provider == judge.provider else None,
+        api_base=judge.api_base or own_endpoint(named.model) if named.provider in providers else None,
         temperature=None if named.reasoning else 1.0,  # proposals must differ
         max_tokens=None if named.reasoning else REFLECTION_TOKENS,
         top_logprobs=0,

@@ -1,5 +1,6 @@
 """Opens journal, models, caps and meter for one run."""
 
+import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -151,6 +152,21 @@ class Session:
     def other_whole(self, spec: LMSpec) -> Ask:
         """As ``other``, for passes that may go in a batch: see ``ask_whole``."""
         return self._way(spec, whole=True)
+
+    def of(self, spec: LMSpec, reflection: LMSpec | None) -> "Session":
+        """The same session as one that asks a single model of several; it ends with this one.
+
+        Args:
+            spec: The model.
+            reflection: The model that rewrites its prompts, or None.
+
+        Raises:
+            UserError: As ``other``.
+        """
+        view = copy.copy(self)
+        view._spec = spec  # noqa: SLF001 - of the same class
+        view.reflection = None if reflection is None else self._open(reflection)
+        return view
 
     def _way(self, spec: LMSpec, *, whole: bool) -> Ask:
         """To a model, or to the models of a jury."""

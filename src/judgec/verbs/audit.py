@@ -24,6 +24,7 @@ from judgec.lm.spec import NO_LM, LMSpec
 from judgec.lm.usage import Spent
 from judgec.lm.watch import Watch
 from judgec.raters import programs
+from judgec.raters.judge import no_member
 from judgec.records.audit import AuditReport, Finding, Status
 from judgec.records.card import ProgramCard
 from judgec.records.tasks.registry import TASKS, require_better_above
@@ -134,6 +135,8 @@ def audit(options: AuditOptions, watch: Watch) -> JudgeAudit:
     """
     judge = given_judge(options.judge, home=options.home, lm=options.lm, api_base=options.api_base, labels=options)
     require_better_above(judge.program.card.task, f"--judge {judge.name}")
+    for name in (name for name, model in judge.judge.spec.members.items() if model.recorded is not None):
+        no_member(name)
     if options.anchor is None:
         return _audited(options, judge, watch)
     if options.anchor.exists():

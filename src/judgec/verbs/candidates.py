@@ -194,8 +194,10 @@ def candidates_of(options: CompileJudgeOptions) -> Candidates:
         return Candidates(replace(options, lm=NO_LM))
     if len(sides) == 1 and isinstance(sides[0], Prompt) and sides[0].instructions is None and not recorded:
         return Candidates(replace(options, lm=sides[0].model))
-    _check_beside(options, "--candidate")
-    return Candidates(options, _by_name(sides), _with_recorded(options, recorded) if recorded else None)
+    prompts = any(isinstance(one, Prompt) for one in sides)
+    _check_beside(options, "--candidate", searched=prompts and options.optimizer is not None)
+    told = replace(options, optimizer=None, reflection_lm=None)  # of the prompts beside them
+    return Candidates(options, _by_name(sides), _with_recorded(told, recorded) if recorded else None)
 
 
 def _several_prompts(options: CompileJudgeOptions, n: int) -> Candidates:
@@ -321,12 +323,12 @@ def _names_candidates(options: CompileJudgeOptions) -> tuple[tuple[str, bool], .
     )
 
 
-def _check_beside(options: CompileJudgeOptions, said: str) -> None:
-    """Refuse what changes a prompt, beside candidates that are asked as they are."""
+def _check_beside(options: CompileJudgeOptions, said: str, *, searched: bool = False) -> None:
+    """Refuse what changes a prompt, beside candidates that are asked as they are or whose prompts are searched for."""
     others = {
         "--instructions": bool(options.instructions),
-        "--optimizer": options.optimizer != CompileJudgeOptions.optimizer,
-        "--reflection-lm": options.reflection_lm is not None,
+        "--optimizer": options.optimizer is not None and not searched,
+        "--reflection-lm": options.reflection_lm is not None and not searched,
         "--factors": bool(options.factors),
         "--has-citations": options.has_citations,
     }

@@ -199,6 +199,7 @@ def compile_and_save(
         except KeyboardInterrupt as stopped:
             stopped.add_note(_kept(session.spent, settings))
             raise
+        settings = compiled.promotion_test.settings  # with what was settled on the way: models, prompts, verdicts
         ended = clock()
         created = datetime.fromtimestamp(ended, tz=UTC).isoformat(timespec="seconds")
         logged: list[Logged] = []

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from judgec.compile.abstain import check_options
-from judgec.compile.asked import JURY_KIND
 from judgec.compile.compile import default_objective, plan_judge
 from judgec.compile.dataset import Dataset
 from judgec.compile.release import Place, check_place
@@ -14,6 +13,8 @@ from judgec.compile.retarget import check_carried, with_the_same_prompt
 from judgec.compile.search.candidates import UNCOMPILED
 from judgec.compile.search.plan import CallPlan
 from judgec.compile.settings import (
+    AUTO,
+    JURY_KIND,
     Combine,
     ComparedWith,
     CompileSettings,
@@ -137,7 +138,11 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
     for one in asked:
         if one.program is None:
             with_adapter(one.module, options.adapter)
-    kinds = ((JURY_KIND, bool(asked)), (RECORDED_KIND, recorded is not None), (NO_OPTIMIZER, no_model))
+    kinds = (
+        (JURY_KIND, bool(asked) and options.optimizer is None),
+        (RECORDED_KIND, recorded is not None),
+        (NO_OPTIMIZER, no_model),
+    )
     if start is not None:
         check_carried(start, labels.label_set, labels.label_set.fields)
         if verdicts is not None:
@@ -151,7 +156,7 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
         home=options.home,
         lm=spec,
         objective=options.objective or default_objective(labels.label_set),
-        optimizer=next((kind for kind, holds in kinds if holds), options.optimizer),
+        optimizer=next((kind for kind, holds in kinds if holds), options.optimizer or AUTO),
         seed=options.seed,
         budget=options.budget,
         max_cost=options.max_cost,
@@ -207,7 +212,7 @@ def _check_without_model(options: CompileJudgeOptions) -> None:
     """
     of_prompts = {
         "--no-evidence": not options.evidence,
-        f"--optimizer {options.optimizer}": options.optimizer != CompileJudgeOptions.optimizer,
+        f"--optimizer {options.optimizer}": options.optimizer is not None,
         "--from": options.start is not None,
         "--factors": bool(options.factors),
         "--has-citations": options.has_citations,

@@ -105,9 +105,11 @@ def test_reply_with_any_field_of_any_kind_is_read_or_refused_in_time(tmp_path: P
     assert set(outcomes) <= {"scored", "failed"} | kinds
 
 
-@pytest.mark.full
-def test_ten_thousand_shapes_are_read_or_refused_in_time(tmp_path: Path) -> None:
-    assert read_all(hostile.shapes(SHAPES), tmp_path).total() == SHAPES
+@pytest.mark.parametrize(
+    "shapes", [pytest.param(SHAPES // 20, marks=pytest.mark.full), pytest.param(SHAPES, marks=pytest.mark.soak)]
+)
+def test_thousands_of_shapes_are_read_or_refused_in_time(tmp_path: Path, shapes: int) -> None:
+    assert read_all(hostile.shapes(shapes), tmp_path).total() == shapes
 
 
 @pytest.mark.parametrize("tokens", ["many", "100", -1, 1.5, 10**30, True, None, [], {}])

@@ -133,7 +133,7 @@ def constrained(url: str) -> Ask:
     return ask
 
 
-@pytest.mark.full
+@pytest.mark.soak
 @pytest.mark.local_lm
 def test_real_model_behind_the_judges_own_prompt_is_moved_no_more_with_the_fence_than_without(
     local_model: str, monkeypatch: pytest.MonkeyPatch

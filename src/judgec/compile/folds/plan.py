@@ -7,11 +7,13 @@ import dspy
 from judgec.compile.folds.parts import Parts
 from judgec.compile.search.plan import (
     CallPlan,
+    SearchShare,
     Stage,
     add,
     check_caps,
     judged_once,
     plan_compile,
+    share_of,
     waits,
 )
 from judgec.compile.search.registry import Optimizer
@@ -62,7 +64,7 @@ def plan_rounds(
         once |= {stage.name: stage.most for stage in plan.stages if stage.name in {"preflight", "promise"}}
     shared = add(list(once.values()))
     check_caps(shared, settings)
-    each = _share(settings, shared, len(parts.rounds))
+    each = share_of(settings, shared, len(parts.rounds))
     plans = [
         plan_compile(one, module, _capped(settings, plan, each), optimizer, champion=False)
         for one, plan in zip(parts.rounds, uncapped, strict=True)
@@ -90,22 +92,7 @@ def plan_rounds(
     return RoundsPlan(whole, (rounds[0], *map(_asked_before, rounds[1:])))
 
 
-@dataclass(frozen=True, slots=True)
-class _Share:
-    """What a round may take of the caps for its search and its winner; None where there is no cap."""
-
-    calls: int | None
-    usd: float | None
-
-
-def _share(settings: CompileSettings, shared: CostEstimate, rounds: int) -> _Share:
-    calls = None if settings.budget is None else (settings.budget - shared.calls) // rounds
-    known = settings.max_cost is not None and shared.usd is not None
-    usd = (settings.max_cost - shared.usd) / rounds if known else settings.max_cost  # type: ignore[operator]  # known
-    return _Share(calls, usd)
-
-
-def _capped(settings: CompileSettings, plan: CallPlan, share: _Share) -> CompileSettings:
+def _capped(settings: CompileSettings, plan: CallPlan, share: SearchShare) -> CompileSettings:
     """The settings of a round as if it were alone: its share, and what it needs of what all rounds ask once."""
     own = add([stage.most for stage in plan.stages if stage.name in ONCE])
     budget = None if share.calls is None else share.calls + own.calls
@@ -113,7 +100,7 @@ def _capped(settings: CompileSettings, plan: CallPlan, share: _Share) -> Compile
     return replace(settings, budget=budget, max_cost=max_cost)
 
 
-def _leaving(plan: CallPlan, after: int, share: _Share, rival: CostEstimate) -> CallPlan:
+def _leaving(plan: CallPlan, after: int, share: SearchShare, rival: CostEstimate) -> CallPlan:
     """The plan of a round that leaves the rounds after it their shares, and the champion its calls."""
     calls = plan.kept_back + after * (share.calls or 0) + rival.calls
     known = plan.kept_back_usd is not None and rival.usd is not None

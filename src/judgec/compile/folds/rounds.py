@@ -65,6 +65,23 @@ class Round:
         return replace(self, bench=bench, choice=choice, judge=made.judge, judged=judged)
 
 
+def bench_of(dataset: Dataset, settings: CompileSettings, session: Session, objective: Objective) -> Bench:
+    """What every judge of a round shares, with evidence fitted on its train items."""
+    labels, evidence = dataset.labels, None
+    if settings.evidence:
+        evidence = EvidenceModel.fit(dataset.train.items, labels.task, languages_of(labels.items))
+    return Bench(
+        dataset,
+        session.finish,
+        evidence,
+        settings.seed,
+        no_model=settings.no_model,
+        objective=objective,
+        soft=settings.consensus == "soft",
+        recorded=settings.rated.recorded,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Compiling:
     """What every round of a compile shares; ``tested`` is how many queries all of them test."""
@@ -85,20 +102,8 @@ class Compiling:
             plan: What it may take, and what it must leave to the rounds after it.
             of: Which round it is, for the watch; empty with the single split.
         """
-        settings = self.settings
-        labels, evidence = dataset.labels, None
-        if settings.evidence:
-            evidence = EvidenceModel.fit(dataset.train.items, labels.task, languages_of(labels.items))
-        bench = Bench(
-            dataset,
-            self.session.finish,
-            evidence,
-            settings.seed,
-            no_model=settings.no_model,
-            objective=self.objective,
-            soft=settings.consensus == "soft",
-            recorded=settings.rated.recorded,
-        )
+        settings, labels = self.settings, dataset.labels
+        bench = bench_of(dataset, settings, self.session, self.objective)
         if settings.rated.recorded is not None:
             choice = choose_recorded(bench, self.uncompiled.module, settings, self.objective, self.watch)
             if settings.combine.panel is not None:

@@ -60,6 +60,10 @@ class CallPlan:
     reflects: bool
     waits: int = 0
 
+    def stage(self, name: str) -> CostEstimate:
+        """The most that a stage takes; nothing where there is none of that name."""
+        return next((stage.most for stage in self.stages if stage.name == name), CostEstimate(0, 0, 0.0))
+
     @property
     def total(self) -> CostEstimate:
         """All stages."""
@@ -70,6 +74,37 @@ class CallPlan:
         total = self.total
         price = f"{dollars(total.usd)} at list price" if total.usd else dollars(total.usd)
         return f"at most {total.calls:,} calls, about {total.tokens:,} tokens, {price}"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchShare:
+    """What one of several searches may take of the caps; None where there is no cap."""
+
+    calls: int | None
+    usd: float | None
+
+    def within(self, most: CostEstimate) -> CostEstimate:
+        """What a search takes of the most that it would take without caps."""
+        part = 1.0
+        if self.calls is not None and most.calls:
+            part = min(part, self.calls / most.calls)
+        if self.usd is not None and most.usd:
+            part = min(part, self.usd / most.usd)
+        return _scaled(most, int(max(0.0, part) * most.calls))
+
+
+def share_of(settings: CompileSettings, shared: CostEstimate, searches: int) -> SearchShare:
+    """The share of each search in what the caps leave.
+
+    Args:
+        settings: With the caps.
+        shared: What is asked whatever the searches do.
+        searches: How many there are.
+    """
+    calls = None if settings.budget is None else (settings.budget - shared.calls) // searches
+    known = settings.max_cost is not None and shared.usd is not None
+    usd = (settings.max_cost - shared.usd) / searches if known else settings.max_cost  # type: ignore[operator]  # known
+    return SearchShare(calls, usd)
 
 
 def plan_compile(

@@ -51,7 +51,13 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
         Literal["low", "medium", "high"] | None,
         Option("How long the model thinks, where it takes this.", panel="Model"),
     ] = None
-    optimizer: Annotated[str, Option("auto, labeled, bootstrap, mipro, gepa, or a plugin's.")] = "auto"
+    optimizer: Annotated[
+        str | None,
+        Option(
+            "auto (default), labeled, bootstrap, mipro, gepa, or a plugin's. Several candidates are asked as they are, "
+            "unless you name one: then the prompt of each is searched for first."
+        ),
+    ] = None
     seed: Seed = 0
     evidence: Annotated[bool, Option("Use evidence features.", off=True)] = True
     abstain_below: Annotated[

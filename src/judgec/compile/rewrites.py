@@ -1,0 +1,110 @@
+"""Searches for the prompts of candidates that stand beside others, each before it is asked about all items.
+
+Each search is that of a single judge, on train and dev, with the candidate's own model. Of queries that the prompt was
+made from the candidate is not asked afterwards: it is valued, pooled and calibrated on what its text has not seen. The
+prompt as it was before stands beside it: a judge has to be better than that one, not than a form of its own.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from judgec.compile.asked import plan_candidates
+from judgec.compile.choose import choose_prompt
+from judgec.compile.folds.parts import Parts
+from judgec.compile.folds.rounds import bench_of
+from judgec.compile.search.candidates import UNCOMPILED, Candidate
+from judgec.compile.search.plan import CallPlan, Stage, add, check_caps, plan_compile, share_of
+from judgec.compile.search.registry import Optimizer, find_optimizer
+from judgec.compile.settings import AskedCandidate, CompileSettings, RatedCandidates, reflection_spec
+from judgec.errors import UserError
+from judgec.lm.session import Session
+from judgec.lm.spec import LMSpec
+from judgec.lm.watch import Watch
+from judgec.stats.agreement.objective import Objective
+
+BEFORE = ("uncompiled judge", "search", "reflection")  # stages of a search that asking all items does not take
+STAGE = "search"
+
+
+def plan_rewrites(parts: Parts, settings: CompileSettings) -> CallPlan:
+    """What searching for prompts and asking all candidates takes.
+
+    Raises:
+        UserError: It does not fit the caps, there are folds, or there is no such optimizer.
+    """
+    asking, searches = plan_candidates(settings, parts.pooled.labels), _searches(parts, settings)
+    if not searches:
+        return asking
+    uncompiled = add([one.stage("uncompiled judge") for one in searches.values()])
+    check_caps(add([uncompiled, asking.total]), settings)
+    share = share_of(settings, add([uncompiled, asking.total]), len(searches))
+    stages = []
+    for name, one in searches.items():
+        most = add([one.stage("uncompiled judge"), share.within(add([one.stage(part) for part in BEFORE[1:]]))])
+        stages.append(Stage(f"{STAGE}: {name}", most))
+    reflects = any(one.reflects for one in searches.values())
+    n_waits = asking.waits + (2 * len(searches) if settings.batch else 0)
+    return replace(asking, stages=(*asking.stages[:1], *stages, *asking.stages[1:]), reflects=reflects, waits=n_waits)
+
+
+def rewritten(
+    parts: Parts, settings: CompileSettings, plan: CallPlan, session: Session, objective: Objective, watch: Watch
+) -> CompileSettings:
+    """The settings with the prompts that the searches have found.
+
+    Args:
+        parts: Of the compile; there is one split.
+        settings: With the candidates and their models.
+        plan: From ``plan_rewrites``.
+        session: The way to the models.
+        objective: What each search maximizes.
+        watch: Told where it is.
+
+    Raises:
+        ServiceError: A model fails for good; what is paid is in the journal.
+    """
+    found: dict[str, Candidate] = {}
+    left = {stage.name: stage.most for stage in plan.stages if stage.name.startswith(f"{STAGE}: ")}
+    for name, alone in _searches(parts, settings).items():
+        watch.stage(STAGE, f"the prompt of {name}")
+        del left[f"{STAGE}: {name}"]
+        later = add([*left.values()])
+        kept_usd = None if plan.kept_back_usd is None or later.usd is None else plan.kept_back_usd + later.usd
+        one = next(one for one in settings.rewrites if one.name == name)
+        own, optimizer = _alone(one, settings)
+        view = session.of(own.lm, own.reflection)
+        own_plan = replace(alone, kept_back=plan.kept_back + later.calls, kept_back_usd=kept_usd)
+        bench = bench_of(parts.pooled, own, view, objective)
+        choice = choose_prompt(
+            bench, Candidate(UNCOMPILED, one.module), own, view, own_plan, optimizer, objective, watch
+        )
+        found[name] = choice.chosen
+    asked, members = list[AskedCandidate](), dict(settings.lm.members)
+    for one in settings.rated.asked:
+        asked += one.after(found[one.name]) if one.name in found else (one,)
+        members |= {part.name: members[one.name] for part in asked[-2:] if part.name not in members}
+    models = LMSpec.jury(members, api_base=settings.lm.api_base)
+    return replace(settings, lm=models, rated=replace(settings.rated, asked=tuple(asked)))
+
+
+def _searches(parts: Parts, settings: CompileSettings) -> Mapping[str, CallPlan]:
+    """Each search alone, without caps, by the candidate's name."""
+    if settings.rewrites and parts.refit is not None:
+        raise UserError(
+            f"--optimizer {settings.optimizer} with several candidates: their prompts are searched for on one split, "
+            f"and here are {len(parts.tested)} folds. Add --folds 1, or leave --optimizer out."
+        )
+    free = replace(settings, budget=None, max_cost=None)
+    plans = {}
+    for one in settings.rewrites:
+        own, optimizer = _alone(one, free)
+        plans[one.name] = plan_compile(parts.pooled, one.module, own, optimizer, champion=False)
+    return plans
+
+
+def _alone(one: AskedCandidate, settings: CompileSettings) -> tuple[CompileSettings, Optimizer]:
+    """The settings as if it were the only candidate, and what searches."""
+    model = settings.lm.members[one.name]
+    reflection, why = (settings.reflection, "") if settings.reflection else reflection_spec(model, None)
+    optimizer = find_optimizer(settings.optimizer, reflection=reflection is not None, no_reflection=why)
+    return replace(settings, lm=model, rated=RatedCandidates(), reflection=reflection, no_reflection=why), optimizer
