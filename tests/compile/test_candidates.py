@@ -415,6 +415,8 @@ def test_what_was_recorded_what_is_asked_and_evidence_are_pooled_and_judge_new_i
     assert "10 of 30 items have no verdict of old: judged without it" in str(half.report["notes"])
     with pytest.raises(UserError, match="old: its verdicts were recorded"):
         found.judge.compiled.judge([Item("0", "q", {"query": "?", "answer": "a 1 v"})], ask=lambda *_, **__: iter(()))
+    with pytest.raises(UserError, match="old: its verdicts were recorded"):
+        judgec.audit(found.name, home=home)
 
 
 def _leaves(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
