@@ -18,9 +18,10 @@ from tests.saved.kinds import HERE, KINDS, Rows, base, exact, judged, serving
 FOLDERS = {name: HERE / "programs" / name / "0001" for name in KINDS}
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("saved")
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """One for each test: a journal of two would take the replies of another kind's server at the same port."""
+    made = tmp_path / "saved"
     shutil.copytree(HERE / "programs", made / "programs")
     return made
 
