@@ -100,6 +100,10 @@ class LMBudgetError(BudgetError, dspy.utils.exceptions.LMError):  # type: ignore
     """A ``BudgetError`` that passes DSPy's error boundary unchanged."""
 
 
+class UnreadError(lm15.TransportError):  # type: ignore[misc]  # DSPy is untyped
+    """Nobody can have read the request: no connection was made, or a kept one was closed as the request came."""
+
+
 class ClientBackend:
     """Any model that DSPy knows: natively where it can, through LiteLLM for other providers.
 
@@ -265,7 +269,7 @@ def may_have_been_billed(error: lm15.LM15Error) -> bool:
     if isinstance(error, lm15.TimeoutError):
         return error.status is None
     broken = isinstance(error, lm15.TransportError) or type(error) is lm15.ProviderError
-    return broken and not unreachable(error)
+    return broken and not (isinstance(error, UnreadError) or unreachable(error))
 
 
 def service_error(error: lm15.LM15Error, spec: LMSpec) -> LMServiceError:

@@ -1,6 +1,7 @@
 """The pooled client over real connections."""
 
 import asyncio
+import contextlib
 import gzip
 import json
 import queue
@@ -16,7 +17,7 @@ import dspy
 import pytest
 from dspy import lm15
 
-from judgec.lm.backend import ClientBackend, unreachable
+from judgec.lm.backend import ClientBackend, UnreadError, may_have_been_billed, unreachable
 from judgec.lm.client import client_of, open_lm
 from judgec.lm.endpoint import untrusted
 from judgec.lm.endpoint.exchange import Completion, Plain
@@ -186,6 +187,38 @@ def test_say_to_nobody_is_unreachable() -> None:
     with pytest.raises(lm15.TransportError) as raised:
         say(f"http://127.0.0.1:{port}/v1", once)
     assert unreachable(raised.value)
+
+
+def test_attempt_on_a_connection_that_is_not_accepted_is_no_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("judgec.lm.endpoint.pool.CONNECT_SECONDS", 0.2)
+    with socket.socket() as full, contextlib.ExitStack() as waiting:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        for _ in range(3):  # a queue of none has room for one
+            other = waiting.enter_context(socket.socket())
+            other.setblocking(False)
+            other.connect_ex(full.getsockname())
+        with pytest.raises(UnreadError) as raised:
+            say(f"http://127.0.0.1:{full.getsockname()[1]}/v1", once)
+    assert not may_have_been_billed(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("served", "policy"),
+    [
+        (2, policies.good),  # what is closed as the next request comes is no call
+        (None, policies.every(4, Reset())),  # what is read and reset is one
+    ],
+)
+def test_calls_that_somebody_read_are_counted_and_no_others(served: int | None, policy: policies.Policy) -> None:
+    usage = Usage()
+    with FakeOpenAI(policy, served=served) as server:
+        spec = LMSpec.parse("openai/x", api_base=server.base_url)
+        lm = open_lm(spec, journal=None, budget=Budget(), usage=usage, environ=ENVIRON)
+        replies = list(Executor(lm, in_flight=2).run(requests(20)))
+        assert usage.spent.calls == server.calls >= 20
+        assert server.connections >= 7
+    assert all(reply.text is not None for reply in replies)
 
 
 def test_say_goes_through_the_proxy_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ from dspy import lm15
 from dspy.lm15 import LMRouter
 
 from judgec import __version__
-from judgec.lm.backend import CONNECT_SECONDS, ClientBackend, native_route, whole_seconds
+from judgec.lm.backend import CONNECT_SECONDS, ClientBackend, UnreadError, native_route, whole_seconds
 from judgec.lm.endpoint import untrusted
 from judgec.lm.endpoint.bounded import ERRORS, REDIRECTS, redirected
 from judgec.lm.endpoint.exchange import Completion, Plain
@@ -32,6 +32,8 @@ from judgec.lm.spec import LMSpec
 
 KEEP_SECONDS = 4.0  # an idle connection; common servers (uvicorn) close theirs after 5
 LONGEST_LINE = 65_536  # bytes of a line of a reply's head
+CLOSED_SECONDS = 0.5  # a kept connection that ends so soon, without a byte, was closed as the request came
+UNREAD = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.ClientConnectionResetError)
 PACE_SECONDS = 0.005  # between new connections: a server that accepts slowly drops what comes at once
 
 
@@ -51,9 +53,10 @@ class HttpReply(NamedTuple):
 
 @dataclass(slots=True)
 class _Place:
-    """Of one post: whether it holds a connection."""
+    """Of one post: whether it holds a connection, and since when one that had served before."""
 
     held: bool = False
+    reused: float | None = None
 
 
 class _Pace:
@@ -77,6 +80,7 @@ class _Pace:
         self._hold(context)
 
     async def _reused(self, _session: object, context: SimpleNamespace, _about: object) -> None:
+        context.trace_request_ctx.reused = time.monotonic()
         self._hold(context)
 
     def _hold(self, context: SimpleNamespace) -> None:
@@ -162,6 +166,10 @@ class Connections:
                 return HttpReply(
                     reply.status, {name.lower(): said for name, said in reply.headers.items()}, await _body(reply, most)
                 )
+        except aiohttp.ServerDisconnectedError as error:  # a reset is none: a server may have read what it resets
+            if place.reused is None or time.monotonic() > place.reused + CLOSED_SECONDS:
+                raise
+            raise aiohttp.ClientConnectionResetError(str(error)) from error
         finally:
             self._pace.leave(place)
 
@@ -231,6 +239,8 @@ class PooledBackend(ClientBackend):
         most = untrusted.most_bytes(asked, int(plain.config.logprobs or 0))
         try:
             reply = await self._connections().post(url, headers, body, most)
+        except UNREAD as error:
+            raise UnreadError(f"{type(error).__name__}: {error}") from error
         except TimeoutError as error:
             seconds, whole = self._spec.timeout, whole_seconds(self._spec)
             raise lm15.TimeoutError(f"no byte for {seconds:g} s, or no whole reply in {whole:g} s") from error
