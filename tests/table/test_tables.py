@@ -163,9 +163,10 @@ def test_missing_file_is_refused_by_name(tmp_path: Path) -> None:
     assert fault.startswith("none.csv: no such file;")
 
 
-def test_pipe_is_refused_as_one_and_not_waited_for(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "rows.csv")
-    (fault,) = faults_of(str(tmp_path / "rows.csv"))
+@pytest.mark.parametrize("name", ["rows.csv", "rows.xlsx", "rows.xlsx#Sheet"])
+def test_pipe_is_refused_as_one_and_not_waited_for(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name.partition("#")[0])
+    (fault,) = faults_of(str(tmp_path / name))
     assert "a pipe" in fault
     assert "no such file" not in fault
 

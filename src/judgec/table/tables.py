@@ -169,12 +169,7 @@ def as_it_stands(path: str, having: Collection[str] = (), head: int | None = Non
     if file.is_dir():
         labels = _labels_in(file)
         return as_it_stands(str(labels), having, head) if labels else _binary(path, read_data_set(file))
-    if file.exists() and not file.is_file():
-        raise InputError(
-            [f"{path}: a pipe, socket or device; a file is valid, it is read twice. Write it to one first."]
-        )
-    if not file.is_file():
-        raise InputError([f"{path}: no such file; give one of {FORMATS}. Check the path."])
+    _need_file(path)
     kind = file.suffix.lower()
     if kind == ".parquet":
         return _binary(path, read_parquet(file))
@@ -205,6 +200,15 @@ def as_it_stands(path: str, having: Collection[str] = (), head: int | None = Non
     )
 
 
+def _need_file(path: str) -> None:
+    file = Path(path)
+    if not file.exists():
+        raise InputError([f"{path}: no such file; give one of {FORMATS}. Check the path."])
+    if not file.is_file():
+        kind = "a folder" if file.is_dir() else "a pipe, socket or device"
+        raise InputError([f"{path}: {kind}; a file is valid, it is read twice. Write it to one first."])
+
+
 def _noted(table: Table, *notes: str) -> Table:
     return replace(table, notes=(*filter(None, notes), *table.notes))
 
@@ -220,8 +224,7 @@ def read_sheet(path: str, having: Collection[str] = ()) -> Table:
         InputError: No such file, no workbook, no such sheet, no rows.
     """
     file, named = split_sheet(path)
-    if not Path(file).is_file():
-        raise InputError([f"{file}: no such file; give one of {FORMATS}. Check the path."])
+    _need_file(file)
     sheets = read_sheets(file, named)
     if not sheets:
         raise InputError([f"{file}:row 1: the workbook is empty; a header and rows are needed. Export it again."])

@@ -185,7 +185,7 @@ def _filled(text: str, environ: Mapping[str, str], where: str) -> str:
 def _read(path: Path, keys: type[HttpSettings]) -> HttpSettings:
     kind = "TOML" if path.suffix == ".toml" else "YAML"
     if not path.is_file():
-        raise InputError([f"{path}: no such file; the {kind} file of an HTTP system is needed. Check the path."])
+        raise InputError([f"{path}: no file; the {kind} file of an HTTP system is needed. Check the path."])
     try:
         text = path.read_text(encoding="utf-8")
         return keys.model_validate(tomllib.loads(text) if kind == "TOML" else load_yaml(path, text) or {})

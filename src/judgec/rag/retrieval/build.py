@@ -143,7 +143,8 @@ def find_files(paths: Sequence[str | Path], out: Path) -> tuple[dict[str, Path],
                 else:
                     left_out[path.suffix.lower() or "without an ending"] += 1
         elif not given.is_file():
-            raise UserError(f"{given}: no such file or folder; files or folders to index are needed. Check the path.")
+            seen = "a pipe, socket or device" if given.exists() else "no such file or folder"
+            raise UserError(f"{given}: {seen}; files or folders to index are needed. Check the path.")
         elif given.suffix.lower() not in KINDS:
             raise UserError(
                 f"{given}: files ending in {given.suffix or 'nothing'} are not read; {', '.join(KINDS)} are. "

@@ -102,7 +102,7 @@ def read_manifest(path: str) -> Sources:
     """
     file = Path(path)
     if not file.is_file():
-        raise InputError([f"{path}: no such file; a YAML tournament file was expected. Check the path."])
+        raise InputError([f"{path}: no file; a YAML tournament file was expected. Check the path."])
     try:
         content = _Manifest.model_validate(load_yaml(path, file.read_text(encoding="utf-8")) or {})
     except (yaml.YAMLError, UnicodeDecodeError) as error:

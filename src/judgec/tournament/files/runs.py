@@ -101,7 +101,7 @@ def _table_rows(source: TableSource, rename: Mapping[str, str]) -> Iterator[tupl
 
 def _lines(path: str) -> Iterator[tuple[int, list[str]]]:
     if not Path(path).is_file():
-        raise InputError([f"{path}: no such file; a TREC run or qrels file was expected. Check the path."])
+        raise InputError([f"{path}: no file; a TREC run or qrels file was expected. Check the path."])
     for number, line in enumerate(Path(path).read_text(encoding="utf-8-sig", errors="replace").splitlines(), 1):
         if line.strip():
             yield number, line.split()

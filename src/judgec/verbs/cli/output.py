@@ -1,11 +1,12 @@
 """Prints for commands: one JSON object on stdout, or tables and notes for people."""
 
+import errno
 import json
 import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import wraps
 from pathlib import Path
 from types import FrameType
@@ -18,6 +19,9 @@ from judgec.table import seal
 if TYPE_CHECKING:
     from judgec.lm.watch import Watch
     from judgec.report.report import Report
+
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Reported(Protocol):
@@ -40,14 +44,8 @@ def print_json(report: Mapping[str, object]) -> None:
     """
     said = seal.notes()  # of versions that were modified: on every report
     report = {**report, "versions": said} if said else report
-    try:
-        sys.stdout.write(json.dumps(report, ensure_ascii=False, allow_nan=False) + "\n")
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise  # whoever reads has seen enough
-    except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python tries again as it ends
-        raise OSError(error.errno, error.strerror, "standard output") from error
+    sys.stdout.write(json.dumps(report, ensure_ascii=False, allow_nan=False) + "\n")
+    sys.stdout.flush()
 
 
 def say(*notes: str) -> None:
@@ -114,9 +112,14 @@ def exit_with_code(work: Callable[[], object]) -> None:
         print(visible(f"error: {error}"), file=sys.stderr)
         sys.exit(error.exit_code)
     except OSError as error:
-        if error.filename is None:
-            raise  # not of a file
-        said = f"{error.filename}: {error.strerror}; a file that can be read, or a place with room, is valid."
+        where = error.filename
+        if where is None:
+            if error.errno not in NO_ROOM:
+                raise  # not of a file
+            where = "standard output, or a file that is written"
+            with suppress(OSError, ValueError):  # else Python tries again as it ends
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        said = f"{where}: {error.strerror}; a file that can be read, or a place with room, is valid."
         said += " Mend that, and run the same command again: what was finished is kept."
         print(visible(f"error: {said}"), file=sys.stderr)
         sys.exit(JudgecError.exit_code)
