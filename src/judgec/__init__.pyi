@@ -104,6 +104,8 @@ def agreement(
     judges: str | None = None,
     score: str | None = None,
     cluster: str | None = None,
+    group: str | None = None,
+    confidence: str | None = None,
     accept_at: str | None = None,
     reversed: bool = False,
     round: Literal["nearest"] | None = None,

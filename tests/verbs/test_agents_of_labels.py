@@ -24,7 +24,7 @@ def test_agents_are_tested_in_pairs_by_the_labels_alone(tmp_path: Path) -> None:
         for agent, grade in (("rag-a", 4 + n % 2), ("rag-b", 3 + n % 2), ("fusion-a", 1 + n % 3))
     ]
     file = write(tmp_path / "labels.jsonl", rows)
-    _, report = check_labels(LabelsOptions(file=str(file), pool=("rag=rag-*,fusion=fusion-*",), home=tmp_path))
+    _, report, _ = check_labels(LabelsOptions(file=str(file), pool=("rag=rag-*,fusion=fusion-*",), home=tmp_path))
 
     tests: dict[tuple[str, ...], Any] = {tuple(map(str, _list(one["agents"]))): one for one in report["agent_tests"]}
     assert list(tests) == [("fusion-a", "rag-a"), ("fusion-a", "rag-b"), ("rag-a", "rag-b"), ("rag", "fusion")]

@@ -277,3 +277,35 @@ def test_judge_that_gives_one_grade_only_is_named_and_p_values_are_on_the_screen
     assert not any("to all" in note for note in good.notes)
     options = AgreementOptions(file=rows, expert=("human",), judge=("good",))
     assert "p without any association: tau-b < .001, Spearman < .001" in agreement_report(good, options).lines
+
+
+def test_aspects_are_measured_together_and_each_by_itself() -> None:
+    rows = [
+        {"answer": f"a{n}", "ann.accuracy": n % 3, "bob.accuracy": (n + n % 5 // 4) % 3, "gpt.accuracy": n % 3}
+        | {"ann.fluency": n // 3 % 3, "bob.fluency": n // 3 % 3, "gpt.fluency": n % 2}
+        for n in range(60)
+    ]
+    found = judgec.agreement(rows, annotators=["ann", "bob"], judge="gpt").agreement
+    assert (found.n, found.n_clusters) == (120, 60)  # the aspects of an answer are not independent
+    assert {name: one.n for name, one in found.aspects.items()} == {"accuracy": 60, "fluency": 60}
+    alone = [{"ann": row["ann.fluency"], "gpt": row["gpt.fluency"]} for row in rows]
+    tau_b = judgec.agreement(alone, expert="ann", judge="gpt").estimates["tau_b"]
+    assert found.aspects["fluency"].estimates["tau_b"].value == tau_b.value
+    ours = [{"grade.x": n % 3, "grade.y": n % 2, "judge_grade.x": n % 3, "judge_grade.y": n % 2} for n in range(40)]
+    assert judgec.agreement(ours, judge="judge_grade").estimates["exact"].value == 1.0
+
+
+def test_groups_are_measured_apart_and_a_judge_without_order_stands_last(tmp_path: Path) -> None:
+    frame = judged().assign(flat=1, area=["north", "south"] * 30, gpt_confidence=[60, 90, 90] * 20)
+    found = judgec.agreement(frame, expert="grade", judge=["flat", "gpt"], group="area")
+    assert found.ranked == ["gpt", "flat"]
+    south = judgec.agreement(frame[frame.area == "south"], expert="grade", judge="gpt")
+    assert found.groups["gpt"]["south"].estimates["tau_b"].value == south.estimates["tau_b"].value
+    assert set(found.report["judges"]["gpt"]["groups"]) == {"north", "south"}  # type: ignore[index]
+    with pytest.raises(UserError, match=r"--group nope: no such column"):
+        judgec.agreement(frame, expert="grade", judge="gpt", group="nope")
+    options = AgreementOptions(file=frame, expert=("grade",), judge=("gpt",))
+    page = agreement_report(judgec.agreement(frame, expert="grade", judge="gpt"), options, tmp_path / "page.html")
+    assert "Bland-Altman" in page.charts
+    assert "Grades by rater" in page.charts
+    assert "Grades of gpt by the confidence that it states" in page.charts

@@ -16,7 +16,7 @@ from judgec.report.items import WORDS, embedded, item_lines
 from judgec.report.screen import TextTable
 
 LONG = 60  # characters of a cell that is a sentence
-PAGE = ("title", "facts", "stamps", "standing", "items_title")  # what the template takes as it is
+PAGE = ("title", "facts", "stamps", "standing", "items_title", "charts")  # what the template takes as it is
 ITEMS = ".items.jsonl"  # behind the page's name without its ending
 
 
@@ -44,6 +44,7 @@ class Report:
         items_title: Above them.
         words: What the browser of items calls things.
         head: Of the table of items that stands where no script runs.
+        charts: Drawings of the page, below its first tables.
         further: Tables of the page that come after all that.
     """
 
@@ -65,6 +66,7 @@ class Report:
     items_title: str = "Items"
     words: Mapping[str, str] = field(default_factory=lambda: WORDS)
     head: Sequence[str] = ("item", "what was said")
+    charts: str = ""
     further: Sequence[TextTable] = ()
 
     def shown(self, *, verbose: bool = False) -> Sequence[TextTable]:

@@ -13,21 +13,23 @@ from judgec.errors import UserError
 from judgec.labels.experts import adjudicators_of
 from judgec.labels.project import find_project
 from judgec.labels.rows.conversations import DIALOGUE_ID, with_turns
-from judgec.labels.rows.graded import Graded, Reading, StandIns, graded_of
+from judgec.labels.rows.graded import JUDGED_COLUMN, Graded, Reading, StandIns, graded_of
 from judgec.labels.rows.graded_modes import MODES, graded_modes
 from judgec.labels.rows.nuggets import nugget_rows
-from judgec.labels.rows.panel import AnnotatorPanel, by_judge, judges_among, judges_beside
+from judgec.labels.rows.panel import ASPECT, AnnotatorPanel, by_judge, judges_among, judges_beside, one_row_an_aspect
 from judgec.labels.rows.ranges import with_range
 from judgec.labels.rows.raters import annotator_column, is_measured, measured_note
-from judgec.lm.watch import Silent, Watch
+from judgec.lm.watch import Watch
 from judgec.records.agreement import Agreement
 from judgec.records.alternative_annotator import AltTest
 from judgec.records.estimate import Estimate
 from judgec.records.mode_agreement import ModesAgreement
 from judgec.records.tasks.registry import also_called, plain
+from judgec.records.tasks.spec import ASPECT_PREFIX
 from judgec.records.tasks.winners import winner_words
 from judgec.report.modes_table import mode_table
 from judgec.report.numbers import p_value, show, show_percent, statistic_name
+from judgec.report.page.agreement_charts import agreement_charts
 from judgec.report.page.notebook import notebook_part
 from judgec.report.render import agreement_table, beside_table, comparison_table, notes, systems_sentence
 from judgec.report.replacement_table import ASPECTS, ASPECTS_TITLE, COLUMNS, JUDGES, TITLE, outcome_sentences
@@ -39,7 +41,7 @@ from judgec.stats.agreement.measure import measure, with_aspects
 from judgec.stats.agreement.modes import measure_modes
 from judgec.stats.agreement.systems import SystemAgreement, system_agreement
 from judgec.table.datasheet import as_scale
-from judgec.table.rows.cells import as_accept, as_grade, as_number
+from judgec.table.rows.cells import as_accept, as_grade, as_id, as_number, is_missing
 from judgec.table.rows.columns import aspect_columns, listed
 from judgec.table.rows.heads import is_low_good, machines_among, words
 from judgec.table.table import Table
@@ -76,6 +78,8 @@ class MeasuredAgreement:
         beside: By judge, it beside the same consensuses: comparable with ``ceilings``.
         cut_offs: By judge whose numbers are a score, the cut-off that fits accept and reject best.
         systems: By judge whether it ranks systems as people do; empty where no column says who answered.
+        groups: By judge its agreement on the rows of each value of the column ``group``.
+        graded: By judge the rows that were measured, for drawings; empty for recorded judges.
     """
 
     agreements: Mapping[str, Agreement]
@@ -93,6 +97,8 @@ class MeasuredAgreement:
     beside: Mapping[str, Agreement] = field(default_factory=dict)
     cut_offs: Mapping[str, CutOff] = field(default_factory=dict)
     systems: Mapping[str, SystemAgreement] = field(default_factory=dict)
+    groups: Mapping[str, Mapping[str, Agreement]] = field(default_factory=dict)
+    graded: Mapping[str, Graded] = field(default_factory=dict, repr=False)
 
     @property
     def judge(self) -> str:
@@ -149,7 +155,7 @@ class MeasuredAgreement:
     def ranked(self) -> list[str]:
         """The judges, highest in the leading statistic first."""
         values = {name: _value(one, self.leading) for name, one in self.agreements.items()}
-        return sorted(values, key=lambda name: -np.inf if (value := values[name]) is None else -value)
+        return sorted(values, key=lambda name: np.inf if (value := values[name]) is None else -value)
 
     @property
     def verdict(self) -> str:
@@ -198,6 +204,8 @@ class MeasuredAgreement:
             report |= {"cut_off": self.cut_offs[judge].to_json()}
         if judge in self.systems:
             report |= {"systems": self.systems[judge].to_json()}
+        if judge in self.groups:
+            report |= {"groups": {name: one.to_json() for name, one in self.groups[judge].items()}}
         test = self.alt_tests.get(judge)
         return report if test is None else report | {"alt_test": test.to_json()}
 
@@ -238,6 +246,7 @@ def agreement(options: AgreementOptions, watch: Watch) -> MeasuredAgreement:  # 
     if options.turn is not None:
         table = with_turns(table, options.turn)
         options = replace(options, cluster=options.cluster or DIALOGUE_ID)
+    table, options = _by_aspect(options, table)
     table, options = _of_whom(options, table, source)
     experts = options.expert
     modes = len(experts) == 1 and MODES in experts[0] and experts[0] not in table.columns
@@ -286,17 +295,19 @@ def compare_judges(
         >>> judgec.compare_judges(rows, expert="human", judges=["mistral", "gpt4"]).ranked
         ['gpt4', 'mistral']
     """
-    options = AgreementOptions(
-        file=source,
-        expert=(expert,) if isinstance(expert, str) else tuple(expert),
-        judge=tuple(judges),
-        annotators=tuple(annotators),
-        cluster=cluster,
-        accept_at=None if accept_at is None else str(accept_at),
-        home=Path(home),
-        tracking_uri=tracking_uri,
-    )
-    return agreement.run(options, Silent())
+    said = {"annotators": annotators, "cluster": cluster, "accept_at": accept_at}
+    return agreement(source, expert=expert, judge=judges, home=home, tracking_uri=tracking_uri, progress=False, **said)
+
+
+def _by_aspect(options: AgreementOptions, table: Table) -> tuple[Table, AgreementOptions]:
+    """A row an item and aspect, where all who are named have columns ``NAME.<aspect>``; else the table as it is."""
+    judges = _columns(options.judge, table)
+    experts = _columns(options.expert, table)
+    if not experts and not options.annotators and judges and aspect_columns(table.columns):
+        experts = (ASPECT_PREFIX.rstrip("."),)
+    names = dict.fromkeys((*experts, *options.annotators, *(with_range(name)[0] for name in judges)))
+    found = one_row_an_aspect(table, list(names)) if judges else None
+    return (table, options) if found is None else (found, replace(options, expert=experts, judge=judges))
 
 
 def _of_whom(options: AgreementOptions, table: Table, source: str) -> tuple[Table, AgreementOptions]:
@@ -365,6 +376,11 @@ def _is_scored(table: Table, column: str) -> bool:
 
 def _of_column(options: AgreementOptions, table: Table, source: str, column: str, judge: str) -> MeasuredAgreement:
     """The judge of this name, whose grades stand in this column."""
+    besides = {
+        "aspect": ASPECT if ASPECT in table.columns else None,
+        "group": options.group,
+        "confidence": _confidence_column(options, table, column),
+    }
     how = Reading(
         experts=options.expert,
         judge=column,
@@ -379,9 +395,17 @@ def _of_column(options: AgreementOptions, table: Table, source: str, column: str
         round_to_nearest=options.round is not None,
         winner_words=winner_words(options.winner_words),
         repeats=options.repeats,
+        kept={what: name for what, name in besides.items() if name is not None},
     )
+    if options.group is not None and options.group not in table.columns:
+        raise UserError(
+            f"{source}: --group {options.group}: no such column; there are {listed(table.columns)}. Name one of these."
+        )
     graded = graded_of(table, how, partial(_said_out_of_fold, options.home))
-    found = measure(graded.ratings, nominal=graded.nominal, no_grades=graded.no_grades)
+    found = replace(
+        measure(graded.ratings, nominal=graded.nominal, no_grades=graded.no_grades), aspects=_apart(graded, "aspect")
+    )
+    groups = _apart(graded, "group")
     panel = graded.panel if isinstance(graded.panel, AnnotatorPanel) else None
     cannot = (graded.panel,) if isinstance(graded.panel, str) else ()
     turned = low_is_good(judge, found, reversed_already=options.reversed)
@@ -405,7 +429,39 @@ def _of_column(options: AgreementOptions, table: Table, source: str, column: str
         beside={} if beside is None else {judge: beside},
         cut_offs={} if cut is None else {judge: cut},
         systems={} if systems is None else {judge: systems},
+        groups={judge: groups} if groups else {},
+        graded={judge: graded},
     )
+
+
+def _confidence_column(options: AgreementOptions, table: Table, judge: str) -> str | None:
+    """The column of the confidence that a judge states: the one that is named, or that has a name as judgec writes it.
+
+    Raises:
+        UserError: There is no column of the name that was given.
+    """
+    if options.confidence is not None and options.confidence not in table.columns:
+        raise UserError(
+            f"{table.path}: --confidence {options.confidence}: no such column; there are {listed(table.columns)}. "
+            "Name one of these."
+        )
+    name = with_range(judge)[0]
+    usual = {f"{name} confidence", f"{name} stated confidence"}
+    written = JUDGED_COLUMN.fullmatch(name)
+    usual |= {f"{written[1]}stated_confidence{written[3] or ''}"} if written else set()
+    heads = {plain(one) for one in usual}
+    return options.confidence or next((one for one in table.columns if plain(one) in heads), None)
+
+
+def _apart(graded: Graded, what: str) -> dict[str, Agreement]:
+    """The agreement on the rows of each aspect or group; empty where there is one alone."""
+    cells = ["" if is_missing(cell) else as_id(cell) for cell in graded.cells.get(what, ())]
+    names = [name for name in dict.fromkeys(cells) if name]
+    rows = {name: graded.ratings.where(np.array([cell == name for cell in cells])) for name in names}
+    return {
+        name: measure(own, nominal=graded.nominal, no_grades=graded.no_grades)
+        for name, own in (rows if len(rows) > 1 else {}).items()
+    }
 
 
 def _one_grade(judge: str, graded: Graded) -> tuple[str, ...]:
@@ -445,6 +501,8 @@ def _together(found: Sequence[MeasuredAgreement]) -> MeasuredAgreement:
         beside={judge: beside for one in found for judge, beside in one.beside.items()},
         cut_offs={judge: cut for one in found for judge, cut in one.cut_offs.items()},
         systems={judge: systems for one in found for judge, systems in one.systems.items()},
+        groups={judge: groups for one in found for judge, groups in one.groups.items()},
+        graded={judge: graded for one in found for judge, graded in one.graded.items()},
     )
 
 
@@ -583,23 +641,59 @@ def _said_out_of_fold(home: Path, table: Table, rows: Sequence[int], prefix: str
     return stand_ins(home, table, rows, prefix)
 
 
+MOST_TESTED = 3  # judges whose p-values the screen has
 MOST_JUDGES = 12  # rows of the short table
 EXPERTS = "experts, each against the others"  # a row
 SHOWN_STATISTICS = 2  # of the short table: what fits 80 columns
 
 
-def agreement_report(found: MeasuredAgreement, options: AgreementOptions) -> Report:
-    """The verdict, the judges in one table, whether they may replace an annotator; every table besides."""
+def agreement_report(found: MeasuredAgreement, options: AgreementOptions, file: Path | None = None) -> Report:
+    """The verdict, the judges in one table, whether they may replace an annotator; every table besides.
+
+    Args:
+        found: What was measured.
+        options: How.
+        file: The page, where one is written.
+    """
+    apart, tests = _apart_tables(found), _p_values(found)
+    few = len(found.agreements) <= MOST_TESTED
     return Report(
         verdict=[found.verdict],
-        tables=[_one_table(found)],
-        full=_every_table(found),
-        lines=[*_p_values(found), *_replacement(found)],
-        details=_replacement_in_full(found),
+        tables=[_one_table(found), *apart],
+        full=[*_every_table(found), *apart],
+        lines=[*(tests if few else ()), *_replacement(found)],
+        details=[*(() if few else tests), *_replacement_in_full(found)],
         notes=found.notes,
         more="every statistic",
+        file=file,
         next=_next(found, options),
+        title=f"Agreement: {Path(found.source).name}",
+        facts=f"{', '.join(found.agreements)} against {found.expert}",
+        steps=_next(found, options),
+        charts="" if file is None else agreement_charts(found.graded, found.agreements),
+        further=_every_table(found),
     )
+
+
+def _apart_tables(found: MeasuredAgreement) -> list[TextTable]:
+    """Each aspect, and each value of ``--group``, by itself."""
+    parts = [(judge, "aspect", one.aspects) for judge, one in found.agreements.items() if judge in found.graded]
+    parts += [(judge, "group", one) for judge, one in found.groups.items()]
+    return [
+        beside_table(
+            f"{judge} by {what}, 95 % intervals",
+            {f"{name} ({one.n})": one for name, one in rows.items()},
+            _leading_names(found, list(rows.values())),
+        )
+        for judge, what, rows in parts
+        if rows
+    ]
+
+
+def _leading_names(found: MeasuredAgreement, shown: Sequence[Agreement]) -> list[str]:
+    """The statistics of a short table: those that are defined for a row of it."""
+    names = dict.fromkeys((found.leading, "accept_agreement", "exact", "kappa", "spearman", "auc"))
+    return [name for name in names if any(_value(one, name) is not None for one in shown)][:SHOWN_STATISTICS]
 
 
 def _next(found: MeasuredAgreement, options: AgreementOptions) -> list[str]:
@@ -632,15 +726,10 @@ def _one_table(found: MeasuredAgreement) -> TextTable:
         rows |= {f"{first}, one expert left out": found.beside[first]}
     if first in found.ceilings:
         rows |= {EXPERTS: found.ceilings[first]}
-    names = [
-        name
-        for name in dict.fromkeys((found.leading, "accept_agreement", "exact", "kappa", "spearman", "auc"))
-        if any(one.estimates[name].value is not None for one in rows.values())
-    ]
     only = f"{MOST_JUDGES} of " if len(judges) > MOST_JUDGES else ""
     whose = f"{only}{len(judges)} judges of {found.source}" if len(judges) > 1 else first
     about = found.expert if len(judges) > 1 else f"{found.expert}, {found.source}"
-    return beside_table(f"{whose} against {about}, 95 % intervals", rows, names[:SHOWN_STATISTICS])
+    return beside_table(f"{whose} against {about}, 95 % intervals", rows, _leading_names(found, list(rows.values())))
 
 
 def _every_table(found: MeasuredAgreement) -> list[TextTable]:
@@ -667,12 +756,15 @@ def _every_table(found: MeasuredAgreement) -> list[TextTable]:
 
 
 def _p_values(found: MeasuredAgreement) -> list[str]:
-    """Of one judge, how likely its order would be without any association with the experts'."""
-    if len(found.agreements) > 1:
-        return []
-    tests = {name: found.agreement.estimates[name] for name in TESTED if name in found.agreement.estimates}
-    said = [f"{statistic_name(name)} {p_value(one.p)}" for name, one in tests.items() if one.p is not None]
-    return [f"p without any association: {', '.join(said)}"] if said else []
+    """How likely each judge's order would be without any association with the experts'."""
+    tests = {
+        judge: [f"{statistic_name(name)} {p_value(p)}" for name in TESTED if (p := one.estimates[name].p) is not None]
+        for judge in found.ranked
+        if TESTED[0] in (one := found.agreements[judge]).estimates
+    }
+    whose = "{} " if len(found.agreements) > 1 else ""
+    said = [f"{whose.format(judge)}{', '.join(own)}" for judge, own in tests.items() if own]
+    return [f"p without any association: {'; '.join(said)}"] if said else []
 
 
 def _replacement(found: MeasuredAgreement) -> list[str]:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from judgec.tournament.report.aspects import AspectTest
 
 
-def check_labels(options: LabelsOptions) -> tuple[LabelFile, "LabelReport"]:
-    """The labels as read, and what ``judgec labels --json`` prints of them.
+def check_labels(options: LabelsOptions) -> tuple[LabelFile, "LabelReport", "tuple[AspectTest, ...]"]:
+    """The labels as read, what ``judgec labels --json`` prints of them, and the tests of agents that were asked for.
 
     Raises:
         InputError: All faults of the file.
@@ -42,9 +42,10 @@ def check_labels(options: LabelsOptions) -> tuple[LabelFile, "LabelReport"]:
     from judgec.report.label_report import label_report  # after bad input has been refused: SciPy is slow
 
     report = label_report(content, family, memory=read_memory(options.home, family))
+    tests = tested_agents(content.labels, options.pool) if options.pool else ()
     if options.pool:
-        report["agent_tests"] = [test.to_json() for test in tested_agents(content.labels, options.pool)]
-    return content, report
+        report["agent_tests"] = [test.to_json() for test in tests]
+    return content, report, tests
 
 
 def tested_agents(labels: LabelSet, pools: Sequence[str]) -> "tuple[AspectTest, ...]":

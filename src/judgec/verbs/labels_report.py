@@ -14,8 +14,7 @@ from judgec.report.page.label_cases import HEAD, LABEL_WORDS, label_cases
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
 from judgec.report.words import CONSTRUCTED
-from judgec.tournament.report.aspects import COLUMNS
-from judgec.verbs.check_labels import tested_agents
+from judgec.tournament.report.aspects import COLUMNS, AspectTest
 from judgec.verbs.options.labels import LabelsOptions
 from judgec.verbs.typed import as_typed, command
 
@@ -30,18 +29,21 @@ MOST_ANNOTATORS = 6  # columns of rates
 MOST_GRADES = 15  # columns that fit a screen
 
 
-def labels_report(labels: LabelSet, report: LabelReport, options: LabelsOptions, file: Path | None) -> Report:
+def labels_report(
+    labels: LabelSet, report: LabelReport, tests: Sequence[AspectTest], options: LabelsOptions, file: Path | None
+) -> Report:
     """What a label file holds, how everybody grades, how far they agree, and the next command.
 
     Args:
         labels: What was read; the page shows its items.
         report: Of the file.
+        tests: Of agents in pairs, where they were asked for.
         options: How it was read.
         file: The page, where one is written.
     """
     tables = label_tables(report, options.file)
     if options.pool:
-        heads, rows = COLUMNS.screen(sorted(tested_agents(labels, options.pool), key=lambda test: not test.pooled))
+        heads, rows = COLUMNS.screen(sorted(tests, key=lambda test: not test.pooled))
         tables.append(TextTable(TESTED, heads, rows))
     first = min(tables, key=_place)
     cases = [] if file is None else label_cases(labels, experts_of(labels))

@@ -70,6 +70,8 @@ class Graded:
         beside: The judge beside the same consensuses, expert by expert.
         expert: The columns of the labels.
         agents: Who answered each of these rows, empty where nobody says; none where grades have no order.
+        people: Grade positions of each expert on these rows, -1 where missing; none where grades have no order.
+        cells: Of these rows, by what each column of ``Reading.kept`` is.
     """
 
     ratings: GradePairs
@@ -84,6 +86,8 @@ class Graded:
     beside: tuple[GradePairs, ...] = ()
     expert: str = ""
     agents: tuple[str, ...] = ()
+    people: Mapping[str, IntArray] = field(default_factory=dict)
+    cells: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +126,7 @@ class Reading:
         round_to_nearest: Experts' means of raters become the nearest grade.
         winner_words: What words for the winner of a pair mean, as ``records.tasks.winners.winner_words`` makes it.
         repeats: What becomes of an item that one person graded again.
+        kept: Columns of which the cells are wanted, too, by what they are: ``aspect``, ``group``, ``confidence``.
     """
 
     experts: Sequence[str]
@@ -137,6 +142,7 @@ class Reading:
     round_to_nearest: bool = False
     winner_words: Mapping[str, str] = field(default_factory=dict)
     repeats: Repeats = None
+    kept: Mapping[str, str] = field(default_factory=dict)
 
 
 def graded_of(table: Table, how: Reading, in_place: InPlace | None = None) -> Graded:
@@ -388,15 +394,18 @@ def _graded(table: Table, how: Reading, said: Range | None, notes: list[str]) ->
     keys = _items_of(with_inputs(table, {ANNOTATOR, *how.experts, how.judge, how.score or how.judge}), kept)
     people, judge = [[column[i] for i in kept] for column in people], [judge[i] for i in kept]
     ladder = _ladder(path, people, judge, how, notes)
+    besides = {what: table.column(name).cells() for what, name in how.kept.items()}
+    cells = {what: tuple(own[i] for i in kept) for what, own in besides.items()}
     if ladder is None:
-        return replace(_classes(path, people, judge, keys, cluster, how, notes), rows=tuple(kept))
+        return replace(_classes(path, people, judge, keys, cluster, how, notes), rows=tuple(kept), cells=cells)
     by = np.array([[np.nan if (at := ladder.of(cell)) is None else at for cell in column] for column in people])
     numbers, foreign = _numbers(path, judge, ladder, how, notes)
     scores = numbers.copy() if how.score is None else _floats(_scores(table, kept, how.score))
     given = _judged(numbers, scores, ladder, None if foreign else by, said, how, notes)
     every = table.column(AGENT).each(lambda cell: "" if is_missing(cell) else as_id(cell))
     agents = tuple(every[i] for i in kept)
-    return replace(_ordered(by, given, ladder, keys, cluster, notes), rows=tuple(kept), agents=agents)
+    found = _ordered(by, given, ladder, how.experts, keys, cluster, notes)
+    return replace(found, rows=tuple(kept), agents=agents, cells=cells)
 
 
 def _items_of(table: Table, kept: Sequence[int]) -> list[str]:
@@ -703,7 +712,13 @@ def _listed(values: FloatArray) -> str:
 
 
 def _ordered(
-    by: FloatArray, said: _Judged, ladder: _Ladder, keys: Sequence[str], cluster: IntArray, notes: list[str]
+    by: FloatArray,
+    said: _Judged,
+    ladder: _Ladder,
+    experts: Sequence[str],
+    keys: Sequence[str],
+    cluster: IntArray,
+    notes: list[str],
 ) -> Graded:
     """The judge beside the consensus of the experts, and beside that of all but one of them, one after the other.
 
@@ -711,6 +726,7 @@ def _ordered(
         by: The value that each expert gave of each row, NaN where none, shape (n_experts, n_rows).
         said: The judge's.
         ladder: The experts' scale.
+        experts: Their names.
         keys: What the pick between two middle grades depends on.
         cluster: Query codes.
         notes: What reading assumed.
@@ -758,6 +774,7 @@ def _ordered(
         no_grades=said.no_grades,
         ceiling=tuple(one for one in ceiling if len(one.expert)),
         beside=tuple(one for one in beside if len(one.expert)),
+        people=dict(zip(experts, grade_by, strict=True)),
     )
 
 

@@ -15,9 +15,10 @@ from judgec.records.tasks.registry import TASKS, also_called, plain
 from judgec.table.rows.cells import as_id, is_missing
 from judgec.table.rows.columns import listed, renamed
 from judgec.table.rows.heads import JUDGE_HEADS, JUDGED_BY, machine_words, machines_among
-from judgec.table.table import Table, TableColumn
+from judgec.table.table import Row, Table, TableColumn
 
 ANNOTATOR, ITEM, QUERIES = "annotator", "item_id", ("query_id", "query")
+ASPECT = "\0aspect"  # where a table with one column an aspect has become rows: which it is of
 ROW = "\0row"  # where a table with one column an annotator has become rows: the row that it was
 GAME = ("query_id", "agent_a", "agent_b")  # tell a comparison where no text stands beside it
 NO_ITEM = (
@@ -135,6 +136,37 @@ def judges_beside(table: Table, column: str, judges: Collection[str], label: str
     note = f"{listed(judges)} of column {column}: measured beside the others' grades of the same item"
     found = replace(table.only(kept).with_columns(beside, note), columns=(*table.columns, *judges))
     return renamed(found, {column: ANNOTATOR}) if column != ANNOTATOR else found
+
+
+def one_row_an_aspect(table: Table, names: Sequence[str]) -> Table | None:
+    """The table with a row an item and aspect, which ``ASPECT`` names, and a column for each of the graders.
+
+    Args:
+        table: With columns ``NAME.<aspect>``.
+        names: The graders; None is returned where one of them has a column of its own, or they share no aspect.
+    """
+    by = {
+        name: {column[len(name) + 1 :] for column in table.columns if column.startswith(f"{name}.")} for name in names
+    }
+    shared = set.intersection(*by.values()) - {""} if by else set()
+    if not shared or not table.rows or {*names} & {*table.columns}:
+        return None
+    first = next(iter(by))
+    heads = {plain(name) for ours in QUERIES for name in (ours, *also_called(ours))}
+    queries = any(plain(name) in heads for name in table.columns)
+    aspects = [at for column in table.columns if (at := column.removeprefix(f"{first}.")) in shared and at != column]
+    gone = {f"{name}.{aspect}" for name in names for aspect in aspects}
+    keys = _item_keys(with_inputs(table, gone), range(len(table.rows)))
+    rows, lines = list[Row](), list[int]()
+    for number, row in enumerate(table.rows):
+        kept = {name: cell for name, cell in row.items() if name not in gone}
+        key = number if keys is None else keys[number]
+        for aspect in aspects:
+            said = {name: row.get(f"{name}.{aspect}") for name in names}
+            own = {} if queries else {QUERIES[0]: str(key)}  # the aspects of an answer are not independent
+            rows.append({**kept, **own, **said, ITEM: f"{key} {aspect}", ASPECT: aspect})
+            lines.append(table.lines[number])
+    return replace(table, columns=tuple(dict.fromkeys(rows[0])), rows=tuple(rows), lines=tuple(lines))
 
 
 def one_grading_each(

@@ -137,8 +137,8 @@ def _checked(options: LabelsOptions, page: Path | None, *, shown: bool, verbose:
     from judgec.verbs.cli.output import print_report
     from judgec.verbs.labels_report import labels_report
 
-    content, report = check_labels(options)
-    found = labels_report(content.labels, report, options, page)
+    content, report, tests = check_labels(options)
+    found = labels_report(content.labels, report, tests, options, page)
     if page is not None:
         write_page(found, page)
     if shown:

@@ -71,6 +71,14 @@ class AgreementOptions:
     cluster: Annotated[
         str | None, Option("The column that groups dependent rows, such as the query.", metavar="COLUMN", panel="What")
     ] = None
+    group: Annotated[
+        str | None,
+        Option("The column whose values are also measured apart, such as the subject area.", metavar="COLUMN"),
+    ] = None
+    confidence: Annotated[
+        str | None,
+        Option("The column of the confidence that the judge states, for the page.", metavar="COLUMN"),
+    ] = None
     accept_at: Annotated[
         str | None,
         Option("The lowest grade that counts as accepted.", metavar="GRADE", panel="What", project="accept_at"),
