@@ -298,3 +298,45 @@ def test_a_judge_without_labels_needs_some_to_be_compared_on(home: Path) -> None
     file = write(home / "labels.jsonl", LABELLED)
     with pytest.raises(UserError, match="--lm MODEL is needed"):
         judgec.compare("zero-shot:grade", "zero-shot:grade", labels=file, home=home)
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "key", "grade", "words"),
+    [
+        ("paper", {**QUERY, "document": "The range."}, "grade", 2, "- Somewhat relevant: The document is on topic but"),
+        ("paper", {**QUERY, "answer": "70", "reference": "70 m3/h"}, "grade", 5, "Treat the Label as the definitive"),
+        (
+            "paper:answer",
+            ANSWER,
+            "grades",
+            dict.fromkeys(("relevance", "accuracy", "completeness", "precision"), 2),
+            "The answer mentions a similar product or product line",
+        ),
+        ("paper", {**QUERY, "contexts": "c", "answer_a": "70", "answer_b": "no"}, "grade", "tie", "Avoid any position"),
+    ],
+)
+def test_papers_prompts_are_in_their_own_words(
+    home: Path, name: str, row: dict[str, object], key: str, grade: object, words: str
+) -> None:
+    with FakeOpenAI(best) as server:
+        found = judged(home, server, [{**row, "item_id": "a"}], f"zero-shot:{name}")
+        assert found.frame()[key].iloc[0] == grade
+        system = str(server.bodies[-1]["messages"][0]["content"])
+        assert words in system
+        assert "worst first" not in system  # no rubric but the paper's
+        if "reference" in row:
+            assert system.index("`grade`") < system.index("`reason`")  # score first, as vRAG-Eval asks
+            again = judgec.zero_shot("paper:grade", lm="openai/gpt-4o-mini", api_base=server.base_url, home=home)
+            judged_again = again(query="How?", answer="70", reference="70 m3/h")
+            assert isinstance(judged_again, judgec.Judgment)
+            assert judged_again.grade == 5
+            assert "Treat the Label" in str(server.bodies[-1]["messages"])
+
+
+def test_papers_prompt_without_its_inputs_or_for_another_task_is_refused(home: Path) -> None:
+    with FakeOpenAI(best) as server:
+        with pytest.raises(UserError, match=r"zero-shot:paper:grade: reference missing"):
+            judged(home, server, [{**QUERY, "answer": "70", "item_id": "a"}], "zero-shot:paper:grade")
+        with pytest.raises(UserError, match=r"no prompt of a paper for rejection"):
+            judged(home, server, [{**QUERY, "answer": "70", "item_id": "a"}], "zero-shot:paper:rejection")
+        assert server.calls == 0

@@ -29,7 +29,7 @@ from judgec.raters.programs import Json, Program, dump_module, load_module
 from judgec.raters.prompt import PromptRater
 from judgec.raters.rate import rate_all
 from judgec.raters.rater import BothOrders, CascadeRater, Count, GivenVerdicts, PanelRater, Rater, Rating
-from judgec.raters.registry import judge_module
+from judgec.raters.registry import WORDING, judge_module
 from judgec.raters.signatures import check_kind, fingerprint
 from judgec.records.card import ProgramCard
 from judgec.records.judgment import UNSCORED, Judgments, expected
@@ -373,7 +373,8 @@ def load_judge(program: Program) -> CompiledJudge:
     """
     card = program.card
     where = f"{card.name}@{card.version}"
-    module = judge_module(card.task, card.scale, card.aspects, card.fields, card.languages)
+    wording = card.settings.get(WORDING)
+    module = judge_module(card.task, card.scale, card.aspects, card.fields, card.languages, wording=wording)
     _write_as(card.settings.get(ADAPTER, CHAT), module, f"{where}: card.json")
     here = fingerprint(module)
     if sorted(here) == sorted(card.signature):  # the state has the order of its inputs

@@ -8,11 +8,14 @@ import dspy
 
 from judgec.errors import UserError
 from judgec.raters.signatures import CONFIDENCE, REASON, REASONS, build, description
+from judgec.raters.tasks.papers import PAPERS
 from judgec.records.language import ENGLISH
 from judgec.records.scale import Scale
 from judgec.records.tasks.registry import TASKS, loaded, plugin_names
 from judgec.records.tasks.spec import TaskSpec
 from judgec.records.tasks.translations import translated
+
+WORDING, PAPER = "wording", "paper"  # of a card's settings
 
 
 class JudgeBuilder(Protocol):
@@ -33,6 +36,8 @@ def judge_module(
     aspects: tuple[str, ...],
     fields: Collection[str],
     languages: tuple[str, ...] = (ENGLISH,),
+    *,
+    wording: object = None,
 ) -> dspy.Module:
     """An uncompiled judge for a task.
 
@@ -44,6 +49,7 @@ def judge_module(
         fields: The input fields that at least one item has.
         languages: Of the labels: reasons are asked for in it, and what the package says of grades is translated. A
             plugin that builds its judge is not told.
+        wording: ``PAPER`` for the prompt of the task's paper in its own words, whose rubric is part of it.
 
     Raises:
         UserError: When no judge has this name, or its Signature cannot be imported.
@@ -55,14 +61,14 @@ def judge_module(
             known = ", ".join(sorted({*TASKS, *plugin_names()}))
             raise UserError(f"--task: there is no judge for {task!r}; there are {known}. Name one of these.")
         return builder(scale, aspects, fields)
-    found = _imported(spec)
+    found = PAPERS[task] if wording == PAPER else _imported(spec)
     if not isinstance(found, type):
         return found(scale, aspects, fields)
     meanings = {aspect: spec.meanings_of(scale, aspect) for aspect in aspects}
     if len(languages) == 1:
         meanings = {aspect: translated(said, languages[0]) for aspect, said in meanings.items()}
     asked = _asked(spec, found, aspects, scale)
-    return build(found, scale, asked, fields, meanings=meanings, languages=languages)
+    return build(found, scale, asked, fields, meanings=meanings, languages=languages, whole=wording == PAPER)
 
 
 def _imported(spec: TaskSpec) -> Callable[..., dspy.Module]:

@@ -33,6 +33,7 @@ def build(
     *,
     meanings: Mapping[str, Sequence[str]] | None = None,
     languages: tuple[str, ...] = (ENGLISH,),
+    whole: bool = False,
 ) -> dspy.Predict:
     """The judge of a task.
 
@@ -46,6 +47,7 @@ def build(
         fields: The inputs that the items have; others leave the signature.
         meanings: What the grades mean, by aspect; none for what the scale itself says.
         languages: Of the items: the reason is asked for in it.
+        whole: The instructions say what the grades mean: no rubric is added.
 
     Returns:
         A predictor with these inputs, ``reason``, a grade per aspect and ``confidence``.
@@ -67,7 +69,8 @@ def build(
             chosen[output] = (_grade_type(scale), dspy.OutputField(desc=desc))
     instructions = task.instructions.replace("{standard}", standard)
     instructions = instructions.replace("{definitive}", DEFINITIVE if "reference" in fields else "")
-    return dspy.Predict(dspy.Signature(chosen, f"{instructions}\n\n{rubric(scale, meanings)}"))
+    said = instructions if whole else f"{instructions}\n\n{rubric(scale, meanings)}"
+    return dspy.Predict(dspy.Signature(chosen, said))
 
 
 def _written_in(languages: tuple[str, ...]) -> str:

@@ -14,7 +14,7 @@ from judgec.verbs.frames import as_table, is_path
 from judgec.verbs.judge import Judge, load_judge
 from judgec.verbs.options.shared import HeldOutLabels
 from judgec.verbs.workspace import Workspace
-from judgec.verbs.zero_shot import NAME, UncompiledJudge, is_zero_shot, zero_shot_like, zero_shot_of_file
+from judgec.verbs.zero_shot import NAME, UncompiledJudge, is_zero_shot, said_by, zero_shot_like, zero_shot_of_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def _unlabelled(
     like: ProgramCard | None,
 ) -> GivenJudge:
     """A judge that learned from no label, for the inputs of the labels that it is held against."""
-    name = judge if isinstance(judge, str) else f"{NAME}:{judge.card.task}"
+    name = judge if isinstance(judge, str) else f"{NAME}:{said_by(judge.card)}"
     if not isinstance(judge, str):
         home, lm, api_base = judge.home, lm or judge.spec.model, judge.spec.api_base or api_base
     if like is not None and name.partition(":")[2] in {"", like.task}:

@@ -18,7 +18,15 @@ from judgec.tournament.report.evaluation import why_unproven
 from judgec.verbs.judge import Judge
 from judgec.verbs.options.evaluate import EvaluateOptions
 from judgec.verbs.zero_shot import NAME as ZERO_SHOT
-from judgec.verbs.zero_shot import PAIRS, UncompiledJudge, is_zero_shot, require_model, zero_shot_of_entries
+from judgec.verbs.zero_shot import (
+    PAIRS,
+    UncompiledJudge,
+    is_zero_shot,
+    require_model,
+    said_by,
+    said_of,
+    zero_shot_of_entries,
+)
 
 RELEVANCE = "relevance"
 WITHOUT_LABELS = f"Without labels, --relevance-judge {ZERO_SHOT} --lm MODEL grades them."
@@ -83,14 +91,14 @@ def named_judges(options: EvaluateOptions) -> list[TournamentJudge | Uncompiled]
     """
     given = options.judge
     if isinstance(given, UncompiledJudge):
-        return [Uncompiled(given.spec.model, given.card.task, options.api_base or given.spec.api_base)]
+        return [Uncompiled(given.spec.model, said_by(given.card), options.api_base or given.spec.api_base)]
     if isinstance(given, Judge):
         return [tournament_judge(options, "--judge", given)]
     names, models = as_names(given, "--judge"), as_names(options.lm, "--lm")
     found: list[TournamentJudge | Uncompiled] = []
     for name in names:
         if is_zero_shot(name, options.home):
-            said = name.partition(":")[2] or PAIRS
+            said = said_of(name, PAIRS)
             found += [Uncompiled(one, said, options.api_base) for one in models or [require_model(None)]]
         else:
             found.append(tournament_judge(options, "--judge", name, alone=len(names) < 2))
@@ -208,7 +216,7 @@ def relevance_judge(options: EvaluateOptions, name: str, entries: Entries) -> To
     option = f"--relevance-judge {name}"
     if is_zero_shot(name, options.home):
         model = as_names(require_model(options.lm, option), "--lm")[0]
-        ranker = _fitted(Uncompiled(model, name.partition(":")[2] or RELEVANCE, options.api_base), entries)
+        ranker = _fitted(Uncompiled(model, said_of(name, RELEVANCE), options.api_base), entries)
     else:
         try:
             ranker = tournament_judge(options, "--relevance-judge", name)

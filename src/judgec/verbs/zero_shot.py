@@ -13,8 +13,9 @@ from judgec.lm.watch import Watch
 from judgec.raters import programs
 from judgec.raters.judge import CompiledJudge, load_judge
 from judgec.raters.programs import Program, dump_module
-from judgec.raters.registry import judge_module
+from judgec.raters.registry import PAPER, WORDING, judge_module
 from judgec.raters.signatures import fingerprint
+from judgec.raters.tasks.papers import PAPERS
 from judgec.records.card import Cost, ProgramCard
 from judgec.records.claim import NUGGETS
 from judgec.records.judgment import Judgments
@@ -71,8 +72,10 @@ class UncompiledJudge(Judge):
     """The prompt of a task, which is built for the inputs that the rows have."""
 
     def _judged(self, table: Table, *, account: Account, watch: Watch) -> Judgments:
+        wording = str(self.card.settings.get(WORDING, ""))
         there = _fields(TASKS[self.card.task], table.columns)
-        program = uncompiled_program(TASKS[self.card.task], there, self.spec, self.card.reason, scale=self.card.scale)
+        about = TASKS[self.card.task], there, self.spec, self.card.reason
+        program = uncompiled_program(*about, scale=self.card.scale, wording=wording)
         fitted = replace(self, card=program.card, compiled=load_judge(program))
         return super(UncompiledJudge, fitted)._judged(table, account=account, watch=watch)
 
@@ -94,7 +97,8 @@ def zero_shot(
 
     Args:
         task: ``relevance`` (RAGElo, 0-2), ``umbrela`` (the same on UMBRELA's 0-3), ``grade`` (vRAG-Eval, 1-5),
-            ``answer`` (RAGElo's aspects), ``preference``, ``rejection``, or another task of judgec.
+            ``answer`` (RAGElo's aspects), ``preference``, ``rejection``, or another task of judgec; ``paper:TASK`` is
+            the paper's prompt in its own words, for the first four of these but ``umbrela``.
         lm: The model that it asks.
         home: Folder of .judgec/, which keeps its calls.
         tracking_uri: Where runs are tracked, for ``judge.workspace``.
@@ -110,10 +114,29 @@ def zero_shot(
         >>> judge.card.promoted
         False
     """
-    spec, scale = _task(task)
+    wording, said = _wording(task)
+    spec, scale = _task(said)
     asked = LMSpec.parse(lm, api_base=api_base)
-    program = uncompiled_program(spec, _fields(spec, ()), asked, UNLABELLED, scale=scale)
+    shown = _fields(spec, spec.inputs if wording else ())
+    program = uncompiled_program(spec, shown, asked, UNLABELLED, scale=scale, wording=wording)
     return UncompiledJudge(program.card, load_judge(program), asked, Workspace(home, tracking_uri), budget, max_cost)
+
+
+def said_of(name: str, usual: str) -> str:
+    """What stands behind ``zero-shot:``, with the task that is meant where none does."""
+    said = name.partition(":")[2]
+    return f"{PAPER}:{usual}" if said == PAPER else said or usual
+
+
+def said_by(card: ProgramCard) -> str:
+    """What ``zero-shot:`` is followed by for the judge of a card."""
+    return f"{PAPER}:{card.task}" if card.settings.get(WORDING) == PAPER else card.task
+
+
+def _wording(said: str) -> tuple[str, str]:
+    """``paper`` where its own words are wanted, and the task, which may be empty."""
+    first, _, task = said.partition(":")
+    return (PAPER, task) if first == PAPER else ("", said)
 
 
 def _task(said: str) -> tuple[TaskSpec, Scale | None]:
@@ -135,10 +158,11 @@ def zero_shot_of_entries(entries: Entries, lm: str, api_base: str | None, said: 
         entries: What it will judge; documents and references are shown where there are any.
         lm: The model that it asks.
         api_base: Its endpoint.
-        said: The task, or ``umbrela``.
+        said: The task, ``umbrela``, or ``paper:TASK``.
 
     Source: Rackauckas et al. (2024), RAGElo, whose judges are prompts.
     """
+    wording, said = _wording(said)
     spec, scale = _task(said)
     has = {
         "reference": bool(entries.references),
@@ -147,7 +171,8 @@ def zero_shot_of_entries(entries: Entries, lm: str, api_base: str | None, said: 
     }
     fields = _fields(spec, [name for name, there in has.items() if there])
     why = WHY if spec.pairs else UNLABELLED
-    return uncompiled_program(spec, fields, LMSpec.parse(lm, api_base=api_base), why, scale=scale)
+    asked = LMSpec.parse(lm, api_base=api_base)
+    return uncompiled_program(spec, fields, asked, why, scale=scale, wording=wording)
 
 
 def is_zero_shot(name: str, home: Path) -> bool:
@@ -161,7 +186,8 @@ def zero_shot_of_file(
     """The uncompiled judge of the items of a file.
 
     Args:
-        name: ``zero-shot``, ``zero-shot:TASK`` or ``zero-shot:umbrela``; without a task the columns tell it.
+        name: ``zero-shot``, ``zero-shot:TASK``, ``zero-shot:umbrela`` or ``zero-shot:paper[:TASK]``; without a task
+            the columns tell it.
         file: What is judged, or its rows; the first rows say which inputs there are.
         columns: judgec's names by the file's.
         lm: The model that it asks.
@@ -171,7 +197,7 @@ def zero_shot_of_file(
         UserError: No model, no such task, or columns that tell none.
         InputError: The file cannot be read.
     """
-    model, said = require_model(lm), name.partition(":")[2]
+    model, (wording, said) = require_model(lm), _wording(name.partition(":")[2])
     head = file if isinstance(file, Table) else as_it_stands(file, head=HEAD)
     ours = {columns.get(column, column) for column in head.columns}
     spec, scale = _task(said) if said else (told_by(ours), None)
@@ -185,7 +211,7 @@ def zero_shot_of_file(
         )
     why = f"no label was given, so nobody knows how far {name} agrees with people; {FEW} labels can measure it"
     asked = LMSpec.parse(model, api_base=api_base)
-    return uncompiled_program(spec, _fields(spec, ours), asked, why, scale=scale)
+    return uncompiled_program(spec, _fields(spec, ours), asked, why, scale=scale, wording=wording)
 
 
 def zero_shot_like(card: ProgramCard, lm: str | None, api_base: str | None) -> Program:
@@ -211,6 +237,7 @@ def uncompiled_program(
     *,
     scale: Scale | None = None,
     aspects: tuple[str, ...] = (),
+    wording: str = "",
 ) -> Program:
     """The prompt of a task as if it had been saved: no calibration, no test, never promoted.
 
@@ -221,10 +248,14 @@ def uncompiled_program(
         why: It is not promoted.
         scale: Another than the task's.
         aspects: Others than the task's.
+        wording: ``paper`` for the words of the task's paper.
+
+    Raises:
+        UserError: There is no such paper, or an input of its prompt is missing.
     """
     scale, aspects = scale or spec.scale, aspects or spec.usual_aspects or tuple(spec.aspects) or ASPECTS
-    fields = tuple(sorted(fields))
-    module = judge_module(spec.name, scale, aspects, fields)
+    fields = tuple(sorted(fields if not wording else _of_paper(spec, fields, scale)))
+    module = judge_module(spec.name, scale, aspects, fields, wording=wording)
     card = ProgramCard(
         name=NAME,
         task=spec.name,
@@ -236,6 +267,7 @@ def uncompiled_program(
         split_digest="",
         lm=lm.describe(),
         optimizer="none",
+        settings={WORDING: wording} if wording else {},
         objective="kappa",
         seed=0,
         versions={},
@@ -247,3 +279,24 @@ def uncompiled_program(
     )
     judge = CompiledJudge(module, card.scale, card.aspects)
     return Program(card, dump_module(module), judge.calibration(), {}, {})
+
+
+def _of_paper(spec: TaskSpec, fields: Sequence[str], scale: Scale) -> list[str]:
+    """The inputs that the paper's prompt shows.
+
+    Raises:
+        UserError: As ``uncompiled_program``.
+    """
+    if spec.name not in PAPERS or scale != spec.scale:
+        raise UserError(
+            f"{NAME}:{PAPER}: no prompt of a paper for {spec.name}"
+            f"{'' if scale == spec.scale else ' on this scale'}; {', '.join(PAPERS)} are valid. "
+            f"Name one of these, or leave {PAPER} out."
+        )
+    shown = [*PAPERS[spec.name].input_fields]
+    if missing := [name for name in shown if name not in fields]:
+        raise UserError(
+            f"{NAME}:{PAPER}:{spec.name}: {', '.join(missing)} missing; the paper's prompt shows "
+            f"{', '.join(shown)}. Add it, or leave {PAPER} out."
+        )
+    return shown
