@@ -10,6 +10,7 @@ import pytest
 import judgec
 from judgec.errors import InputError, ServiceError, UserError
 from tests.verbs.cli.process import ROOT
+from tests.verbs.cli.process import judgec as run
 
 CATALOGUE = ROOT / "trainsets" / "sensors" / "catalogue"
 EXPERTS = ["Which sensor measures up to 70 m\u00b3/h?", "What is the supply voltage?", "How long may the cable be?"]
@@ -99,6 +100,29 @@ def test_probe_of_questions_in_a_frame_says_where_each_system_fails(here: Path) 
     same = judgec.compare_probes(found, found).results
     assert same["system"].tolist()[::2] == ["", "repr", "str"]
     assert (same["difference"] == 0).all()
+
+
+def test_people_grade_the_verdicts_of_a_probe_and_a_later_run_keeps_their_grades(here: Path) -> None:
+    questions = pd.DataFrame({"query": [f"How wide is the D{n}?" for n in range(6)], "reference": ["12 mm"] * 6})
+    asked = {"questions": questions, "system": ECHO, "out": here / "p", "home": here}
+    judgec.probe(**asked)  # type: ignore[arg-type]
+    file = here / "p" / "verdicts.jsonl"
+    typed = ("labels", str(file), "--export", "ann.csv", "--annotators", "ann", "--json")
+    listed = json.loads(run(here, *typed).stdout)
+    assert listed["items"] == 6
+    sheet = pd.read_csv(here / "ann.csv")
+    assert "judge_grade" not in sheet.columns  # people would anchor on it
+    sheet["grade"] = ["fail"] * 4 + ["pass"] * 2
+    sheet.to_csv(here / "ann.csv", index=False)
+    run(here, "labels", str(file), "--annotators", "ann", "--import", "ann.csv")
+    found = judgec.agreement(file, judge="judge_grade")
+    assert (found.agreement.n, found.estimates["exact"].value) == (6, pytest.approx(4 / 6))  # an echo answers nothing
+    judgec.probe(**asked)  # type: ignore[arg-type]
+    assert judgec.agreement(file, judge="judge_grade").estimates["exact"].value == pytest.approx(4 / 6)
+    file.write_text(file.read_text(encoding="utf-8") + "{cut", encoding="utf-8")
+    with pytest.raises(UserError, match=r"verdicts.jsonl:7: .* a row of JSON is valid"):
+        judgec.probe(**asked)  # type: ignore[arg-type]
+    assert file.read_text(encoding="utf-8").endswith("{cut")
 
 
 def test_probe_inside_a_running_event_loop_and_without_limits_has_no_gate(here: Path) -> None:

@@ -25,6 +25,7 @@ from judgec.rag.probes.flakiness import FLAKY, Flakiness
 from judgec.rag.probes.folder import answered, write_probe
 from judgec.rag.probes.gate import Limit, breaches, outcome, parse_limits
 from judgec.rag.probes.judging.panel import ReplyJudge, ReplyPanel
+from judgec.rag.probes.people import DATASHEET, MEANINGS, VERDICTS, verdict_lines
 from judgec.rag.probes.render import matrix_rows, rate_rows, scenario_rows
 from judgec.rag.probes.report.page import page
 from judgec.rag.probes.report.run import case_of, run_of
@@ -479,6 +480,8 @@ def _write(
         PAGE: page(summary, scenarios, probed, title=title, created=created),
         "junit.xml": junit("judgec probe", list(map(case_of, probed))),
         "results.jsonl": _lines(one.model_dump_json(exclude_defaults=True) for one in probed),
+        VERDICTS: verdict_lines(options.out, probed),
+        MEANINGS: DATASHEET,
     }
     if repeats:
         again = [(take, one) for take, further in enumerate(repeats, 2) for one in further]
