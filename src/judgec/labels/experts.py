@@ -2,8 +2,8 @@
 
 Consensus: the median of an odd number of grades; of an even number, one of the two middle grades, picked by
 a hash of item and seed (of two annotators: one of the two). Unordered grades (a / b / tie): the most
-frequent, a hash again choosing among tied ones. The pick depends on item_id and seed alone, so neither other
-items nor the order of rows can change it.
+frequent, a hash again choosing among tied ones. Numbers on an interval scale: their mean. The pick depends on
+item_id and seed alone, so neither other items nor the order of rows can change it.
 
 Accept: an annotator's own accept / reject beats the threshold; an annotator who only graded votes by the
 threshold, where there is one. The consensus is the median of these votes by the same pick, and so where all
@@ -22,6 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgec.records.label import UNLABELLED, Experts, FloatArray, IntArray, LabelSet
+from judgec.records.ratings import people_mean
+from judgec.records.scale import Scale
 
 BoolArray = NDArray[np.bool_]
 
@@ -50,7 +52,8 @@ def experts_of(labels: LabelSet, seed: int = 0) -> Experts:
         graded_only = (accept_by == UNLABELLED) & (grade_by != UNLABELLED)
         accept_by[graded_only] = grade_by[graded_only] >= threshold
     item_ids = [item.item_id for item in labels.items]
-    grade, grade_tied = consensus_of(grade_by, item_ids, seed, nominal=labels.scale.level == "nominal")
+    nominal, numbers = labels.scale.level == "nominal", labels.scale if labels.scale.interval else None
+    grade, grade_tied = consensus_of(grade_by, item_ids, seed, nominal=nominal, numbers=numbers)
     accept, accept_tied = consensus_of(accept_by, item_ids, seed)
     codes: dict[str, int] = {}
     cluster = [codes.setdefault(item.query_id, len(codes)) for item in labels.items]
@@ -135,7 +138,7 @@ def _differ(by: IntArray) -> BoolArray:
 
 
 def consensus_of(
-    by: IntArray, keys: Sequence[str], seed: int = 0, *, nominal: bool = False
+    by: IntArray, keys: Sequence[str], seed: int = 0, *, nominal: bool = False, numbers: Scale | None = None
 ) -> tuple[IntArray, BoolArray]:
     """The consensus of several annotators, and where a seeded pick decided it.
 
@@ -144,6 +147,7 @@ def consensus_of(
         keys: What the pick of each item depends on besides the seed: its item_id.
         seed: Seed of the picks.
         nominal: True when the grades have no order: the most frequent instead of the median.
+        numbers: The scale where it is an interval one: the mean instead of the median.
 
     Returns:
         Positions, shape (n_items, n_aspects), -1 where nobody said anything; and True where a pick decided
@@ -152,6 +156,11 @@ def consensus_of(
     if by.shape[0] == 0:
         empty = np.full(by.shape[1:], UNLABELLED, dtype=np.int64)
         return empty, empty != UNLABELLED
+    if numbers is not None:
+        mean = people_mean(by, np.array(numbers.values))
+        found = [numbers.nearest(one) for one in mean.ravel().tolist()]
+        positions = np.array([UNLABELLED if one is None else one for one in found], dtype=np.int64).reshape(mean.shape)
+        return positions, np.zeros(mean.shape, dtype=np.bool_)
     return (_most_frequent if nominal else _median)(by, partial(_picks, keys, seed))
 
 
@@ -163,10 +172,10 @@ def leave_one_out(labels: LabelSet, experts: Experts, seed: int = 0) -> tuple[In
         anything. With one annotator both are -1 throughout.
     """
     keys = [item.item_id for item in labels.items]
-    nominal = labels.scale.level == "nominal"
+    nominal, numbers = labels.scale.level == "nominal", labels.scale if labels.scale.interval else None
     grade, accept = np.empty_like(experts.grade_by), np.empty_like(experts.accept_by)
     for i in range(len(experts.annotators)):
-        grade[i], _ = consensus_of(np.delete(experts.grade_by, i, axis=0), keys, seed, nominal=nominal)
+        grade[i], _ = consensus_of(np.delete(experts.grade_by, i, axis=0), keys, seed, nominal=nominal, numbers=numbers)
         accept[i], _ = consensus_of(np.delete(experts.accept_by, i, axis=0), keys, seed)
     return grade, accept
 

@@ -241,6 +241,8 @@ def _label_file(
     except InputError as error:
         raise InputError([*_in_line_order(earlier), *error.faults]) from error
     aspects = ("grade",) if accept_only else raw.aspects
+    if scale.interval:
+        scale = scale.with_values(_values_in(raw, collected))
     scale = scale if accept_only else sheet.told(scale)
     if unused := sorted({name for name in sheet.aspects if name.casefold() not in map(str.casefold, aspects)}):
         assumed.append(f"{sheet.path} describes {', '.join(unused)}; the labels have {', '.join(aspects)}.")
@@ -434,7 +436,9 @@ def _labels(
             different[key] = places, [(aspect, grade) for aspect, grade in key if aspect not in places]
         places, off = different[key]
         for aspect, grade in off:
-            seen = f"{raw.columns[aspect]} {grade} is not on scale {scale.name} ({listed(scale.grades)})"
+            ends = f"any number from {scale.grades[0]} to {scale.grades[-1]}"
+            valid = ends if scale.interval else listed(scale.grades)
+            seen = f"{raw.columns[aspect]} {grade} is not on scale {scale.name} ({valid})"
             faults.append((index, f"{table.where(index)}: {seen}. Fix the row, or {remedy}."))
         if item < 0:
             continue
@@ -448,6 +452,16 @@ def _labels(
         grades = accepted[label.accept] if accept_only and label.accept is not None else places
         labels.append(Label(item_id, name, grades, label.accept, label.rationale, table.lines[index]))
     return tuple(labels), faults
+
+
+def _values_in(raw: RawLabels, collected: Collected) -> list[float]:
+    """The numbers of these labels, and of each item and aspect the mean of its raters."""
+    given: dict[tuple[int, str], list[float]] = {}
+    for item, label in zip(collected.item_of, raw.rows, strict=True):
+        for aspect, grade in label.grades.items() if label else ():
+            if not isinstance(grade, str):
+                given.setdefault((item, aspect), []).append(float(grade))
+    return [one for each in given.values() for one in (*each, sum(each) / len(each))]
 
 
 def _first_rows(collected: Collected, raw: RawLabels, names: Sequence[str]) -> list[int]:

@@ -10,6 +10,8 @@ from judgec.records.judgment import Judgments
 from judgec.records.label import Experts, FloatArray, IntArray
 from judgec.records.scale import ACCEPT_SCALE, Scale
 
+ROUNDING = 9  # digits: means of raters that differ by rounding are equal
+
 
 @dataclass(frozen=True, slots=True)
 class GradePairs:
@@ -30,6 +32,7 @@ class GradePairs:
         n_clusters: How many queries the rows were drawn from; a query may have lost all of its rows.
         people: Mean of what each row's annotators gave, in scale units, shape (n,); None where one annotator graded,
             whose grade it is. ``expert`` is a grade of the scale, for which one may have been drawn.
+        interval: The scale has no grades but numbers: what people gave is compared with ``score``.
     """
 
     expert: IntArray
@@ -41,6 +44,7 @@ class GradePairs:
     values: tuple[float, ...]
     n_clusters: int
     people: FloatArray | None = None
+    interval: bool = False
 
     @property
     def n_grades(self) -> int:
@@ -52,6 +56,18 @@ class GradePairs:
         """What people gave on average, in scale units, shape (n,); NaN where nobody graded."""
         single = np.where(self.expert >= 0, np.array(self.values)[np.maximum(self.expert, 0)], np.nan)
         return single if self.people is None else np.where(np.isnan(self.people), single, self.people)
+
+    @property
+    def order(self) -> IntArray:
+        """What people gave as integers in the same order, shape (n,): positions, of numbers their ranks."""
+        if not self.interval or (self.expert < 0).any():
+            return self.expert
+        return np.unique(np.round(self.given, ROUNDING), return_inverse=True)[1].astype(np.int64)
+
+    @property
+    def span(self) -> float:
+        """From the worst to the best value of the scale."""
+        return self.values[-1] - self.values[0]
 
     @property
     def labelled(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -72,6 +88,7 @@ class GradePairs:
             self.values,
             self.n_clusters,
             self.people,
+            self.interval,
         )
 
     def with_rows(self, rows: np.ndarray[tuple[int], np.dtype[np.bool_]], other: Self) -> Self:
@@ -97,6 +114,7 @@ class GradePairs:
             self.values,
             self.n_clusters,
             None if self.people is None else self.people[mask],
+            self.interval,
         )
 
 
@@ -125,7 +143,10 @@ def pair(
     n_clusters = int(experts.cluster.max(initial=-1)) + 1
     by = (experts.accept_by if accept_only else experts.grade_by)[:, :, columns]
     people = people_mean(by, np.array(values)).ravel() if len(experts.annotators) > 1 else None
-    ratings = GradePairs(expert, judge, score, expert_accept, judge_accept, cluster, values, n_clusters, people)
+    interval = scale.interval and not accept_only
+    ratings = GradePairs(
+        expert, judge, score, expert_accept, judge_accept, cluster, values, n_clusters, people, interval
+    )
     asked = np.repeat(judgments.asked[:, None], experts.grade[:, columns].shape[1], axis=1).ravel()
     return ratings.where(labelled).masked(asked[labelled])
 
@@ -159,6 +180,7 @@ def stacked(parts: Sequence[GradePairs]) -> GradePairs:
         parts[0].values,
         max(part.n_clusters for part in parts),
         None if any(one is None for one in means) else np.concatenate([one for one in means if one is not None]),
+        parts[0].interval,
     )
 
 

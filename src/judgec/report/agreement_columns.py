@@ -6,7 +6,7 @@ from judgec.records.agreement import Agreement
 from judgec.report.columns import Column
 from judgec.report.kit import shown
 from judgec.report.numbers import brackets, number, show, signed, statistic_name
-from judgec.stats.agreement.registry import STATISTICS
+from judgec.stats.agreement.registry import KNOWN
 
 AgreementColumn = Column[Agreement]
 
@@ -26,7 +26,7 @@ def statistic(name: str, *, interval: bool = True) -> AgreementColumn:
 
 def statistics(judges: Mapping[str, Agreement], *, but: str = "") -> list[str]:
     """The statistics that any of these judges has, in the order of ``STATISTICS``, others after them."""
-    names = dict.fromkeys([*STATISTICS, *(name for one in judges.values() for name in one.estimates)])
+    names = dict.fromkeys([*KNOWN, *(name for one in judges.values() for name in one.estimates)])
     return [name for name in names if name != but and any(_has(one, name) for one in judges.values())]
 
 

@@ -8,10 +8,10 @@ import math
 from collections.abc import Sequence
 
 from judgec.records.estimate import Estimate
-from judgec.stats.agreement.registry import STATISTICS
+from judgec.stats.agreement.registry import KNOWN
 
 UNKNOWN = "-"
-NAMES = {name: one.label for name, one in STATISTICS.items()} | {  # of statistics
+NAMES = {name: one.label for name, one in KNOWN.items()} | {  # of statistics
     "accuracy_decided": "accuracy where experts chose",
     "flip_rate": "flips with order",
 }

@@ -433,6 +433,7 @@ class _Ladder:
         accept_at: The lowest accepted value, or None.
         accepts: The grades are accept and reject.
         cut: From this number on a judge's grades count as accepted, where it has other ones than the experts.
+        numbers: The scale where it is an interval one.
     """
 
     values: FloatArray
@@ -440,6 +441,7 @@ class _Ladder:
     accept_at: float | None = None
     accepts: bool = False
     cut: float | None = None
+    numbers: Scale | None = None
 
     def of(self, cell: Cell) -> float | None:
         """The value of a cell of the experts', None where it has none."""
@@ -459,6 +461,8 @@ def _ladder(
     cells = [cell for column in people for cell in column if cell is not None]
     words = {cell for cell in cells if isinstance(cell, str)}
     numbers = {cell for cell in cells if isinstance(cell, float)}
+    if how.scale is not None and how.scale.interval:
+        return _of_numbers(path, people, how.scale, how)
     answers = None if words else _yes_or_no({cell for cell in judge if isinstance(cell, str)})
     accepts = answers is not None and all(cell is None or isinstance(cell, str) or cell in {0.0, 1.0} for cell in judge)
     known = None if how.scale is None or accepts else _said(how.scale, words, numbers, how.accept_at)
@@ -494,6 +498,25 @@ def _ladder(
     if (raters := looks_like_means(used)) is not None:
         notes.append(f"{listed(how.experts)}: {raters}; --round nearest makes grades of them")
     return _Ladder(values, accept_at=_threshold(how.accept_at, values))
+
+
+def _of_numbers(path: str, people: Sequence[Sequence[Cell]], scale: Scale, how: Reading) -> _Ladder:
+    """The interval scale that somebody said, with a position for what each expert gave and for each row's mean.
+
+    Raises:
+        InputError: A cell is no number from its worst to its best.
+    """
+    rows = [[cell for cell in row if cell is not None] for row in zip(*people, strict=True)]
+    off = [cell for row in rows for cell in row if isinstance(cell, str) or scale.nearest(cell) is None]
+    if off:
+        valid = f"numbers from {scale.grades[0]} to {scale.grades[-1]} are valid"
+        raise InputError([f"{path}: {len(off)} expert grades such as {off[0]!r}; {valid}. Fix them, or the scale."])
+    given = [[cell for cell in row if isinstance(cell, float)] for row in rows]
+    scale = scale.with_values(one for row in given if row for one in (*row, sum(row) / len(row)))
+    said = None if scale.accept_index is None else scale.values[scale.accept_index]
+    ends = np.array([scale.values[0], scale.values[-1]])
+    at = said if how.accept_at is None else _threshold(how.accept_at, ends)
+    return _Ladder(np.array(scale.values), accept_at=at, numbers=scale)
 
 
 def _said(scale: Scale, words: set[str], numbers: set[float], accept_at: str | None) -> _Ladder | None:
@@ -655,7 +678,7 @@ def _judged(
     grade = none.copy()
     grade[inside] = nearest_grades(numbers[inside], values)
     moved = int((values[grade[inside]] != numbers[inside]).sum())
-    if moved:
+    if moved and ladder.numbers is None:
         notes.append(
             f"{moved} judge values are not among the grades {_listed(values)}: the nearest grade stands for them"
         )
@@ -666,7 +689,7 @@ def _judged(
         score[lost] = numbers[lost]
     accept = none.copy()
     if ladder.accept_at is not None:
-        accept[inside] = values[grade[inside]] >= ladder.accept_at
+        accept[inside] = (values[grade[inside]] if ladder.numbers is None else numbers[inside]) >= ladder.accept_at
     return _Judged(grade, score, accept)
 
 
@@ -732,13 +755,17 @@ def _ordered(
         notes: What reading assumed.
     """
     values = ladder.values
-    grade_by = np.where(np.isnan(by), UNLABELLED, np.searchsorted(values, np.nan_to_num(by, nan=values[0])))
+    known = np.nan_to_num(by, nan=values[0])
+    at = np.searchsorted(values, known)
+    if ladder.numbers is not None:  # of very many values thousandths stand for them
+        at = nearest_grades(known.ravel(), values).reshape(known.shape)
+    grade_by = np.where(np.isnan(by), UNLABELLED, at)
     grade_by = grade_by.astype(np.int64)
     none = np.full(by.shape, UNLABELLED, dtype=np.int64)
     votes = none if ladder.accept_at is None else np.where(grade_by < 0, UNLABELLED, by >= ladder.accept_at)
 
     def pairs(others: IntArray, accepts: IntArray, own: _Judged) -> GradePairs:
-        expert, tied = consensus_of(others[:, :, None], keys)
+        expert, tied = consensus_of(others[:, :, None], keys, numbers=ladder.numbers)
         accept, _ = consensus_of(accepts[:, :, None], keys)
         if others is grade_by and tied.any():
             notes.append(
@@ -755,6 +782,7 @@ def _ordered(
             values=tuple(values.tolist()),
             n_clusters=int(cluster.max(initial=-1)) + 1,
             people=people_mean(others, values) if len(others) > 1 else None,
+            interval=ladder.numbers is not None,
         )
 
     whole = pairs(grade_by, votes.astype(np.int64), said)

@@ -198,7 +198,7 @@ def settle_scale(
     elif scale.accept_at is None and scale.grades == ONE_TO_FIVE:
         scale = scale.model_copy(update={"accept_at": ONE_TO_FIVE_ACCEPT})
         notes.append("Grades 4 and 5 count as accepted, as usual on 1-5; --accept-at changes it.")
-    elif scale.accept_at is None and scale.level == "ordinal" and not said and not spec.of_modes:
+    elif scale.accept_at is None and scale.level != "nominal" and not said and not spec.of_modes:
         notes.append(
             f"No accept threshold is known on the scale {grades_shown(scale.grades)}: accept statistics "
             "stay empty. "
@@ -213,6 +213,8 @@ def position_of(grade: Grade, scale: Scale) -> int | None:
     """Position of a grade on the scale, words compared without case; None when it is not on it."""
     if grade in scale.grades:
         return scale.position(grade)
+    if scale.interval:
+        return None if isinstance(grade, str) else scale.nearest(float(grade))
     key = _key(grade)
     return next((i for i, valid in enumerate(scale.grades) if _key(valid) == key), None)
 
@@ -235,7 +237,7 @@ def _threshold(scale: Scale, accept_at: str) -> Grade:
             f"--accept-at {accept_at}: not a grade of the scale {scale.name}; "
             f"the grades are {listed(scale.grades)}. Give one of them."
         )
-    return scale.grades[position]
+    return grade if scale.interval and grade is not None else scale.grades[position]
 
 
 def _inferred(table: Table, task: Task, used: Counter[Grade]) -> Scale:

@@ -10,6 +10,7 @@ from judgec.records.label import UNLABELLED, FloatArray
 from judgec.records.ratings import GradePairs, on_both
 from judgec.stats.agreement.measure import (
     NO_ACCEPTS,
+    NO_CLASSES,
     NO_ORDER,
     NOTHING_SCORED,
     Resampling,
@@ -17,7 +18,7 @@ from judgec.stats.agreement.measure import (
     why_no_area,
 )
 from judgec.stats.agreement.objective import parse_objective
-from judgec.stats.agreement.registry import STATISTICS
+from judgec.stats.agreement.registry import KNOWN, reported
 from judgec.stats.agreement.statistic import Statistic
 from judgec.stats.intervals.bootstrap import difference_interval
 
@@ -70,13 +71,15 @@ def differences(a: GradePairs, b: GradePairs, resampling: Resampling, *, nominal
         nominal: The grades are classes: ordinal statistics are undefined.
     """
     a, b = on_both(a, b)
-    return {name: _difference(name, a, b, resampling, nominal) for name in STATISTICS}
+    return {name: _difference(name, a, b, resampling, nominal) for name in reported(interval=a.interval)}
 
 
 def _difference(name: str, a: GradePairs, b: GradePairs, how: Resampling, nominal: bool) -> Estimate:
-    statistic = STATISTICS[name]
+    statistic = KNOWN[name]
     if nominal and statistic.ordinal:
         return Estimate(value=None, note=NO_ORDER, level=how.level)
+    if a.interval and statistic.compares == "grades" and name != "tau_b":
+        return Estimate(value=None, note=NO_CLASSES, level=how.level)
     accepts = statistic.compares == "accepts"
     if statistic.objective:
         known = a.expert_accept != UNLABELLED if accepts else a.expert != UNLABELLED
@@ -101,6 +104,6 @@ def _difference(name: str, a: GradePairs, b: GradePairs, how: Resampling, nomina
 
 
 def _statistic(name: str, ratings: GradePairs) -> Statistic:
-    if objective := STATISTICS[name].objective:
+    if objective := KNOWN[name].objective:
         return parse_objective(objective).statistic(ratings)
     return UndefinedIsZero(statistic_of(name, ratings))

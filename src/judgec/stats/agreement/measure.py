@@ -11,7 +11,7 @@ from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import UNLABELLED, FloatArray
 from judgec.records.ratings import GradePairs
-from judgec.stats.agreement.registry import STATISTICS, ReportedStatistic
+from judgec.stats.agreement.registry import KNOWN, ReportedStatistic, reported
 from judgec.stats.agreement.statistic import Statistic, WeightedSum, bland_altman
 from judgec.stats.intervals.bootstrap import Interval, interval
 
@@ -20,6 +20,7 @@ NO_ACCEPTS = "nobody's accept or reject is known"
 NOTHING_SCORED = "no row has both an expert's grade and a judgment"
 ONE_ROW = "limits of agreement need two rows"
 NO_ORDER = "the classes have no order"
+NO_CLASSES = "labels on an interval scale are numbers, of which no two need be the same; tau_b and mae compare these"
 NOT_BINARY = "the labels are not binary"
 ONE_CLASS = "all labels are of one class"
 
@@ -65,14 +66,15 @@ def measure(
     how = resampling or Resampling()
     compared = [r.where(((r.expert != UNLABELLED) | (r.expert_accept != UNLABELLED)) & _scored(r)) for r in graders]
     no_threshold = all((r.judge_accept == UNSCORED).all() for r in compared)
-    estimates = {
-        name: Estimate(value=None, note=no_grades, level=how.level)
-        if no_grades and statistic.compares != "score" and name != "tau_b"
-        else _estimate(
-            "tau_b_score" if no_grades and name == "tau_b" else name, graders, how, no_threshold, nominal, beside
-        )
-        for name, statistic in STATISTICS.items()
-    }
+    interval = any(r.interval for r in graders)
+
+    def of(name: str) -> Estimate:
+        why = _undefined(name, no_grades, interval=interval)
+        if why and name != "tau_b":
+            return Estimate(value=None, note=why, level=how.level)
+        return _estimate("tau_b_score" if why else name, graders, how, no_threshold, nominal, beside)
+
+    estimates = {name: of(name) for name in reported(interval=interval)}
     undefined = NO_ORDER if nominal else no_grades
     return Agreement(
         estimates=estimates,
@@ -83,6 +85,14 @@ def measure(
         n_clusters=len({int(code) for r in compared for code in r.cluster}),
         unscored=sum(int(r.labelled.sum()) for r in graders) - sum(len(r.expert) for r in compared),
     )
+
+
+def _undefined(name: str, no_grades: str, *, interval: bool) -> str:
+    """Why a statistic is not defined where a judge's numbers are a score, or labels are numbers; empty where it is."""
+    statistic = KNOWN[name]
+    if no_grades and (statistic.compares != "score" or statistic.numbers):
+        return no_grades
+    return NO_CLASSES if interval and statistic.compares == "grades" else ""
 
 
 def with_aspects(
@@ -106,8 +116,8 @@ def with_aspects(
 
 
 def statistic_of(name: str, ratings: GradePairs) -> Statistic:
-    """The statistic ``name`` of ``STATISTICS`` on rows that are all labelled and scored."""
-    return STATISTICS[name].make(ratings)
+    """The statistic ``name`` of ``KNOWN`` on rows that are all labelled and scored."""
+    return KNOWN[name].make(ratings)
 
 
 def panel_statistic(name: str, panel: Sequence[GradePairs], beside: Sequence[GradePairs] = ()) -> Statistic | None:
@@ -117,7 +127,7 @@ def panel_statistic(name: str, panel: Sequence[GradePairs], beside: Sequence[Gra
     unscored is weighed as the annotator beside it. A grader of whom the statistic is undefined is left out.
 
     Args:
-        name: Of ``STATISTICS``.
+        name: Of ``KNOWN``.
         panel: Ratings of the same queries.
         beside: The panel that this one is compared with, or none: see ``measure``.
     """
@@ -139,7 +149,7 @@ def _weighed(name: str, ratings: GradePairs) -> tuple[float, Statistic] | None:
     compared = compared_rows(name, ratings)
     if not len(compared.expert):
         return None
-    labels = ratings.expert_accept if STATISTICS[name].compares == "accepts" else ratings.expert
+    labels = ratings.expert_accept if KNOWN[name].compares == "accepts" else ratings.expert
     return float((labels != UNLABELLED).sum()), statistic_of(name, compared)
 
 
@@ -149,7 +159,7 @@ def _is_defined(part: tuple[float, Statistic] | None) -> bool:
 
 def compared_rows(name: str, ratings: GradePairs) -> GradePairs:
     """The rows that the statistic ``name`` compares: labelled and scored."""
-    if STATISTICS[name].compares == "accepts":
+    if KNOWN[name].compares == "accepts":
         return ratings.where((ratings.expert_accept != UNLABELLED) & (ratings.judge_accept != UNSCORED))
     return ratings.where((ratings.expert != UNLABELLED) & (ratings.judge != UNSCORED))
 
@@ -173,7 +183,7 @@ def _estimate(
     nominal: bool,
     beside: Sequence[GradePairs],
 ) -> Estimate:
-    statistic = STATISTICS[name]
+    statistic = KNOWN[name]
     panel = [compared_rows(name, r) for r in graders]
     n = sum(len(r.expert) for r in panel)
     note = ""
@@ -217,8 +227,9 @@ def _bland_altman(graders: Sequence[GradePairs], beside: Sequence[GradePairs]) -
         if not len(r.expert) or (beside and not len(compared_rows("exact", beside[number]).expert)):
             continue
         values = np.array(r.values)
-        three = bland_altman(values[r.expert], values[r.judge], r.cluster, n_clusters=r.n_clusters)
-        bias = three[0].point() if r.people is None else _bias(r, values)
+        both = (r.given, r.score) if r.interval else (values[r.expert], values[r.judge])
+        three = bland_altman(*both, r.cluster, n_clusters=r.n_clusters)
+        bias = three[0].point() if r.people is None or r.interval else _bias(r, values)
         limits.append([bias, *(part.point() for part in three[1:])])
         weights.append(float((grader.expert != UNLABELLED).sum()))
     if not limits:

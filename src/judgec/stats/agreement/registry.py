@@ -16,6 +16,10 @@ from judgec.stats.agreement.statistic import (
     Statistic,
     TableStatistic,
     auc_score,
+    concordance_moments,
+    mean,
+    of_moments,
+    pearson_moments,
     spearman_score,
     tau_b_score,
 )
@@ -40,6 +44,7 @@ class ReportedStatistic:
         p_value: Of "no association", where every row is a query of its own; None where no such test is made.
         objective: The objective that counts an unscored row against the judge; empty where there is none, and such
             rows are left out of paired differences.
+        numbers: It is of numbers on one scale, and reported where the labels are on an interval scale.
     """
 
     label: str
@@ -51,6 +56,10 @@ class ReportedStatistic:
     binary: bool = False
     p_value: PValue | None = None
     objective: str = ""
+    numbers: bool = False
+
+
+MOST_SIGNS = 20_000  # clusters times numbers that differ: what rank correlations of these keep
 
 
 def of_grades(formula: Callable[[NumberArray], FloatArray], bounds: tuple[float, float]) -> Make:
@@ -67,10 +76,22 @@ def of_score(build: Callable[..., Statistic]) -> Make:
     """A statistic of the judge's score beside the experts' grades."""
 
     def make(ratings: GradePairs) -> Statistic:
-        cluster, n_clusters = coarse_clusters(ratings.cluster, ratings.n_clusters)
-        return build(ratings.expert, ratings.score, cluster, n_clusters=n_clusters)
+        most = max(20, min(1000, MOST_SIGNS // ratings.n_grades)) if ratings.interval else 1000
+        cluster, n_clusters = coarse_clusters(ratings.cluster, ratings.n_clusters, most)
+        return build(ratings.order, ratings.score, cluster, n_clusters=n_clusters)
 
     return make
+
+
+def of_numbers(formula: Callable[[FloatArray], FloatArray]) -> Make:
+    """A statistic of the moments of the judge's score and what people gave."""
+    return lambda r: of_moments(formula, r.given, r.score, r.cluster, n_clusters=r.n_clusters)
+
+
+def absolute_error(ratings: GradePairs) -> Statistic:
+    """Mean distance of the judge's score from what people gave, in scale units."""
+    error = np.abs(ratings.score - ratings.given)
+    return mean(error, ratings.cluster, n_clusters=ratings.n_clusters, bounds=(0.0, ratings.span))
 
 
 def _of_table(
@@ -148,7 +169,37 @@ STATISTICS: Mapping[str, ReportedStatistic] = MappingProxyType(
 )
 """In the order in which they are shown."""
 
+OF_NUMBERS: Mapping[str, ReportedStatistic] = MappingProxyType(
+    {
+        "pearson": ReportedStatistic(
+            "Pearson",
+            of_numbers(pearson_moments),
+            compares="score",
+            ordinal=True,
+            against_chance=True,
+            numbers=True,
+        ),
+        "concordance": ReportedStatistic(
+            "Lin's concordance",
+            of_numbers(concordance_moments),
+            compares="score",
+            ordinal=True,
+            against_chance=True,
+            numbers=True,
+        ),
+        "mae": ReportedStatistic("mean absolute error", absolute_error, compares="score", ordinal=True, numbers=True),
+    }
+)
+"""Those of labels on an interval scale besides."""
+
+KNOWN: Mapping[str, ReportedStatistic] = MappingProxyType({**STATISTICS, **OF_NUMBERS})
+
+
+def reported(*, interval: bool) -> tuple[str, ...]:
+    """The names of the statistics of a report."""
+    return tuple(KNOWN if interval else STATISTICS)
+
 
 def statistic_of_objective(name: str) -> str:
     """What reports call the statistic of an objective: ``accept_agreement`` of ``accept``; others keep their names."""
-    return next((own for own, one in STATISTICS.items() if one.objective == name), name)
+    return next((own for own, one in KNOWN.items() if one.objective == name), name)

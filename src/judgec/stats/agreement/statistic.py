@@ -271,6 +271,64 @@ def auc_score(
     return PairStatistic(_pairs(expert, score, cluster, n_clusters), area=True)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class MomentTable(TableStatistic):
+    """A formula of the sums of 1, x, y and their products, in tables (..., 3, 3) of these by these."""
+
+    @property
+    def items(self) -> FloatArray:
+        """Number of items in each cluster."""
+        return np.asarray(self.tables[:, 0, 0])
+
+
+def pearson_moments(M: FloatArray) -> FloatArray:
+    """Product-moment correlation from tables of ``MomentTable``, shape (...); NaN where a grader gave one number only.
+
+    Source: Pearson (1896); equal to scipy.stats.pearsonr.
+    """
+    xy, xx, yy, _ = _centred(M)
+    return ratio(xy, np.sqrt(xx * yy))
+
+
+def concordance_moments(M: FloatArray) -> FloatArray:
+    """Lin's concordance: how close the pairs lie to x = y, from tables of ``MomentTable``, shape (...).
+
+    1 where judge and expert give the same numbers; below Pearson's correlation where scale or level differ. NaN where
+    both gave one and the same number throughout.
+
+    Source: Lin (1989), Biometrics 45(1), with sums in place of n - 1.
+    """
+    xy, xx, yy, shift = _centred(M)
+    return ratio(2 * xy, xx + yy + shift)
+
+
+def _centred(M: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Sums of squares and products about the means, and n times the squared difference of these."""
+    n, x, y = M[..., 0, 0], M[..., 0, 1], M[..., 0, 2]
+    xy, xx, yy = (
+        M[..., i, j] - ratio(a * b, n, undefined=0.0) for i, j, a, b in ((1, 2, x, y), (1, 1, x, x), (2, 2, y, y))
+    )
+    xx, yy = (np.where(own > ROUNDING * M[..., i, i], own, 0.0) for i, own in ((1, xx), (2, yy)))
+    return xy, xx, yy, ratio((x - y) ** 2, n, undefined=0.0)
+
+
+def of_moments(
+    formula: Callable[[FloatArray], FloatArray],
+    expert: FloatArray,
+    judge: FloatArray,
+    cluster: IntArray,
+    *,
+    n_clusters: int | None = None,
+) -> MomentTable:
+    """A statistic of two columns of numbers; arguments as ``bland_altman``."""
+    size = _checked(expert, judge, cluster, n_clusters)
+    middle = float(expert.mean()) if expert.size else 0.0  # so that squares lose no digits
+    columns = np.stack([np.ones(expert.shape), expert - middle, judge - middle], axis=1)
+    tables = np.zeros((size, 3, 3))
+    np.add.at(tables, cluster, columns[:, :, None] * columns[:, None, :])
+    return MomentTable(tables, formula, CORRELATION)
+
+
 def mean(
     values: FloatArray,
     cluster: IntArray,
