@@ -12,14 +12,13 @@ import numpy as np
 from judgec.raters.decision import LEAST, Sureness
 from judgec.records.label import FloatArray, IntArray
 from judgec.stats.agreement.kappa import squared_distances
-from judgec.stats.agreement.objective import OBJECTIVES, Objective
+from judgec.stats.agreement.objective import OBJECTIVES, CutFit, Objective, cut_fit
 from judgec.stats.agreement.tables import ratio
 
 GRID = 50  # thresholds tried on a score with more different values than that
 RESAMPLES = 20  # whose cut points are averaged; more change the third digit
 SWEEPS = 8  # of coordinate ascent; two or three suffice
 GROUPS = 400  # most groups of queries that are resampled
-SMOOTH = {"tau_b": "qwk"}  # tau-b is flat and jumps at ties: its cut points are fitted to QWK and compared by tau-b
 SLOPE_WEIGHT, INTERCEPT_WEIGHT = 2.0, 0.5  # ridge towards the probability as it is, in rows' worth of curvature
 NEWTON_STEPS = 50
 CONVERGED = 1e-10
@@ -66,7 +65,7 @@ def shares_of(objective: Objective, accept_index: int | None) -> Shares:
     """
     terms = [(w, name) for w, name in objective.terms if not OBJECTIVES[name].of_accepts or accept_index is not None]
     terms = terms or [(1.0, "qwk")]
-    return lambda rows: tuple(_share(weight, SMOOTH.get(name, name), rows, accept_index) for weight, name in terms)
+    return lambda rows: tuple(_share(weight, cut_fit(name), rows, accept_index) for weight, name in terms)
 
 
 def value_of_tables(tables: FloatArray, shares: Shares) -> FloatArray:
@@ -77,25 +76,25 @@ def value_of_tables(tables: FloatArray, shares: Shares) -> FloatArray:
     return total
 
 
-def _share(weight: float, name: str, rows: FloatArray, accept_index: int | None) -> _CellRatio:
+def _share(weight: float, fit: CutFit, rows: FloatArray, accept_index: int | None) -> _CellRatio:
     n, n_grades = rows.sum(-1), rows.shape[-1]
     position, same, nothing = np.arange(float(n_grades)), np.eye(n_grades), np.zeros((*rows.shape, n_grades))
     of_all = ratio(rows, n[..., None], undefined=0.0)
-    if name == "qwk":
+    if fit == "qwk":
         deviation = position - (of_all * position).sum(-1, keepdims=True)
         distance = of_all @ squared_distances(n_grades)  # of a judge's grade
         return _CellRatio(
             weight, 2 * deviation[..., None] * position, nothing + distance[..., None, :], np.zeros(n.shape)
         )
-    if name == "kappa":
+    if fit == "kappa":
         by_chance = nothing + of_all[..., None, :]
         return _CellRatio(weight, same - by_chance, -by_chance, n)
-    if name == "balanced_accuracy":
+    if fit == "balanced_accuracy":
         used = (rows > 0).sum(-1).astype(np.float64)
         return _CellRatio(
             weight, same * ratio(same[0, :1], rows, 0.0)[..., None], nothing, np.where(used < 2, 0.0, used)
         )
-    if OBJECTIVES[name].of_accepts:
+    if fit == "accept":
         accepted = position >= (0 if accept_index is None else accept_index)
         same = (accepted[:, None] == accepted).astype(np.float64)
     return _CellRatio(weight, nothing + same, nothing, n)

@@ -55,6 +55,18 @@ class Range:
         return np.asarray(np.where(inside, low + share.clip(0.0, 1.0) * (high - low), np.nan))
 
 
+def interval_scale(text: str) -> dict[str, object]:
+    """What ``--scale 1..5`` declares: an interval scale from its worst to its best number.
+
+    Raises:
+        UserError: It is no range, or the higher number stands first.
+    """
+    found = Range.parse(text, "--scale")
+    if found.worst > found.best:
+        raise UserError(f"--scale {text}: the higher number stands first; the worst first is valid. Turn it round.")
+    return {"level": "interval", "grades": [int(end) if end == int(end) else end for end in (found.worst, found.best)]}
+
+
 def with_range(named: str) -> tuple[str, Range | None]:
     """``NAME#range=0..1`` as the name and the range; without one as it is.
 

@@ -45,7 +45,7 @@ from judgec.report.replacement_table import ASPECTS_TITLE, outcome_sentences
 from judgec.report.replacement_table import COLUMNS as CONTESTS
 from judgec.report.replacement_table import TITLE as REPLACES
 from judgec.report.words import CONSTRUCTED, JUDGES
-from judgec.stats.agreement.registry import STATISTICS
+from judgec.stats.agreement.registry import KNOWN
 
 WIDTH, HEIGHT = 640, 340
 NAMED = 24  # most letters of a name on the drawing
@@ -302,7 +302,7 @@ def _aspects(page: JudgePage) -> Markup | None:
     aspects = page.agreements["compiled"].aspects
     if not aspects:
         return None
-    names = [name for name in statistics(aspects) if name in STATISTICS]
+    names = [name for name in statistics(aspects) if name in KNOWN]
     head, rows = TableColumns([statistic(name) for name in names]).page(list(aspects.values()))
     named = [[aspect, *row] for aspect, row in zip(aspects, rows, strict=True)]
     return table(["aspect", *head], named, label="The compiled judge by aspect")

@@ -12,7 +12,7 @@ from judgec.records.ratings import GradePairs
 from judgec.report.numbers import number, show, statistic_name
 from judgec.stats.agreement.measure import Resampling, panel_statistic
 from judgec.stats.agreement.objective import parse_objective
-from judgec.stats.agreement.registry import STATISTICS, statistic_of_objective
+from judgec.stats.agreement.registry import KNOWN, statistic_of_objective
 from judgec.stats.intervals.bootstrap import difference_interval
 
 AS_WELL = 0.1  # how much less than the experts is still "as well": the lower limit must not pass it
@@ -44,7 +44,7 @@ def headline(objective: str, agreement: Agreement) -> str:
     """The statistic that the objective names first; where it is undefined, the first one that is not."""
     term = parse_objective(objective).terms[0][1]
     wanted = HEADLINES.get(term, statistic_of_objective(term))
-    known = [name for name in (wanted, *STATISTICS) if _value(agreement.estimates.get(name)) is not None]
+    known = [name for name in (wanted, *KNOWN) if _value(agreement.estimates.get(name)) is not None]
     return known[0] if known else wanted
 
 
@@ -54,7 +54,7 @@ def beside_experts(
     """The judge minus the experts, both against the consensus of the other annotators, paired by query.
 
     Args:
-        name: Of ``STATISTICS``.
+        name: Of ``KNOWN``.
         judge: ``ceiling.judge_panel``.
         experts: ``ceiling.expert_panel`` of the same annotators.
         resampling: How the interval is made.
@@ -120,7 +120,7 @@ def _compared_with_experts(
         return JudgeVerdict("unknown", statistic, f"How far {name} agrees with {who} is unknown: {own.note}.", "")
     numbers = f"{named} {show(own)}"
     if not _above_chance(statistic, own, agreements["majority"]):
-        bar = "0 is chance" if STATISTICS[statistic].against_chance else "no more than the most frequent grade"
+        bar = "0 is chance" if KNOWN[statistic].against_chance else "no more than the most frequent grade"
         return JudgeVerdict("none", statistic, f"{name} is not shown to agree with {who}: {numbers} ({bar}).", "")
     ceiling, loo = (agreements[column].estimates[statistic] for column in ("ceiling", "compiled_loo"))
     if None in (ceiling.value, loo.value) or difference is None or difference.value is None:
@@ -156,7 +156,7 @@ def _standing(difference: Estimate) -> Standing:
 
 def _above_chance(statistic: str, own: Estimate, majority: Agreement) -> bool:
     least = own.value if own.low is None else own.low
-    bar = 0.0 if STATISTICS[statistic].against_chance else _value(majority.estimates[statistic])
+    bar = 0.0 if KNOWN[statistic].against_chance else _value(majority.estimates[statistic])
     return least is not None and least > (bar or 0.0)
 
 

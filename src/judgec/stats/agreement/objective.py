@@ -8,6 +8,7 @@ without an expert label (-1) have nothing to agree with: they enter no statistic
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Literal
 
 import numpy as np
 
@@ -17,12 +18,21 @@ from judgec.records.label import UNLABELLED, FloatArray, IntArray
 from judgec.records.ratings import GradePairs
 from judgec.stats.agreement import worst_case
 from judgec.stats.agreement.kappa import squared_distances
+from judgec.stats.agreement.of_numbers import (
+    NumberStatistic,
+    closeness_of_numbers,
+    spearman_of_numbers,
+    tau_b_of_numbers,
+)
 from judgec.stats.agreement.pair_statistic import CORRELATION
 from judgec.stats.agreement.rank_correlation import order_sums
-from judgec.stats.agreement.registry import STATISTICS, statistic_of_objective
+from judgec.stats.agreement.registry import KNOWN, statistic_of_objective
 from judgec.stats.agreement.statistic import SHARE, Statistic, TableStatistic, WeightedSum
 from judgec.stats.agreement.tables import rectangular_tables
 from judgec.stats.agreement.worst_case import kappa_parts, qwk_parts, tau_b_parts
+
+
+CutFit = Literal["qwk", "kappa", "exact", "accept", "balanced_accuracy"]
 
 
 def tau_b_shares(expert: IntArray, judge: IntArray, n_grades: int) -> FloatArray:
@@ -85,33 +95,58 @@ def _table(expert: IntArray, judge: IntArray, n_grades: int) -> FloatArray:
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
-    """One objective.
+class OfTables:
+    """An objective of grades or accepts, from tables of expert by judge.
 
     Args:
         bound: Its value from tables (..., k, k + 1), the last column counting unscored items.
         shares: Its per-item shares from expert positions, judge positions and the number of grades.
         bounds: Its smallest and largest value, or None.
-        of_accepts: True when it compares accepts, False for grades.
+        cuts: What cut points are fitted to for it. Tau-b is flat and jumps at ties: its are fitted to QWK.
     """
 
     bound: Callable[[FloatArray], FloatArray]
     shares: Callable[[IntArray, IntArray, int], FloatArray]
     bounds: tuple[float, float] | None
+    cuts: CutFit
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One objective: how it is computed where it is defined, and None where it is not.
+
+    All are to be maximized; an undefined value is 0, the worst value that of ``bounds``.
+
+    Args:
+        tables: Of labels that are grades.
+        numbers: Of labels on an interval scale; it counts unscored items against the judge.
+        of_accepts: True when it compares accepts.
+    """
+
+    tables: OfTables | None
+    numbers: Callable[[GradePairs], NumberStatistic] | None = None
     of_accepts: bool = False
 
 
+_ACCEPT = OfTables(worst_case.exact_bound, exact_shares, SHARE, "accept")
+
 OBJECTIVES: Mapping[str, Measure] = MappingProxyType(
     {
-        "tau_b": Measure(worst_case.tau_b_bound, tau_b_shares, CORRELATION),
-        "kappa": Measure(worst_case.kappa_bound, kappa_shares, CORRELATION),
-        "qwk": Measure(worst_case.qwk_bound, qwk_shares, None),
-        "exact": Measure(worst_case.exact_bound, exact_shares, SHARE),
-        "accept": Measure(worst_case.exact_bound, exact_shares, SHARE, of_accepts=True),
-        "balanced_accuracy": Measure(worst_case.balanced_accuracy_bound, balanced_accuracy_shares, SHARE),
+        "tau_b": Measure(OfTables(worst_case.tau_b_bound, tau_b_shares, CORRELATION, "qwk"), tau_b_of_numbers),
+        "kappa": Measure(OfTables(worst_case.kappa_bound, kappa_shares, CORRELATION, "kappa")),
+        "qwk": Measure(OfTables(worst_case.qwk_bound, qwk_shares, None, "qwk")),
+        "exact": Measure(OfTables(worst_case.exact_bound, exact_shares, SHARE, "exact")),
+        "accept": Measure(_ACCEPT, of_accepts=True),
+        "balanced_accuracy": Measure(
+            OfTables(worst_case.balanced_accuracy_bound, balanced_accuracy_shares, SHARE, "balanced_accuracy")
+        ),
+        "spearman": Measure(None, spearman_of_numbers),
+        "mae": Measure(None, closeness_of_numbers),
     }
 )
-"""Every objective by name; ``balanced_accuracy`` is of grades, ``accept`` is accept agreement."""
+"""Every objective by name; ``balanced_accuracy`` is of grades, ``accept`` is accept agreement, ``mae`` the mean absolute
+error as a share of the range and below 0, so that less is more.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +169,20 @@ class Objective:
         """True when a term compares accepts, which need a threshold."""
         return any(OBJECTIVES[name].of_accepts for _, name in self.terms)
 
+    def require(self, *, interval: bool) -> None:
+        """Make sure that every term is defined on such labels.
+
+        Raises:
+            UserError: One is not.
+        """
+        valid = [name for name, one in OBJECTIVES.items() if _defined(one, interval=interval)]
+        if strange := [name for _, name in self.terms if name not in valid]:
+            level = "an interval scale" if interval else "a scale of grades"
+            raise UserError(
+                f"objective {self.name}: {', '.join(strange)} is not defined on {level}; valid there are "
+                f"{', '.join(valid)} and sums of these. Name one of them with --objective."
+            )
+
     def statistic(self, compared: GradePairs) -> Statistic:
         """The objective of one judge, for intervals and paired differences; never NaN."""
         parts = tuple((weight, _term(name, compared)) for weight, name in self.terms)
@@ -152,7 +201,11 @@ class Objective:
             known = expert != UNLABELLED
             if known.any():
                 scale = known.size / known.sum()
-                total[known] += weight * scale * measure.shares(expert[known], judge[known], n_grades)
+                if compared.interval and measure.numbers is not None:
+                    shares = measure.numbers(compared.where(known)).shares
+                else:
+                    shares = _of_tables(name).shares(expert[known], judge[known], n_grades)
+                total[known] += weight * scale * shares
         return total
 
 
@@ -191,10 +244,35 @@ def _columns(measure: Measure, compared: GradePairs) -> tuple[IntArray, IntArray
     return compared.expert, compared.judge, compared.n_grades
 
 
-def _term(name: str, compared: GradePairs) -> TableStatistic:
+def _defined(measure: Measure, *, interval: bool) -> bool:
+    return measure.of_accepts or (measure.numbers if interval else measure.tables) is not None
+
+
+def _of_tables(name: str) -> OfTables:
+    tables = OBJECTIVES[name].tables
+    if tables is None:
+        raise ValueError(f"objective {name}: grades; it is of numbers on an interval scale. Ask ``require`` first.")
+    return tables
+
+
+def cut_fit(name: str) -> CutFit:
+    """What cut points between grades are fitted to for an objective.
+
+    Raises:
+        ValueError: It has none, as it is of numbers alone.
+    """
+    return _of_tables(name).cuts
+
+
+def _term(name: str, compared: GradePairs) -> Statistic:
     measure = OBJECTIVES[name]
     expert, judge, n_grades = _columns(measure, compared)
     known = expert != UNLABELLED
+    if compared.interval and not measure.of_accepts:
+        if measure.numbers is None:
+            raise ValueError(f"objective {name}: numbers; it is of grades. Ask ``require`` first.")
+        return measure.numbers(compared.where(known))
+    measured = _of_tables(name)
     tables = rectangular_tables(
         expert[known],
         np.where(judge == UNSCORED, n_grades, judge)[known],
@@ -202,10 +280,10 @@ def _term(name: str, compared: GradePairs) -> TableStatistic:
         (n_grades, n_grades + 1),
         n_clusters=compared.n_clusters,
     )
-    return TableStatistic(tables.astype(np.float64), measure.bound, measure.bounds)
+    return TableStatistic(tables.astype(np.float64), measured.bound, measured.bounds)
 
 
 def statistics_of(objective: str) -> list[str]:
     """The report's statistics that an objective is made of; exact agreement where it has none of its own there."""
     terms = [statistic_of_objective(name) for _, name in parse_objective(objective).terms]
-    return [name for name in terms if name in STATISTICS] or ["exact"]
+    return [name for name in terms if name in KNOWN] or ["exact"]

@@ -72,12 +72,17 @@ def of_accepts(formula: Callable[[NumberArray], FloatArray], bounds: tuple[float
     return lambda r: _of_table(r, r.expert_accept, r.judge_accept, 2, formula, bounds)
 
 
+def clusters_of(ratings: GradePairs) -> tuple[IntArray, int]:
+    """Codes of the clusters that a statistic of scores resamples, and how many there are."""
+    most = max(20, min(1000, MOST_SIGNS // ratings.n_grades)) if ratings.interval else 1000
+    return coarse_clusters(ratings.cluster, ratings.n_clusters, most)
+
+
 def of_score(build: Callable[..., Statistic]) -> Make:
     """A statistic of the judge's score beside the experts' grades."""
 
     def make(ratings: GradePairs) -> Statistic:
-        most = max(20, min(1000, MOST_SIGNS // ratings.n_grades)) if ratings.interval else 1000
-        cluster, n_clusters = coarse_clusters(ratings.cluster, ratings.n_clusters, most)
+        cluster, n_clusters = clusters_of(ratings)
         return build(ratings.order, ratings.score, cluster, n_clusters=n_clusters)
 
     return make

@@ -59,7 +59,13 @@ Missing = Annotated[
 ]
 LabelScale = Annotated[
     Mapping[str, object] | None,
-    Option("grades (worst first), meanings, accept_at, name; else the datasheet's.", python_only=True, project="scale"),
+    Option(
+        "Labels are any numbers from 1 to 5, such as means of raters: an interval scale. Default: the datasheet's.",
+        metavar="1..5",
+        commas=True,
+        python="grades (worst first), level, meanings, accept_at, name",
+        project="scale",
+    ),
 ]
 Epsilon = Annotated[
     float,
