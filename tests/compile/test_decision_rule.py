@@ -7,12 +7,12 @@ import pytest
 
 from judgec.compile.calibrate import fit_calibrator, fit_out_of_fold
 from judgec.compile.calibrate_choice import Data
-from judgec.compile.decision_rule import SMOOTH, fit_cuts, fit_sureness, shares_of, value_of_tables
+from judgec.compile.decision_rule import fit_cuts, fit_sureness, shares_of, value_of_tables
 from judgec.raters.decision import DecisionRule, above
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.scale import ACCEPT_SCALE, Scale
 from judgec.stats.agreement.kappa import exact_table, kappa_table, qwk_table
-from judgec.stats.agreement.objective import OBJECTIVES, parse_objective
+from judgec.stats.agreement.objective import OBJECTIVES, cut_fit, parse_objective
 from judgec.stats.agreement.tables import contingency
 
 FIVE = Scale(grades=(1, 2, 3, 4, 5), accept_at=4)
@@ -81,7 +81,9 @@ def test_value_of_any_tables_is_the_objectives_own_bound_and_0_where_it_is_undef
     tables[60:120] *= rng.integers(0, 2, (60, 1, 4))  # and that no judge used
     tables[120] = 0
     tables[121] = np.diag([0, 7, 0, 0])
-    by_definition = OBJECTIVES[SMOOTH.get(name, name)].bound(np.concatenate([tables, np.zeros((500, 4, 1))], axis=-1))
+    measured = OBJECTIVES[cut_fit(name)].tables
+    assert measured is not None
+    by_definition = measured.bound(np.concatenate([tables, np.zeros((500, 4, 1))], axis=-1))
     assert value_of_tables(tables, shares_of(parse_objective(name), None)) == pytest.approx(by_definition, abs=1e-12)
 
 

@@ -8,9 +8,9 @@ from typing import Any  # scikit-learn has no types
 import numpy as np
 import sklearn
 from numpy.typing import NDArray
-from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.isotonic import IsotonicRegression
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from threadpoolctl import threadpool_limits
 
 from judgec.compile.calibrate_choice import Data, Key, TrainingRows, choose, fit_accept_threshold
@@ -23,6 +23,7 @@ from judgec.raters.calibrator import (
     Steps,
     above_cuts,
     join_columns,
+    number_columns,
     standardize,
 )
 from judgec.raters.forest import Forest
@@ -41,6 +42,7 @@ VERDICT_C = 1.0  # one to four columns need hardly any
 VERDICT_RELIEF = 3.0  # squared: how much less a verdict column's coefficient is penalized than evidence's
 CONSTANT = 1e-12  # spread below which a column is taken to be constant
 SHARE_UNITS = 840  # leaves count shares in these: whole numbers for up to eight annotators
+SCORE_UNITS = 1_000_000  # the same of a regression: its mean is kept to so many parts of the range
 PSEUDO_LABELS = 0.5  # added to each grade (Krichevsky-Trofimov): one without examples keeps some mass
 MIRRORED: tuple[Family, ...] = ("mirrored", "mirrored_mix")  # compete where two answers are compared
 VERSIONS = {"scikit-learn": sklearn.__version__, "numpy": np.__version__}
@@ -138,7 +140,9 @@ def fit_out_of_fold(
     usable = _usable(everything, names)
     data = everything.rows(usable)
     if objective is None:
-        objective = parse_objective("kappa" if data.nominal or data.n_grades == 2 else "tau_b")
+        objective = parse_objective(
+            "kappa" if data.nominal or (data.n_grades == 2 and not data.scale.interval) else "tau_b"
+        )
 
     def fit(part: Data, source: Source) -> Iterable[tuple[Key, Calibrator]]:
         return _fit_once(part, source, seed, TREES_IN_FOLDS, _families(source, data), {} if known is None else known)
@@ -165,7 +169,10 @@ def fit_out_of_fold(
         chances = acceptability(chosen.probabilities, scale)
         facts["accept_threshold"] = fit_accept_threshold(chances, data.accept, data.cluster)
     of_grade = chosen.probabilities[np.arange(len(chosen.grade)), chosen.grade]
-    facts["sureness"] = fit_sureness(of_grade, (chosen.grade == data.target).astype(np.int64))
+    if scale.interval:
+        of_grade = np.full(len(of_grade), np.nan)
+    else:
+        facts["sureness"] = fit_sureness(of_grade, (chosen.grade == data.target).astype(np.int64))
     calibrator = fitted.model_copy(update=facts)
     said.probabilities[usable] = chosen.probabilities
     said.grade[usable] = chosen.grade
@@ -189,7 +196,7 @@ def fit_stack(
     """
     nothing = np.full(len(target), UNLABELLED, dtype=np.int64)
     data = Data(None, columns, target, nothing, scale, nothing, shares=shares)
-    family: Family = "multinomial" if data.nominal else "ordinal"
+    family: Family = "ridge" if scale.interval else "multinomial" if data.nominal else "ordinal"
     with threadpool_limits(limits=1, user_api="blas"):
         ((_, fitted),) = _fit_source(data, "evidence", 0, 0, (family,), c=1.0 / (STACK_PENALTY * len(target)))
     return fitted.model_copy(
@@ -218,6 +225,9 @@ def _usable(data: Data, names: Sequence[str]) -> NDArray[np.bool_]:
 
 def _families(source: Source, data: Data) -> tuple[Family, ...]:
     """What competes within a source, simplest first: equal losses go to the simpler one."""
+    if data.scale.interval:
+        alone: tuple[Family, ...] = ("prior",) if data.verdicts is None else ()
+        return ("none", "isotonic", "ridge") if source == "lm" else (*alone, "ridge", "trees")
     linear: tuple[Family, ...] = ("multinomial",) if data.nominal else ("ordinal", "multinomial")
     if data.n_grades == 2 and not data.nominal:
         linear = ("ordinal",)  # with one cut the two are the same model
@@ -263,6 +273,9 @@ def _fit_source(
         smoothing=k * PSEUDO_LABELS / (n + k * PSEUDO_LABELS),
         feature_names=() if source == "lm" or data.evidence is None else ("",) * data.evidence.shape[1],
     )
+    if data.scale.interval:
+        yield from _regressions(data, source, blank, (seed, trees), families, c)
+        return
     columns = join_columns(source, data.verdicts, data.read_by(source))
     center, spread = columns.mean(axis=0), columns.std(axis=0)
     spread[spread < CONSTANT] = 0.0
@@ -289,6 +302,42 @@ def _fit_source(
             parts = _mirrored(columns, training_rows, data.scale)
         if family in {"trees", "mix", "mirrored_mix"}:
             parts["forest"] = forest
+        yield (source, family), blank.model_copy(update={"family": family, **parts})
+
+
+def _regressions(
+    data: Data,
+    source: Source,
+    blank: Calibrator,
+    seed_and_trees: tuple[int, int],
+    families: tuple[Family, ...],
+    c: float | None,
+) -> Iterator[tuple[Key, Calibrator]]:
+    """Each regression of the score fitted to what the raters gave on average."""
+    seed, trees = seed_and_trees
+    values, truth = data.scale.values, data.truth
+    columns = number_columns(source, data.verdicts, data.read_by(source), values)
+    n_verdict = int(source != "evidence")
+    for family in families:
+        parts: dict[str, object] = {} if family in {"none", "prior"} else {"values": values}
+        if family == "isotonic":
+            model = IsotonicRegression(out_of_bounds="clip").fit(columns[:, 0], truth)
+            x, y = (tuple(map(float, ends)) for ends in (model.X_thresholds_, model.y_thresholds_))
+            parts["steps"] = (Steps(cut=1, x=x, y=y),)
+        if family == "ridge":
+            center, spread = columns.mean(axis=0), columns.std(axis=0)
+            spread[spread < CONSTANT] = 0.0
+            relief = np.ones(columns.shape[1])
+            relief[:n_verdict] = VERDICT_RELIEF
+            scaled = standardize(columns, center, spread, n_verdict) * relief
+            model = Ridge(alpha=1.0 / (c or (VERDICT_C if source == "lm" else EVIDENCE_C))).fit(scaled, truth)
+            weights = tuple(map(float, model.coef_ * relief))
+            linear = Linear(coefficients=(weights,), intercepts=(float(model.intercept_),), classes=(0,))
+            parts |= {"linear": linear, "center": tuple(map(float, center)), "spread": tuple(map(float, spread))}
+        if family == "trees":
+            share = (truth - values[0]) / (values[-1] - values[0])
+            forest = ExtraTreesRegressor(trees, min_samples_leaf=LEAF, random_state=seed).fit(columns, share)
+            parts["forest"] = forest_arrays([one.tree_ for one in forest.estimators_], np.arange(2), 2, SCORE_UNITS)
         yield (source, family), blank.model_copy(update={"family": family, **parts})
 
 
@@ -400,7 +449,10 @@ def forest_arrays(trees: Sequence[Any], classes: IntArray, n_grades: int, units:
         rows = np.cumsum(leaf) - 1 + sum(map(len, counts))
         right += np.where(leaf, rows, tree.children_right + start).tolist()
         own = np.zeros((int(leaf.sum()), n_grades), dtype=np.int64)
-        own[:, classes] = np.rint(tree.value[leaf, 0] * tree.weighted_n_node_samples[leaf, None] * units)
+        value = tree.value[leaf, 0]
+        if value.shape[1] == 1:  # of a regression of shares of the range: what lies below and above
+            value = np.concatenate([1.0 - value, value], axis=1)
+        own[:, classes] = np.rint(value * tree.weighted_n_node_samples[leaf, None] * units)
         counts.append(own)
     return Forest(
         roots=tuple(roots),

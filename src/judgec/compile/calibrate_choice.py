@@ -8,14 +8,14 @@ import numpy as np
 from judgec.compile.decision_rule import fit_cuts
 from judgec.raters.calibrator import Calibrator, CalibratorChoice, Family, Source, above_cuts
 from judgec.raters.decision import DecisionRule, RuleName, stated_grades
-from judgec.raters.judge import acceptability
+from judgec.raters.judge import acceptability, accepted
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import UNLABELLED, FloatArray, IntArray
 from judgec.records.ratings import GradePairs
 from judgec.records.scale import Scale
 from judgec.records.tasks.spec import PAIR_GRADES
 from judgec.stats.agreement.kappa import kappa_table, qwk_table
-from judgec.stats.agreement.objective import Objective
+from judgec.stats.agreement.objective import Objective, parse_objective
 from judgec.stats.agreement.statistic import Statistic
 from judgec.stats.agreement.tables import contingency
 from judgec.stats.intervals.paired_gain import PairedGain, paired_gain
@@ -83,6 +83,12 @@ class Data:
         """The lowest accepted position where accepts follow from the grades, else None."""
         return None if self.own_accept else self.scale.accept_index
 
+    @property
+    def truth(self) -> FloatArray:
+        """What each row is worth in scale units, shape (n,): of shares their mean."""
+        values = np.array(self.scale.values)
+        return values[self.target] if self.shares is None else self.shares @ values
+
     def rows(self, keep: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> "Data":
         """The rows where ``keep`` is true."""
         return replace(
@@ -135,6 +141,7 @@ class Contender:
         grade: Positions, shape (n,).
         accept: 1 / 0, -1 where nobody said what is accepted, shape (n,).
         goal: What its cut points are fitted to, where it has any.
+        score: In scale units, shape (n,); None for what the grades stand for.
     """
 
     key: Key
@@ -142,6 +149,7 @@ class Contender:
     grade: IntArray
     accept: IntArray
     goal: Objective
+    score: FloatArray | None = None
 
 
 @dataclass(frozen=True)
@@ -189,6 +197,8 @@ def choose(data: Data, fit: Fit, objective: Objective, seed: int) -> Chosen:
     predicted = _out_of_fold(data, fit, fold)
     losses = {key: _loss(p, data) for key, p in predicted.items()}
     base = _incumbent_key(losses, data, by_lm=by_lm)
+    if data.scale.interval:
+        return _number(data, predicted, losses, objective)
     most = float(losses[base].mean())
     options = [
         one
@@ -212,6 +222,36 @@ def choose(data: Data, fit: Fit, objective: Objective, seed: int) -> Chosen:
         score = data.verdicts @ np.array(data.scale.values)
     cuts = _cuts(score, data, winner.goal, seed) if winner.rule in {"map", "cuts"} else ()
     return Chosen(winner.key, DecisionRule(name=winner.rule, cuts=cuts), table, predicted[winner.key], winner.grade)
+
+
+def _number(
+    data: Data, predicted: dict[Key, FloatArray], losses: dict[Key, FloatArray], objective: Objective
+) -> Chosen:
+    """What ships for labels on an interval scale: the score of a regression, or of the raw verdict.
+
+    The raw verdict is the incumbent, else the mean label. A regression replaces it when its squared error is lower by
+    more than one standard error (by query) and neither tau-b nor the mean absolute error falls behind; of several the
+    one with the lowest squared error ships.
+    """
+    values = np.array(data.scale.values)
+    options = []
+    for key, spread in predicted.items():
+        rule = DecisionRule(name="raw" if key == ("lm", "none") else "nearest")
+        grade = DecisionRule().grades(spread, data.scale)
+        options.append(Contender(key, rule.name, grade, accepted(spread, data.scale), objective, spread @ values))
+    base: Key = ("lm", "none") if data.verdicts is not None else ("evidence", "prior")
+    first = next(i for i, one in enumerate(options) if one.key == base)
+    rows = _table(options, first, losses, objective, data)
+
+    def better(i: int) -> bool:
+        gain, error = clustered_mean(losses[base] - losses[options[i].key], data.cluster)
+        return i != first and gain > error and not rows[i].guarded
+
+    able = [i for i in range(len(options)) if better(i)]
+    at = min(able, key=lambda i: rows[i].loss, default=first)
+    table = tuple(row.model_copy(update={"incumbent": i == first, "chosen": i == at}) for i, row in enumerate(rows))
+    winner = options[at]
+    return Chosen(winner.key, DecisionRule(name=winner.rule), table, predicted[winner.key], winner.grade)
 
 
 def decided_by_cuts(
@@ -291,7 +331,7 @@ def _table(
 ) -> list[CalibratorChoice]:
     """What each option is worth beside the incumbent."""
     statistics = [_statistic(one, objective, data) for one in options]
-    guards = [_guards(one.grade, data) for one in options]
+    guards = [_guards(one, data) for one in options]
     most = float(losses[options[first].key].mean())
     rows = []
     for one, statistic, guard in zip(options, statistics, guards, strict=True):
@@ -302,7 +342,7 @@ def _table(
                 family=one.key[1],
                 rule=one.rule,
                 loss=float(losses[one.key].mean()),
-                grade_error=float(_distance(one.grade, data).mean()),
+                grade_error=float(_distance(one, data).mean()),
                 value=statistic.point(),
                 gain=gain.value,
                 gain_error=gain.error,
@@ -320,7 +360,7 @@ def _winner(rows: list[CalibratorChoice], first: int) -> int:
 
 def _statistic(one: Contender, objective: Objective, data: Data) -> Statistic:
     _, code = np.unique(data.cluster, return_inverse=True)
-    score = np.array(data.scale.values)[one.grade]
+    score = np.array(data.scale.values)[one.grade] if one.score is None else one.score
     ratings = GradePairs(
         expert=data.target,
         judge=one.grade,
@@ -330,13 +370,17 @@ def _statistic(one: Contender, objective: Objective, data: Data) -> Statistic:
         cluster=code,
         values=data.scale.values,
         n_clusters=int(code.max()) + 1,
+        people=data.truth if data.scale.interval else None,
+        interval=data.scale.interval,
     )
     return objective.statistic(ratings)
 
 
-def _guards(grade: IntArray, data: Data) -> FloatArray:
-    """Kappa and, where grades have an order, QWK; undefined counts as 0."""
-    table = contingency(data.target, grade, data.n_grades)
+def _guards(one: Contender, data: Data) -> FloatArray:
+    """Kappa and, where grades have an order, QWK; of numbers tau-b and ``mae``; undefined counts as 0."""
+    if data.scale.interval:
+        return np.array([_statistic(one, parse_objective(name), data).point() for name in ("tau_b", "mae")])
+    table = contingency(data.target, one.grade, data.n_grades)
     values = [float(kappa_table(table))] + ([] if data.nominal else [float(qwk_table(table))])
     return np.array([0.0 if np.isnan(value) else value for value in values])
 
@@ -469,6 +513,9 @@ def _loss(probabilities: FloatArray, data: Data) -> FloatArray:
 
     Source: Epstein (1969), Journal of Applied Meteorology 8; Brier (1950), Monthly Weather Review 78.
     """
+    if data.scale.interval:
+        values = np.array(data.scale.values)
+        return np.asarray(((probabilities @ values - data.truth) / (values[-1] - values[0])) ** 2)
     if data.shares is not None:
         each = [_loss_to(probabilities, np.full(len(probabilities), g), data) for g in range(data.n_grades)]
         return np.asarray((np.stack(each, axis=1) * data.shares).sum(axis=1))
@@ -487,9 +534,11 @@ def _loss_to(probabilities: FloatArray, target: IntArray, data: Data) -> FloatAr
     return ranked
 
 
-def _distance(grade: IntArray, data: Data) -> FloatArray:
-    """Distance between the grade that would ship and the experts'; 0 or 1 on a nominal scale."""
-    apart = np.abs(grade - data.target)
+def _distance(one: Contender, data: Data) -> FloatArray:
+    """Distance between the grade that would ship and the experts', of numbers in their units; of classes 0 or 1."""
+    if one.score is not None:
+        return np.abs(one.score - data.truth)
+    apart = np.abs(one.grade - data.target)
     return np.asarray(apart > 0 if data.nominal else apart, dtype=np.float64)
 
 

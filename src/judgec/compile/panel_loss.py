@@ -29,13 +29,14 @@ def loss_out_of_fold(
         target: The experts' positions, shape (n_items, n_aspects), -1 where unlabelled.
         fold: Of each item, shape (n_items,).
         scale: The grades.
-        joint: The verdicts are a panel's.
+        joint: The verdicts are a panel's; those on an interval scale have one slope too.
 
     Returns:
         Shape (n_items, n_aspects); NaN where there is no label or no verdict.
     """
     nominal, ideal = scale.level == "nominal", _ideal(scale)
     loss = np.full(target.shape, np.nan)
+    joint = joint or scale.interval
     for number, one in enumerate(said):
         columns = one.probabilities @ ideal if joint else one.probabilities
         for j in range(target.shape[1]):

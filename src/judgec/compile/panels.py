@@ -31,6 +31,7 @@ from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.ratings import GradePairs
+from judgec.records.scale import Scale
 from judgec.report.numbers import objective_name
 from judgec.stats.agreement.objective import Objective
 from judgec.stats.intervals.paired_gain import PairedGain, standard_error
@@ -435,11 +436,14 @@ def _fitted(table: _Table, members: Sequence[str], kind: PanelKind, rows: IntArr
     if kind == "weighted":
         soft = [one for one in shares if one is not None]
         truth = np.stack(soft, axis=1) if soft else None
+        if table.bench.scale.interval:
+            given, truth = _two_ends(given, target, truth, table.bench.scale)
         weights = fit_weights(given, has, target, nominal=table.bench.scale.level == "nominal", shares=truth)
         kept = np.flatnonzero(weights > NO_WEIGHT * weights.max())
         shares = weights[kept] / weights[kept].sum()
         return Panel(kind=kind, members=tuple(members[i] for i in kept.tolist()), weights=tuple(map(float, shares)))
-    columns, names = member_columns(given, has), column_names(members, table.bench.scale)
+    numbers = table.bench.scale.values if table.bench.scale.interval else ()
+    columns, names = member_columns(given, has, numbers), column_names(members, table.bench.scale)
     stacks: dict[str, Calibrator] = {}
     for j, aspect in enumerate(table.bench.aspects):
         known = target[:, j] >= 0
@@ -447,6 +451,17 @@ def _fitted(table: _Table, members: Sequence[str], kind: PanelKind, rows: IntArr
         lessons = None if share is None else share[known]
         stacks[aspect] = fit_stack(columns[known, j], target[known, j], table.bench.scale, names, lessons)
     return Panel(kind=kind, members=tuple(members), stacks=stacks)
+
+
+def _two_ends(
+    given: FloatArray, target: IntArray, shares: FloatArray | None, scale: Scale
+) -> tuple[FloatArray, FloatArray]:
+    """Verdicts and labels on an interval scale as shares of its worst and best end."""
+    values = np.array(scale.values)
+    truth = values[target] if shares is None else shares @ values
+    parts = [(one - values[0]) / (values[-1] - values[0]) for one in (given @ values, truth)]
+    ends, wanted = (np.stack([1.0 - one, one], axis=-1) for one in parts)
+    return ends, wanted
 
 
 def fit_weights(
@@ -510,7 +525,9 @@ def _by_cuts(table: _Table, raw: Judgments) -> GradePairs:
             accept=part.experts.accept[known, j],
             own_accept=bench.own_accept,
         )
-        found = decided_by_cuts(data, raw.probabilities[known, j], table.objective, bench.seed) if known.size else None
+        found = None
+        if known.size and not bench.scale.interval:
+            found = decided_by_cuts(data, raw.probabilities[known, j], table.objective, bench.seed)
         if found is not None:
             grade[known, j], accept[known, j] = found
     return ratings_of(bench.dataset, part, replace(raw, grade=grade, accept=accept))

@@ -126,7 +126,7 @@ def verify(dataset: Dataset, judgments: Mapping[str, Judgments], resampling: Res
 
 
 def majority(dataset: Dataset, part: Part, target: IntArray) -> Judgments:
-    """The judge that always gives the grade most frequent among the train labels (of equals, the worst).
+    """The judge that always gives the most frequent grade of train (of equals, the worst), of numbers the median.
 
     Args:
         dataset: Whose train labels are counted.
@@ -135,7 +135,9 @@ def majority(dataset: Dataset, part: Part, target: IntArray) -> Judgments:
     """
     scale, n = dataset.labels.scale, len(part)
     accepts = dataset.train.experts.accept
-    grades = [int(np.bincount(column[column >= 0], minlength=len(scale.grades)).argmax()) for column in target.T]
+    counts = [np.bincount(column[column >= 0], minlength=len(scale.grades)) for column in target.T]
+    middle = [int(np.searchsorted(one.cumsum(), one.sum() / 2)) for one in counts]  # no number is more frequent
+    grades = middle if scale.interval else [int(one.argmax()) for one in counts]
     accept = [int((column[column >= 0]).mean() > 0.5) if (column >= 0).any() else UNSCORED for column in accepts.T]
     grade = np.tile(np.array(grades, dtype=np.int64), (n, 1))
     return Judgments(
@@ -146,7 +148,7 @@ def majority(dataset: Dataset, part: Part, target: IntArray) -> Judgments:
         score=np.array(scale.values)[grade],
         accept=np.tile(np.array(accept, dtype=np.int64), (n, 1)),
         confidence=np.full(grade.shape, np.nan),
-        rationale=("the most frequent grade of the train labels",) * n,
+        rationale=(f"the {'median' if scale.interval else 'most frequent grade'} of the train labels",) * n,
         unscored=(None,) * n,
     )
 

@@ -2,6 +2,7 @@
 out.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Self
 
@@ -9,14 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from judgec.raters.decision import DecisionRule, RuleName, Sureness
+from judgec.raters.decision import DecisionRule, RuleName, Sureness, spread_of
 from judgec.raters.forest import Forest
 from judgec.records.judgment import expected
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.record import FiniteRecord
 
 Source = Literal["lm", "evidence", "both"]
-Family = Literal["none", "prior", "isotonic", "ordinal", "multinomial", "trees", "mix", "mirrored", "mirrored_mix"]
+Family = Literal[
+    "none", "prior", "isotonic", "ordinal", "multinomial", "trees", "mix", "mirrored", "mirrored_mix", "ridge"
+]
 
 VERDICT_FLOOR = 0.01  # an LM that says "certain" is taken to mean 99 %
 OUTLIER = 3.0  # standard deviations at which a column is cut: unlike items must not dominate a linear score
@@ -112,7 +115,7 @@ class Calibrator(FiniteRecord):
         source: What it reads: the LM's verdict, the evidence, or both.
         family: ``none`` passes the verdict on, ``prior`` ignores it, ``mix`` is the mean of ``linear`` and
             ``forest``. ``mirrored`` and ``mirrored_mix`` are the same of pairs, with a ``linear`` that changes sides
-            when the answers do.
+            when the answers do. Of numbers ``isotonic``, ``ridge`` and ``trees`` are regressions of the score.
         n_grades: Grades on the scale.
         prior: Shares of the grades in training, smoothed.
         smoothing: Share of the uniform distribution in every fitted probability, so that none is 0.
@@ -130,6 +133,7 @@ class Calibrator(FiniteRecord):
         sureness: The probability that the grade is right, or None: then that of the grade as it is.
         accept_threshold: Accept when P(accept) reaches it; None where accepts follow from the grade.
         versions: Of the libraries that fitted it.
+        values: Of an interval scale what each position stands for; empty on a scale of grades.
     """
 
     source: Source
@@ -151,12 +155,14 @@ class Calibrator(FiniteRecord):
     sureness: Sureness | None = None
     accept_threshold: float | None = None
     versions: dict[str, str] = Field(default_factory=dict)
+    values: tuple[float, ...] = Field(default=(), exclude_if=lambda said: not said)
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
         verdict_columns = 0 if self.source == "evidence" else self.n_grades - 1
         width = verdict_columns + (0 if self.source == "lm" else len(self.feature_names))
-        needs_linear = self.family in {"ordinal", "multinomial", "mix", "mirrored", "mirrored_mix"}
+        width -= (self.n_grades - 2) * (self.source != "evidence" and self.of_numbers)  # one column, the score
+        needs_linear = self.family in {"ridge", "ordinal", "multinomial", "mix", "mirrored", "mirrored_mix"}
         needs_forest = self.family in {"trees", "mix", "mirrored_mix"}
         sound = (
             len(self.prior) == self.n_grades
@@ -164,8 +170,13 @@ class Calibrator(FiniteRecord):
             and (self.forest is not None or not needs_forest)
             and (not needs_linear or len(self.center) == len(self.spread) == width)
             and (self.linear is None or self.linear.fits(width, self.n_grades))
-            and (self.forest is None or self.forest.fits(width, self.n_grades))
-            and (self.family != "isotonic" or [s.cut for s in self.steps] == list(range(1, self.n_grades)))
+            and (self.forest is None or self.forest.fits(width, 2 if self.of_numbers else self.n_grades))
+            and (
+                self.family != "isotonic"
+                or [s.cut for s in self.steps] == list(range(1, 2 if self.of_numbers else self.n_grades))
+            )
+            and len(self.values) == self.n_grades * self.of_numbers
+            and (self.family != "ridge" or self.of_numbers)
             and (self.rule.name not in {"raw", "map"} or self.source != "evidence")
             and (len(self.rule.cuts) == (self.n_grades - 1) * (self.rule.name in {"map", "cuts"}))
             and list(self.rule.cuts) == sorted(self.rule.cuts)
@@ -173,6 +184,11 @@ class Calibrator(FiniteRecord):
         if not sound:
             raise ValueError("calibrator: parts that do not fit together; the calibration file is damaged.")
         return self
+
+    @property
+    def of_numbers(self) -> bool:
+        """True for a regression of the score, of an interval scale."""
+        return bool(self.values)
 
     def apply(self, verdicts: FloatArray | None, evidence: FloatArray | None, trace: Trace | None = None) -> FloatArray:
         """Probabilities of the experts' grades, shape (n_items, n_grades); rows sum to 1.
@@ -238,6 +254,8 @@ class Calibrator(FiniteRecord):
             return passed_on
         if self.family == "prior":
             return np.tile(np.array(self.prior), (n, 1))
+        if self.of_numbers:
+            return spread_of(self._numbers(verdicts, evidence, trace), np.array(self.values))
         if self.family == "isotonic" and verdicts is not None:
             return self._smooth(isotonic_probabilities(self.steps, verdicts))
         columns = join_columns(self.source, verdicts, evidence)
@@ -255,6 +273,25 @@ class Calibrator(FiniteRecord):
                 trace.reached = reached
         return self._smooth(np.mean(parts, axis=0))
 
+    def _numbers(self, verdicts: FloatArray | None, evidence: FloatArray | None, trace: Trace | None) -> FloatArray:
+        """The score that the regression predicts, shape (n_items,)."""
+        columns = number_columns(self.source, verdicts, evidence, self.values)
+        if self.family == "isotonic":
+            return np.asarray(np.interp(columns[:, 0], self.steps[0].x, self.steps[0].y))
+        if self.linear is not None:
+            n_verdict = int(self.source != "evidence")
+            scaled = standardize(columns, np.array(self.center), np.array(self.spread), n_verdict)
+            if trace is not None:
+                trace.scaled = scaled
+            terms = [scaled[:, i] * weight for i, weight in enumerate(self.linear.coefficients[0])]
+            return np.asarray(sum(terms, start=np.full(len(scaled), self.linear.intercepts[0])))
+        assert self.forest is not None  # the third of its families
+        reached = None if trace is None else np.empty((len(columns), len(self.forest.roots)), dtype=np.int32)
+        share = self.forest.probabilities(columns, reached)[:, 1]
+        if trace is not None:
+            trace.reached = reached
+        return np.asarray(self.values[0] + (self.values[-1] - self.values[0]) * share)
+
     def _smooth(self, probabilities: FloatArray) -> FloatArray:
         return (1.0 - self.smoothing) * probabilities + self.smoothing / self.n_grades
 
@@ -267,6 +304,18 @@ def join_columns(source: Source, verdicts: FloatArray | None, evidence: FloatArr
     if source != "evidence" and verdicts is not None:
         above = above_cuts(verdicts).clip(VERDICT_FLOOR, 1.0 - VERDICT_FLOOR)
         columns.append(np.log(above / (1.0 - above)))
+    if source != "lm" and evidence is not None:
+        columns.append(evidence)
+    return np.concatenate(columns, axis=1)
+
+
+def number_columns(
+    source: Source, verdicts: FloatArray | None, evidence: FloatArray | None, values: Sequence[float]
+) -> FloatArray:
+    """The columns that a regression of the score reads: the verdict's score, then the evidence."""
+    columns = []
+    if source != "evidence" and verdicts is not None:
+        columns.append(expected(verdicts, values)[:, None])
     if source != "lm" and evidence is not None:
         columns.append(evidence)
     return np.concatenate(columns, axis=1)

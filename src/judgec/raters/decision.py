@@ -133,6 +133,21 @@ def half_way(raw: Judgments, scale: Scale) -> int:
     return int((halves[..., 1:] & halves[..., :-1]).sum())
 
 
+def spread_of(numbers: FloatArray, values: FloatArray) -> FloatArray:
+    """Numbers on an interval scale as distributions of the two values beside them, so that each mean is the number.
+
+    Args:
+        numbers: Shape (n_items,); outside the scale its nearest end counts.
+        values: The values of the scale, rising, shape (n_grades,).
+    """
+    numbers = np.clip(numbers, values[0], values[-1])
+    low = np.clip(np.searchsorted(values, numbers, side="right") - 1, 0, len(values) - 2)
+    share = (numbers - values[low]) / (values[low + 1] - values[low])
+    out, rows = np.zeros((len(numbers), len(values))), np.arange(len(numbers))
+    out[rows, low], out[rows, low + 1] = 1.0 - share, share
+    return out
+
+
 def between_grades(verdicts: FloatArray) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Rows in which two neighbouring grades share the highest probability, shape (n_items,): a 4.5 on 1-5."""
     best = verdicts.argmax(axis=1)

@@ -43,6 +43,7 @@ _Observe = Callable[[IntArray, bool], Observed]
 
 Model = TypeVar("Model", bound=BaseModel)
 ADAPTER, ADAPTERS = "adapter", "adapters"  # the form of a prompt on a card, of jurors' prompts in a calibration
+ROUNDED = 1e-9  # by which a score may miss an accepted number
 EVEN_ODDS = 0.5  # the accept threshold of a judge that none was fitted for
 
 
@@ -305,7 +306,8 @@ class CompiledJudge:
             result.probabilities[scored, j] = spread
             result.grade[scored, j] = grade
             result.score[scored, j] = calibrator.score(spread, verdicts, values)
-            result.confidence[scored, j] = calibrator.sure(spread[np.arange(len(spread)), grade])
+            if not self.scale.interval:  # a number is never exactly right
+                result.confidence[scored, j] = calibrator.sure(spread[np.arange(len(spread)), grade])
             result.accept[scored, j] = decided(spread, grade, self.scale, calibrator)
         return result
 
@@ -511,6 +513,9 @@ def accepted(probabilities: FloatArray, scale: Scale, threshold: float | None = 
     """
     if scale.accept_index is None and threshold is None:
         return np.full(len(probabilities), UNSCORED, dtype=np.int64)
+    if threshold is None and scale.interval and scale.accept_index is not None:
+        least = scale.values[scale.accept_index] - ROUNDED
+        return (expected(probabilities, scale.values) >= least).astype(np.int64)
     return (acceptability(probabilities, scale) >= (EVEN_ODDS if threshold is None else threshold)).astype(np.int64)
 
 
@@ -523,7 +528,7 @@ def decided(spread: FloatArray, grade: IntArray, scale: Scale, calibrator: Calib
         scale: The grades.
         calibrator: What made them.
     """
-    if calibrator.rule.legacy or calibrator.accept_threshold is not None:
+    if scale.interval or calibrator.rule.legacy or calibrator.accept_threshold is not None:
         return accepted(spread, scale, calibrator.accept_threshold)
     if scale.accept_index is None:
         return np.full(len(grade), UNSCORED, dtype=np.int64)

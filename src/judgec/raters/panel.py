@@ -12,9 +12,9 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from judgec.raters.calibrator import VERDICT_FLOOR, Calibrator, above_cuts
-from judgec.raters.decision import DecisionRule
+from judgec.raters.decision import DecisionRule, nearest_grade
 from judgec.raters.pairwise import TIE, most_probable
-from judgec.records.judgment import NOT_ASKED, UNSCORED, Judgments
+from judgec.records.judgment import NOT_ASKED, UNSCORED, Judgments, expected
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.record import FiniteRecord
 from judgec.records.scale import Scale
@@ -46,7 +46,8 @@ class Panel(FiniteRecord):
     @model_validator(mode="after")
     def _fits(self) -> Self:
         of_stacks = all(
-            one.source == "evidence" and len(one.feature_names) == len(self.members) * (one.n_grades - 1)
+            one.source == "evidence"
+            and len(one.feature_names) == len(self.members) * (1 if one.of_numbers else one.n_grades - 1)
             for one in self.stacks.values()
         )
         sound = (
@@ -80,8 +81,8 @@ class Panel(FiniteRecord):
         if self.kind != "stack":
             spread[heard] = weighted_mean(given, has, np.array(self.weights or (1.0,) * len(self.members)))
         elif heard.any():
-            columns = member_columns(given, has)
             stacks = [self.stacks[aspect] for aspect in said[0].aspects]
+            columns = member_columns(given, has, stacks[0].values)
             spread[heard] = np.stack([one.apply(None, columns[:, j]) for j, one in enumerate(stacks)], axis=1)
         return spread
 
@@ -150,27 +151,34 @@ def weighted_mean(given: FloatArray, has: np.ndarray, weights: FloatArray) -> Fl
     return np.asarray(total / shares.sum(axis=0)[:, None, None])
 
 
-def member_columns(given: FloatArray, has: np.ndarray) -> FloatArray:
-    """What a stack reads: of each member the logits of P(grade >= j), member after member.
+def member_columns(given: FloatArray, has: np.ndarray, numbers: Sequence[float] = ()) -> FloatArray:
+    """What a stack reads: of each member the logits of P(grade >= j), of numbers its score, member after member.
 
     Args:
         given: Shape (n_members, n_items, n_aspects, n_grades); NaN where there is none.
         has: Which there are, shape (n_members, n_items); one an item at least.
+        numbers: The values of an interval scale.
 
     Returns:
-        Shape (n_items, n_aspects, n_members * (n_grades - 1)); a missing member has the mean of the others.
+        Shape (n_items, n_aspects, n_members * (n_grades - 1)), of numbers (n_items, n_aspects, n_members); a
+        missing member has the mean of the others.
     """
     members, items, aspects, k = given.shape
     rows = np.where(has[:, :, None, None], given, 1.0 / k).reshape(-1, k)
-    above = above_cuts(rows).clip(VERDICT_FLOOR, 1.0 - VERDICT_FLOOR)
-    logits = np.log(above / (1.0 - above)).reshape(members, items, aspects, k - 1)
+    if numbers:
+        logits = expected(rows, numbers).reshape(members, items, aspects, 1)
+    else:
+        above = above_cuts(rows).clip(VERDICT_FLOOR, 1.0 - VERDICT_FLOOR)
+        logits = np.log(above / (1.0 - above)).reshape(members, items, aspects, k - 1)
     others = weighted_mean(logits, has, np.ones(members))
     filled = np.where(has[:, :, None, None], logits, others)
-    return np.asarray(filled.transpose(1, 2, 0, 3).reshape(items, aspects, members * (k - 1)))
+    return np.asarray(filled.transpose(1, 2, 0, 3).reshape(items, aspects, -1))
 
 
 def column_names(members: Sequence[str], scale: Scale) -> tuple[str, ...]:
     """Names of ``member_columns``."""
+    if scale.interval:
+        return tuple(members)
     return tuple(f"{name} >= {grade}" for name in members for grade in scale.grades[1:])
 
 
@@ -188,6 +196,8 @@ def joint_grade(spread: FloatArray, scale: Scale) -> IntArray:
     """
     if {"a", "b", TIE} <= set(scale.grades):
         return most_probable(spread, scale)
+    if scale.interval:
+        return nearest_grade(spread.reshape(-1, spread.shape[-1]), scale).reshape(spread.shape[:-1])
     rule = DecisionRule(name="likeliest" if scale.level == "nominal" else "median")
     return rule.grades(spread.reshape(-1, spread.shape[-1]), scale).reshape(spread.shape[:-1])
 

@@ -101,16 +101,16 @@ class Scale(BaseModel):
         Where they are more than ``MOST_VALUES``, multiples of a thousandth of the range stand for them.
         """
         low, high = self.values[0], self.values[-1]
-        found = {low, high, *self.listed, *(float(one) for one in numbers if self._holds(one))}
+        listed = [float(grade) for grade in (*self.listed, *self.grades) if not isinstance(grade, str)]
+        found = {low, high, *listed, *(float(one) for one in numbers if self._holds(one))}
         if self.accept_at is not None and not isinstance(self.accept_at, str):
             found.add(self.accept_at)
-        found |= {float(grade) for grade in self.grades if not isinstance(grade, str)}
         if len(found) > MOST_VALUES:
             step = (high - low) / (MOST_VALUES - 1)
             found = {low + step * place for place in range(MOST_VALUES - 1)} | {high}
         grades = tuple(sorted(int(one) if one == int(one) else one for one in found))
-        listed = self.listed or (self.grades if len(self.grades) > ENDS else ())
-        return self.model_copy(update={"grades": grades, "listed": listed})
+        shown = self.listed or (self.grades if len(self.grades) > ENDS else ())
+        return self.model_copy(update={"grades": grades, "listed": shown})
 
     @property
     def values(self) -> tuple[float, ...]:

@@ -34,9 +34,13 @@ class Contributions:
         self._axis = axis
         self._ordinal = calibrator.ordinal
         self._linear = calibrator.linear
-        self._verdict_columns = 0 if calibrator.source == "evidence" else calibrator.n_grades - 1
+        self._numbers, span = calibrator.of_numbers, axis
+        width = 1 if self._numbers else calibrator.n_grades - 1
+        self._verdict_columns = 0 if calibrator.source == "evidence" else width
+        if self._numbers:
+            span = axis[[0, -1]]
         parts = (calibrator.linear is not None) + (calibrator.forest is not None)
-        self._weight = (1.0 - calibrator.smoothing) / max(parts, 1)
+        self._weight = (1.0 - (0.0 if self._numbers else calibrator.smoothing)) / max(parts, 1)
         ours = np.zeros((self._verdict_columns + len(topics), n_topics))
         ours[np.arange(len(topics)) + self._verdict_columns, topics] = 1.0
         self._order = self._verdict_columns + np.argsort(topics, kind="stable")
@@ -45,7 +49,7 @@ class Contributions:
             self._coefficients = np.array(calibrator.linear.coefficients)
         self._leaves: list[NDArray[np.float32] | None] = []
         if calibrator.forest is not None:
-            by_leaf = (calibrator.forest.path_steps(axis, len(ours)) @ ours).T
+            by_leaf = (calibrator.forest.path_steps(span, len(ours)) @ ours).T
             self._leaves = [leaves.astype(np.float32) if leaves.any() else None for leaves in by_leaf]
 
     def of(self, trace: Trace, rows: IntArray) -> FloatArray:
@@ -72,7 +76,10 @@ class Contributions:
         start = np.array(self._linear.intercepts)
         # einsum stays in one thread: for matrices this small, those of a BLAS cost many times what they save.
         logits = np.einsum("nc,sc->ns", scaled, self._coefficients) + start
-        slopes = self._cut_slopes(logits, start) if self._ordinal else self._class_slopes(logits, start)
+        if self._numbers:
+            slopes = np.ones(logits.shape)
+        else:
+            slopes = self._cut_slopes(logits, start) if self._ordinal else self._class_slopes(logits, start)
         terms = scaled * np.einsum("ns,sc->nc", slopes, self._coefficients)
         out = np.zeros((len(scaled), self._n_topics))
         out[:, self._topics] = np.add.reduceat(terms[:, self._order], self._starts, axis=1)

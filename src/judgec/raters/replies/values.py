@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from judgec.labels.rows.ranges import Range
-from judgec.raters.decision import stated_grades
+from judgec.raters.decision import spread_of, stated_grades
 from judgec.raters.replies.fields import Verdict, read_grade, value_in
 from judgec.raters.replies.said import UnreadableReplyError, short
 from judgec.records.label import FloatArray
@@ -102,9 +102,5 @@ def _distribution(given: Mapping[str, object], scale: Scale) -> FloatArray | Non
 
 def _shared(number: float, scale: Scale) -> FloatArray:
     """A number within the scale shared between the two neighbouring grades, so that its mean is kept."""
-    values = np.array(scale.values)
-    low = min(max(int(np.searchsorted(values, number, side="right")) - 1, 0), len(values) - 2)
-    share = (number - values[low]) / (values[low + 1] - values[low])
-    spread = np.zeros(len(values))
-    spread[low], spread[low + 1] = 1.0 - share, share
+    spread: FloatArray = spread_of(np.array([number]), np.array(scale.values))[0]
     return spread

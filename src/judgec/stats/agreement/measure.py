@@ -227,8 +227,8 @@ def _bland_altman(graders: Sequence[GradePairs], beside: Sequence[GradePairs]) -
         if not len(r.expert) or (beside and not len(compared_rows("exact", beside[number]).expert)):
             continue
         values = np.array(r.values)
-        both = (r.given, r.score) if r.interval else (values[r.expert], values[r.judge])
-        three = bland_altman(*both, r.cluster, n_clusters=r.n_clusters)
+        people, judge = (r.given, r.score) if r.interval else (values[r.expert], values[r.judge])
+        three = bland_altman(people, judge, r.cluster, n_clusters=r.n_clusters)
         bias = three[0].point() if r.people is None or r.interval else _bias(r, values)
         limits.append([bias, *(part.point() for part in three[1:])])
         weights.append(float((grader.expert != UNLABELLED).sum()))

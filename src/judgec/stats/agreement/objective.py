@@ -31,7 +31,6 @@ from judgec.stats.agreement.statistic import SHARE, Statistic, TableStatistic, W
 from judgec.stats.agreement.tables import rectangular_tables
 from judgec.stats.agreement.worst_case import kappa_parts, qwk_parts, tau_b_parts
 
-
 CutFit = Literal["qwk", "kappa", "exact", "accept", "balanced_accuracy"]
 
 
@@ -144,8 +143,8 @@ OBJECTIVES: Mapping[str, Measure] = MappingProxyType(
         "mae": Measure(None, closeness_of_numbers),
     }
 )
-"""Every objective by name; ``balanced_accuracy`` is of grades, ``accept`` is accept agreement, ``mae`` the mean absolute
-error as a share of the range and below 0, so that less is more.
+"""Every objective by name; ``balanced_accuracy`` is of grades, ``accept`` is accept agreement, ``mae`` minus the mean
+absolute error as a share of the range.
 """
 
 

@@ -1,7 +1,8 @@
 """Objectives of numbers on an interval scale, with unscored items counted against the judge.
 
 An unscored item is taken to be as wrong as can be: it loses every comparison with another item, and is off by the whole
-way to the farther end of the scale. So leaving one more item unscored never pays.
+way to the farther end of the scale. So leaving one more item unscored does not pay, but for a thousandth where people
+gave many equal numbers.
 """
 
 from collections.abc import Callable

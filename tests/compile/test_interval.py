@@ -1,0 +1,48 @@
+"""The calibrator of labels on an interval scale: a regression of the score, chosen by squared error out of fold."""
+
+import numpy as np
+
+from judgec.compile.calibrate import fit_calibrator
+from judgec.raters.calibrator import Calibrator
+from judgec.raters.decision import spread_of
+from judgec.records.scale import Scale
+
+
+def fitted(seed: int, *, learned: bool) -> tuple[Calibrator, np.ndarray, np.ndarray, Scale]:
+    rng = np.random.default_rng(seed)
+    truth = np.round(1 + 4 * rng.random(240), 2)
+    scale = Scale(level="interval", grades=(1, 5)).with_values(truth.tolist())
+    values = np.array(scale.values)
+    said = np.clip(0.4 * truth + 0.4 + 0.2 * rng.random(240), 1, 5) if learned else 1 + 4 * rng.random(240)
+    target = np.searchsorted(values, truth).astype(np.int64)
+    found = fit_calibrator(
+        verdicts=spread_of(said, values), evidence=None, target=target, cluster=np.arange(240) // 4, scale=scale
+    )
+    return found, said, truth, scale
+
+
+def test_fit_calibrator_of_a_judge_in_other_units_halves_its_error_and_keeps_its_order() -> None:
+    found, said, truth, scale = fitted(0, learned=True)
+    assert found.family in {"ridge", "isotonic"}
+    values = np.array(scale.values)
+    verdicts = spread_of(said, values)
+    score = found.score(found.apply(verdicts, None), verdicts, values)
+    assert np.abs(score - truth).mean() < 0.5 * np.abs(said - truth).mean()
+    order = np.argsort(said)
+    assert (np.diff(score[order]) >= -1e-9).all()
+    again = Calibrator.model_validate_json(found.model_dump_json())
+    np.testing.assert_array_equal(again.apply(verdicts, None), found.apply(verdicts, None))
+
+
+def test_fit_calibrator_table_compares_the_regressions_with_the_raw_verdict() -> None:
+    found = fitted(1, learned=True)[0]
+    assert {one.family for one in found.choices} == {"none", "isotonic", "ridge"}
+    assert [one.family for one in found.choices if one.incumbent] == ["none"]
+    shipped = next(one for one in found.choices if one.chosen)
+    assert shipped.loss == min(one.loss for one in found.choices if not one.guarded)
+
+
+def test_spread_of_keeps_each_number_as_its_mean() -> None:
+    values = np.array([0.0, 0.1, 0.7, 1.0])
+    numbers = np.array([0.0, 0.05, 0.4, 0.7, 0.99, 1.0])
+    np.testing.assert_allclose(spread_of(numbers, values) @ values, numbers, atol=1e-15)
