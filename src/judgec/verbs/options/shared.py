@@ -63,7 +63,6 @@ LabelScale = Annotated[
         "Labels are any numbers from 1 to 5, such as means of raters: an interval scale. Default: the datasheet's.",
         metavar="1..5",
         commas=True,
-        python="grades (worst first), level, meanings, accept_at, name",
         project="scale",
     ),
 ]
