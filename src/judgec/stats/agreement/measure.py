@@ -20,7 +20,7 @@ NO_ACCEPTS = "nobody's accept or reject is known"
 NOTHING_SCORED = "no row has both an expert's grade and a judgment"
 ONE_ROW = "limits of agreement need two rows"
 NO_ORDER = "the classes have no order"
-NO_CLASSES = "labels on an interval scale are numbers, of which no two need be the same; tau_b and mae compare these"
+NO_CLASSES = "labels on an interval scale are numbers, of which no two need be the same; tau-b and mae compare these"
 NOT_BINARY = "the labels are not binary"
 ONE_CLASS = "all labels are of one class"
 
