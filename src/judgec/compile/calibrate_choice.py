@@ -16,7 +16,7 @@ from judgec.records.scale import Scale
 from judgec.records.tasks.spec import PAIR_GRADES
 from judgec.stats.agreement.kappa import kappa_table, qwk_table
 from judgec.stats.agreement.objective import Objective, parse_objective
-from judgec.stats.agreement.statistic import Statistic
+from judgec.stats.agreement.statistic import Statistic, WeightedSum
 from judgec.stats.agreement.tables import contingency
 from judgec.stats.intervals.paired_gain import PairedGain, paired_gain
 
@@ -198,7 +198,7 @@ def choose(data: Data, fit: Fit, objective: Objective, seed: int) -> Chosen:
     losses = {key: _loss(p, data) for key, p in predicted.items()}
     base = _incumbent_key(losses, data, by_lm=by_lm)
     if data.scale.interval:
-        return _number(data, predicted, losses, objective)
+        return _number(data, fold, predicted, losses, objective)
     most = float(losses[base].mean())
     options = [
         one
@@ -225,13 +225,15 @@ def choose(data: Data, fit: Fit, objective: Objective, seed: int) -> Chosen:
 
 
 def _number(
-    data: Data, predicted: dict[Key, FloatArray], losses: dict[Key, FloatArray], objective: Objective
+    data: Data, fold: IntArray, predicted: dict[Key, FloatArray], losses: dict[Key, FloatArray], objective: Objective
 ) -> Chosen:
     """What ships for labels on an interval scale: the score of a regression, or of the raw verdict.
 
     The raw verdict is the incumbent, else the mean label. A regression replaces it when its squared error is lower by
     more than one standard error (by query) and neither tau-b nor the mean absolute error falls behind; of several the
-    one with the lowest squared error ships.
+    one with the lowest squared error ships. Ranks are compared within each fold: the lines that folds fit differ by a
+    little, which would put equal verdicts of two folds in an order, and in the wrong one (a fold of high labels is
+    predicted from low ones).
     """
     values = np.array(data.scale.values)
     options = []
@@ -241,7 +243,7 @@ def _number(
         options.append(Contender(key, rule.name, grade, accepted(spread, data.scale), objective, spread @ values))
     base: Key = ("lm", "none") if data.verdicts is not None else ("evidence", "prior")
     first = next(i for i, one in enumerate(options) if one.key == base)
-    rows = _table(options, first, losses, objective, data)
+    rows = _table(options, first, losses, objective, data, fold)
 
     def better(i: int) -> bool:
         gain, error = clustered_mean(losses[base] - losses[options[i].key], data.cluster)
@@ -327,11 +329,16 @@ def _incumbent_key(losses: dict[Key, FloatArray], data: Data, *, by_lm: bool) ->
 
 
 def _table(
-    options: list[Contender], first: int, losses: dict[Key, FloatArray], objective: Objective, data: Data
+    options: list[Contender],
+    first: int,
+    losses: dict[Key, FloatArray],
+    objective: Objective,
+    data: Data,
+    fold: IntArray | None = None,
 ) -> list[CalibratorChoice]:
-    """What each option is worth beside the incumbent."""
-    statistics = [_statistic(one, objective, data) for one in options]
-    guards = [_guards(one, data) for one in options]
+    """What each option is worth beside the incumbent; where folds are given, on average within them."""
+    statistics = [_statistic(one, objective, data, fold) for one in options]
+    guards = [_guards(one, data, fold) for one in options]
     most = float(losses[options[first].key].mean())
     rows = []
     for one, statistic, guard in zip(options, statistics, guards, strict=True):
@@ -358,7 +365,7 @@ def _winner(rows: list[CalibratorChoice], first: int) -> int:
     return max(better, key=lambda i: (round(rows[i].gain, 9), -rows[i].loss), default=first)
 
 
-def _statistic(one: Contender, objective: Objective, data: Data) -> Statistic:
+def _statistic(one: Contender, objective: Objective, data: Data, fold: IntArray | None = None) -> Statistic:
     _, code = np.unique(data.cluster, return_inverse=True)
     score = np.array(data.scale.values)[one.grade] if one.score is None else one.score
     ratings = GradePairs(
@@ -373,13 +380,16 @@ def _statistic(one: Contender, objective: Objective, data: Data) -> Statistic:
         people=data.truth if data.scale.interval else None,
         interval=data.scale.interval,
     )
-    return objective.statistic(ratings)
+    if fold is None:
+        return objective.statistic(ratings)
+    parts = [fold == number for number in np.unique(fold)]
+    return WeightedSum(tuple((float(part.mean()), objective.statistic(ratings.where(part))) for part in parts))
 
 
-def _guards(one: Contender, data: Data) -> FloatArray:
+def _guards(one: Contender, data: Data, fold: IntArray | None) -> FloatArray:
     """Kappa and, where grades have an order, QWK; of numbers tau-b and ``mae``; undefined counts as 0."""
     if data.scale.interval:
-        return np.array([_statistic(one, parse_objective(name), data).point() for name in ("tau_b", "mae")])
+        return np.array([_statistic(one, parse_objective(name), data, fold).point() for name in ("tau_b", "mae")])
     table = contingency(data.target, one.grade, data.n_grades)
     values = [float(kappa_table(table))] + ([] if data.nominal else [float(qwk_table(table))])
     return np.array([0.0 if np.isnan(value) else value for value in values])

@@ -147,7 +147,7 @@ class CompileSettings:
         prompts: Instructions of the user that compete with it, by name.
         weighs: What a preference judge is told to weigh.
         folds: In how many folds everything is tested, 1 for a single split; None for the family's mode, and before its
-            first version five below 40 queries (below 150 where ``asks_once``).
+            first version five below 40 queries (below 150 where ``asks_once``), of numbers on an interval scale one.
         consensus: Of annotators who differ, on what the judge learns from.
         log_traces: Whether MLflow gets the test items on which judge and experts differ as traces, with their texts.
         source: How the labels were read, for the report: what ``read_labels`` was given.

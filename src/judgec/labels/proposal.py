@@ -9,7 +9,7 @@ from datetime import date
 
 from judgec.errors import InputError, UserError
 from judgec.labels.rows.conversations import columns_with, holding, with_turns
-from judgec.labels.rows.grades import one_class, position_of
+from judgec.labels.rows.grades import interval_of, one_class, position_of
 from judgec.labels.rows.label_cells import label_cells, spellings, strays
 from judgec.labels.rows.modes import with_modes
 from judgec.labels.rows.panel import judges_among
@@ -1202,6 +1202,9 @@ def _scale(look: _Look, sheet: Datasheet, said: UserChoices) -> tuple[Scale | No
     if spec.name == "relevance" and not any(isinstance(grade, str) for grade in grades):
         position = len(grades) // 2
     at = ONE_TO_FIVE_ACCEPT if grades == ONE_TO_FIVE else grades[position]
+    if not legend and not said.rounded and (ends := interval_of(used)):
+        whole = Scale(name=_named(look), level="interval", grades=ends, accept_at=_beside_accept(look, grades))
+        return _threshold(whole, said), f"{len(used)} different numbers, some no whole ones, as seen"
     scale = Scale(name=_named(look), grades=grades, accept_at=_beside_accept(look, grades) or at)
     if not legend:
         scale = scale.model_copy(update={"meanings": spec.meanings_of(scale)})
@@ -1285,7 +1288,7 @@ def _threshold(scale: Scale, said: UserChoices) -> Scale:
         return scale
     if (position := position_of(at, scale)) is None:
         raise UserError(f"--accept-at {at}: not a grade; the grades are {listed(scale.grades)}. Give one of them.")
-    return scale.model_copy(update={"accept_at": scale.grades[position]})
+    return scale.model_copy(update={"accept_at": at if scale.interval else scale.grades[position]})
 
 
 def _named(look: _Look) -> str:

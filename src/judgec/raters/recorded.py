@@ -792,7 +792,7 @@ def _verdicts(
             f"{columns.where(row)}{_below(empty)}: {empty:,} rows without a {verdict}: asked and failed, unscored"
         )
     graded = scored & ~as_score
-    if between := int((spread[graded].max(axis=1, initial=0.0) < 1.0).sum()):
+    if not scale.interval and (between := int((spread[graded].max(axis=1, initial=0.0) < 1.0).sum())):
         notes.append(
             f"{columns.path}: {between:,} of {int(graded.sum()):,} verdicts lie between two grades: each is shared "
             "between the two so that the mean is kept, and its grade is the nearest, of two as near the even one"

@@ -11,6 +11,7 @@ from judgec.labels.experts import drawn_note, experts_of, leave_one_out
 from judgec.labels.labels import LabelFile
 from judgec.labels.sides.draw import FRESH, fold_splits, folds_of, split_labels
 from judgec.labels.sides.memory import Memory
+from judgec.records.estimate import Estimate
 from judgec.records.label import UNLABELLED, Experts, FloatArray, IntArray, LabelSet
 from judgec.records.language import language_notes, languages_of
 from judgec.records.ratings import GradePairs, people_mean
@@ -20,7 +21,7 @@ from judgec.report.mode_counts import ModeCounts, mode_counts
 from judgec.stats.agreement.ceiling import adjudicator_notes, ceiling, expert_ratings
 from judgec.stats.agreement.habits import confusion, leniency, mean_estimate
 from judgec.stats.agreement.kappa import exact_table, kappa_table
-from judgec.stats.agreement.measure import Resampling, compared_rows, statistic_of
+from judgec.stats.agreement.measure import NO_CLASSES, Resampling, compared_rows, statistic_of
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.agreement.planned import planned_difference
 from judgec.stats.agreement.rank_correlation import tau_b_table
@@ -299,6 +300,10 @@ def _against_others(
         compared = compared_rows(name, ratings)
         if not len(compared.expert) or (STATISTICS[name].ordinal and labels.scale.level == "nominal"):
             return None
+        if labels.scale.interval and STATISTICS[name].compares == "grades":
+            if name != "tau_b":
+                return None
+            name = "tau_b_score"
         value = statistic_of(name, compared).point()
         return None if np.isnan(value) else value
 
@@ -312,7 +317,7 @@ def _against_others(
             "exact": point("exact", ratings),
             "accept_agreement": point("accept_agreement", ratings),
             "leniency": leniency(ratings, seed, nominal=labels.scale.level == "nominal").to_json(),
-            "confusion": confusion(ratings),
+            "confusion": [] if labels.scale.interval else confusion(ratings),
         }
         for name, ratings in panel.items()
     ]
@@ -398,30 +403,35 @@ def _agreement(
                     "annotators": [annotators[i], annotators[j]],
                     "n": int(both.sum()),
                     "tau_b": None if nominal else _number(tau_b_table(table)),
-                    "kappa": _number(kappa_table(table)),
-                    "exact": _number(exact_table(table)),
+                    "kappa": None if scale.interval else _number(kappa_table(table)),
+                    "exact": None if scale.interval else _number(exact_table(table)),
                 }
             )
     counts = rating_counts(ratings, n_grades)
-    kappa = interval(fleiss_statistic(counts, cluster.repeat(grade_by.shape[2])), seed=seed)
-    rated = int((counts.sum(1) > 1).sum())
+    if scale.interval:
+        estimate = Estimate(value=None, note=NO_CLASSES)
+    else:
+        kappa = interval(fleiss_statistic(counts, cluster.repeat(grade_by.shape[2])), seed=seed)
+        estimate = kappa.estimate(int((counts.sum(1) > 1).sum()))
     return {
         "pairwise": pairs,
-        "fleiss_kappa": fleiss_kappa(counts),
-        "estimates": {"fleiss_kappa": kappa.estimate(rated).to_json()},
-        "krippendorff_alpha": krippendorff_alpha(counts, "nominal" if nominal else "ordinal"),
+        "fleiss_kappa": None if scale.interval else fleiss_kappa(counts),
+        "estimates": {"fleiss_kappa": estimate.to_json()},
+        "krippendorff_alpha": krippendorff_alpha(counts, scale.level, np.array(scale.values)),
         "level": scale.level,
-        "note": _why_undefined(len(annotators), pairs, nominal=nominal),
+        "note": _why_undefined(len(annotators), pairs, scale),
         "by_all": None,
     }
 
 
-def _why_undefined(n_annotators: int, pairs: Sequence[PairAgreement], *, nominal: bool) -> str:
+def _why_undefined(n_annotators: int, pairs: Sequence[PairAgreement], scale: Scale) -> str:
     if n_annotators < 2:
         return "One annotator: nothing to compare, and no ceiling."
     if not pairs:
         return "No two annotators labelled the same item: nothing to compare, and no ceiling."
-    if nominal:
+    if scale.interval:
+        return f"No kappa: {NO_CLASSES}."
+    if scale.level == "nominal":
         return "tau-b needs ordered grades; these have no order."
     undefined = any(pair["tau_b"] is None or pair["kappa"] is None for pair in pairs)
     return "Undefined where an annotator of the pair gave one grade only." if undefined else ""

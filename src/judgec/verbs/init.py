@@ -8,6 +8,7 @@ from judgec.errors import InputError, UserError
 from judgec.labels.labels import label_file
 from judgec.labels.project import NAME, Project, read_project, write_project
 from judgec.labels.proposal import LabelProposal, UserChoices, propose
+from judgec.labels.rows.grades import scale_shown
 from judgec.labels.splits import as_family, default_family, write_whole
 from judgec.lm.spec import NO_LM
 from judgec.lm.watch import Silent, Watch
@@ -295,6 +296,8 @@ def _scale(found: LabelSetup) -> list[str]:
     seen = found.proposal.why.get("scale", "")
     at = f"; accepted from {scale.accept_at}" if scale.accept_at is not None else ""
     order = "" if scale.level == "nominal" else ", worst first"
+    if scale.interval:
+        return [f"scale {scale.name}: {scale_shown(scale)}{at}" + (f" ({seen})" if seen else "")]
     grades = ", ".join(map(str, scale.grades))
     return [f"scale {scale.name}{order}: {grades}{at}" + (f" ({seen})" if seen else "")]
 

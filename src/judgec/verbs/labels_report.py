@@ -5,7 +5,7 @@ from pathlib import Path
 
 from judgec.labels.experts import experts_of
 from judgec.labels.project import find_project
-from judgec.labels.rows.grades import grades_shown
+from judgec.labels.rows.grades import scale_shown
 from judgec.records.label import LabelSet
 from judgec.records.scale import Scale
 from judgec.report.label_report import FEW_TEST_QUERIES, AnnotatorAgreement, LabelReport
@@ -171,7 +171,7 @@ def _scale_words(report: LabelReport) -> str:
     scale = _scale_of(report)
     threshold = "" if scale.accept_at is None else f"; accepted from {scale.accept_at}"
     inferred = "; inferred" if report["scale"]["inferred"] else ""
-    return f"{scale.name}: {grades_shown(scale.grades)}{threshold}{inferred}"
+    return f"{scale.name}: {scale_shown(scale)}{threshold}{inferred}"
 
 
 def _parts(split: Mapping[str, int]) -> tuple[str, str]:

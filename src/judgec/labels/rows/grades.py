@@ -1,8 +1,9 @@
 """Turns label cells into positions on a scale, and infers the scale where nobody declared one."""
 
+import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -25,6 +26,7 @@ WIDEST = 100  # a wider range of whole numbers is a slip or an amount, not a sca
 FILLED = 10  # up to this range (0-10) grades between the used ones are taken to be valid
 DENSE = 0.5  # in a wider range, when this share of its whole numbers is used
 SHOWN = 12  # grades that are listed one by one
+MOST_GRADES = 11  # different ones; more, some of them no whole numbers, are numbers on an interval scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +195,11 @@ def settle_scale(
     else:
         scale = _inferred(table, task, used)
         notes.append(_inference(scale, used))
+        if ends := interval_of(used):
+            notes.append(
+                f"{len(used)} different grades, some no whole numbers: --scale {ends[0]}..{ends[1]} reads them as "
+                'numbers (an interval scale: level = "interval" in the datasheet).'
+            )
     if accept_at is not None:
         scale = scale.model_copy(update={"accept_at": _threshold(scale, accept_at)})
     elif scale.accept_at is None and scale.grades == ONE_TO_FIVE:
@@ -200,7 +207,7 @@ def settle_scale(
         notes.append("Grades 4 and 5 count as accepted, as usual on 1-5; --accept-at changes it.")
     elif scale.accept_at is None and scale.level != "nominal" and not said and not spec.of_modes:
         notes.append(
-            f"No accept threshold is known on the scale {grades_shown(scale.grades)}: accept statistics "
+            f"No accept threshold is known on the scale {scale_shown(scale)}: accept statistics "
             "stay empty. "
             "Give one with --accept-at GRADE, or accept_at in the datasheet."
         )
@@ -289,6 +296,22 @@ def _words_are_no_scale(table: Table, task: Task, words: Sequence[str], numbers:
         for column in columns
         if isinstance(grade := as_grade(row.get(column)), str)
     ]
+
+
+def scale_shown(scale: Scale) -> str:
+    """The grades of a scale for people; of an interval scale its ends."""
+    return f"any number from {scale.grades[0]} to {scale.grades[-1]}" if scale.interval else grades_shown(scale.grades)
+
+
+def interval_of(used: Collection[Grade]) -> tuple[int, int] | None:
+    """The ends of the interval scale that these different grades propose, whole numbers; None where they are grades.
+
+    More than ``MOST_GRADES`` different numbers, of which some are no whole ones, are measured or means of raters.
+    """
+    numbers = [grade for grade in used if not isinstance(grade, str)]
+    if len(numbers) <= MOST_GRADES or len(numbers) < len(used) or all(one == int(one) for one in numbers):
+        return None
+    return math.floor(min(numbers)), math.ceil(max(numbers))
 
 
 def grades_shown(grades: Sequence[Grade]) -> str:

@@ -64,7 +64,9 @@ def folds_of(labels: LabelSet, memory: Memory, asked: int | None, *, free: bool)
     known = {label.item_id for label in labels.labels}
     queries = len(queries_of([item for item in labels.items if item.item_id in known], memory.keys))
     if asked is None:
-        return memory.folds or (FOLDS if FEWEST <= queries < (FREE_SINGLE_FROM if free else SINGLE_FROM) else 1)
+        few = FEWEST <= queries < (FREE_SINGLE_FROM if free else SINGLE_FROM)
+        # What folds fit differs by a little, which would put equal numbers of two folds in an order.
+        return memory.folds or (FOLDS if few and not labels.scale.interval else 1)
     if asked < 1 or (asked > 1 and asked > queries):
         raise UserError(
             f"--folds {asked}: {queries} labelled queries; 1, the single split, to {max(1, queries)} "

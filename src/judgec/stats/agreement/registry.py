@@ -16,6 +16,7 @@ from judgec.stats.agreement.statistic import (
     Statistic,
     TableStatistic,
     auc_score,
+    bland_altman,
     concordance_moments,
     mean,
     of_moments,
@@ -97,6 +98,11 @@ def absolute_error(ratings: GradePairs) -> Statistic:
     """Mean distance of the judge's score from what people gave, in scale units."""
     error = np.abs(ratings.score - ratings.given)
     return mean(error, ratings.cluster, n_clusters=ratings.n_clusters, bounds=(0.0, ratings.span))
+
+
+def _apart(place: int) -> Make:
+    """Bias, lower or upper limit of agreement of the judge's score with what people gave."""
+    return lambda r: bland_altman(r.given, r.score, r.cluster, n_clusters=r.n_clusters)[place]
 
 
 def _of_table(
@@ -193,6 +199,13 @@ OF_NUMBERS: Mapping[str, ReportedStatistic] = MappingProxyType(
             numbers=True,
         ),
         "mae": ReportedStatistic("mean absolute error", absolute_error, compares="score", ordinal=True, numbers=True),
+        "bias": ReportedStatistic("bias (judge minus expert)", _apart(0), compares="score", ordinal=True, numbers=True),
+        "limit_low": ReportedStatistic(
+            "lower limit of agreement", _apart(1), compares="score", ordinal=True, numbers=True
+        ),
+        "limit_high": ReportedStatistic(
+            "upper limit of agreement", _apart(2), compares="score", ordinal=True, numbers=True
+        ),
     }
 )
 """Those of labels on an interval scale besides."""

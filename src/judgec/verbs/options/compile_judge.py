@@ -40,7 +40,10 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
     name: Annotated[
         str | None, Option("Name of the judge; default: from the file.", panel="Output", project="name")
     ] = None
-    objective: Annotated[str | None, Option("tau_b, accept, kappa or qwk, or a sum such as tau_b+accept.")] = None
+    objective: Annotated[
+        str | None,
+        Option("tau_b, accept, kappa or qwk, or a sum such as tau_b+accept; of numbers also spearman and mae."),
+    ] = None
     task: Task = None
     reflection_lm: ReflectionLm = None
     adapter: Annotated[
