@@ -62,7 +62,9 @@ def line(name: str, found: Mapping[str, Any]) -> tuple[str, ...]:  # parsed JSON
 
 
 def measured(name: str, sites: list[str]) -> dict[str, object]:
-    installed = {canonicalize_name(one.metadata["Name"]): one for one in distributions(path=sites)}
+    installed: dict[str, Distribution] = {
+        canonicalize_name(one.metadata["Name"]): one for one in distributions(path=sites)
+    }
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "before" if name == "judgec before" else Path()
         if source != Path():
