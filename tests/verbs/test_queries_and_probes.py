@@ -116,7 +116,8 @@ def test_people_grade_the_verdicts_of_a_probe_and_a_later_run_keeps_their_grades
     sheet.to_csv(here / "ann.csv", index=False)
     run(here, "labels", str(file), "--annotators", "ann", "--import", "ann.csv")
     found = judgec.agreement(file, judge="judge_grade")
-    assert (found.agreement.n, found.estimates["exact"].value) == (6, pytest.approx(4 / 6))  # an echo answers nothing
+    assert found.agreement.n == 6
+    assert found.estimates["exact"].value == pytest.approx(4 / 6)  # an echo answers nothing
     judgec.probe(**asked)  # type: ignore[arg-type]
     assert judgec.agreement(file, judge="judge_grade").estimates["exact"].value == pytest.approx(4 / 6)
     file.write_text(file.read_text(encoding="utf-8") + "{cut", encoding="utf-8")

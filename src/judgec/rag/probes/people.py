@@ -31,8 +31,8 @@ def verdict_lines(folder: Path, probed: Sequence[Probed]) -> str:
     """
     rows = {str(row["item_id"]): row for one in probed if (row := _row(one)) is not None}
     graded = [row for row in _rows(folder / VERDICTS) if row.get(LABEL)]
-    kept = [row | {JUDGED: rows[row["item_id"]][JUDGED]} if row.get("item_id") in rows else row for row in graded]
-    done = {row.get("item_id") for row in graded}
+    kept = [row | {JUDGED: rows.get(str(row.get("item_id")), row).get(JUDGED)} for row in graded]
+    done = {str(row.get("item_id")) for row in graded}
     fresh = [row for name, row in rows.items() if name not in done]
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in [*kept, *fresh])
 
