@@ -1,6 +1,6 @@
 """Agreement as tables for people."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from judgec.records.agreement import Agreement
 from judgec.records.estimate import Estimate
@@ -45,13 +45,26 @@ def agreement_table(title: str, judges: Mapping[str, Agreement]) -> TextTable:
     return TextTable(title, heads, rows, legend=words.statistics(row[0] for row in rows))
 
 
-def paired_table(title: str, judges: Mapping[str, Agreement], differences: Mapping[str, Estimate]) -> TextTable:
-    """Two judges side by side with the paired difference of every statistic, the first minus the second."""
+def paired_table(
+    title: str, judges: Mapping[str, Agreement], differences: Mapping[str, Estimate], few: Collection[str] = ()
+) -> TextTable:
+    """Two judges side by side with the paired difference of every statistic, the first minus the second.
+
+    Args:
+        title: Above it.
+        judges: Two, by name.
+        differences: By the statistic.
+        few: These statistics alone, without a legend; empty for all.
+    """
     rows: list[Sequence[str]] = []
     for name, difference in differences.items():
+        if few and name not in few:
+            continue
         cells = [number(agreement.estimates[name].value) for agreement in judges.values()]
         if set(cells) != {UNKNOWN}:
             rows.append((statistic_name(name), *cells, show(difference, sign=True), p_value(difference.p)))
+    if few:
+        return TextTable(title, ("", *judges, "difference", "p"), rows)
     rows += [(*row, "", "") for row in _turned(FACTS, list(judges.values()))]
     legend = words.statistics(row[0] for row in rows)
     return TextTable(title, ("", *judges, "difference", "p"), rows, legend=legend)

@@ -236,6 +236,13 @@ SHOWN = 5  # differing items on screen
 LONGEST = 200  # characters of a rationale on screen
 
 
+def _leading(found: JudgeComparison) -> list[str]:
+    """Statistics of the short table, the one that decides first."""
+    known = [name for name, one in found.comparison.differences.items() if one.value is not None]
+    first = [name for name in (*HEADLINES, "exact") if name in known]
+    return first or known[:1]
+
+
 def compared_verdict(found: JudgeComparison) -> tuple[str, Literal["better", "even", "none"]]:
     """Which judge agrees with the experts more, in a sentence, and how that stands."""
     known = {name: one for name, one in found.comparison.differences.items() if one.value is not None}
@@ -262,14 +269,17 @@ def compared_report(found: JudgeComparison, options: CompareOptions, file: Path 
     )
     a, b = found.comparison.a, found.comparison.b
     title = f"{found.a} against {found.b}, {_graded(found)}, 95 % intervals"
-    both = paired_table(title, {found.a: a, found.b: b}, found.comparison.differences)
+    judges, differences = {found.a: a, found.b: b}, found.comparison.differences
+    both = paired_table(title, judges, differences)
     return Report(
         verdict=[verdict],
-        tables=[both],
+        tables=[paired_table(title, judges, differences, _leading(found))],
         full=[both, *([_differing(found)] if differing else [])],
         lines=[*_looks(found), f"{found.report['lm_calls']} LM calls"],
         notes=found.notes,
-        more=f"the {len(differing)} items on which they differ" if differing else "",
+        more=f"every statistic, and the {len(differing)} items on which they differ"
+        if differing
+        else "every statistic",
         stamps=[CONSTRUCTED] if found.constructed else [],
         file=file,
         next=[_next(options)] if options.out is None and differing else [],
@@ -281,6 +291,7 @@ def compared_report(found: JudgeComparison, options: CompareOptions, file: Path 
         items_title="Where they differ",
         words=WORDS | {"intro": "The items on which the two differ.", "rater": "Judge"},
         head=("item", f"{_who(found)}, A, B"),
+        further=[both],
     )
 
 
