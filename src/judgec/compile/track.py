@@ -339,6 +339,8 @@ def _aspect_figures(compiled: Compiled, j: int) -> dict[str, bytes]:
         "confidence": figures.confidence_figure(judged.grade[:, j], stated, scale),
         "reliability": figures.reliability_figure(chances, experts.accept[:, j]),
     }
+    if scale.interval:  # a cell or a bar for each of hundreds of numbers takes minutes
+        del drawn["confusion"], drawn["histogram"]
     measured = compiled.verification.agreements["compiled"]
     limits = measured.aspects.get(labels.aspects[j], measured).bland_altman
     if scale.level == "ordinal" and None not in (limits.bias, limits.low, limits.high):

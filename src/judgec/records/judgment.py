@@ -128,7 +128,7 @@ class Judgments:
         for item_id, grades, scores, accepts, probabilities, confidences, said, rationale, unscored, more in columns:
             cells: list[dict[str, object]] = [
                 {
-                    "grade": scale.grades[grade],
+                    "grade": scale.stated(grade, score),
                     "score": score,
                     "accept": None if accept == UNSCORED else accept == 1,
                     "probabilities": dict(zip(labels, spread, strict=True)),

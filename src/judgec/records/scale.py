@@ -141,6 +141,11 @@ class Scale(BaseModel):
             return above - 1
         return above
 
+    def stated(self, position: int, score: float) -> Grade:
+        """The grade of a judgment: of numbers the listed grade that is nearest to the score, where some are listed."""
+        numbers = [grade for grade in self.listed if not isinstance(grade, str)]
+        return min(numbers, key=lambda grade: abs(grade - score)) if numbers else self.grades[position]
+
     def position(self, grade: Grade) -> int:
         """Position of ``grade`` in ``grades``.
 

@@ -300,10 +300,8 @@ def _against_others(
         compared = compared_rows(name, ratings)
         if not len(compared.expert) or (STATISTICS[name].ordinal and labels.scale.level == "nominal"):
             return None
-        if labels.scale.interval and STATISTICS[name].compares == "grades":
-            if name != "tau_b":
-                return None
-            name = "tau_b_score"
+        if labels.scale.interval and STATISTICS[name].compares == "grades" and name != "tau_b":
+            return None
         value = statistic_of(name, compared).point()
         return None if np.isnan(value) else value
 

@@ -116,8 +116,8 @@ def with_aspects(
 
 
 def statistic_of(name: str, ratings: GradePairs) -> Statistic:
-    """The statistic ``name`` of ``KNOWN`` on rows that are all labelled and scored."""
-    return KNOWN[name].make(ratings)
+    """The statistic ``name`` of ``KNOWN`` on rows that are all labelled and scored; of numbers tau-b is the score's."""
+    return KNOWN["tau_b_score" if name == "tau_b" and ratings.interval else name].make(ratings)
 
 
 def panel_statistic(name: str, panel: Sequence[GradePairs], beside: Sequence[GradePairs] = ()) -> Statistic | None:

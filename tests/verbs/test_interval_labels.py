@@ -1,0 +1,77 @@
+"""Labels on an interval scale through the verbs: proposed, compared, compiled, judged."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import judgec
+from judgec.errors import UserError
+from judgec.labels.experts import experts_of
+from judgec.records.scale import Scale
+from judgec.report.label_report import agreement_between
+
+RATERS = ("annotator_anna", "annotator_ben")
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(0)
+    path = tmp_path / "labels.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file)
+        out.writerow(["item_id", "query_id", "query", "answer", *RATERS])
+        for i in range(120):
+            good = rng.random()
+            given = np.clip(100 * good + rng.normal(0, 8, 2), 0, 100).round(1)
+            out.writerow([f"i{i}", f"q{i // 4}", f"Which is {i // 4}?", f"It is {i}" + " good" * int(9 * good), *given])
+    return path
+
+
+def test_init_proposes_an_interval_scale_and_keeps_few_or_whole_numbers_as_grades(labels: Path) -> None:
+    scale = judgec.init(labels, annotators=RATERS).project.scale
+    assert scale is not None
+    assert (scale.level, scale.grades) == ("interval", (0, 100))
+    whole = labels.with_name("whole.csv")
+    table = list(csv.reader(labels.read_text(encoding="utf-8").splitlines()))
+    with whole.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(
+            [table[0], *([*row[:4], *(int(float(x)) // 10 for x in row[4:])] for row in table[1:])]
+        )
+    scale = judgec.init(whole, annotators=RATERS, replace=True).project.scale
+    assert scale is not None
+    assert scale.level == "ordinal"
+
+
+def test_raters_of_numbers_have_the_interval_alpha_and_no_kappa(labels: Path) -> None:
+    labelled = judgec.read_labels(labels, annotators=RATERS, scale={"level": "interval", "grades": [0, 100]}).label_set
+    agreement = agreement_between(experts_of(labelled), labelled.scale, labelled.aspects)
+    given = np.array(
+        [
+            [float(row[name]) for name in RATERS]
+            for row in csv.DictReader(labels.read_text(encoding="utf-8").splitlines())
+        ]
+    )
+    observed = ((given[:, 0] - given[:, 1]) ** 2).mean()
+    expected = 2 * given.var(ddof=1)
+    assert agreement["krippendorff_alpha"] == pytest.approx(1 - observed / expected, abs=1e-9)
+    assert agreement["fleiss_kappa"] is None
+    assert agreement["pairwise"][0]["kappa"] is None
+
+
+def test_the_grade_of_a_number_is_the_nearest_one_that_the_sheet_lists() -> None:
+    scale = Scale(level="interval", grades=(0, 50, 100)).with_values([12.5, 30.0, 80.0])
+    assert scale.stated(2, 30.0) == 50
+    assert Scale(level="interval", grades=(0, 100)).with_values([30.0]).stated(1, 31.0) == 30
+
+
+def test_a_language_model_is_refused_for_numbers(labels: Path, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="interval scale, and a language model"):
+        judgec.compile_judge(
+            labels,
+            annotators=RATERS,
+            scale={"level": "interval", "grades": [0, 100]},
+            lm="openai/gpt-4o-mini",
+            home=tmp_path,
+        )
