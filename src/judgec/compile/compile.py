@@ -195,7 +195,8 @@ class AsItIs:
     def sentence(self) -> str:
         """The statistic and accept agreement, in words."""
         known = self.agreement.estimates
-        names = [name for name in dict.fromkeys((self.statistic, "accept_agreement")) if name in known]
+        second = "mae" if "mae" in known else "accept_agreement"
+        names = [name for name in dict.fromkeys((self.statistic, second)) if name in known]
         numbers = ", ".join(f"{statistic_name(name)} {show(known[name])}" for name in names)
         return f"{self.judge} as it is, on all {self.agreement.n} labelled items: {numbers} with your experts."
 
@@ -598,7 +599,7 @@ def _sizes(dataset: Dataset) -> str:
 
 def _half_way(shipped: Round) -> list[str]:
     """How many verdicts of the prompt that ships lay between two grades, among those it was fitted and tested on."""
-    if shipped.judge.joint is not None:
+    if shipped.judge.joint is not None or shipped.bench.scale.interval:
         return []  # a mean of two verdicts lies between them; nobody said so
     tested = shipped.judged.get("compiled_prompt")
     found = shipped.judge.half_way + (0 if tested is None else half_way(tested, shipped.bench.scale))

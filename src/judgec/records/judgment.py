@@ -108,7 +108,7 @@ class Judgments:
 
         One aspect gives ``grade``, ``score``, ``accept``, ``probabilities``, ``confidence``; several give
         ``grades``, ``scores``, ``accepts``, ``probabilities``, ``confidences`` keyed by aspect. ``stated_confidence``
-        is one an item, and so are ``details``.
+        is one an item, and so are ``details``. Numbers of an interval scale have no probabilities: None.
         """
         stated = np.full(len(self.item_ids), np.nan) if self.stated is None else self.stated
         labels = [str(grade) for grade in scale.grades]
@@ -131,7 +131,7 @@ class Judgments:
                     "grade": scale.stated(grade, score),
                     "score": score,
                     "accept": None if accept == UNSCORED else accept == 1,
-                    "probabilities": dict(zip(labels, spread, strict=True)),
+                    "probabilities": None if scale.interval else dict(zip(labels, spread, strict=True)),
                     "confidence": None if math.isnan(confidence) else confidence,
                 }
                 if unscored is None and grade != UNSCORED

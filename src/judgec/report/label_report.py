@@ -285,7 +285,8 @@ def _shows(labels: LabelSet, experts: Experts, test_queries: int, how: Resamplin
     known = given != UNLABELLED
     cluster = np.repeat(experts.cluster, len(labels.aspects))[known]
     n_grades, queries = 2 if labels.accept_only else len(labels.scale.grades), len(np.unique(cluster))
-    whole = planned_difference(given[known], cluster, n_grades, parse_objective(name), how)
+    interval = labels.scale.interval and not labels.accept_only
+    whole = planned_difference(given[known], cluster, n_grades, parse_objective(name), how, interval=interval)
     if whole is None or (shown := whole * np.sqrt(queries / max(1, test_queries))) >= 1:
         return None
     return {"statistic": name, "queries": test_queries, "difference": float(shown), "more_queries": 3 * queries}

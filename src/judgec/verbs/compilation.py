@@ -279,7 +279,7 @@ def judge_and_out(card: ProgramCard, home: Path = Path()) -> tuple[str, ...]:
 
 
 ROWS = {
-    "majority": "the most frequent grade",
+    "majority": "{majority}",
     "uncompiled": "{uncompiled} as it was",
     BEST_ALONE: "{alone} as it was, the best alone",
     "compiled_prompt": "{prompt} alone",
@@ -296,7 +296,8 @@ def short_table(found: Compilation) -> TextTable:
     """What somebody had, what he gets, and the experts."""
     card, test = found.saved.card, found.saved.compiled.dataset.test
     headline = statistics_of(card.objective)[0]
-    names = list(dict.fromkeys((headline, "accept_agreement", "exact")))[:SHOWN_STATISTICS]
+    second = ("mae",) if card.scale.interval else ("accept_agreement", "exact")
+    names = list(dict.fromkeys((headline, *second)))[:SHOWN_STATISTICS]
     title = f"{card.name}@{card.version} on {len(test)} test items of {test.n_queries} queries, with 95 % intervals"
     return beside_table(title, shown_judges(found), names)
 
@@ -318,6 +319,7 @@ def shown_judges(found: Compilation) -> dict[str, Agreement]:
     before = choice.uncompiled if recorded else None
     alone = choice.alone
     called = {
+        "majority": "the median" if card.scale.interval else "the most frequent grade",
         "name": f"{card.name}@{card.version}",
         "uncompiled": "the prompt" if before is None else before.name,
         "alone": "" if alone is None else alone.name,

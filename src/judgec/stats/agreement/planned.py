@@ -13,7 +13,7 @@ DRAWS = 10  # pairs of judges; the mean of what each pair would show
 
 
 def planned_difference(
-    labels: IntArray, cluster: IntArray, n_grades: int, objective: Objective, how: Resampling
+    labels: IntArray, cluster: IntArray, n_grades: int, objective: Objective, how: Resampling, *, interval: bool = False
 ) -> float | None:
     """The smallest difference of an objective between two judges that these labels would show with 80 % power.
 
@@ -26,6 +26,7 @@ def planned_difference(
         n_grades: Of the scale.
         objective: Of grades.
         how: Of the intervals; its seed draws the judges, too.
+        interval: The grades are numbers of an interval scale, compared by their order.
 
     Returns:
         None where there is no interval: all labels are the same, or there are fewer than three queries.
@@ -36,7 +37,8 @@ def planned_difference(
 
     def judge() -> GradePairs:
         said = np.where(rng.random(len(labels)) < KEPT, labels, rng.permutation(labels))
-        return GradePairs(labels, said, said.astype(np.float64), nobody, nobody, cluster, values, n_clusters)
+        score = said.astype(np.float64)
+        return GradePairs(labels, said, score, nobody, nobody, cluster, values, n_clusters, interval=interval)
 
     found = []
     for _ in range(DRAWS):
