@@ -120,7 +120,7 @@ def test_own_prompt_in_a_file_is_a_candidate_of_its_model_or_of_the_compiles(tmp
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        ("prompt:none.txt@openai/gpt-4o", "none.txt is no file; a prompt as text is needed"),
+        ("prompt:none.txt@openai/gpt-4o", "none.txt is no such file; a prompt as text is needed"),
         ("prompt:strict.txt", "embedded has no prompt; a model is needed"),
     ],
 )

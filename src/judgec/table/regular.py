@@ -4,6 +4,13 @@ import errno
 from pathlib import Path
 
 
+def seen_at(path: Path) -> str:
+    """What stands where a file is needed, for messages."""
+    if not path.exists():
+        return "no such file"
+    return "a folder" if path.is_dir() else "a pipe, socket or device"
+
+
 def regular(path: Path) -> Path:
     """The path, for opening; a link counts as what it leads to.
 

@@ -21,6 +21,7 @@ from judgec.records.conversation import TURNS
 from judgec.records.tasks.registry import called
 from judgec.table.arrow import HUB_PREFIX, MOST_BYTES, read_arrow_file, read_data_set, read_hub, read_parquet
 from judgec.table.formulas import is_own, unguarded
+from judgec.table.regular import seen_at
 from judgec.table.rows.cells import as_number
 from judgec.table.rows.columns import listed
 from judgec.table.rows.instructions import with_instructions
@@ -205,8 +206,7 @@ def _need_file(path: str) -> None:
     if not file.exists():
         raise InputError([f"{path}: no such file; give one of {FORMATS}. Check the path."])
     if not file.is_file():
-        kind = "a folder" if file.is_dir() else "a pipe, socket or device"
-        raise InputError([f"{path}: {kind}; a file is valid, it is read twice. Write it to one first."])
+        raise InputError([f"{path}: {seen_at(file)}; a file is valid, it is read twice. Write it to one first."])
 
 
 def _noted(table: Table, *notes: str) -> Table:

@@ -23,6 +23,7 @@ from judgec.raters.cascade import EVIDENCE
 from judgec.raters.programs import Program
 from judgec.records.card import ProgramCard
 from judgec.records.label import LabelSet
+from judgec.table.regular import seen_at
 from judgec.verbs.options.compile_judge import CompileJudgeOptions
 
 if TYPE_CHECKING:
@@ -267,7 +268,8 @@ def _own_prompt(where: str, name: str, spec: str, options: CompileJudgeOptions) 
     said, _, model = spec.partition("@") if not Path(spec).exists() else (spec, "", "")
     model, path = model or options.lm, Path(said)
     if not path.is_file() or not (text := path.read_text(encoding="utf-8", errors="replace").strip()):
-        raise UserError(f"{where}: {said} is {'empty' if path.is_file() else 'no file'}; a prompt as text is needed.")
+        seen = "empty" if path.is_file() else seen_at(path)
+        raise UserError(f"{where}: {said} is {seen}; a prompt as text is needed.")
     if model == NO_LM or model.startswith((RECORDED, PYTHON)):
         raise UserError(f"{where}: {model} has no prompt; a model is needed. Say {OWN_PROMPT}{said}@provider/name.")
     return Prompt(LMSpec.parse(model).model, name or path.stem, text)

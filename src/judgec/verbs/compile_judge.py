@@ -40,6 +40,7 @@ from judgec.raters.programs import Program
 from judgec.raters.recorded import RECORDED_KIND
 from judgec.records.label import LabelSet
 from judgec.table.datasheet import Datasheet, as_scale
+from judgec.table.regular import regular
 from judgec.verbs.candidates import candidates_of
 from judgec.verbs.compilation import Compilation, compile_and_save
 from judgec.verbs.frames import IN_MEMORY as FRAME
@@ -253,7 +254,7 @@ def _prompts(options: CompileJudgeOptions, labels: LabelSet, spec: LMSpec) -> di
             said = "no model is named to read them" if spec.no_model else f"{spec.model} reads no instructions"
             raise UserError(f"{where}: {said}; a language model does. Name one with --lm.")
         try:
-            text = Path(name).read_text(encoding="utf-8-sig").strip()
+            text = regular(Path(name)).read_text(encoding="utf-8-sig").strip()
         except (OSError, UnicodeDecodeError) as error:
             raise UserError(f"{where}: not a file of UTF-8 text ({error}); one is needed. Check the path.") from None
         if not text:

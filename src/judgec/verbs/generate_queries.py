@@ -25,6 +25,7 @@ from judgec.report.items import WORDS
 from judgec.report.numbers import number
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
+from judgec.table.regular import seen_at
 from judgec.verbs.expert_queries import expert_queries
 from judgec.verbs.frames import frame_part
 from judgec.verbs.options.generate_queries import GenerateQueriesOptions
@@ -118,6 +119,8 @@ def generate_queries(options: GenerateQueriesOptions, watch: Watch) -> Generated
     experts = () if options.experts is None else expert_queries(options.experts)
     if not options.out.parent.is_dir():
         raise UserError(f"--out {options.out}: no such folder {options.out.parent}; create it, or name another.")
+    if options.out.exists() and not options.out.is_file():
+        raise UserError(f"--out {options.out}: {seen_at(options.out)}; the path of a file is valid. Name one.")
     watch.stage("corpus", options.index)
     corpus = open_corpus(options.index)
     passages = list(long_passages(corpus.documents, options.passage_size, options.seed))

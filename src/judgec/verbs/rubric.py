@@ -16,6 +16,7 @@ from judgec.raters.registry import judge_module
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
 from judgec.table.datasheet import NAME, find_datasheet, read_datasheet
+from judgec.table.regular import seen_at
 from judgec.verbs.options.rubric import ALL, RubricOptions
 from judgec.verbs.verb import verb
 from judgec.verbs.workspace import Workspace
@@ -118,7 +119,8 @@ def _labels(options: RubricOptions, program: Program) -> Path | None:
     source = program.report.get("source")
     known = source.get("path") if isinstance(source, dict) else None
     path = options.labels or known
-    return Path(str(path)) if path and Path(str(path)).exists() else None
+    there = bool(path) and (Path(str(path)).is_file() or Path(str(path)).is_dir())
+    return Path(str(path)) if there else None
 
 
 def _sheet(options: RubricOptions, program: Program) -> Path | None:
@@ -126,7 +128,8 @@ def _sheet(options: RubricOptions, program: Program) -> Path | None:
     path = _labels(options, program)
     if path is None:
         if options.labels is not None:
-            raise UserError(f"--labels {options.labels}: no such file; that of the judge's labels is needed. Name it.")
+            seen = seen_at(Path(options.labels))
+            raise UserError(f"--labels {options.labels}: {seen}; that of the judge's labels is needed. Name it.")
         return None
     return find_datasheet(str(path)) or (path / NAME if path.is_dir() else path.parent / f"{path.stem}.{NAME}")
 

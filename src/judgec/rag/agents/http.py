@@ -18,6 +18,7 @@ from judgec.lm.endpoint import untrusted
 from judgec.lm.endpoint.bounded import GIVEN_UP, Deadline, exchanging
 from judgec.lm.redaction import clean, clean_error, clean_json, keep_secret
 from judgec.rag.agents.external import ExternalReply, SystemFailedError, as_said
+from judgec.table.regular import seen_at
 from judgec.table.safe_yaml import load_yaml
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}|\$(\w+)")
@@ -185,7 +186,7 @@ def _filled(text: str, environ: Mapping[str, str], where: str) -> str:
 def _read(path: Path, keys: type[HttpSettings]) -> HttpSettings:
     kind = "TOML" if path.suffix == ".toml" else "YAML"
     if not path.is_file():
-        raise InputError([f"{path}: no file; the {kind} file of an HTTP system is needed. Check the path."])
+        raise InputError([f"{path}: {seen_at(path)}; the {kind} file of an HTTP system is needed. Check the path."])
     try:
         text = path.read_text(encoding="utf-8")
         return keys.model_validate(tomllib.loads(text) if kind == "TOML" else load_yaml(path, text) or {})

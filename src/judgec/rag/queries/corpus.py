@@ -55,9 +55,11 @@ def open_corpus(location: str) -> Corpus:
         index = open_index(location)
         passages = tuple(index.passages())
         return Corpus(path.name, location, passages, tuple(whole_documents(passages)), index)
-    if not path.exists():
-        raise UserError(f"--index {location}: no such file or folder; an index, or documents, are needed.")
-    files = sorted(file for file in path.rglob("*") if file.suffix.lower() in KINDS) if path.is_dir() else [path]
+    if not (path.is_dir() or path.is_file()):
+        seen = "a pipe, socket or device" if path.exists() else "no such file or folder"
+        raise UserError(f"--index {location}: {seen}; an index, or documents, are needed.")
+    inside = (file for file in path.rglob("*") if file.suffix.lower() in KINDS and not file.is_fifo())
+    files = sorted(inside) if path.is_dir() else [path]
     documents: list[SampledDocument] = []
     notes: list[str] = []
     for file in files:

@@ -15,6 +15,7 @@ from judgec.labels.rows.items import ALTERNATIVES, digest
 from judgec.records.citation import NUMBER_HERE, own_numbers
 from judgec.records.claim import NUGGETS
 from judgec.records.explanation import Explanation
+from judgec.table.regular import seen_at
 from judgec.table.rows.cells import as_id, as_nuggets, as_parts, as_text, as_texts, is_missing
 from judgec.table.rows.columns import as_rename, listed, named_here, renamed
 from judgec.table.safe_yaml import load_yaml
@@ -102,7 +103,7 @@ def read_manifest(path: str) -> Sources:
     """
     file = Path(path)
     if not file.is_file():
-        raise InputError([f"{path}: no file; a YAML tournament file was expected. Check the path."])
+        raise InputError([f"{path}: {seen_at(file)}; a YAML tournament file was expected. Check the path."])
     try:
         content = _Manifest.model_validate(load_yaml(path, file.read_text(encoding="utf-8")) or {})
     except (yaml.YAMLError, UnicodeDecodeError) as error:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from judgec.errors import InputError
+from judgec.table.regular import seen_at
 from judgec.table.rows.cells import as_id, is_missing
 from judgec.table.rows.columns import listed, named_here, renamed
 from judgec.table.table import Table
@@ -101,7 +102,7 @@ def _table_rows(source: TableSource, rename: Mapping[str, str]) -> Iterator[tupl
 
 def _lines(path: str) -> Iterator[tuple[int, list[str]]]:
     if not Path(path).is_file():
-        raise InputError([f"{path}: no file; a TREC run or qrels file was expected. Check the path."])
+        raise InputError([f"{path}: {seen_at(Path(path))}; a TREC run or qrels file was expected. Check the path."])
     for number, line in enumerate(Path(path).read_text(encoding="utf-8-sig", errors="replace").splitlines(), 1):
         if line.strip():
             yield number, line.split()
