@@ -11,7 +11,7 @@ from typing import Any, Self
 import pytest
 
 import judgec
-from judgec.errors import BudgetError
+from judgec.errors import BudgetError, UserError
 from judgec.lm.prices import price
 from judgec.lm.watch import Silent
 from judgec.verbs import audit, compilation, compile_agent, compile_queries, evaluate, probe
@@ -128,6 +128,13 @@ def judge_structured(w: World, **caps: Any) -> int:
     return judge_file(w, **caps, structured=True, abstain_below=0.9)
 
 
+def judge_zero_shot(w: World, **caps: Any) -> int:
+    done = judgec.judge_file(
+        w.path("items.jsonl"), judge="zero-shot", lm=MODEL, out=w.path("o.jsonl"), **w.asks, **caps
+    )
+    return int(str(done.report["lm_calls"]))
+
+
 def judge_and_estimate(w: World, **caps: Any) -> int:
     options = JudgeFileOptions(file=str(w.path("items.jsonl")), judge="lean@1", out=w.path("o.jsonl"), **w.asks, **caps)
     asked = EstimateOptions(items=options.file, judge="lean@1", labels=str(w.path("labels.jsonl")), **w.asks, **caps)
@@ -197,6 +204,16 @@ def evaluated(w: World, **caps: Any) -> int:
     return int(str(found.report["lm_calls"]))
 
 
+def evaluated_zero_shot(w: World, **caps: Any) -> int:
+    table = [{**row, "agent": "ab"[str(row["item_id"]).endswith("/1")]} for row in rows(12, "f")]
+    queries = [{name: row[name] for name in ("query_id", "query")} for row in table[::2]]
+    answers = [{name: row[name] for name in ("query_id", "agent", "answer")} for row in table]
+    found = judgec.evaluate(
+        queries=queries, answers=answers, judge="zero-shot", lm=MODEL, unproven=True, out=w.path("e"), **w.asks, **caps
+    )
+    return int(str(found.report["lm_calls"]))
+
+
 def evaluated_with_agents(w: World, **caps: Any) -> int:
     queries = [
         {"query_id": str(n), "query": row["query"], "reference": row["answer"]} for n, row in enumerate(rows(4, "f"))
@@ -229,6 +246,21 @@ def generated(w: World, **caps: Any) -> int:
     return int(str(found.report["lm_calls"]))
 
 
+def generated_with_rubrics(w: World, **caps: Any) -> int:
+    found = judgec.generate_queries(
+        index=w.index,
+        lm=MODEL,
+        per_passage=2,
+        passages=6,
+        references=True,
+        rubrics=True,
+        out=w.path("q.jsonl"),
+        **w.asks,
+        **caps,
+    )
+    return int(str(found.report["lm_calls"]))
+
+
 def probed(w: World, **caps: Any) -> int:
     found = judgec.probe(
         scenarios="S1", index=w.index, system="rag-bm25", n=4, lm=MODEL, out=w.path("p"), **w.asks, **caps
@@ -253,11 +285,41 @@ def compiled_queries(w: World, **caps: Any) -> int:
     return found.card.cost.lm_calls
 
 
-def compiled_judge(w: World, **caps: Any) -> int:
-    found = judgec.compile_judge(
-        w.path("few.jsonl"), name="more", lm=MODEL, evidence=False, accept_at="3", **w.asks, **caps
-    )
+def compiling(w: World, name: str, labels: str = "few.jsonl", **options: Any) -> int:
+    found = judgec.compile_judge(w.path(labels), name=name, evidence=False, accept_at="3", **w.asks, **options)
     return found.saved.card.cost.lm_calls
+
+
+def compiled_judge(w: World, **caps: Any) -> int:
+    return compiling(w, "more", lm=MODEL, **caps)
+
+
+def compiled_prompts(w: World, **caps: Any) -> int:
+    return compiling(w, "prompts", lm=MODEL, prompts=3, **caps)
+
+
+def two_prompts(w: World) -> tuple[str, str]:
+    w.path("own.txt").write_text("Grade by whether the reference says the same.")
+    return f"prompt:{w.path('own.txt')}@{MODEL}", f"plain={MODEL}"
+
+
+def compiled_own_prompt(w: World, **caps: Any) -> int:
+    return compiling(w, "own", candidates=two_prompts(w), **caps)
+
+
+def compiled_rewrites(w: World, **caps: Any) -> int:
+    return compiling(w, "rewrites", candidates=two_prompts(w), optimizer="bootstrap", folds=1, **caps)
+
+
+def compiled_reflection(w: World, **caps: Any) -> int:
+    return compiling(w, "reflection", candidates=two_prompts(w), optimizer="gepa", folds=1, **caps)
+
+
+def compiled_criteria(w: World, **caps: Any) -> int:
+    """The optimizer reads the experts' reasons and mines criteria of them."""
+    reasoned = [{**row, "rationale": f"It is {'so' if row['grade'] == 5 else 'otherwise'}."} for row in rows(20, "c")]
+    write(w.path("reasoned.jsonl"), reasoned)
+    return compiling(w, "criteria", "reasoned.jsonl", lm=MODEL, optimizer="auto", **caps)
 
 
 def chosen(w: World, **caps: Any) -> int:
@@ -280,7 +342,12 @@ def compiled_agent(w: World, **caps: Any) -> int:
     return found.saved.card.cost.lm_calls
 
 
-SLOW = (compiled_judge, compiled_queries, compiled_agent)
+SLOW = (
+    *(compiled_judge, compiled_prompts, compiled_own_prompt, compiled_rewrites, compiled_reflection, compiled_criteria),
+    *(compiled_queries, compiled_agent),
+)
+FLOORED = (compiled_prompts, compiled_own_prompt, compiled_reflection)  # half of their calls is less than one an item
+SEARCHED = (compiled_rewrites,)  # its cap has room for all items, and not for all of the search
 VERBS = (
     *(
         chosen,
@@ -288,6 +355,7 @@ VERBS = (
         judge_file,
         judge_samples,
         judge_structured,
+        judge_zero_shot,
         judge_and_estimate,
         estimate,
         watch,
@@ -296,7 +364,9 @@ VERBS = (
         frozen,
         compare,
     ),
-    *(loaded, scored, evaluated, evaluated_with_agents, answered, generated, probed, compiled_queries, compiled_judge),
+    *(loaded, scored, evaluated, evaluated_zero_shot, evaluated_with_agents, answered, generated),
+    *(generated_with_rubrics, probed, compiled_queries, compiled_judge, compiled_prompts, compiled_own_prompt),
+    *(compiled_rewrites, compiled_reflection, compiled_criteria),
 )
 
 
@@ -308,7 +378,8 @@ def test_calls_sent_are_calls_said_and_no_cap_is_passed(verb: Callable[..., int]
     said = verb(world)
     sent, usd = world.server.calls, world.meter.usd
     assert said == sent > 3
-    for caps in ({"budget": max(2, sent // 2)}, {"max_cost": usd / 2}):
+    budget = sent - 5 if verb in SEARCHED else max(2, sent // 2)
+    for caps in ({"budget": budget}, {"max_cost": usd / 2}):
         again = World(tmp_path / "again" / next(iter(caps)), world.server, world.meter, Traces(rows(12, "t")))
         again.home.mkdir(parents=True)
         for name in SHARED:
@@ -318,6 +389,9 @@ def test_calls_sent_are_calls_said_and_no_cap_is_passed(verb: Callable[..., int]
             said = verb(again, **caps)
         except BudgetError:
             said = world.server.calls - before
+        except UserError:  # a compile that cannot fit is refused before anything is asked
+            assert verb in FLOORED or "max_cost" in caps
+            said = 0
         assert said == world.server.calls - before
         assert said <= caps.get("budget", sent)
         assert world.meter.usd - spent <= caps.get("max_cost", usd) * (1 + 1e-9)  # a call reserves what it may cost
