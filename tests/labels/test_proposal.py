@@ -83,7 +83,7 @@ def test_columns_by_the_names_that_people_give_them(names: Sequence[str], mapped
     assert found.task == "grade"
     assert {name: found.columns.get(name, name) for name in names} == dict(zip(names, mapped, strict=True))
     assert (labels.scale.grades, labels.scale.accept_at) == ((1, 2, 3, 4, 5), 4)
-    assert len(labels.scale.meanings) == 5
+    assert not labels.scale.meanings  # nobody said what these people's grades mean
 
 
 @pytest.mark.parametrize(

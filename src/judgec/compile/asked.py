@@ -20,7 +20,17 @@ from judgec.compile.search.candidates import (
     task_module,
     with_instructions,
 )
-from judgec.compile.search.plan import ASKED_AGAIN, DOLLAR_MARGIN, CallPlan, Stage, add, asked_once, check_caps, whole
+from judgec.compile.search.plan import (
+    ASKED_AGAIN,
+    DOLLAR_MARGIN,
+    CallPlan,
+    Stage,
+    add,
+    asked_once,
+    check_caps,
+    whole,
+    with_demonstrations,
+)
 from judgec.compile.settings import JURY_KIND, AskedCandidate, CompileSettings
 from judgec.errors import UserError
 from judgec.labels.rows.ranges import MARK, MOST_OFF, Range, other_range
@@ -114,9 +124,14 @@ def plan_candidates(settings: CompileSettings, labels: LabelSet) -> CallPlan:
     """
     asked = [settings.lm.members[one.name] for one in settings.rated.asked]
     models = len([one for one in asked if not one.in_process])
-    stages = [Stage("preflight", CostEstimate(models, 0, 0.0))]
+    reflects = settings.reflection is not None and bool(settings.rewrites)
+    stages = [Stage("preflight", CostEstimate(models + reflects, 0, 0.0))]
     for one in settings.rated.asked:
-        price = whole(asked_once(one.module, labels.items, settings.lm.members[one.name]), settings)
+        spec = settings.lm.members[one.name]
+        price = asked_once(one.module, labels.items, spec)
+        if one in settings.rewrites:  # a search may add demonstrations
+            price = with_demonstrations(price, spec, one.module, labels.items)
+        price = whole(price, settings)
         stages.append(Stage(f"{STAGE}: {one.name}", price))
     least = add([stage.most for stage in stages[1:]])
     check_caps(least, settings)
@@ -351,9 +366,11 @@ def _searched(labels: LabelSet, candidates: Sequence[AskedCandidate]) -> Iterato
     for one in candidates:
         if one.searched is None:
             continue
+        yield from (f"{one.name}: {note}" for note in one.notes)
         left_out = sum(_shown(item, one) for item in labels.items)
-        kept = "its prompt as it was" if one.searched.name == UNCOMPILED else f"prompt {one.searched.name}"
-        yield f"{one.name}: {kept} won its search" + (
+        same = one.searched.name == UNCOMPILED
+        kept = "its prompt stays as it was" if same else f"asked with prompt {one.searched.name}"
+        yield f"{one.name}: {kept}" + (
             f"; not asked about {left_out:,} items whose labels the prompt was made from" if left_out else ""
         )
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from judgec.compile.asked import plan_candidates
-from judgec.compile.choose import choose_prompt
+from judgec.compile.choose import ChosenPrompt, choose_prompt
 from judgec.compile.folds.parts import Parts
 from judgec.compile.folds.rounds import bench_of
 from judgec.compile.search.candidates import UNCOMPILED, Candidate
@@ -36,8 +36,15 @@ def plan_rewrites(parts: Parts, settings: CompileSettings) -> CallPlan:
     if not searches:
         return asking
     uncompiled = add([one.stage("uncompiled judge") for one in searches.values()])
-    check_caps(add([uncompiled, asking.total]), settings)
-    share = share_of(settings, add([uncompiled, asking.total]), len(searches))
+    least = add([uncompiled, asking.total])
+    try:
+        check_caps(least, settings)
+    except UserError as error:
+        raise UserError(
+            f"{error} With --optimizer that counts each prompt before and after its search; without it the candidates "
+            f"are asked as they are, {asking.total.calls:,} calls."
+        ) from None
+    share = share_of(settings, least, len(searches))
     stages = []
     for name, one in searches.items():
         most = add([one.stage("uncompiled judge"), share.within(add([one.stage(part) for part in BEFORE[1:]]))])
@@ -63,7 +70,7 @@ def rewritten(
     Raises:
         ServiceError: A model fails for good; what is paid is in the journal.
     """
-    found: dict[str, Candidate] = {}
+    found: dict[str, ChosenPrompt] = {}
     left = {stage.name: stage.most for stage in plan.stages if stage.name.startswith(f"{STAGE}: ")}
     for name, alone in _searches(parts, settings).items():
         watch.stage(STAGE, f"the prompt of {name}")
@@ -75,13 +82,11 @@ def rewritten(
         view = session.of(own.lm, own.reflection)
         own_plan = replace(alone, kept_back=plan.kept_back + later.calls, kept_back_usd=kept_usd)
         bench = bench_of(parts.pooled, own, view, objective)
-        choice = choose_prompt(
-            bench, Candidate(UNCOMPILED, one.module), own, view, own_plan, optimizer, objective, watch
-        )
-        found[name] = choice.chosen
+        uncompiled = Candidate(UNCOMPILED, one.module)
+        found[name] = choose_prompt(bench, uncompiled, own, view, own_plan, optimizer, objective, watch)
     asked, members = list[AskedCandidate](), dict(settings.lm.members)
     for one in settings.rated.asked:
-        asked += one.after(found[one.name]) if one.name in found else (one,)
+        asked += one.after(found[one.name].chosen, found[one.name].notes) if one.name in found else (one,)
         members |= {part.name: members[one.name] for part in asked[-2:] if part.name not in members}
     models = LMSpec.jury(members, api_base=settings.lm.api_base)
     return replace(settings, lm=models, rated=replace(settings.rated, asked=tuple(asked)))
@@ -93,6 +98,12 @@ def _searches(parts: Parts, settings: CompileSettings) -> Mapping[str, CallPlan]
         raise UserError(
             f"--optimizer {settings.optimizer} with several candidates: their prompts are searched for on one split, "
             f"and here are {len(parts.tested)} folds. Add --folds 1, or leave --optimizer out."
+        )
+    names = {f"{one.name} {UNCOMPILED}" for one in settings.rewrites}
+    if taken := sorted(names & settings.lm.members.keys()):
+        raise UserError(
+            f"candidate {taken[0]}: so is called what {taken[0].removesuffix(f' {UNCOMPILED}')} was before its search; "
+            "another name is needed. Say NAME=SPEC."
         )
     free = replace(settings, budget=None, max_cost=None)
     plans = {}

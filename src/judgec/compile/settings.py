@@ -67,16 +67,18 @@ class AskedCandidate:
         module: Its prompt; of a function, which sees the item alone, that of the task.
         program: The compiled judge that it is, or None.
         searched: What a search made of its prompt, which ``module`` is then; None where it is asked as it was.
+        notes: Of that search, for the user.
     """
 
     name: str
     module: dspy.Module = field(repr=False)
     program: Program | None = field(default=None, repr=False)
     searched: Candidate | None = field(default=None, repr=False)
+    notes: tuple[str, ...] = ()
 
-    def after(self, found: Candidate) -> tuple["AskedCandidate", ...]:
+    def after(self, found: Candidate, notes: tuple[str, ...]) -> tuple["AskedCandidate", ...]:
         """The same with the prompt that a search has found, and beside it, where it is another, as it was before."""
-        mine = replace(self, module=found.module, searched=found)
+        mine = replace(self, module=found.module, searched=found, notes=notes)
         return (mine,) if found.name == UNCOMPILED else (mine, replace(self, name=f"{self.name} {UNCOMPILED}"))
 
 

@@ -1207,7 +1207,6 @@ def _scale(look: _Look, sheet: Datasheet, said: UserChoices) -> tuple[Scale | No
         return _threshold(whole, said), f"{len(used)} different numbers, some no whole ones, as seen"
     scale = Scale(name=_named(look), grades=grades, accept_at=_beside_accept(look, grades) or at)
     if not legend:
-        scale = scale.model_copy(update={"meanings": spec.meanings_of(scale)})
         return _threshold(scale, said), f"seen: {seen}"
     look.why["meanings"] = f"as sheet {sheet_name!r} has them"
     meant = {str(as_grade(value)).casefold(): text for value, text in legend.items()}

@@ -45,7 +45,7 @@ class Prompt:
     Args:
         model: ``provider/name``.
         name: What it is called among judges; by default the model.
-        instructions: In place of the task's; the rubric is added.
+        instructions: In place of the task's with its rubric, word for word; the grades are in the reply's form.
         manner: How the grade is found, of ``judgec.compile.manners.MANNERS``: a sentence that is added.
     """
 

@@ -546,7 +546,10 @@ def next_step(found: FileJudgments) -> list[str]:
     options, items = found.options, found.items
     if options.inputs and (pair := _measured(found)):
         expert, judge = pair
-        typed = ["agreement", str(options.out), "--expert", expert, "--judge", judge, *_cluster(found)]
+        people = [one for one in found.items.labelled if options.columns.get(one, one) == one and "," not in one]
+        several = len(people) > 1 and expert in people and len(found.cards[0].aspects) == 1
+        whose = ["--annotators", ",".join(people)] if several else ["--expert", expert]
+        typed = ["agreement", str(options.out), *whose, "--judge", judge, *_cluster(found)]
         return [command(*typed, home=options.home if found.in_folds else Path())]
     if items.labelled or items.learned.all():
         return []

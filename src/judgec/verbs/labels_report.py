@@ -135,11 +135,13 @@ def label_tables(report: LabelReport, path: str) -> list[TextTable]:
 def label_verdict(report: LabelReport) -> str:
     """How far the experts agree: what a judge can hope for."""
     n = len(report["annotators"])
-    tau_b = report["ceiling"].get("tau_b") if report["ceiling"] else None
-    if n < 2 or not isinstance(tau_b, dict) or tau_b["value"] is None:
+    found = {name: report["ceiling"].get(name) for name in ("tau_b", "kappa", "exact")} if report["ceiling"] else {}
+    known = {name: one for name, one in found.items() if isinstance(one, dict) and one["value"] is not None}
+    if n < 2 or not known:
         shared = "One annotator graded" if n == 1 else "No item has two annotators"
         return f"{shared}: how far experts agree with each other, and so what a judge can hope for, is unknown."
-    agreed = f"{n} annotators agree with each other by tau-b {_with_limits(tau_b)}"
+    name, one = next(iter(known.items()))
+    agreed = f"{n} annotators agree with each other by {statistic_name(name)} {_with_limits(one)}"
     return f"{agreed}: that is the ceiling of a judge of these labels."
 
 

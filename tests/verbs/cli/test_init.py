@@ -172,8 +172,8 @@ def test_agreement_takes_raters_and_threshold_of_its_file_from_judgec_toml(tmp_p
     says = (
         f"task = 'grade'\nannotators = {raters}\n[columns]\n{mapped}[scale]\ngrades = [1, 2, 3, 4, 5]\naccept_at = 3\n"
     )
-    asked = ("agreement", "rated.csv", "--expert", "Experte A", "--judge", "gpt", "--json")
-    alone = json.loads(judgec(tmp_path, *asked).stdout)
+    asked, one = ("agreement", "rated.csv", "--judge", "gpt", "--json"), ("--expert", "Experte A")
+    alone = json.loads(judgec(tmp_path, *asked, *one).stdout)
     (tmp_path / "judgec.toml").write_text(says, encoding="utf-8")
     done = judgec(tmp_path, *asked)
     line = done.stderr.splitlines()[0]
@@ -184,6 +184,10 @@ def test_agreement_takes_raters_and_threshold_of_its_file_from_judgec_toml(tmp_p
     assert report == json.loads(judgec_here(tmp_path, *asked, *typed).stdout)  # the same as by hand
     assert "alt_test" in report
     assert "alt_test" not in alone
+    typed_one = json.loads(judgec_here(tmp_path, *asked, *one).stdout)
+    assert "alt_test" not in typed_one  # an expert who is named is meant, not those of the file beside
+    assert typed_one["n"] == alone["n"]
+    assert typed_one["exact"] == alone["exact"]
     said = judgec_here(tmp_path, *asked, "--accept-at", "5").stderr
     assert "accept_at" not in said.splitlines()[0]  # what is typed goes before
 

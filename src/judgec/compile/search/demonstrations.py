@@ -27,7 +27,7 @@ WINDOW = 600  # characters kept of a passage
 LEFT_OUT = "(left out)"  # in place of a passage, so that the others keep their numbers
 _WORDS = re.compile(r"\w{3,}")
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
-SET_SIZES = (4, 8, 16)  # demonstrations a set, tried in turn
+SET_SIZES: tuple[int, ...] = (4, 8, 16)  # demonstrations a set, tried in turn
 N_SETS = 16  # sets proposed where the budget has room for them: a race makes many cheap
 LABELLED: str = "labelled"
 BOOTSTRAPPED: str = "bootstrapped"

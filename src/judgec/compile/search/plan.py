@@ -132,21 +132,21 @@ def plan_compile(
     uncompiled = whole(add(list(baseline.values())), settings)
     rival = _nothing(spec)
     if champion:
-        rival = whole(_with_demonstrations(baseline["test"], spec, module, test, SET_SIZES[-1]), settings)
+        rival = whole(with_demonstrations(baseline["test"], spec, module, test.items), settings)
     reserve = dataset.reserve
     promised = _nothing(spec) if reserve is None else whole(_asked(module, reserve, spec), settings)
     check_caps(add([preflight, uncompiled, rival, promised]), settings)
     if reserve is not None:
         asked = _asked(module, reserve, spec)
-        promised = whole(_with_demonstrations(asked, spec, module, reserve, SET_SIZES[-1]), settings)
-    winner = add([_with_demonstrations(baseline[p.name], spec, module, p, SET_SIZES[-1]) for p in (train, test)])
+        promised = whole(with_demonstrations(asked, spec, module, reserve.items), settings)
+    winner = add([with_demonstrations(baseline[p.name], spec, module, p.items) for p in (train, test)])
     winner = whole(winner, settings)
     later = [] if settings.batch else [baseline["dev"], baseline["test"]]  # in batches they are asked with train
     finish = add([*later, rival, promised, winner])
     kept = finish.calls + int(ASKED_AGAIN * finish.calls) + 1
     kept_usd = None if finish.usd is None else DOLLAR_MARGIN * finish.usd
 
-    typical = _with_demonstrations(baseline["dev"], spec, module, dev, sum(SET_SIZES) // len(SET_SIZES))
+    typical = with_demonstrations(baseline["dev"], spec, module, dev.items, sum(SET_SIZES) // len(SET_SIZES))
     usd_a_call = None if typical.usd is None else typical.usd / max(1, typical.calls)
     begun = add([preflight, uncompiled if settings.batch else baseline["train"]])
     sizes = _sizes(dataset, settings, orders, _room(settings, begun, kept, kept_usd, usd_a_call))
@@ -225,7 +225,7 @@ def judged_once(
         champion: Whether there is one to compare with.
     """
     asked = _asked(module, dataset.test, settings.lm)
-    rival = _with_demonstrations(asked, settings.lm, module, dataset.test, SET_SIZES[-1])
+    rival = with_demonstrations(asked, settings.lm, module, dataset.test.items)
     return {
         "uncompiled judge": whole(asked, settings),
         **({"champion": whole(rival, settings)} if champion else {}),
@@ -268,14 +268,14 @@ def asked_once(module: dspy.Module, items: Sequence[Item], spec: LMSpec) -> Cost
     return estimate((prompt.messages(one) for one in inputs), spec)
 
 
-def _with_demonstrations(
-    asked: CostEstimate, spec: LMSpec, module: dspy.Module, part: Part, shown: int
+def with_demonstrations(
+    asked: CostEstimate, spec: LMSpec, module: dspy.Module, items: Sequence[Item], shown: int = SET_SIZES[-1]
 ) -> CostEstimate:
     """The same calls with so many demonstrations of the usual length in each prompt."""
     predict = first_predictor(module)
-    lengths = [sum(len(text) for text in fenced_inputs(predict, item).values()) for item in part.items]
+    lengths = [sum(len(text) for text in fenced_inputs(predict, item).values()) for item in items]
     usual = sum(lengths) / max(1, len(lengths))
-    extra = int(min(room_of(predict, part.items), shown * usual) / BYTES_PER_TOKEN) + shown * TYPICAL_REPLY // 2
+    extra = int(min(room_of(predict, items), shown * usual) / BYTES_PER_TOKEN) + shown * TYPICAL_REPLY // 2
     rate = price(spec.model)
     usd = None if asked.usd is None or rate is None else asked.usd + asked.calls * extra * rate.input
     return CostEstimate(asked.calls, asked.tokens + asked.calls * extra, usd)

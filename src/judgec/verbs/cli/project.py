@@ -65,6 +65,8 @@ def _filled(
     wanted |= {key: _value(project, key, columns) for key in keys}
     if about is not None and about.name != "labels" and typed.get("labels") is not None:
         wanted.pop("judges", None)  # they are in a file of their own
+    if typed.get("expert"):
+        wanted.pop("annotators", None)  # whoever names the experts' column means nobody else
     if isinstance(people := typed.get("annotators"), tuple):  # what is typed goes first
         wanted |= {"judges": tuple(one for one in _names(wanted.get("judges")) if not is_measured(one, people))}
     if "judge" in keyed and of_a_judge and not typed.get("jury"):
