@@ -260,7 +260,7 @@ def compile_judge(
     reflection_lm: str | None = None,
     adapter: Literal["chat", "json", "terse"] = "chat",
     reasoning_effort: Literal["low", "medium", "high"] | None = None,
-    optimizer: str | None = None,
+    optimizer: str = "auto",
     seed: int = 0,
     evidence: bool = True,
     abstain_below: float | None = None,

@@ -465,7 +465,7 @@ def test_calls_of_functions_count_for_the_budget(home: Path) -> None:
         (("openai/x", "openai/y"), {"combine": "pool", "panel": 2}, r"--combine pool and --panel"),
         (("openai/x", "openai/y"), {"combine": "cascade:openai/x,z"}, r"z: no candidate"),
         (("openai/x", "openai/y"), {"optimizer": "nope"}, r"--optimizer: there is no 'nope'"),
-        (("openai/x", "openai/y"), {"reflection_lm": "openai/z"}, r"--candidate and --reflection-lm"),
+        (("sensors@1", "python:json:loads"), {"reflection_lm": "openai/z"}, r"sensors@1"),
         (("openai/x", "openai/y"), {"jury": ("one", "two")}, r"--candidate and --jury"),
         ((), {"combine": "pool"}, r"--combine pool: combines candidates; none is named"),
     ],
@@ -570,9 +570,9 @@ def test_prompts_of_candidates_are_searched_for_and_compared_with_what_they_were
         function = judgec.Function("half", half, range=(0, 2))
         given: dict[str, Any] = {"accept_at": None, "baseline": "one"}
         with pytest.raises(UserError, match=r"--optimizer auto with several candidates.*Add --folds 1"):
-            compiled(tmp_path, one, other, function, optimizer="auto", **given | {"folds": 5})
+            compiled(tmp_path, one, other, function, reflection_lm=planted.MODEL, **given | {"folds": 5})
         assert not asked
-        found = compiled(tmp_path, one, other, function, optimizer="auto", **given)
+        found = compiled(tmp_path, one, other, function, reflection_lm=planted.MODEL, **given)
         compile_calls = list(asked)
         judge = found.judge
         assert judge([{"item_id": "x", "query": "q", "answer": first.met}])["grade"].notna().all()
@@ -591,7 +591,12 @@ def test_prompts_of_candidates_are_searched_for_and_compared_with_what_they_were
     assert not any(told[name] for name in tested)
     assert sum(told.values()) >= len(told) - len(tested) - 1
     options = CompileJudgeOptions(
-        labels=str(tmp_path / "labels.jsonl"), home=tmp_path, folds=1, optimizer="auto", evidence=False, baseline="one"
+        labels=str(tmp_path / "labels.jsonl"),
+        home=tmp_path,
+        folds=1,
+        reflection_lm=planted.MODEL,
+        evidence=False,
+        baseline="one",
     )
     options = replace(options, candidates=(one, other, function))  # type: ignore[arg-type]  # as Python may
     plan = planned(options, Silent())[2]

@@ -196,8 +196,8 @@ def candidates_of(options: CompileJudgeOptions) -> Candidates:
     if len(sides) == 1 and isinstance(sides[0], Prompt) and sides[0].instructions is None and not recorded:
         return Candidates(replace(options, lm=sides[0].model))
     prompts = any(isinstance(one, Prompt) for one in sides)
-    _check_beside(options, "--candidate", searched=prompts and options.optimizer is not None)
-    told = replace(options, optimizer=None, reflection_lm=None)  # of the prompts beside them
+    _check_beside(options, "--candidate", searched=prompts and searches(options))
+    told = replace(options, optimizer=CompileJudgeOptions.optimizer, reflection_lm=None)  # of the prompts beside them
     return Candidates(options, _by_name(sides), _with_recorded(told, recorded) if recorded else None)
 
 
@@ -325,11 +325,16 @@ def _names_candidates(options: CompileJudgeOptions) -> tuple[tuple[str, bool], .
     )
 
 
+def searches(options: CompileJudgeOptions) -> bool:
+    """Whether the prompts of several candidates are searched for: somebody says how, or who rewrites them."""
+    return options.optimizer != CompileJudgeOptions.optimizer or options.reflection_lm is not None
+
+
 def _check_beside(options: CompileJudgeOptions, said: str, *, searched: bool = False) -> None:
     """Refuse what changes a prompt, beside candidates that are asked as they are or whose prompts are searched for."""
     others = {
         "--instructions": bool(options.instructions),
-        "--optimizer": options.optimizer is not None and not searched,
+        "--optimizer": options.optimizer != CompileJudgeOptions.optimizer and not searched,
         "--reflection-lm": options.reflection_lm is not None and not searched,
         "--factors": bool(options.factors),
         "--has-citations": options.has_citations,

@@ -13,7 +13,6 @@ from judgec.compile.retarget import check_carried, with_the_same_prompt
 from judgec.compile.search.candidates import UNCOMPILED
 from judgec.compile.search.plan import CallPlan
 from judgec.compile.settings import (
-    AUTO,
     JURY_KIND,
     Combine,
     ComparedWith,
@@ -41,7 +40,7 @@ from judgec.raters.recorded import RECORDED_KIND
 from judgec.records.label import LabelSet
 from judgec.table.datasheet import Datasheet, as_scale
 from judgec.table.regular import regular
-from judgec.verbs.candidates import candidates_of
+from judgec.verbs.candidates import candidates_of, searches
 from judgec.verbs.compilation import Compilation, compile_and_save
 from judgec.verbs.frames import IN_MEMORY as FRAME
 from judgec.verbs.frames import as_table, is_path
@@ -140,7 +139,7 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
         if one.program is None:
             with_adapter(one.module, options.adapter)
     kinds = (
-        (JURY_KIND, bool(asked) and options.optimizer is None),
+        (JURY_KIND, bool(asked) and not searches(options)),
         (RECORDED_KIND, recorded is not None),
         (NO_OPTIMIZER, no_model),
     )
@@ -157,7 +156,7 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
         home=options.home,
         lm=spec,
         objective=options.objective or default_objective(labels.label_set),
-        optimizer=next((kind for kind, holds in kinds if holds), options.optimizer or AUTO),
+        optimizer=next((kind for kind, holds in kinds if holds), options.optimizer),
         seed=options.seed,
         budget=options.budget,
         max_cost=options.max_cost,
@@ -213,7 +212,7 @@ def _check_without_model(options: CompileJudgeOptions) -> None:
     """
     of_prompts = {
         "--no-evidence": not options.evidence,
-        f"--optimizer {options.optimizer}": options.optimizer is not None,
+        f"--optimizer {options.optimizer}": options.optimizer != CompileJudgeOptions.optimizer,
         "--from": options.start is not None,
         "--factors": bool(options.factors),
         "--has-citations": options.has_citations,

@@ -74,7 +74,7 @@ def recorded_of(options: CompileJudgeOptions, labels: Labels, *, asked: bool = F
                     "--verdicts COLUMN,... or several --candidate is valid beside it. Add one, or drop it."
                 )
         return None
-    for option, given in (("--optimizer", options.optimizer), ("--reflection-lm", options.reflection_lm)):
+    for option, given in (("--optimizer", options.optimizer != "auto"), ("--reflection-lm", options.reflection_lm)):
         if given:
             raise UserError(f"{option}: nobody writes prompts for recorded verdicts. Leave it out.")
     about = OnWhat.of(labels.label_set, options.orders, options.winner_words)

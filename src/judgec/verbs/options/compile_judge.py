@@ -55,12 +55,12 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
         Option("How long the model thinks, where it takes this.", panel="Model"),
     ] = None
     optimizer: Annotated[
-        str | None,
+        str,
         Option(
-            "auto (default), labeled, bootstrap, mipro, gepa, or a plugin's. Several candidates are asked as they are, "
-            "unless you name one: then the prompt of each is searched for first."
+            "auto, labeled, bootstrap, mipro, gepa, or a plugin's. Several candidates are asked as they are, unless "
+            "another than auto or --reflection-lm is named: then the prompt of each is searched for first."
         ),
-    ] = None
+    ] = "auto"
     seed: Seed = 0
     evidence: Annotated[bool, Option("Use evidence features.", off=True)] = True
     abstain_below: Annotated[
