@@ -36,6 +36,7 @@ STAND_INS: Mapping[Place, Place] = {
 DROPPED = {  # methods that only judgec itself needs
     ("judgec.raters.judge", "CompiledJudge"): {"judge", "calibrate", "calibration"},
     ("judgec.evidence.model", "EvidenceModel"): {"fit", "_with_themes"},
+    ("judgec.records.scale", "Scale"): {"with_values"},
 }
 REPLACED: Mapping[Place, str] = {
     ("judgec.evidence.model", "USUAL_READS"): f"USUAL_READS: Reads = {dict(USUAL_READS)!r}"
