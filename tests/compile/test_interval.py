@@ -3,9 +3,13 @@
 import numpy as np
 
 from judgec.compile.calibrate import fit_calibrator
+from judgec.compile.promote import decide
 from judgec.raters.calibrator import Calibrator
 from judgec.raters.decision import spread_of
+from judgec.records.ratings import GradePairs
 from judgec.records.scale import Scale
+from judgec.stats.agreement.measure import Resampling
+from judgec.stats.agreement.objective import parse_objective
 
 
 def fitted(seed: int, *, learned: bool) -> tuple[Calibrator, np.ndarray, np.ndarray, Scale]:
@@ -46,3 +50,21 @@ def test_spread_of_keeps_each_number_as_its_mean() -> None:
     values = np.array([0.0, 0.1, 0.7, 1.0])
     numbers = np.array([0.0, 0.05, 0.4, 0.7, 0.99, 1.0])
     np.testing.assert_allclose(spread_of(numbers, values) @ values, numbers, atol=1e-15)
+
+
+def test_a_judge_farther_off_than_the_median_is_not_promoted_whatever_its_order() -> None:
+    given = np.arange(120, dtype=np.float64)
+    values, cluster, nobody = tuple(range(200)), np.arange(120) // 2, np.full(120, -1)
+
+    def judge(score: np.ndarray) -> GradePairs:
+        grade = np.round(score).astype(np.int64)
+        expert = given.astype(np.int64)
+        return GradePairs(expert, grade, score, nobody, nobody, cluster, values, 60, interval=True)
+
+    median, how = judge(np.full(120, 60.0)), Resampling(resamples=300)
+    noise = np.random.default_rng(0).permutation(given)
+    settings = {"objective": parse_objective("tau_b"), "resampling": how, "look": 1, "majority": median}
+    for off, promoted in ((0.0, True), (79.0, False)):
+        found = decide(judge(given + off), {"uncompiled": judge(noise)}, **settings)  # type: ignore[arg-type]  # as there
+        assert found.promoted == promoted
+        assert ("mae" in found.below_majority) != promoted

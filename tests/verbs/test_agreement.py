@@ -308,4 +308,4 @@ def test_groups_are_measured_apart_and_a_judge_without_order_stands_last(tmp_pat
     page = agreement_report(judgec.agreement(frame, expert="grade", judge="gpt"), options, tmp_path / "page.html")
     assert "Bland-Altman" in page.charts
     assert "Grades by rater" in page.charts
-    assert "Grades of gpt by the confidence that it states" in page.charts
+    assert "gpt. Confidence map" in page.charts

@@ -2,8 +2,10 @@
 
 import csv
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import judgec
@@ -11,6 +13,8 @@ from judgec.errors import UserError
 from judgec.labels.experts import experts_of
 from judgec.records.scale import Scale
 from judgec.report.label_report import agreement_between
+from judgec.verbs.agreement import agreement_report
+from judgec.verbs.options.agreement import AgreementOptions
 
 RATERS = ("annotator_anna", "annotator_ben")
 
@@ -66,12 +70,33 @@ def test_the_grade_of_a_number_is_the_nearest_one_that_the_sheet_lists() -> None
     assert Scale(level="interval", grades=(0, 100)).with_values([30.0]).stated(1, 31.0) == 30
 
 
-def test_a_language_model_is_refused_for_numbers(labels: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"lm": "openai/gpt-4o-mini"},
+        {"candidates": ["openai/gpt-4o-mini", judgec.Function("half", lambda answer: 50.0)]},
+    ],
+    ids=["alone", "beside a function"],
+)
+def test_a_language_model_is_refused_for_numbers(labels: Path, tmp_path: Path, asked: dict[str, Any]) -> None:
     with pytest.raises(UserError, match="interval scale, and a language model"):
         judgec.compile_judge(
-            labels,
-            annotators=RATERS,
-            scale={"level": "interval", "grades": [0, 100]},
-            lm="openai/gpt-4o-mini",
-            home=tmp_path,
+            labels, annotators=RATERS, scale={"level": "interval", "grades": [0, 100]}, home=tmp_path, **asked
         )
+
+
+@pytest.mark.full
+def test_pages_of_hundreds_of_numbers_have_no_cell_for_each(labels: Path, tmp_path: Path) -> None:
+    interval = {"level": "interval", "grades": [0, 100]}
+    found = judgec.compile_judge(labels, annotators=RATERS, scale=interval, home=tmp_path, name="ours")
+    page = found.report_path.read_text(encoding="utf-8")
+    assert "Bland-Altman" in page
+    assert "Confusion" not in page
+    assert len(page) < 1_500_000
+    judged = pd.read_csv(labels)
+    judged["machine"] = np.linspace(0, 100, len(judged))
+    compared = judgec.agreement(judged, annotators=RATERS, judge="machine", scale=interval)
+    options = AgreementOptions(file=str(labels), annotators=RATERS, judge=("machine",))
+    charts = agreement_report(compared, options, tmp_path / "page.html").charts
+    assert "Bland-Altman" in charts
+    assert "Confusion" not in charts

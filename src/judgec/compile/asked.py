@@ -337,7 +337,7 @@ def _recorded(
         calls=np.full(sum(count.values()), 1.0 + pairs),
         notes=(
             "what candidates cost is by list price and the length of their prompts",
-            *_searched(labels, settings.rated.asked),
+            *_searched(settings.rated.asked, {name: len(labels.items) - n for name, n in count.items()}),
             *_unscored(said),
         ),
     )
@@ -361,18 +361,17 @@ def _unscored(said: Mapping[str, tuple[Judgments, float | None]]) -> Iterator[st
             yield f"{name}: {sum(map(bool, judgments.unscored)):,} items without a verdict: {', '.join(kinds)}"
 
 
-def _searched(labels: LabelSet, candidates: Sequence[AskedCandidate]) -> Iterator[str]:
-    """What the searches have made of the prompts."""
+def _searched(candidates: Sequence[AskedCandidate], left_out: Mapping[str, int]) -> Iterator[str]:
+    """What the searches have made of the prompts, and how many items each is not asked about for it."""
     for one in candidates:
         if one.searched is None:
             continue
         yield from (f"{one.name}: {note}" for note in one.notes)
-        left_out = sum(_shown(item, one) for item in labels.items)
         same = one.searched.name == UNCOMPILED
         kept = "its prompt stays as it was" if same else f"asked with prompt {one.searched.name}"
-        yield f"{one.name}: {kept}" + (
-            f"; not asked about {left_out:,} items whose labels the prompt was made from" if left_out else ""
-        )
+        missing = left_out[one.name]
+        more = f"; not asked about {missing:,} items whose labels the prompt was made from" if missing else ""
+        yield f"{one.name}: {kept}{more}"
 
 
 def seated(judge: CompiledJudge, settings: CompileSettings, name: str) -> CompiledJudge:

@@ -481,8 +481,7 @@ def _module(labels: LabelSet, settings: CompileSettings) -> dspy.Module:
 def _prepare(labels: LabelSet, settings: CompileSettings) -> tuple[Parts, Objective]:
     objective = parse_objective(settings.objective)
     objective.require(interval=labels.scale.interval and not labels.accept_only)
-    asks = not settings.no_model and (settings.rated.recorded is None or bool(settings.rated.asked))
-    if labels.scale.interval and asks and not settings.functions:
+    if labels.scale.interval and not labels.accept_only and settings.asks_a_model:
         raise UserError(
             f"{settings.name}: labels on an interval scale, and a language model to ask; recorded verdicts, functions "
             "and evidence are valid there. Record its numbers (--candidate recorded:FILE), or make grades of the "

@@ -34,7 +34,7 @@ from judgec.report.kit import render
 from judgec.report.numbers import count, dollars, number, objective_name, show, statistic_name
 from judgec.report.page import charts
 from judgec.report.page.audits import with_audits
-from judgec.report.page.confusion import CONFIDENCE, CONFUSION, confidence_counts, confusion_counts, count_table
+from judgec.report.page.grade_charts import DrawnGrades, grade_charts
 from judgec.report.page.page import JudgePage
 from judgec.report.page.page import judge_page as rendered
 from judgec.report.page.prompt import prompt_lines
@@ -45,7 +45,6 @@ from judgec.stats.agreement.ceiling import expert_panel, judge_panel
 from judgec.stats.agreement.measure import Resampling
 
 MOST_REASONS = 5  # why items are unscored
-MOST_RATERS = 12  # in the histogram
 KINDS = {
     "prompt": "a prompt, asked of a model",
     "recorded": "recorded verdicts",
@@ -233,31 +232,25 @@ def _charts(compiled: Compiled, j: int) -> Markup:
     only_accepts = labels.accept_only
     expert = (experts.accept if only_accepts else experts.grade)[:, j]
     judge = (judged.accept if only_accepts else judged.grade)[:, j]
-    grades = [str(grade) for grade in scale.grades]
-    matched = confusion_counts(expert, judge, grades)
-    matrix = matched.drawn(CONFUSION, ("judge", "experts"))
-    drawings = [(matrix, "Confusion: a square's area is its share of the row; frames are the same grade.")]
+    measured = compiled.verification.agreements["compiled"]
+    limits = measured.aspects.get(labels.aspects[j], measured).bland_altman
+    raters = experts.accept_by if only_accepts else experts.grade_by
+    drawings, tables = grade_charts(
+        DrawnGrades(
+            expert=expert,
+            judge=judge,
+            given=people_mean(raters, np.array(scale.values))[:, j],
+            said=judged.score[:, j] if scale.interval else _values(judge, scale.values),
+            grades=() if scale.interval else [str(grade) for grade in scale.grades],
+            raters=[(name, raters[n, :, j]) for n, name in enumerate(experts.annotators)],
+            confidence=judged.confidence[:, j],
+            limits=None if scale.level == "nominal" else limits,
+        )
+    )
     chances, happened, words = _stated(compiled, j)
     _, query = np.unique([item.query_id for item in compiled.dataset.test.items], return_inverse=True)
     reliability = charts.reliability_chart(chances, happened, query, words=words)
     drawings.append((reliability, "Reliability: dots on the dashed line are calibrated; lines are 95 % intervals."))
-    measured = compiled.verification.agreements["compiled"]
-    limits = measured.aspects.get(labels.aspects[j], measured).bland_altman
-    if scale.level == "ordinal":
-        people = people_mean(experts.accept_by if only_accepts else experts.grade_by, np.array(scale.values))
-        plot = charts.bland_altman_chart(people[:, j], _values(judge, scale.values), limits)
-        drawings.append((plot, "Bland-Altman: bias and 95 % limits of agreement."))
-    raters = experts.accept_by if only_accepts else experts.grade_by
-    named = [(name, raters[n, :, j]) for n, name in enumerate(experts.annotators[:MOST_RATERS])]
-    histogram = charts.histogram_chart([*named, ("judge", judge)], grades)
-    order = ", ".join(name for name, _ in named)
-    drawings.append((histogram, f"Grades by rater, from left to right {order} and, framed, the judge."))
-    sure = confidence_counts(judge, judged.confidence[:, j], grades)
-    tables = [count_table(matched, CONFUSION, "experts ↓ judge →")]
-    if sure is not None:
-        confident = sure.drawn(CONFIDENCE, ("confidence from, %", "judge"))
-        drawings.append((confident, "Confidence map: how many items got each grade with each confidence."))
-        tables.append(count_table(sure, CONFIDENCE, "judge ↓ confidence from, % →"))
     if j == 0:
         curve = [(p.coverage, p.agreement.value) for p in compiled.abstention.curve]
         coverage = charts.coverage_chart([(x, y) for x, y in curve if y is not None])

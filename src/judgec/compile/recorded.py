@@ -15,7 +15,7 @@ from judgec.compile.assemble import Bench, fitted, learned_part, rated_out_of_fo
 from judgec.compile.choose import ChosenPrompt, ScoredCandidate
 from judgec.compile.compared import LEAST, gain, in_common
 from judgec.compile.dataset import Part, ratings_of
-from judgec.compile.search.candidates import UNCOMPILED, Candidate, with_instructions
+from judgec.compile.search.candidates import Candidate, as_it_was, with_instructions
 from judgec.compile.settings import CompileSettings
 from judgec.errors import UserError
 from judgec.lm.watch import Watch
@@ -86,7 +86,7 @@ def choose_recorded(
         )
     rivals = {name: one for name, one in usable.items() if name not in settings.compiled_names} or usable
     named = settings.rivals.baseline
-    named = f"{named} {UNCOMPILED}" if named in settings.compiled_names else named
+    named = as_it_was(named) if named is not None and named in settings.compiled_names else named
     baseline = _baseline(rivals, named, recorded)
     gains, apart = _gains({name: one.ratings for name, one in usable.items()}, baseline, objective)
     if apart:

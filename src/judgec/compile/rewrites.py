@@ -12,7 +12,7 @@ from judgec.compile.asked import plan_candidates
 from judgec.compile.choose import ChosenPrompt, choose_prompt
 from judgec.compile.folds.parts import Parts
 from judgec.compile.folds.rounds import bench_of
-from judgec.compile.search.candidates import UNCOMPILED, Candidate
+from judgec.compile.search.candidates import UNCOMPILED, Candidate, as_it_was
 from judgec.compile.search.plan import CallPlan, Stage, add, check_caps, plan_compile, share_of
 from judgec.compile.search.registry import Optimizer, find_optimizer
 from judgec.compile.settings import AskedCandidate, CompileSettings, RatedCandidates, reflection_spec
@@ -72,22 +72,24 @@ def rewritten(
     """
     found: dict[str, ChosenPrompt] = {}
     left = {stage.name: stage.most for stage in plan.stages if stage.name.startswith(f"{STAGE}: ")}
-    for name, alone in _searches(parts, settings).items():
-        watch.stage(STAGE, f"the prompt of {name}")
-        del left[f"{STAGE}: {name}"]
+    plans = _searches(parts, settings)
+    for one in settings.rewrites:
+        watch.stage(STAGE, f"the prompt of {one.name}")
+        del left[f"{STAGE}: {one.name}"]
         later = add([*left.values()])
         kept_usd = None if plan.kept_back_usd is None or later.usd is None else plan.kept_back_usd + later.usd
-        one = next(one for one in settings.rewrites if one.name == name)
         own, optimizer = _alone(one, settings)
         view = session.of(own.lm, own.reflection)
-        own_plan = replace(alone, kept_back=plan.kept_back + later.calls, kept_back_usd=kept_usd)
+        own_plan = replace(plans[one.name], kept_back=plan.kept_back + later.calls, kept_back_usd=kept_usd)
         bench = bench_of(parts.pooled, own, view, objective)
         uncompiled = Candidate(UNCOMPILED, one.module)
-        found[name] = choose_prompt(bench, uncompiled, own, view, own_plan, optimizer, objective, watch)
+        found[one.name] = choose_prompt(bench, uncompiled, own, view, own_plan, optimizer, objective, watch)
     asked, members = list[AskedCandidate](), dict(settings.lm.members)
     for one in settings.rated.asked:
-        asked += one.after(found[one.name].chosen, found[one.name].notes) if one.name in found else (one,)
-        members |= {part.name: members[one.name] for part in asked[-2:] if part.name not in members}
+        choice = found.get(one.name)
+        forms = (one,) if choice is None else one.after(choice.chosen, choice.notes)
+        asked += forms
+        members |= {form.name: members[one.name] for form in forms}
     models = LMSpec.jury(members, api_base=settings.lm.api_base)
     return replace(settings, lm=models, rated=replace(settings.rated, asked=tuple(asked)))
 
@@ -99,12 +101,12 @@ def _searches(parts: Parts, settings: CompileSettings) -> Mapping[str, CallPlan]
             f"--optimizer {settings.optimizer} with several candidates: their prompts are searched for on one split, "
             f"and here are {len(parts.tested)} folds. Add --folds 1, or leave --optimizer out."
         )
-    names = {f"{one.name} {UNCOMPILED}" for one in settings.rewrites}
-    if taken := sorted(names & settings.lm.members.keys()):
-        raise UserError(
-            f"candidate {taken[0]}: so is called what {taken[0].removesuffix(f' {UNCOMPILED}')} was before its search; "
-            "another name is needed. Say NAME=SPEC."
-        )
+    for one in settings.rewrites:
+        if (taken := as_it_was(one.name)) in settings.lm.members:
+            raise UserError(
+                f"candidate {taken}: so is called what {one.name} was before its search; another name is needed. Say "
+                "NAME=SPEC."
+            )
     free = replace(settings, budget=None, max_cost=None)
     plans = {}
     for one in settings.rewrites:

@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias
 import dspy
 
 from judgec.compile.consensus import Consensus
-from judgec.compile.search.candidates import UNCOMPILED, Candidate
+from judgec.compile.search.candidates import UNCOMPILED, Candidate, as_it_was
 from judgec.lm.adapters import CHAT, AdapterName
 from judgec.lm.hosts import own_endpoint
 from judgec.lm.spec import FUNCTION, LMSpec
@@ -79,7 +79,7 @@ class AskedCandidate:
     def after(self, found: Candidate, notes: tuple[str, ...]) -> tuple["AskedCandidate", ...]:
         """The same with the prompt that a search has found, and beside it, where it is another, as it was before."""
         mine = replace(self, module=found.module, searched=found, notes=notes)
-        return (mine,) if found.name == UNCOMPILED else (mine, replace(self, name=f"{self.name} {UNCOMPILED}"))
+        return (mine,) if found.name == UNCOMPILED else (mine, replace(self, name=as_it_was(self.name)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +196,13 @@ class CompileSettings:
     def no_model(self) -> bool:
         """True where nobody is asked, now or ever: the judge is evidence, calibrated."""
         return self.lm.no_model and self.rated.recorded is None and not self.rated.asked
+
+    @property
+    def asks_a_model(self) -> bool:
+        """True where a language model is asked: the one, or one of several candidates."""
+        if not self.rated.asked:
+            return not self.lm.no_model and self.rated.recorded is None and self.lm.provider != FUNCTION
+        return any(self.lm.members[one.name].provider != FUNCTION for one in self.rated.asked)
 
     @property
     def rewrites(self) -> tuple[AskedCandidate, ...]:

@@ -4,10 +4,10 @@ import errno
 from pathlib import Path
 
 
-def seen_at(path: Path) -> str:
-    """What stands where a file is needed, for messages."""
+def seen_at(path: Path, needed: str = "file") -> str:
+    """What stands where a file, or a file or folder, is needed, for messages."""
     if not path.exists():
-        return "no such file"
+        return f"no such {needed}"
     return "a folder" if path.is_dir() else "a pipe, socket or device"
 
 

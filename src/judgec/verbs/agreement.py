@@ -23,13 +23,15 @@ from judgec.lm.watch import Watch
 from judgec.records.agreement import Agreement
 from judgec.records.alternative_annotator import AltTest
 from judgec.records.estimate import Estimate
+from judgec.records.label import FloatArray
 from judgec.records.mode_agreement import ModesAgreement
 from judgec.records.tasks.registry import also_called, plain
 from judgec.records.tasks.spec import ASPECT_PREFIX
 from judgec.records.tasks.winners import winner_words
 from judgec.report.modes_table import mode_table
-from judgec.report.numbers import p_value, show, show_percent, statistic_name
-from judgec.report.page.agreement_charts import agreement_charts
+from judgec.report.numbers import p_value, short, show, show_percent, statistic_name
+from judgec.report.page import charts
+from judgec.report.page.grade_charts import DrawnGrades, grade_charts
 from judgec.report.page.notebook import notebook_part
 from judgec.report.render import agreement_table, beside_table, comparison_table, notes, systems_sentence
 from judgec.report.replacement_table import ASPECTS, ASPECTS_TITLE, COLUMNS, JUDGES, TITLE, outcome_sentences
@@ -575,6 +577,8 @@ def _of_modes(options: AgreementOptions, table: Table, source: str, judge: str) 
         ("--annotators", options.annotators or None),
         ("--reversed", options.reversed or None),
         ("--round", options.round),
+        ("--group", options.group),
+        ("--confidence", options.confidence),
     ):
         if value is not None:
             raise UserError(f"{option}: is of one column of grades; {expert} are several modes. Drop it.")
@@ -642,6 +646,8 @@ def _said_out_of_fold(home: Path, table: Table, rows: Sequence[int], prefix: str
 
 
 MOST_TESTED = 3  # judges whose p-values the screen has
+MOST_DRAWN = 3  # judges of whom charts are drawn
+PERCENT = 100.0
 MOST_JUDGES = 12  # rows of the short table
 EXPERTS = "experts, each against the others"  # a row
 SHOWN_STATISTICS = 2  # of the short table: what fits 80 columns
@@ -670,9 +676,40 @@ def agreement_report(found: MeasuredAgreement, options: AgreementOptions, file: 
         title=f"Agreement: {Path(found.source).name}",
         facts=f"{', '.join(found.agreements)} against {found.expert}",
         steps=_next(found, options),
-        charts="" if file is None else agreement_charts(found.graded, found.agreements),
+        charts="" if file is None else _charts(found),
         further=_every_table(found),
     )
+
+
+def _charts(found: MeasuredAgreement) -> str:
+    """The drawings of the first judges, with the counts in them as tables; empty where none has an order."""
+    drawings, tables = [], []
+    for judge, one in list(found.graded.items())[:MOST_DRAWN]:
+        if one.nominal or one.no_grades:
+            continue
+        pairs, stated = one.ratings, one.cells.get("confidence", (None,) * len(one.ratings.judge))
+        said = np.where(pairs.judge < 0, np.nan, np.array(pairs.values)[np.maximum(pairs.judge, 0)])
+        drawn = DrawnGrades(
+            expert=pairs.expert,
+            judge=pairs.judge,
+            given=pairs.given,
+            said=pairs.score if pairs.interval else said,
+            grades=() if pairs.interval else tuple(map(short, pairs.values)),
+            raters=list(one.people.items()),
+            confidence=_stated(stated),
+            limits=found.agreements[judge].bland_altman,
+            name=judge,
+        )
+        more, counts = grade_charts(drawn)
+        drawings += more
+        tables += counts
+    return charts.figures(drawings, tables) if drawings else ""
+
+
+def _stated(cells: Sequence[object]) -> FloatArray:
+    """Stated confidence as 0-1; where a number is above 1, all of them are per cent."""
+    found = np.array([np.nan if (value := as_number(cell)) is None else value for cell in cells], dtype=np.float64)
+    return found / PERCENT if np.nanmax(found, initial=0.0) > 1 else found
 
 
 def _apart_tables(found: MeasuredAgreement) -> list[TextTable]:

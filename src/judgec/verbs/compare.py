@@ -239,17 +239,15 @@ LONGEST = 200  # characters of a rationale on screen
 def _leading(found: JudgeComparison) -> list[str]:
     """Statistics of the short table, the one that decides first."""
     known = [name for name, one in found.comparison.differences.items() if one.value is not None]
-    first = [name for name in (*HEADLINES, "exact") if name in known]
-    return first or known[:1]
+    return [name for name in HEADLINES if name in known] or known[:1]
 
 
 def compared_verdict(found: JudgeComparison) -> tuple[str, Literal["better", "even", "none"]]:
     """Which judge agrees with the experts more, in a sentence, and how that stands."""
-    known = {name: one for name, one in found.comparison.differences.items() if one.value is not None}
-    name = next((name for name in HEADLINES if name in known), next(iter(known), None))
+    name = next(iter(_leading(found)), None)
     if name is None:
         return f"{found.a} and {found.b} cannot be compared here: no statistic is defined on these items.", "none"
-    one = known[name]
+    one = found.comparison.differences[name]
     said = f"{statistic_name(name)} {show(one, sign=True)}"
     if one.low is None or one.high is None or one.low <= 0 <= one.high:
         return f"{found.a} and {found.b} are not told apart by these labels: {said}.", "even"

@@ -71,6 +71,8 @@ def recorded_agreement(options: AgreementOptions) -> RecordedAgreement:
         ("--cluster", options.cluster),
         ("--all", options.all or None),
         ("--reversed", options.reversed or None),
+        ("--group", options.group),
+        ("--confidence", options.confidence),
     ):
         if value is not None:
             raise UserError(

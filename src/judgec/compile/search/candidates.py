@@ -19,6 +19,11 @@ UNCOMPILED = "zero-shot"
 RUBRIC = "\n\nGrades"  # where the rubric begins that ``raters.signatures`` writes under a task's instructions
 
 
+def as_it_was(name: str) -> str:
+    """What a candidate is called whose prompt a search has changed: the form before it."""
+    return f"{name} {UNCOMPILED}"
+
+
 @dataclass(frozen=True, slots=True)
 class Unseen:
     """What stands for a prompt on some queries: the same prompt, made without their labels."""

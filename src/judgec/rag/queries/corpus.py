@@ -13,6 +13,7 @@ from judgec.rag.retrieval.manifest import FILE
 from judgec.rag.retrieval.parsing.document import UnreadableError
 from judgec.rag.retrieval.parsing.read import KINDS, read_documents
 from judgec.rag.retrieval.passages import Passage
+from judgec.table.regular import seen_at
 
 LONGEST_OVERLAP = 4000  # characters that two neighbouring passages may share
 
@@ -56,8 +57,7 @@ def open_corpus(location: str) -> Corpus:
         passages = tuple(index.passages())
         return Corpus(path.name, location, passages, tuple(whole_documents(passages)), index)
     if not (path.is_dir() or path.is_file()):
-        seen = "a pipe, socket or device" if path.exists() else "no such file or folder"
-        raise UserError(f"--index {location}: {seen}; an index, or documents, are needed.")
+        raise UserError(f"--index {location}: {seen_at(path, 'file or folder')}; an index, or documents, are needed.")
     inside = (file for file in path.rglob("*") if file.suffix.lower() in KINDS and not file.is_fifo())
     files = sorted(inside) if path.is_dir() else [path]
     documents: list[SampledDocument] = []

@@ -13,6 +13,7 @@ from judgec.rag.retrieval.parsing.chunking import Chunking
 from judgec.rag.retrieval.parsing.document import Document, UnreadableError
 from judgec.rag.retrieval.parsing.read import KINDS, read_documents
 from judgec.rag.retrieval.stores.writer import LANGUAGES, PassageWriter, Row
+from judgec.table.regular import seen_at
 
 OnFile = Callable[[int, int], None]
 """Told how many files are read, of how many."""
@@ -143,7 +144,7 @@ def find_files(paths: Sequence[str | Path], out: Path) -> tuple[dict[str, Path],
                 else:
                     left_out[path.suffix.lower() or "without an ending"] += 1
         elif not given.is_file():
-            seen = "a pipe, socket or device" if given.exists() else "no such file or folder"
+            seen = seen_at(given, "file or folder")
             raise UserError(f"{given}: {seen}; files or folders to index are needed. Check the path.")
         elif given.suffix.lower() not in KINDS:
             raise UserError(
