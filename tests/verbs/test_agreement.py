@@ -309,3 +309,25 @@ def test_groups_are_measured_apart_and_a_judge_without_order_stands_last(tmp_pat
     assert "Bland-Altman" in page.charts
     assert "Grades by rater" in page.charts
     assert "gpt. Confidence map" in page.charts
+
+
+def test_item_that_stands_in_two_rows_of_a_wide_sheet_counts_once_with_the_median_of_each_person(
+    tmp_path: Path,
+) -> None:
+    rng = np.random.default_rng(4)
+    own = rng.integers(1, 6, (60, 3))
+    rows = [
+        {"query": f"Q{n // 2}?", "answer": f"A{n}", "Mia": m, "Noah": o, "gpt": g} for n, (m, o, g) in enumerate(own)
+    ]
+    again = [row | {"Mia": min(5, row["Mia"] + 1), "Noah": None} for row in rows[:9]]  # a later look of Mia's alone
+    split = [rows[9] | {"Noah": None}, *rows[10:], rows[9] | {"Mia": None}]  # each in a row of their own
+    asked = {"annotators": ["Mia", "Noah"], "judge": "gpt"}
+    once, found = (judgec.agreement(one, **asked) for one in (rows, [*rows[:9], *split, *again]))
+    assert found.estimates == once.estimates
+    assert found.ceilings["gpt"].estimates == once.ceilings["gpt"].estimates
+    same = sum(row["Mia"] == 5 for row in rows[:9])
+    assert any(f"Mia gave the same grade again {same} of 9 times" in note for note in found.notes)
+    with pytest.raises(InputError, match="Mia grades an item again"):
+        judgec.agreement([*rows, *again], **asked, repeats="error")
+    otherwise = [*rows, *(row | {"gpt": 6 - row["gpt"]} for row in again)]  # the judge was asked again, too
+    assert judgec.agreement(otherwise, **asked).agreement.n == 69

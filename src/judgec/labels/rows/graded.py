@@ -17,6 +17,7 @@ from judgec.labels.rows.panel import (
     ITEM,
     QUERIES,
     AnnotatorPanel,
+    item_keys,
     one_grading_each,
     one_row_an_item,
     one_row_each,
@@ -185,10 +186,13 @@ def graded_of(table: Table, how: Reading, in_place: InPlace | None = None) -> Gr
     if ANNOTATOR in table.columns and not several:
         judged = [name for name in (how.judge, how.score) if name is not None]
         taken = [how.cluster] if how.cluster else []
-        once = one_grading_each(table, first, judged, taken, scale=how.scale, repeats=how.repeats)
-        notes += once.notes[len(table.notes) :]
-        table = once
+        told = item_keys(table, {ANNOTATOR, first, *judged, *taken})
+        table = _graded_once(table, (first,), how, told, notes)
         alike = one_row_an_item(replace(table, notes=()), first, judged, taken)
+    elif named := tuple(dict.fromkeys((*how.annotators, *(how.experts if several else ())))):
+        wide = [name for name in dict.fromkeys((*how.experts, *named)) if name in table.columns]
+        own = _items_of(with_inputs(table, {*wide, how.judge, how.score or how.judge}), range(len(table.rows)))
+        table = _graded_once(table, wide, how, dict(enumerate(own)), notes)
     if alike is None:
         how = _clustered(table, how, notes)
         found = _graded(table, how, said, notes)
@@ -206,6 +210,16 @@ def graded_of(table: Table, how: Reading, in_place: InPlace | None = None) -> Gr
             panel = f"the judge cannot be compared with an annotator: {found.no_grades}"
     shown = listed(how.experts)
     return replace(found, learned=learned, out_of_fold=out_of_fold, panel=panel, expert=shown)
+
+
+def _graded_once(
+    table: Table, labels: Sequence[str], how: Reading, keys: Mapping[int, object], notes: list[str]
+) -> Table:
+    """The table with one grading an item and person, and a note that says so."""
+    judged = [name for name in (how.judge, how.score) if name is not None]
+    once = one_grading_each(table, labels, judged, keys, scale=how.scale, repeats=how.repeats)
+    notes += once.notes[len(table.notes) :]
+    return once
 
 
 def _of_people(table: Table, how: Reading) -> tuple[Table, Reading]:

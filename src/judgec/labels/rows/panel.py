@@ -1,6 +1,6 @@
 """Several annotators of a table that holds a judge's grades, too: who gave which item what."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -171,57 +171,78 @@ def one_row_an_aspect(table: Table, names: Sequence[str]) -> Table | None:
 
 def one_grading_each(
     table: Table,
-    label: str,
+    labels: Sequence[str],
     judged: Collection[str],
-    taken: Collection[str] = (),
+    keys: Mapping[int, object],
     *,
     scale: Scale | None = None,
     repeats: Repeats = None,
 ) -> Table:
-    """The table without rows in which somebody grades an item again: the first has the median of what they gave.
+    """The table without rows that grade an item again: its first row has the median of what each person gave.
 
     Args:
-        table: With a column ``annotator``.
-        label: The column of the labels.
+        table: With a column ``annotator`` beside one of labels, or with a column of labels a person.
+        labels: These columns.
         judged: Columns of the judge; where they say several things of an item, all rows stay.
-        taken: As ``one_row_an_item``.
+        keys: The item of each row that may be one of several.
         scale: Of the labels, where somebody has said it.
         repeats: What becomes of such items; None: the median of those who are named, who else may be several.
 
     Raises:
         InputError: There are some, and they are to be an error.
     """
-    graded = np.flatnonzero(~table.column(label).missing).tolist()
-    keys = _item_keys(with_inputs(table, {ANNOTATOR, label, *judged, *taken}), graded)
-    unnamed, names = table.column(ANNOTATOR).missing, _raters(table)
+    apart = ANNOTATOR in table.columns and len(labels) == 1  # a row an item and person
+    names, unnamed = _raters(table), table.column(ANNOTATOR).missing
     by: dict[tuple[object, str], list[int]] = {}
-    for at, key in zip(graded, keys or (), strict=keys is not None):
-        if repeats is not None or not unnamed[at]:
-            by.setdefault((key, names[at]), []).append(at)
-    again = {who: own for who, own in by.items() if len(own) > 1}
+    rows: dict[object, list[int]] = {}
+    for label in labels:
+        for at in np.flatnonzero(~table.column(label).missing).tolist():
+            who = names[at] if apart else label
+            if at in keys and (not apart or repeats is not None or not unnamed[at]):
+                by.setdefault((keys[at], who), []).append(at)
+                rows.setdefault((keys[at], who) if apart else keys[at], []).append(at)
+    several = {key: sorted({*own}) for key, own in rows.items() if len({*own}) > 1}
     judgments = [table.column(name).cells() for name in judged]
-    said = [{str(cells[at]) for at in own} for own in again.values() for cells in judgments]
-    if not again or any(len(different) > 1 for different in said):
+    said = [{str(one[at]) for at in own} for own in several.values() for one in judgments]
+    if not several or any(len(different) > 1 for different in said):
         return table
-    if repeats == ERROR:
+    again = {who: own for who, own in by.items() if len(own) > 1}
+    if again and repeats == ERROR:
         (_, who), own = next(iter(again.items()))
         seen = f"{table.where(own[1])}: annotator {who} grades an item again, first at {table.where(own[0])}"
         raise InputError([f"{seen}; one grade an item and annotator is valid. Delete one, or drop --repeats error."])
-    given = table.column(label).cells()
-    settled = [*given]
-    places = places_of((given[at] for own in again.values() for at in own), scale)
+    cells = {label: table.column(label).cells() for label in labels}
+    settled = {label: [*own] for label, own in cells.items()}
+    given = {(key, who): [cells[labels[0] if apart else who][at] for at in own] for (key, who), own in by.items()}
+    places = places_of((cell for each in again for cell in given[each]), scale)
     found: dict[str, SelfAgreement] = {}
-    for (_, who), own in again.items():
-        cells = {str(given[at]): given[at] for at in own}
-        first, *others = (str(given[at]) for at in own)
-        settled[own[0]] = cells[median_of([first, *others], places)]
-        before = found.get(who, SelfAgreement(who, 0, 0))
-        found[who] = SelfAgreement(who, before.n + len(others), before.same + others.count(first))
-    gone = {at for own in again.values() for at in own[1:]}
-    note = f"{label}: of an item that one annotator graded again the median counts: "
+    for (key, who), own in given.items():
+        first, *others = map(str, own)
+        if (to := several.get((key, who) if apart else key)) is not None:
+            settled[labels[0] if apart else who][to[0]] = {str(one): one for one in own}[
+                median_of([first, *others], places)
+            ]
+        if others:
+            before = found.get(who, SelfAgreement(who, 0, 0))
+            found[who] = SelfAgreement(who, before.n + len(others), before.same + others.count(first))
+    gone = {at for own in several.values() for at in own[1:]}
+    note = f"{listed(labels)}: of an item that one annotator graded again the median counts: "
     note += "; ".join(found[who].note() for who in sorted(found))
-    made = table.with_columns({label: TableColumn.of(settled)}, note)
-    return made.only(at for at in range(len(settled)) if at not in gone)
+    made = {label: TableColumn.of(cells) for label, cells in settled.items()}
+    return table.with_columns(made, *([note] if found else [])).only(
+        at for at in range(len(table.rows)) if at not in gone
+    )
+
+
+def item_keys(table: Table, taken: Collection[str]) -> dict[int, object]:
+    """What tells the items of a table's rows apart; nothing where no column does.
+
+    Args:
+        table: As read.
+        taken: Columns that tell no item.
+    """
+    rows = range(len(table.rows))
+    return dict(zip(rows, _item_keys(with_inputs(table, taken), rows) or (), strict=False))
 
 
 def one_row_an_item(

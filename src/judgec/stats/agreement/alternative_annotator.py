@@ -192,10 +192,13 @@ def _left_out(
         parts.append(f"asked only where others differed: {', '.join(adjudicators)}")
     if len(testable) >= min_annotators:
         return f"left out of the test: {'; '.join(parts)}" if parts else ""
-    why = (
-        f"at least {min_annotators} annotators with {min_items} labels each in common with others are needed, and "
-        f"{len(testable)} of {len(annotators)} {'has' if len(testable) == 1 else 'have'} them"
+    enough = (
+        f"only {len(testable)} of the {len(annotators)} annotators {'has' if len(testable) == 1 else 'have'} so many"
     )
+    if len(testable) == len(annotators):
+        enough = f"there {'is' if len(testable) == 1 else 'are'} {len(testable)}"
+    needed = f"at least {min_annotators} annotators with {min_items} labels each in common with others are needed"
+    why = f"{needed}; {enough}"
     return f"{why} ({'; '.join(parts)})" if parts else why
 
 
