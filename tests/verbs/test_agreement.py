@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from sklearn.metrics import cohen_kappa_score
 
 import judgec
 from judgec.errors import InputError, UserError
-from judgec.verbs.agreement import agreement_report
+from judgec.verbs.agreement import MeasuredAgreement, agreement_report
 from judgec.verbs.options.agreement import AgreementOptions
 from tests.verbs.cli.process import judgec as run
 
@@ -321,13 +322,16 @@ def test_item_that_stands_in_two_rows_of_a_wide_sheet_counts_once_with_the_media
     ]
     again = [row | {"Mia": min(5, row["Mia"] + 1), "Noah": None} for row in rows[:9]]  # a later look of Mia's alone
     split = [rows[9] | {"Noah": None}, *rows[10:], rows[9] | {"Mia": None}]  # each in a row of their own
-    asked = {"annotators": ["Mia", "Noah"], "judge": "gpt"}
-    once, found = (judgec.agreement(one, **asked) for one in (rows, [*rows[:9], *split, *again]))
+
+    def measured(rows: list[dict[str, object]], repeats: Literal["error"] | None = None) -> MeasuredAgreement:
+        return judgec.agreement(rows, annotators=["Mia", "Noah"], judge="gpt", repeats=repeats)
+
+    once, found = measured(rows), measured([*rows[:9], *split, *again])
     assert found.estimates == once.estimates
     assert found.ceilings["gpt"].estimates == once.ceilings["gpt"].estimates
     same = sum(row["Mia"] == 5 for row in rows[:9])
     assert any(f"Mia gave the same grade again {same} of 9 times" in note for note in found.notes)
     with pytest.raises(InputError, match="Mia grades an item again"):
-        judgec.agreement([*rows, *again], **asked, repeats="error")
+        measured([*rows, *again], "error")
     otherwise = [*rows, *(row | {"gpt": 6 - row["gpt"]} for row in again)]  # the judge was asked again, too
-    assert judgec.agreement(otherwise, **asked).agreement.n == 69
+    assert measured(otherwise).agreement.n == 69

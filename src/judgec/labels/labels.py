@@ -16,7 +16,7 @@ from judgec.labels.proposal import SIDES, UserChoices, heads_by_cells, read_by_h
 from judgec.labels.rows.conversations import holding, require_labelled_turns, with_turns
 from judgec.labels.rows.grades import RawLabels, one_class, position_of, raw_labels, settle_scale
 from judgec.labels.rows.items import Collected, collect_items, encoded, item_digest
-from judgec.labels.rows.label_cells import with_label_cells, without_strays
+from judgec.labels.rows.label_cells import with_label_cells, with_sides_of_agents, without_strays
 from judgec.labels.rows.means import Rounding
 from judgec.labels.rows.modes import with_modes
 from judgec.labels.rows.question_sets import TASK as QUESTION_SET
@@ -37,7 +37,7 @@ from judgec.records.conversation import EACH, TurnChoice
 from judgec.records.label import Item, Label, LabelSet, Task
 from judgec.records.scale import ACCEPT_SCALE, Grade, Scale
 from judgec.records.tasks import winners
-from judgec.records.tasks.registry import TASKS, as_task
+from judgec.records.tasks.registry import TASKS, as_task, compares
 from judgec.table.datasheet import Datasheet, read_datasheet
 from judgec.table.rows.cells import as_id, is_missing
 from judgec.table.rows.columns import infer_task, label_columns, listed, renamed, require_columns, task_of_labels
@@ -232,6 +232,8 @@ def _label_file(
 ) -> LabelFile:
     """A label set of a table that has judgec's columns."""
     require_columns(table, known, labelled=True)
+    if compares(known):
+        table = with_sides_of_agents(table, TASKS[known].labels, sheet.winner_words)
     collected = collect_items(table, known)
     raw = raw_labels(table, known, sheet.scale, rounding, sheet.winner_words)
     _require_labels(table, raw)

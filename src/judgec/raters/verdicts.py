@@ -9,7 +9,7 @@ import numpy as np
 
 from judgec.errors import InputError
 from judgec.labels.rows.items import collect_items
-from judgec.labels.rows.label_cells import label_cells
+from judgec.labels.rows.label_cells import label_cells, with_sides_of_agents
 from judgec.labels.rows.panel import judges_among
 from judgec.labels.rows.ranges import Range
 from judgec.records.label import Task
@@ -164,6 +164,7 @@ def from_columns(table: Table, names: Sequence[str], task: Task, aspects: Sequen
         seen = f"{table.path}:1: no column {listed(missing)}; the columns are {listed(table.columns)}"
         who = f", and no annotator is called {listed(absent)}" if absent else ""
         raise InputError([f"{seen}{who}. Correct --verdicts."])
+    table = with_sides_of_agents(table, [column for own in columns.values() for column in own.values()])
     collected = collect_items(table, task)
     rows: list[Row] = []
     lines: list[int] = []

@@ -59,6 +59,7 @@ NO_ANSWER = frozenset(  # words of heads that hold what is wanted, asked or said
 RATERS = frozenset(
     {"human", "expert", "judge", "annotator", "rater", "mensch", "experte"}
 )  # a part that may be who graded
+AGENT_STEMS = frozenset({"agent", "system", "model"})  # a column of it for each answer: whose it is
 WINNER_WORDS = frozenset({"winner", "preferred", "preference", "better", "besser", "gewinner", "favourite", "favorite"})
 WINS = frozenset({"a", "b", "tie", "both", "neither", "equal", "draw", "gleich", "unentschieden"})
 MOST_GRADES = 12  # different values of a column of grades
@@ -114,7 +115,9 @@ def as_long(table: Table, said: Wide | bool | None = None, having: Collection[st
         return table
     parts, families = found
     heads = {head.column for family in families.values() for head in family.values()}
-    winners = _winners(table, parts, heads)
+    who = [head.column for stem, own in families.items() if plain(stem) in AGENT_STEMS for head in own.values()]
+    agents = {_key(as_id(value)) for column in who for value in _values(table, column)}
+    winners = _winners(table, agents | (set() if all(map(str.isdigit, parts)) else set(parts)), heads)
     answers = next(iter(families.values()))
     if winners and len(parts) == len(PAIR):
         return _pairs(table, parts, answers, winners)
@@ -414,8 +417,8 @@ def _is_graded(table: Table, column: str) -> bool:
     return not grades or not words or (len(words) <= MOST_GRADES and len(words) <= max(2, len(grades) / 2))
 
 
-def _winners(table: Table, parts: Mapping[str, str], taken: Collection[str]) -> list[str]:
-    """The columns that say which answer is better: by the name, or by what stands there."""
+def _winners(table: Table, sides: set[str], taken: Collection[str]) -> list[str]:
+    """The columns that say which answer is better: by the name, or by what stands there (a side, or its agent)."""
     found = []
     for name in table.columns:
         written = set() if name in taken else {as_id(value) for value in _values(table, name)}
@@ -424,7 +427,7 @@ def _winners(table: Table, parts: Mapping[str, str], taken: Collection[str]) -> 
         values = set(map(_key, written))
         if len(values) > MOST_GRADES:
             continue
-        said = values & parts.keys() and values <= parts.keys() | WINS and not all(map(str.isdigit, parts))
+        said = values & sides and values <= sides | WINS
         if said or set(plain(name).split("_")) & WINNER_WORDS:
             found.append(name)
     return found

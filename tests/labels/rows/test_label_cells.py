@@ -5,10 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from judgec.errors import InputError
 from judgec.labels.labels import read_label_file
 from judgec.labels.rows.graded import Reading, graded_of
 from judgec.labels.rows.label_cells import label_cells
-from judgec.raters.verdicts import read_verdicts
+from judgec.raters.verdicts import from_columns, read_verdicts
 from judgec.records.scale import Scale
 from judgec.records.tasks.winners import winner_words
 from judgec.table.tables import read_table
@@ -95,3 +96,38 @@ def test_answers_are_never_read_so(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text('query,answer,grade\nq?,"1,5",1\nr?,None,2\ns?,20%,1\n')
     found = read_label_file(str(tmp_path / "t.csv"))
     assert [item.inputs["answer"] for item in found.labels.items] == ["1,5", "None", "20%"]
+
+
+def duels(folder: Path) -> tuple[Path, list[str]]:
+    """A sheet whose people and judge name the system that won, and on which side it stood."""
+    rng = np.random.default_rng(3)
+    lines, sides = ["query,answer_a,answer_b,agent_a,agent_b,Mia,Noah,gpt"], []
+    for number in range(40):
+        pair = rng.permutation(["Heron", "Falcon"]).tolist()
+        won = pair[int(rng.integers(2))] if number % 5 else "tie"
+        sides.append("tie" if won == "tie" else "ab"[pair.index(won)])
+        lines.append(f"q{number}?,one,two,{','.join(pair)},{won.upper()},{won},{won if number % 3 else pair[0]}")
+    path = folder / "duels.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path, sides
+
+
+def test_winner_that_is_named_by_its_system_is_the_side_that_this_had_in_that_row(tmp_path: Path) -> None:
+    path, sides = duels(tmp_path)
+    labels = read_label_file(str(path), annotators=["Mia", "Noah"], judges=["gpt"]).labels
+    grades = {(one.item_id, one.annotator): labels.scale.grades[one.grades["grade"]] for one in labels.labels}
+    assert [grades[item.item_id, who] for item in labels.items for who in ("Mia", "Noah")] == np.repeat(
+        sides, 2
+    ).tolist()
+    table = read_table(str(path))
+    found = graded_of(table, Reading(experts=("Mia",), judge="gpt", annotators=("Mia", "Noah")))
+    first = [side if n % 3 else "a" for n, side in enumerate(sides)]
+    same = sum(one == other for one, other in zip(first, sides, strict=True))
+    assert int((found.ratings.expert == found.ratings.judge).sum()) == same
+    read = from_columns(table, ["gpt"], "preference", ("grade",))
+    assert [row["preference"] for row in read.rows] == first
+    lines = path.read_text(encoding="utf-8").splitlines()
+    lines[2] = "q1?,one,two,Owl,Falcon,Heron,Heron,Heron"
+    (tmp_path / "strange.csv").write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(InputError, match="unknown words for the winner"):  # of a row in which it did not play
+        read_label_file(str(tmp_path / "strange.csv"), annotators=["Mia", "Noah"], judges=["gpt"])

@@ -19,6 +19,9 @@ MIRRORED = {"a": "b", "b": "a", "tie": "tie"}
         ),
         *((word, "b") for word in ("B", "B>A", "A<B", "model_b", "right", "loss", "assistant_b", "prefer B")),
         *((word, "tie") for word in ("tie", "C", "[[C]]", "A=B", "tie (bothbad)", "both_bad", "draw", "Unentschieden")),
+        *((word, "a") for word in ("die erste", "La première", "Réponse A", "primero", "gauche")),
+        *((word, "b") for word in ("der zweite", "la deuxième", "Respuesta 2", "rechts")),
+        *((word, "tie") for word in ("égalité", "ex aequo", "empate", "gleich gut", "both equal")),
         *((word, None) for word in (0, 1, 2, 0.5, ".5", "-1", "D", "A>A", "~a", "not a", "a or b", "", "error")),
     ],
 )

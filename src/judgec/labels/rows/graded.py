@@ -10,7 +10,7 @@ from judgec.errors import InputError, UserError
 from judgec.labels.experts import consensus_of
 from judgec.labels.rows.grades import position_of
 from judgec.labels.rows.items import collect_items
-from judgec.labels.rows.label_cells import with_label_cells, without_strays
+from judgec.labels.rows.label_cells import with_label_cells, with_sides_of_agents, without_strays
 from judgec.labels.rows.means import looks_like_means, nearest_grades
 from judgec.labels.rows.panel import (
     ANNOTATOR,
@@ -323,6 +323,9 @@ def _with_winners(table: Table, how: Reading, notes: list[str]) -> Table:
     """
     said, named = how.winner_words, (*how.experts, how.judge, *how.annotators)
     columns = [name for name in dict.fromkeys(named) if name in table.columns]
+    read = with_sides_of_agents(table, columns, said)
+    notes += read.notes[len(table.notes) :]
+    table = read
     cells = {name: table.column(name).each(as_grade) for name in columns}
     sides = {word: winner_of(word, said) for own in cells.values() for word in own if word is not None}
     coded = any(name.strip().casefold() == "winner" for name in columns) and any(

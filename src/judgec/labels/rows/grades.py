@@ -76,7 +76,7 @@ def raw_labels(
         said: What words for the winner of a pair mean, as ``records.tasks.winners.winner_words`` makes it.
     """
     notes: list[str] = []
-    spec = TASKS[task]
+    spec, pairs = TASKS[task], compares(task)
     if spec.by_aspect:
         columns = {name.removeprefix(spec.prefix): name for name in aspect_columns(table.columns, spec.prefix)}
     else:
@@ -92,7 +92,6 @@ def raw_labels(
     means = _means_in(list(columns.values()), [grade for column in given.values() for grade in column], notes)
     used = {grade for column in given.values() for grade in column if grade is not None}
     own = {grade: respelled(grade, spec.spellings) for grade in used}
-    pairs = compares(task)
     sides = {grade: winner_of(grade, said) for grade in own.values()} if pairs else {}
 
     def read(index: int) -> tuple[Mapping[str, Grade], bool | None, Grade | None, Grade | None]:

@@ -2,8 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -11,7 +12,8 @@ from judgec.records.scale import Scale
 from judgec.records.tasks.registry import plain
 from judgec.records.tasks.winners import winner_of
 from judgec.table.ladders import is_graded
-from judgec.table.rows.cells import as_grade, as_text, is_missing
+from judgec.table.rows.cells import as_grade, as_id, as_text, is_missing
+from judgec.table.rows.columns import listed
 from judgec.table.table import Table, TableColumn
 
 NOTHING = frozenset(
@@ -51,6 +53,7 @@ AMOUNTS = frozenset(  # words of scales that begin with none
         *("little", "much", "a_little", "a_lot", "limited", "substantial", "weak", "somewhat"),
     ]
 )
+SIDE_AGENTS = ("agent_a", "agent_b")
 STRAY = 0.2  # texts for each number of a column, up to which they are no grades of their own
 MOST_STRAYS = 10  # of them in a note
 LONGEST_STRAY = 40  # characters of one in a note
@@ -230,6 +233,37 @@ def spellings(words: Counter[str]) -> dict[str, str]:
         alike.setdefault(" ".join(word.split()).casefold(), []).append(word)
     usual = {key: max(own, key=lambda word: (words[word], word.casefold() == word)) for key, own in alike.items()}
     return {word: usual[key] for key, own in alike.items() if len(own) > 1 for word in own if word != usual[key]}
+
+
+def with_sides_of_agents(table: Table, columns: Iterable[str], said: Mapping[str, str] = MappingProxyType({})) -> Table:
+    """The table with a and b in cells of these columns that name one of the row's agents instead of its side.
+
+    Args:
+        table: With judgec's names of columns.
+        columns: Those that say who won.
+        said: What words mean, as ``winner_words`` makes it; these, and words of sides, stay.
+    """
+    if not {*SIDE_AGENTS} <= {*table.columns}:
+        return table
+    first, second = (table.column(name).each(_name) for name in SIDE_AGENTS)
+    agents = {*first, *second} - {""}
+    read: dict[str, TableColumn] = {}
+    for name in dict.fromkeys(columns):
+        own = table.column(name)
+        if not any(_name(cell) in agents and winner_of(str(cell), said) is None for cell in own.values):
+            continue
+        names = own.each(lambda cell: "" if winner_of(str(cell), said) else _name(cell))
+        read[name] = TableColumn.of(
+            cell if not won or one == other or won not in {one, other} else "a" if won == one else "b"
+            for cell, won, one, other in zip(own.cells(), names, first, second, strict=True)
+        )
+    note = f"{listed(list(read))}: the names of the agents, row by row, say which side won"
+    return table.with_columns(read, note) if read else table
+
+
+def _name(cell: object) -> str:
+    """An agent's name, the same however it is spaced and capitalized; empty where there is none."""
+    return "" if is_missing(cell) else " ".join(as_id(cell).split()).casefold()
 
 
 def with_label_cells(

@@ -201,7 +201,7 @@ def one_grading_each(
             if at in keys and (not apart or repeats is not None or not unnamed[at]):
                 by.setdefault((keys[at], who), []).append(at)
                 rows.setdefault((keys[at], who) if apart else keys[at], []).append(at)
-    several = {key: sorted({*own}) for key, own in rows.items() if len({*own}) > 1}
+    several = {key: sorted({*at}) for key, at in rows.items() if len({*at}) > 1}
     judgments = [table.column(name).cells() for name in judged]
     said = [{str(one[at]) for at in own} for own in several.values() for one in judgments]
     if not several or any(len(different) > 1 for different in said):
@@ -216,12 +216,11 @@ def one_grading_each(
     given = {(key, who): [cells[labels[0] if apart else who][at] for at in own] for (key, who), own in by.items()}
     places = places_of((cell for each in again for cell in given[each]), scale)
     found: dict[str, SelfAgreement] = {}
-    for (key, who), own in given.items():
-        first, *others = map(str, own)
+    for (key, who), gradings in given.items():
+        first, *others = texts = [*map(str, gradings)]
         if (to := several.get((key, who) if apart else key)) is not None:
-            settled[labels[0] if apart else who][to[0]] = {str(one): one for one in own}[
-                median_of([first, *others], places)
-            ]
+            by_text = dict(zip(texts, gradings, strict=True))
+            settled[labels[0] if apart else who][to[0]] = by_text[median_of(texts, places)]
         if others:
             before = found.get(who, SelfAgreement(who, 0, 0))
             found[who] = SelfAgreement(who, before.n + len(others), before.same + others.count(first))

@@ -22,6 +22,15 @@ SPELLINGS = {  # no numbers: 0 and 1 are a tie and A with some, A and B with oth
     **dict.fromkeys(("draw", "same", "neither", "no_preference", "equally_good", "unentschieden", "gleich"), "tie"),
 }
 
+ANSWERS = ("answer", "response", "reply", "output", "antwort", "reponse", "respuesta", "risposta")
+
+
+def _numbered(letter: str, number: str) -> tuple[str, ...]:
+    """The heads of one side's answers."""
+    heads = (f"{answer}_{mark}" for answer in ANSWERS for mark in (letter, number))
+    return tuple(head for head in heads if head != f"answer_{letter}")
+
+
 TASK = TaskSpec(
     name="preference",
     required=("query", *PAIR),
@@ -52,32 +61,8 @@ TASK = TaskSpec(
     },
     rates_answers=True,
     also_called={
-        "answer_a": (
-            "response_a",
-            "response1",
-            "output_1",
-            "model_a_response",
-            "answer1",
-            "chosen",
-            "response_1",
-            "answer_1",
-            "output1",
-            "output_a",
-            "antwort_a",
-        ),
-        "answer_b": (
-            "response_b",
-            "response2",
-            "output_2",
-            "model_b_response",
-            "answer2",
-            "rejected",
-            "response_2",
-            "answer_2",
-            "output2",
-            "output_b",
-            "antwort_b",
-        ),
+        "answer_a": ("response1", "model_a_response", "answer1", "chosen", "output1", *_numbered("a", "1")),
+        "answer_b": ("response2", "model_b_response", "answer2", "rejected", "output2", *_numbered("b", "2")),
         "preference": ("winner", "label", "choice", "verdict", "preferred", "better", "vote", "human_preference"),
         "agent_a": ("model_a", "system_a", "model1", "model_1", "model_a_name"),
         "agent_b": ("model_b", "system_b", "model2", "model_2", "model_b_name"),
