@@ -12,7 +12,9 @@ from itertools import islice
 from pathlib import Path
 
 from judgec.errors import InputError, UserError
+from judgec.labels.rows.means import Rounding
 from judgec.labels.rows.raters import columns_of, is_measured
+from judgec.labels.rows.repeats import Repeats
 from judgec.labels.splits import FAMILY_NAME
 from judgec.records.scale import Scale
 from judgec.records.tasks.registry import TASKS
@@ -74,8 +76,8 @@ class Project:
     annotators: tuple[str, ...] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
     scale: Scale | None = None
-    round: str | None = None
-    repeats: str | None = None
+    round: Rounding = None
+    repeats: Repeats = None
     judges: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     wide: Wide | bool | None = None

@@ -99,7 +99,7 @@ def _sheet(sheet: "CalamineSheet", errors: int) -> Sheet:
             wide.setdefault(top + 1, []).append((left, right))
         for row in cells[top + 1 : bottom + 1] if right == left else ():  # said of each of these rows
             row[left] = cells[top][left]
-    rows = {number: [_text(cell) for cell in row] for number, row in enumerate(cells, 1)}
+    rows = {number: [cell_text(cell) for cell in row] for number, row in enumerate(cells, 1)}
     return Sheet(sheet.name, {number: row for number, row in rows.items() if any(map(str.strip, row))}, wide, errors)
 
 
@@ -108,7 +108,7 @@ def _broken(path: str, error: BaseException) -> InputError:
     return InputError([f"{path}: not an Excel or OpenDocument workbook ({said}). Save it again, or export it as CSV."])
 
 
-def _text(cell: object) -> str:
+def cell_text(cell: object) -> str:
     """A cell as text: 5.0 is 5, dates are ISO 8601, a day at midnight is a day."""
     if isinstance(cell, str):
         return cell

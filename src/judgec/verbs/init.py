@@ -61,7 +61,7 @@ class LabelSetup:
         project = self.project
         found = {"task": project.task, "columns": dict(project.columns), "annotators": project.annotators}
         scale = None if project.scale is None else project.scale.model_dump(mode="json", exclude_defaults=True)
-        rounding = {} if project.round is None else {"round": project.round}
+        rounding: dict[str, object] = {} if project.round is None else {"round": project.round}
         rounding |= {} if project.repeats is None else {"repeats": project.repeats}
         words = {"winner_words": dict(project.winner_words)} if project.winner_words else {}
         return found | {"scale": scale} | rounding | words
@@ -248,14 +248,20 @@ def proposed_report(found: LabelSetup) -> Report:
 
 def _measuring(found: LabelSetup, judge: str) -> AgreementOptions:
     """How a judge is measured: by its column, or by its rows among the annotators'."""
-    own, aspect = found.proposal.labels, words(judge)
+    own, aspect, project = found.proposal.labels, words(judge), found.project
     same = max(own, key=lambda name: (words(name) <= aspect, len(words(name) & aspect)), default="")
     return AgreementOptions(
-        file=str(found.project.label_path),
+        file=str(project.label_path),
         expert=() if found.proposal.annotators else (same,),
         judge=(judge,),
-        annotators=found.project.annotators,
-        columns=found.project.columns,
+        annotators=project.annotators,
+        columns=project.columns,
+        missing=project.missing,
+        scale=None if project.scale is None else project.scale.model_dump(mode="json", exclude_defaults=True),
+        accept_at=None if project.scale is None or (at := project.scale.accept_at) is None else str(at),
+        round=project.round,
+        repeats=project.repeats,
+        winner_words=project.winner_words,
         reversed=is_low_good(judge),
     )
 

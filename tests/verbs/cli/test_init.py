@@ -275,3 +275,14 @@ def test_judge_beside_two_raters_is_measured_against_both_whatever_their_columns
     said = judgec_here(tmp_path, "init", "t.csv", "--yes").stderr
     assert "There is a judge in column GPT-4 Urteil: GPT-4 Urteil and Bewertung Anna, Bewertung Paul" in said
     assert "judgec compile-judge --verdicts 'GPT-4 Urteil'" in said
+
+
+def test_what_init_says_of_a_judge_is_what_agreement_says_whatever_the_scale_is(tmp_path: Path) -> None:
+    marks = [1 + (5 * n) % 6 for n in range(60)]
+    lines = ["Frage;Antwort;Note Eva;Note Uwe;Note KI"]
+    lines += [f"F{n // 2};A{n};{one};{1 + one % 6};{min(6, one + n % 3)}" for n, one in enumerate(marks)]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    said = judgec_here(tmp_path, "init", "t.csv", "--grades", "6,5,4,3,2,1", "--yes").stderr
+    measured = judgec_here(tmp_path, "agreement", "t.csv").stderr
+    verdict = next(line for line in measured.splitlines() if line.startswith("Note KI and Note Eva"))
+    assert f"There is a judge in column Note KI: {verdict}." in said.splitlines()

@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from xlsxwriter import Workbook
 
 from judgec.errors import UserError
 from judgec.labels.labels import item_digest, read_labels
@@ -137,6 +138,20 @@ def test_workbook_opens_in_pandas_and_says_what_it_could_not_hold(home: Path, tm
     assert found["share"][2] == 2 / 7
     assert found["grade"].dtype.kind == "i"
     assert found["score"].dtype.kind == "f"
+
+
+def test_workbook_keeps_the_numbers_and_dashes_of_the_one_that_was_judged(home: Path, tmp_path: Path) -> None:
+    odd = [4.0, 2.5, "-", "007", "1.10", "++", "491701234567", -3.0]
+    with Workbook(tmp_path / "in.xlsx") as book:
+        sheet = book.add_worksheet()
+        sheet.write_row(0, 0, ["query", "answer", "odd"])
+        for n, (row, cell) in enumerate(zip(LABELLED, odd, strict=False), 1):
+            sheet.write_row(n, 0, [row["query"], row["answer"]])
+            (sheet.write_string if isinstance(cell, str) else sheet.write_number)(n, 2, cell)
+    judged(home, tmp_path / "in.xlsx", tmp_path / "o.xlsx")
+    found = pd.read_excel(tmp_path / "o.xlsx", dtype=object)
+    assert found["odd"].tolist() == odd
+    assert [type(cell) is str for cell in found["odd"]] == [isinstance(cell, str) for cell in odd]
 
 
 @pytest.mark.parametrize("out", ["o.csv", "o.jsonl"])

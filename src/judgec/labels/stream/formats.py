@@ -19,9 +19,12 @@ from judgec.table.formulas import NUMBER, guarded
 from judgec.table.rows.cells import as_text, is_missing
 from judgec.table.stream.columnar import EXACT, parquet_rows
 from judgec.table.table import Row
+from judgec.table.workbooks import cell_text
 from judgec.table.xlsx import Cell, WrittenSheet, beyond, sheet_writer
 
 JSON, WORKBOOK = ".jsonl", ".xlsx"
+SIGNS = re.compile(r"-+|\++")  # a blank, or a grade: of nothing else no program makes a formula
+SHOWN_DIGITS = 11  # characters of a number that spreadsheets show whole
 
 
 class JudgedRow(NamedTuple):
@@ -182,6 +185,11 @@ class _Workbook:
 
 def _workbook_cell(value: object) -> Cell:
     if isinstance(value, bool) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    if isinstance(value, str) and len(value) <= SHOWN_DIGITS and NUMBER.fullmatch(value):
+        number = float(value)
+        return number if cell_text(number) == value else value  # 5 and 2.5 as they were; 007 and 1.10 are texts
+    if isinstance(value, str) and SIGNS.fullmatch(value):
         return value
     return value if isinstance(value, int) and abs(value) <= EXACT else _shown(value)
 
