@@ -26,7 +26,7 @@ from judgec.compile.verify import JUDGES, judge_test, majority, verify
 from judgec.errors import InputError
 from judgec.evidence.model import EvidenceModel
 from judgec.labels.labels import read_label_file
-from judgec.labels.splits import Split
+from judgec.labels.split.family import Split
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.raters.registry import judge_module

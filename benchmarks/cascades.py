@@ -29,7 +29,7 @@ from judgec.compile.search.candidates import Candidate
 from judgec.compile.settings import Combine, CompileSettings, RatedCandidates
 from judgec.evidence.model import EvidenceModel
 from judgec.labels.labels import read_label_file
-from judgec.labels.sides.memory import read_memory
+from judgec.labels.split.memory import read_memory
 from judgec.lm.executor import Reply, Request
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent

@@ -23,7 +23,7 @@ from judgec.compile.dataset import ratings_of, with_split
 from judgec.compile.search.candidates import UNCOMPILED, Candidate
 from judgec.evidence.model import EvidenceModel
 from judgec.labels.labels import read_label_file
-from judgec.labels.splits import Split
+from judgec.labels.split.family import Split
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.raters.registry import judge_module

@@ -27,7 +27,7 @@ from judgec.compile.recorded import candidate_of
 from judgec.compile.search.candidates import UNCOMPILED, Candidate
 from judgec.evidence.model import EvidenceModel
 from judgec.labels.labels import read_label_file
-from judgec.labels.splits import Split
+from judgec.labels.split.family import Split
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.raters.recorded import OnWhat, RecordedVerdicts, read_recorded

@@ -199,7 +199,7 @@ def _before(found: Compiled, settings: CompileSettings) -> bool:
         rivals,
         parse_objective(settings.objective),
         Resampling(resamples=settings.resamples, seed=settings.seed),
-        look=1,
+        test_use=1,
         majority=ratings["majority"],
         nominal=found.dataset.labels.scale.level == "nominal",
     ).promoted

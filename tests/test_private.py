@@ -9,7 +9,7 @@ import pytest
 
 from judgec.connect.tracking.client import open_store
 from judgec.connect.tracking.store import tracking_store
-from judgec.labels.splits import locked_home, write_whole
+from judgec.labels.split.family import locked_home, write_whole
 from judgec.lm.journal.journal import Journal
 from judgec.private import share
 from tests.compile.small import compiled_from, write

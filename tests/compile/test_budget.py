@@ -11,7 +11,7 @@ from judgec.compile.compile import Compiled, compile_judge, plan_judge
 from judgec.compile.report import Saved, save
 from judgec.compile.settings import CompileSettings, reflection_spec
 from judgec.errors import ServiceError, UserError
-from judgec.labels.splits import read_family
+from judgec.labels.split.family import read_family
 from judgec.lm.executor import Request
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
@@ -212,7 +212,7 @@ def test_version_that_is_finished_late_does_not_take_the_alias_of_a_later_one(
 ) -> None:
     settings, later = settings_for(server, tmp_path), settings_for(server, tmp_path, seed=1)
     run(settings)
-    (tmp_path / "programs" / "capped" / "family.json").unlink()  # as if killed before the look
+    (tmp_path / "programs" / "capped" / "family.json").unlink()  # as if killed before the test use
     run(later)
     aliases = programs.aliases(tmp_path, "capped")
     _, saved = run(settings)
@@ -231,7 +231,7 @@ def test_compile_that_finds_an_equal_one_being_saved_makes_a_version_of_its_own(
             second.append(compile_judge(LABELS, settings, session, Silent()))
 
     run(settings, track=meanwhile)
-    assert second[0].earlier is not None  # whose look was not written yet
+    assert second[0].earlier is not None  # whose test use was not written yet
     with Session(settings.lm, tmp_path, reflection=settings.reflection) as session:
         # Its own session is closed; that of the contest is asked for nothing, all verdicts being saved.
         saved = save(second[0], settings, session.spent, created="2026-01-01T00:00:00+00:00", seconds=1.0)

@@ -13,7 +13,7 @@ from judgec.compile.consensus import Consensus, consensus_notes, shares_of, taug
 from judgec.compile.dataset import Dataset, make_dataset
 from judgec.compile.folds.parts import make_parts
 from judgec.labels.labels import read_labels
-from judgec.labels.sides.draw import FRESH
+from judgec.labels.split.draw import FRESH
 from judgec.lm.watch import Silent
 from judgec.records.label import IntArray
 from judgec.records.scale import Scale

@@ -8,8 +8,8 @@ import pytest
 
 from judgec.compile.dataset import Dataset, make_dataset
 from judgec.labels.labels import read_labels
-from judgec.labels.sides.draw import FRESH
-from judgec.labels.sides.memory import Memory, read_memory
+from judgec.labels.split.draw import FRESH
+from judgec.labels.split.memory import Memory, read_memory
 from tests.compile.small import Rows, compiled_from, write
 from tests.service import grading_world
 

@@ -114,7 +114,7 @@ def test_evidence_only_is_a_rival_of_an_embedded_judge_that_reads_verdicts(tmp_p
     better, worse = (replace(compiled, judge=grade) for grade in (compiled.expert, slips))
     ratings = {**contest.verification.ratings, "evidence_only": better, "compiled": worse}
     beaten = replace(contest, verification=replace(contest.verification, ratings=ratings))
-    first = FamilyState(look=1, champion=None)
+    first = FamilyState(test_use=1, champion=None)
     assert beaten.decide(first).rival == "evidence_only"
     assert not beaten.decide(first).promoted
     assert "evidence_only" in beaten.decide(first).above

@@ -63,7 +63,7 @@ def test_a_judge_farther_off_than_the_median_is_not_promoted_whatever_its_order(
 
     median, how = judge(np.full(120, 60.0)), Resampling(resamples=300)
     noise = np.random.default_rng(0).permutation(given)
-    settings = {"objective": parse_objective("tau_b"), "resampling": how, "look": 1, "majority": median}
+    settings = {"objective": parse_objective("tau_b"), "resampling": how, "test_use": 1, "majority": median}
     for off, promoted in ((0.0, True), (79.0, False)):
         found = decide(judge(given + off), {"uncompiled": judge(noise)}, **settings)  # type: ignore[arg-type]  # as there
         assert found.promoted == promoted

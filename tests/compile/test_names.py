@@ -1,4 +1,4 @@
-"""What a home remembers of queries, whatever its judges are called: their sides, and the looks at them."""
+"""What a home remembers of queries, whatever its judges are called: their sides, and their test uses."""
 
 import hashlib
 import json
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from judgec.labels.splits import SHARES, SPLITS
+from judgec.labels.split.family import SHARES, SPLITS
 from tests.compile.small import Rows, compiled_from
 from tests.service import grading_world
 from tests.table.seals import forgotten
@@ -50,7 +50,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_thirty_queries_are_split_alike_under_every_name_and_every_name_is_one_more_look(home: Path) -> None:
+def test_thirty_queries_are_split_alike_under_every_name_and_every_name_is_one_more_test_use(home: Path) -> None:
     splits = [split_file(home, name) for name in ("alpha", "zeta", "m")]
     assert splits[0]["queries"] == splits[1]["queries"] == splits[2]["queries"]
     assert [list(splits[0]["queries"].values()).count(name) for name in SPLITS] == [15, 6, 9]
@@ -68,35 +68,37 @@ def test_a_home_of_its_own_splits_them_alike_too(home: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("rows", "look"),
+    ("rows", "use"),
     [
         (grading_world.rows(180, per_query=3)[90:], 1),  # thirty other queries
         (grading_world.rows(117, per_query=3), 4),  # of the 12 test queries, 9 were tested before
     ],
     ids=["other queries", "some more queries"],
 )
-def test_look_counts_where_a_fifth_of_its_test_queries_was_tested_before(
-    home: Path, tmp_path: Path, rows: Rows, look: int
+def test_use_counts_where_a_fifth_of_its_test_queries_was_tested_before(
+    home: Path, tmp_path: Path, rows: Rows, use: int
 ) -> None:
     shutil.copytree(home / "programs", tmp_path / "programs")
-    assert compiled_from(tmp_path, rows, name="later").saved.card.looks == look
+    assert compiled_from(tmp_path, rows, name="later").saved.card.looks == use
 
 
-def test_looks_that_share_less_than_a_fifth_of_the_test_queries_do_not_count(tmp_path: Path) -> None:
+def test_uses_that_share_less_than_a_fifth_of_the_test_queries_do_not_count(tmp_path: Path) -> None:
     compiled_from(tmp_path, ROWS[:30], name="ten")  # three test queries
     many = compiled_from(tmp_path, grading_world.rows(300, per_query=3), name="hundred")
     assert many.saved.report["split"] == {"train": 150, "dev": 60, "test": 90}
     assert many.saved.card.looks == 1
 
 
-def test_another_label_column_of_the_same_queries_has_looks_of_its_own(tmp_path: Path) -> None:
+def test_another_label_column_of_the_same_queries_has_uses_of_its_own(tmp_path: Path) -> None:
     compiled_from(tmp_path, ROWS, name="grades")
     accepts = [{**{k: v for k, v in row.items() if k != "grade"}, "accept": int(str(row["grade"])) > 2} for row in ROWS]
     assert compiled_from(tmp_path, accepts, name="accepts").saved.card.looks == 1
     assert compiled_from(tmp_path, accepts, name="again").saved.card.looks == 2
 
 
-def test_family_from_before_keys_keeps_its_split_and_its_looks_and_new_queries_fill_the_quotas(tmp_path: Path) -> None:
+def test_family_from_before_keys_keeps_its_split_and_its_test_uses_and_new_queries_fill_the_quotas(
+    tmp_path: Path,
+) -> None:
     compiled_from(tmp_path, ROWS, name="old")
     old = as_written_before_keys(tmp_path, "old")["queries"]
     report = json.loads((tmp_path / "programs" / "old" / "0001" / "report.json").read_text())

@@ -9,7 +9,7 @@ from judgec.compile.pair_columns import LONGEST, follows_length, longest, with_p
 from judgec.compile.verify import nothing
 from judgec.labels.experts import experts_of
 from judgec.labels.labels import read_labels
-from judgec.labels.splits import Split
+from judgec.labels.split.family import Split
 from judgec.records.judgment import Judgments
 from judgec.records.label import Experts, IntArray, Item, LabelSet
 from judgec.records.ratings import GradePairs, pair

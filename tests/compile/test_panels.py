@@ -23,7 +23,7 @@ from judgec.compile.search.candidates import task_module
 from judgec.compile.settings import Combine, CompileSettings, PanelLimit, RatedCandidates
 from judgec.errors import UserError
 from judgec.labels.labels import label_file
-from judgec.labels.sides.memory import read_memory
+from judgec.labels.split.memory import read_memory
 from judgec.lm.executor import Reply, Request
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec

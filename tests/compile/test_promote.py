@@ -1,4 +1,4 @@
-"""Promotion: only a difference that the test split shows, at the level that this look may spend."""
+"""Promotion: only a difference that the test split shows, at the level that this test use may spend."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from judgec.records.ratings import GradePairs
 from judgec.report.numbers import number
 from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import parse_objective
-from judgec.stats.intervals.significance import level_for_look
+from judgec.stats.intervals.significance import level_for_test_use
 from tests.stats.side_by_side import side_by_side
 
 HOW = Resampling(resamples=400)
@@ -33,11 +33,11 @@ def judge(expert: IntArray, cluster: IntArray, noise: float, seed: int) -> Grade
     return side_by_side(expert, grade, *accepts, cluster, 5, int(cluster.max()) + 1)
 
 
-def contest(noises: dict[str, float], *, n_queries: int = N_QUERIES, look: int = 1, refusal: str = "") -> Decision:
+def contest(noises: dict[str, float], *, n_queries: int = N_QUERIES, test_use: int = 1, refusal: str = "") -> Decision:
     expert, cluster = world(n_queries=n_queries)
     judges = {name: judge(expert, cluster, noise, seed) for seed, (name, noise) in enumerate(noises.items(), 1)}
     compiled = judges.pop("compiled")
-    return decide(compiled, judges, TAU_B, HOW, look=look, majority=judges.get("majority"), refusal=refusal)
+    return decide(compiled, judges, TAU_B, HOW, test_use=test_use, majority=judges.get("majority"), refusal=refusal)
 
 
 def test_clearly_better_judge_is_promoted_against_the_best_rival_by_the_plain_difference() -> None:
@@ -87,11 +87,11 @@ def test_refusal_keeps_the_measurement_beside_its_reason() -> None:
 
 
 def test_later_looks_ask_for_more_and_all_looks_together_spend_five_percent() -> None:
-    decisions = [contest({"compiled": 0.3, "uncompiled": 0.5}, look=look) for look in (1, 2, 5, 20)]
+    decisions = [contest({"compiled": 0.3, "uncompiled": 0.5}, test_use=test_use) for test_use in (1, 2, 5, 20)]
     widths = [(d.difference.high or 0) - (d.difference.low or 0) for d in decisions]
     assert widths == sorted(widths)
     assert [d.difference.level for d in decisions] == pytest.approx([1 - 0.05 / (k * (k + 1)) for k in (1, 2, 5, 20)])
-    assert sum(level_for_look(k) for k in range(1, 10_000)) < 0.05
+    assert sum(level_for_test_use(k) for k in range(1, 10_000)) < 0.05
 
 
 def test_judge_that_is_not_better_than_the_majority_is_called_so_whoever_its_rival_is() -> None:
@@ -100,10 +100,10 @@ def test_judge_that_is_not_better_than_the_majority_is_called_so_whoever_its_riv
     known = (expert >= 3).astype(np.int64), np.ones(len(expert), dtype=np.int64)
     majority = side_by_side(expert, always, *known, cluster, 5, N_QUERIES)
     noise, better = judge(expert, cluster, 1.0, 3), judge(expert, cluster, 0.3, 4)
-    useless = decide(noise, {"majority": majority, "uncompiled": better}, TAU_B, HOW, look=1, majority=majority)
+    useless = decide(noise, {"majority": majority, "uncompiled": better}, TAU_B, HOW, test_use=1, majority=majority)
     assert useless.rival == "uncompiled"
     assert "not shown to be better than the majority grade (tau-b" in useless.reason
-    fair = decide(better, {"champion": judge(expert, cluster, 0.1, 5)}, TAU_B, HOW, look=2, majority=majority)
+    fair = decide(better, {"champion": judge(expert, cluster, 0.1, 5)}, TAU_B, HOW, test_use=2, majority=majority)
     assert not fair.promoted
     assert "majority" not in fair.reason
 
@@ -131,7 +131,7 @@ def skewed(right: tuple[int, int, int], n_queries: int = 120) -> tuple[GradePair
 
 def test_defined_tau_b_does_not_promote_a_judge_below_the_majority_grade() -> None:
     compiled, majority = skewed((62, 7, 7))  # 76 of 100 right, and all that are not 2 told from the rest
-    decision = decide(compiled, {"majority": majority}, TAU_B, HOW, look=1, majority=majority)
+    decision = decide(compiled, {"majority": majority}, TAU_B, HOW, test_use=1, majority=majority)
     assert (compiled.expert == compiled.judge).mean() == pytest.approx(0.76)
     assert (majority.expert == majority.judge).mean() == pytest.approx(0.83)
     assert (decision.difference.low or 0) > 0.3  # the majority's tau-b is undefined and counts as 0
@@ -143,7 +143,7 @@ def test_defined_tau_b_does_not_promote_a_judge_below_the_majority_grade() -> No
 
 def test_judge_not_below_the_majority_grade_is_promoted_on_the_same_labels() -> None:
     compiled, majority = skewed((79, 8, 5))
-    decision = decide(compiled, {"majority": majority}, TAU_B, HOW, look=1, majority=majority)
+    decision = decide(compiled, {"majority": majority}, TAU_B, HOW, test_use=1, majority=majority)
     assert decision.promoted
     assert decision.below_majority == {}
 
@@ -151,7 +151,7 @@ def test_judge_not_below_the_majority_grade_is_promoted_on_the_same_labels() -> 
 def test_judge_below_the_majority_grade_does_not_replace_a_champion_either() -> None:
     compiled, majority = skewed((62, 7, 7))
     champion, _ = skewed((40, 7, 7))
-    decision = decide(compiled, {"champion": champion}, TAU_B, HOW, look=2, majority=majority)
+    decision = decide(compiled, {"champion": champion}, TAU_B, HOW, test_use=2, majority=majority)
     assert (decision.difference.low or 0) > 0
     assert not decision.promoted
     assert "below the majority grade" in decision.reason
@@ -166,23 +166,23 @@ def test_objective_that_is_bought_with_kappa_does_not_promote() -> None:
     accept = np.full(240, -1)
     shifted = side_by_side(expert, np.minimum(expert + 1, 4), accept, accept, cluster, 5, 60)
     rival = side_by_side(expert, rough, accept, accept, cluster, 5, 60)
-    decision = decide(shifted, {"uncompiled": rival}, TAU_B, HOW, look=1)
+    decision = decide(shifted, {"uncompiled": rival}, TAU_B, HOW, test_use=1)
     assert (decision.difference.low or 0) > 0
     assert not decision.promoted
     assert decision.reason.startswith("not promoted, shown to be worse than uncompiled on kappa -")
-    assert not decide(shifted, {"uncompiled": rival}, parse_objective("kappa"), HOW, look=1).promoted
+    assert not decide(shifted, {"uncompiled": rival}, parse_objective("kappa"), HOW, test_use=1).promoted
 
 
 def test_judge_below_a_row_of_its_own_table_replaces_a_champion_and_is_not_called_better() -> None:
     expert, cluster = world()
     compiled, champion, alone = (judge(expert, cluster, noise, seed) for noise, seed in ((0.3, 1), (0.9, 2), (0.1, 3)))
-    decision = decide(compiled, {"champion": champion}, TAU_B, HOW, look=1, table={"evidence_only": alone})
+    decision = decide(compiled, {"champion": champion}, TAU_B, HOW, test_use=1, table={"evidence_only": alone})
     assert decision.promoted
     assert set(decision.above) == {"evidence_only"}
     assert "better" not in decision.reason
     assert "; but evidence only (." in decision.reason
     assert "agrees more with the consensus of all raters than it does (." in decision.reason
-    fair = decide(compiled, {"champion": champion}, TAU_B, HOW, look=1, table={"uncompiled": champion})
+    fair = decide(compiled, {"champion": champion}, TAU_B, HOW, test_use=1, table={"uncompiled": champion})
     assert fair.reason.startswith("better: ")
 
 
@@ -205,7 +205,7 @@ def test_unscoring_any_subset_never_turns_no_into_yes_or_raises_the_difference(d
         objective = parse_objective(name)
         whole = objective.value(compiled) - objective.value(rival)
         assert objective.value(poorer) - objective.value(rival) <= whole + 1e-12
-    decision = decide(poorer, {"uncompiled": rival}, TAU_B, Resampling(resamples=50), look=1)
+    decision = decide(poorer, {"uncompiled": rival}, TAU_B, Resampling(resamples=50), test_use=1)
     assert (f"{lost.sum()} of {len(lost)} unscored" in decision.reason) == bool(lost.any())
 
 
@@ -222,17 +222,17 @@ def test_with_a_margin_a_loss_shown_to_be_smaller_is_enough_and_no_other() -> No
         5,
         120,
     )
-    without = decide(alike, {"champion": champion}, TAU_B, HOW, look=1)
+    without = decide(alike, {"champion": champion}, TAU_B, HOW, test_use=1)
     low = without.difference.low
     assert not without.promoted
     assert low is not None
     assert -0.2 < low < 0
-    wide = decide(alike, {"champion": champion}, TAU_B, HOW, look=1, margin=-low + 0.001)
-    narrow = decide(alike, {"champion": champion}, TAU_B, HOW, look=1, margin=-low - 0.001)
+    wide = decide(alike, {"champion": champion}, TAU_B, HOW, test_use=1, margin=-low + 0.001)
+    narrow = decide(alike, {"champion": champion}, TAU_B, HOW, test_use=1, margin=-low - 0.001)
     assert wide.difference == narrow.difference == without.difference
     assert not narrow.promoted
     assert narrow.reason.startswith(f"not shown to be at most {number(-low - 0.001)} worse")
     guarded = [name for name in ("kappa", "accept_agreement") if (wide.by_statistic[name].high or 0) < 0]
     assert wide.promoted is not bool(guarded)
-    worse = decide(judge(expert, cluster, 0.6, 3), {"champion": champion}, TAU_B, HOW, look=1, margin=0.02)
+    worse = decide(judge(expert, cluster, 0.6, 3), {"champion": champion}, TAU_B, HOW, test_use=1, margin=0.02)
     assert not worse.promoted

@@ -153,7 +153,7 @@ def test_a_judge_that_was_asked_about_half_is_compared_on_that_half(tmp_path: Pa
     both = test["uncompiled"]["n"]
     ratings = saved.compiled.verification.ratings
     decision = decide(
-        ratings["compiled"], {"uncompiled": ratings["uncompiled"]}, parse_objective("qwk"), Resampling(), look=1
+        ratings["compiled"], {"uncompiled": ratings["uncompiled"]}, parse_objective("qwk"), Resampling(), test_use=1
     )
     assert f"on the {both} labels of {test['compiled']['n']} that both were asked about" in decision.reason
     assert decision.difference.n == both

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from judgec.compile.report import with_run
-from judgec.labels.splits import Family, locked_family, read_family, write_family
+from judgec.labels.split.family import Family, locked_family, read_family, write_family
 from judgec.raters import programs
 from judgec.raters.judge import load_judge
 from tests.compile.small import CREATED, Outcome, compiled_from

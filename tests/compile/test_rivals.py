@@ -17,14 +17,14 @@ from judgec.compile.rivals import _baselines
 from judgec.compile.settings import CompileSettings
 from judgec.compile.verify import verify
 from judgec.labels.labels import read_labels
-from judgec.labels.splits import read_family
+from judgec.labels.split.family import read_family
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
 from judgec.raters import programs
 from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import parse_objective
-from judgec.stats.intervals.significance import level_for_look
+from judgec.stats.intervals.significance import level_for_test_use
 from judgec.table.seal import seal
 from tests.compile.small import CREATED, Outcome, compiled_from, write
 from tests.service import grading_world
@@ -63,7 +63,7 @@ def test_first_version_that_beats_the_best_baseline_becomes_champion(world: Worl
     ratings = world.first.compiled.verification.ratings
     tau_b = parse_objective("tau_b")
     best = max(("majority", "uncompiled"), key=lambda name: tau_b.value(ratings[name]))
-    assert (decision.rival, decision.look, card.promoted, card.parent) == (best, 1, True, None)
+    assert (decision.rival, decision.test_use, card.promoted, card.parent) == (best, 1, True, None)
     assert decision.difference.value == pytest.approx(tau_b.value(ratings["compiled"]) - tau_b.value(ratings[best]))
     assert decision.difference.low is not None
     assert decision.difference.low >= 0
@@ -153,7 +153,7 @@ def test_its_own_prompt_alone_stands_in_its_table_and_not_in_the_way_of_its_prom
         judged["compiled"], grade=expert, probabilities=perfect, score=np.asarray(expert + 1.0, dtype=np.float64)
     )
     better = replace(contest, verification=verify(contest.dataset, judged, Resampling(resamples=100)))
-    decision = better.decide(FamilyState(look=1, champion=None))
+    decision = better.decide(FamilyState(test_use=1, champion=None))
     assert (decision.promoted, decision.rival) == (True, world.first.compiled.decision.rival)
     assert set(decision.above) == {"compiled_prompt"}
     assert "compiled prompt (1.00) agrees more" in decision.reason
@@ -178,14 +178,14 @@ def test_two_compiles_at_once_get_two_versions_two_looks_and_the_second_meets_th
         settings = CompileSettings(name="small", home=tmp_path, lm=spec, evidence=False, resamples=400)
         with Session(spec, tmp_path, environ={"OPENAI_API_KEY": "test"}) as session:
             one, two = (compile_judge(labels, settings, session, Silent()) for _ in range(2))
-            assert one.standing == two.standing == FamilyState(look=1, champion=None)
+            assert one.standing == two.standing == FamilyState(test_use=1, champion=None)
             assert two.decision.promoted
             saved = [save(each, settings, session.spent, created=CREATED, seconds=1) for each in (one, two)]
     first, second = (each.card for each in saved)
     assert (first.version, first.looks, first.promoted, first.parent) == (1, 1, True, None)
     assert (second.version, second.looks, second.promoted, second.parent) == (2, 2, False, 1)
     assert saved[1].compiled.decision.rival == "champion"
-    assert saved[1].compiled.decision.difference.level == pytest.approx(1 - level_for_look(2))
+    assert saved[1].compiled.decision.difference.level == pytest.approx(1 - level_for_test_use(2))
     assert [look.version for look in read_family(tmp_path, "small").looks] == ["0001", "0002"]
     assert programs.aliases(tmp_path, "small") == {"champion": 1, "challenger": 2}
 
@@ -196,9 +196,9 @@ def test_a_version_whose_look_was_lost_with_its_process_counts_as_a_look(world: 
     assert len(content["looks"]) == 1
     contest = world.first.compiled.promotion_test
     family.write_text(json.dumps({**content, "looks": []}))
-    assert contest.standing().look == 2
+    assert contest.standing().test_use == 2
     settings = replace(world.first.settings, home=world.home)
-    assert replace(contest, settings=settings).standing() == FamilyState(look=2, champion=1)
+    assert replace(contest, settings=settings).standing() == FamilyState(test_use=2, champion=1)
 
 
 def test_judgments_of_a_version_come_back_from_its_report_as_they_were(world: World) -> None:

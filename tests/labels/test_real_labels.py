@@ -10,7 +10,7 @@ import pytest
 from judgec.errors import InputError
 from judgec.labels.experts import experts_of, leave_one_out
 from judgec.labels.labels import read_items, read_label_file
-from judgec.labels.sides.draw import split_labels
+from judgec.labels.split.draw import split_labels
 from judgec.table.tables import read_table
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"

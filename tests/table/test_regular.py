@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from judgec.errors import ArtifactError, InputError
-from judgec.labels.sides.memory import read_memory
-from judgec.labels.splits import read_family
+from judgec.labels.split.family import read_family
+from judgec.labels.split.memory import read_memory
 from judgec.rag.queries.scenarios.reading import read_scenario
 from judgec.raters import programs
 from judgec.table.datasheet import read_toml

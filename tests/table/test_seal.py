@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from judgec.errors import ArtifactError
-from judgec.labels.sides.memory import read_memory
+from judgec.labels.split.memory import read_memory
 from judgec.raters import programs
 from judgec.records.audit import AuditReport
 from judgec.table import seal

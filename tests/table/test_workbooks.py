@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from judgec.errors import InputError
-from judgec.labels.splits import default_family
+from judgec.labels.split.family import default_family
 from judgec.table import workbooks
 from judgec.table.datasheet import find_datasheet
 from judgec.table.tables import read_table

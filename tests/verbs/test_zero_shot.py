@@ -10,7 +10,7 @@ import pytest
 
 import judgec
 from judgec.errors import UserError
-from judgec.labels.sides.draw import FRESH, trainable
+from judgec.labels.split.draw import FRESH, trainable
 from judgec.lm.saved_engine import unquote
 from judgec.lm.watch import Silent
 from judgec.verbs.judge_file import next_step

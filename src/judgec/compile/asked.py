@@ -34,7 +34,7 @@ from judgec.compile.search.plan import (
 from judgec.compile.settings import JURY_KIND, AskedCandidate, CompileSettings
 from judgec.errors import UserError
 from judgec.labels.rows.ranges import MARK, MOST_OFF, Range, other_range
-from judgec.labels.sides.learned import LearnedItems
+from judgec.labels.split.learned import LearnedItems
 from judgec.labels.stream.pieces import Piece
 from judgec.lm.executor import Ask
 from judgec.lm.prices import CostEstimate

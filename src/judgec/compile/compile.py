@@ -45,9 +45,9 @@ from judgec.compile.settings import JURY_KIND, MIN_TEST_QUERIES, CompileSettings
 from judgec.compile.verify import BEST_ALONE, COMPILED_SINGLE, NO_PROMPT, Verification, labelled, verify
 from judgec.errors import UserError
 from judgec.labels.experts import drawn_note
-from judgec.labels.sides.draw import folds_of
-from judgec.labels.sides.memory import read_memory
-from judgec.labels.splits import Family, read_family
+from judgec.labels.split.draw import folds_of
+from judgec.labels.split.family import Family, read_family
+from judgec.labels.split.memory import read_memory
 from judgec.lm.adapters import CHAT, adapter_name
 from judgec.lm.session import Session
 from judgec.lm.watch import Watch
@@ -89,7 +89,7 @@ class Compiled:
         decision: Whether it was promoted.
         notes: What the user should know.
         promotion_test: How it was decided; decided again when another compile finishes first.
-        standing: The look, and the champion it was compared with.
+        standing: The test use, and the champion it was compared with.
         abstention: Agreement against coverage, and what may be promised.
         curve: Agreement for fewer labels, or None when nobody asked.
         earlier: The version that this compile had made before, or None.
@@ -430,7 +430,7 @@ def card_settings(
 def _earlier(
     dataset: Dataset, settings: CompileSettings, made: Mapping[str, Setting], judge: CompiledJudge
 ) -> ProgramCard | None:
-    """The version that this very compile wrote before it was killed: the same content, its look not counted yet.
+    """The version that this very compile wrote before it was killed: the same content, its test use not counted yet.
 
     A compile that was finished and is asked for again makes a version of its own, which meets the champion.
     """
@@ -445,8 +445,8 @@ def _earlier(
     }
     prompt = programs.dump_module(judge.module)
     found = programs.find(settings.home, settings.name, facts, prompt, judge.calibration())
-    looks = read_family(settings.home, settings.name).looks
-    return None if found and f"{found.version:04d}" in {look.version for look in looks} else found
+    uses = read_family(settings.home, settings.name).looks
+    return None if found and f"{found.version:04d}" in {use.version for use in uses} else found
 
 
 def default_objective(labels: LabelSet) -> str:

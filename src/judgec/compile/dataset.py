@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from judgec.labels.experts import experts_of, leave_one_out
-from judgec.labels.sides.draw import FRESH, reserved, split_labels
-from judgec.labels.sides.memory import Memory
-from judgec.labels.sides.swapped_pairs import with_swapped_together
-from judgec.labels.splits import SPLITS, Split
+from judgec.labels.split.draw import FRESH, reserved, split_labels
+from judgec.labels.split.family import SPLITS, Split
+from judgec.labels.split.memory import Memory
+from judgec.labels.split.swapped_pairs import with_swapped_together
 from judgec.records.judgment import Judgments
 from judgec.records.label import UNLABELLED, Experts, IntArray, Item, Label, LabelSet
 from judgec.records.ratings import GradePairs, pair

@@ -9,8 +9,8 @@ from judgec.errors import UserError
 from judgec.labels.experts import experts_of
 from judgec.labels.labels import item_digest
 from judgec.labels.rows.raters import left_out
-from judgec.labels.sides.learned import LearnedItems, LearnedQueries
-from judgec.labels.sides.swapped_pairs import with_swapped_together
+from judgec.labels.split.learned import LearnedItems, LearnedQueries
+from judgec.labels.split.swapped_pairs import with_swapped_together
 from judgec.lm.executor import Ask
 from judgec.raters.judge import CompiledJudge
 from judgec.raters.programs import Program

@@ -18,7 +18,7 @@ from judgec.compile.replacement import replacement
 from judgec.compile.search.candidates import UNCOMPILED
 from judgec.compile.settings import CompileSettings
 from judgec.errors import JudgecError
-from judgec.labels.splits import write_whole
+from judgec.labels.split.family import write_whole
 from judgec.raters import programs
 from judgec.raters.cascade import EVIDENCE
 from judgec.raters.judge import acceptability
@@ -307,7 +307,7 @@ def _data(compiled: Compiled, settings: CompileSettings, card: ProgramCard) -> l
         "recorded judges": _recorded(compiled),
         "calibrator": "; ".join(f"{a}: {c.source}, {c.family}" for a, c in compiled.judge.calibrators.items()),
         "seed": str(card.seed),
-        "look at the test split": str(card.looks),
+        "use of the test split": str(card.looks),
         "cost": f"{count(cost.lm_calls)} LM calls, {dollars(cost.usd)}, {cost.seconds:.0f} s",
         "made with": ", ".join(f"{name} {version}" for name, version in card.versions.items()),
         **{f"source: {name}": value for name, value in dataset.labels.source.items()},

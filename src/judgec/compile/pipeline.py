@@ -16,9 +16,9 @@ import numpy as np
 from judgec.compile.family_state import FamilyState, family_state
 from judgec.compile.promote import MIN_TEST_QUERIES, gain
 from judgec.errors import BudgetError, JudgecError, UserError
-from judgec.labels.sides.draw import split_items
-from judgec.labels.sides.memory import Measured, kind_of, read_memory
-from judgec.labels.splits import SPLITS, Split
+from judgec.labels.split.draw import split_items
+from judgec.labels.split.family import SPLITS, Split
+from judgec.labels.split.memory import Measured, kind_of, read_memory
 from judgec.lm.watch import Noting, Watch
 from judgec.records.estimate import Estimate
 from judgec.records.label import FloatArray, IntArray, Item
@@ -79,7 +79,7 @@ class ProgramKind(Protocol[C, T_co]):
 
     @property
     def measured(self) -> Measured:
-        """What looks at the same test items add up by."""
+        """What uses of the same test items add up by."""
 
     @property
     def words(self) -> KindWords:
@@ -132,9 +132,9 @@ class MeanVerdict:
         promoted: Whether the program becomes the champion.
         reason: Why, or why not.
         rival: ``uncompiled`` or ``champion``.
-        difference: Of the mean value, at the level of this look.
+        difference: Of the mean value, at the level of this test use.
         detectable: The smallest difference that these items would have shown (80 % power), or None.
-        standing: The look and the champion.
+        standing: The test use and the champion.
     """
 
     promoted: bool
@@ -233,16 +233,16 @@ def decide_means(
         words: How the program is spoken of.
         chosen: The winner on dev, by name.
         test: What each did on test, by name.
-        standing: The look at the test items and the champion.
+        standing: The use of the test items and the champion.
         how: How intervals are made.
         refusal: Why it must not be promoted whatever the numbers say, or empty.
     """
     rival = CHAMPION if CHAMPION in test else UNCOMPILED
     n_clusters = 1 + max(int(trial.cluster.max(initial=-1)) for trial in test.values())
-    found = gain(_mean(test[COMPILED], n_clusters), _mean(test[rival], n_clusters), how, look=standing.look)
+    found = gain(_mean(test[COMPILED], n_clusters), _mean(test[rival], n_clusters), how, test_use=standing.test_use)
     difference = found.interval
     value = f"{signed(difference.value or 0.0, 3)} {brackets(difference.low, difference.high, 3, sign=True)}".rstrip()
-    measured = f"{words.worth} {value} against {rival}, look {standing.look} at these {words.units}"
+    measured = f"{words.worth} {value} against {rival}, use {standing.test_use} of these {words.units}"
     if not refusal and found.few:
         refusal = f"never promoted: {difference.n_clusters} test {words.units}, {MIN_TEST_QUERIES} are needed"
     if refusal:

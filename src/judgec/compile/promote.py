@@ -20,7 +20,7 @@ from judgec.stats.agreement.objective import Objective, parse_objective
 from judgec.stats.agreement.registry import STATISTICS
 from judgec.stats.agreement.statistic import Statistic
 from judgec.stats.intervals.bootstrap import Interval, detectable_difference, difference_interval
-from judgec.stats.intervals.significance import level_for_look
+from judgec.stats.intervals.significance import level_for_test_use
 
 MIN_TEST_QUERIES = 10  # fewer: an interval over them means little
 GUARDS = ("kappa", "accept_agreement")  # what the objective must not be bought with
@@ -34,7 +34,7 @@ class Gain:
     """The objective of a compiled program minus its rival's, on test.
 
     Args:
-        interval: At the level that this look may spend: the k-th spends .05 / (k (k + 1)), so that all looks together
+        interval: At the level that this test use may spend: the k-th spends .05 / (k (k + 1)), so that all together
             spend at most .05.
     """
 
@@ -69,16 +69,16 @@ class Gain:
         return f"; {few}: only a difference above {number(least)} would show"
 
 
-def gain(compiled: Statistic, rival: Statistic, how: Resampling, *, look: int) -> Gain:
+def gain(compiled: Statistic, rival: Statistic, how: Resampling, *, test_use: int) -> Gain:
     """Compare a compiled program with its rival.
 
     Args:
         compiled: Its objective on the test items.
         rival: The rival's on the same queries.
-        how: How the interval is made; the level is that of the look.
-        look: How many versions were tested on this split, this one included.
+        how: How the interval is made; the level is that of the test use.
+        test_use: How many versions were tested on this split, this one included.
     """
-    level = 1 - level_for_look(look)
+    level = 1 - level_for_test_use(test_use)
     return Gain(difference_interval(compiled, rival, level=level, resamples=how.resamples, seed=how.seed))
 
 
@@ -90,10 +90,10 @@ class Decision:
         promoted: Whether the judge becomes the champion.
         reason: Why, or why not, in a sentence for people.
         rival: What it was compared with: ``champion``, or the best of the baselines.
-        difference: Of the objective, at the level that this look may spend.
+        difference: Of the objective, at the level that this test use may spend.
         detectable: The smallest difference that this test set would have shown (80 % power), or None.
         by_statistic: The paired difference of every statistic at the same level.
-        look: How many versions were tested on this split, this one included.
+        test_use: How many versions were tested on this split, this one included.
         below_majority: On which of ``FLOORS`` it is shown below the most frequent grade: the difference, at 95 %.
         above: The other rows of its own table that stand above it, with their objective and its own.
     """
@@ -104,7 +104,7 @@ class Decision:
     difference: Estimate
     detectable: float | None
     by_statistic: Mapping[str, Estimate]
-    look: int
+    test_use: int
     below_majority: Mapping[str, "Shortfall"] = field(default_factory=dict)
     above: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
@@ -142,7 +142,7 @@ def decide(
     objective: Objective,
     resampling: Resampling,
     *,
-    look: int,
+    test_use: int,
     majority: GradePairs | None = None,
     table: Mapping[str, GradePairs] | None = None,
     nominal: bool = False,
@@ -155,8 +155,8 @@ def decide(
         compiled: Its ratings of the test items.
         rivals: Those of the champion alone, or of the baselines where there is no champion.
         objective: What was maximised.
-        resampling: How intervals are made; the level is that of this look.
-        look: How many versions were tested on this split, this one included; see ``Gain``.
+        resampling: How intervals are made; the level is that of this test use.
+        test_use: How many versions were tested on this split, this one included; see ``Gain``.
         majority: Those of the most frequent grade: a judge that is not shown to beat it is called so, whoever its
             rival is, and one that is shown below it on ``FLOORS`` is not promoted.
         table: The other rows of its own table; the rivals when left out. One that stands below any of them is never
@@ -168,14 +168,14 @@ def decide(
     """
     values = {name: _lead(ratings, compiled, objective) for name, ratings in rivals.items()}
     rival = max(values, key=lambda name: values[name])
-    how = replace(resampling, level=1 - level_for_look(look))
-    found = _gain(compiled, rivals[rival], objective, resampling, look)
+    how = replace(resampling, level=1 - level_for_test_use(test_use))
+    found = _gain(compiled, rivals[rival], objective, resampling, test_use)
     if not refusal and found.few:
         refusal = f"never promoted: {found.interval.n_clusters} test queries, {MIN_TEST_QUERIES} are needed"
     both = on_both(compiled, rivals[rival])[0].labelled
     difference = found.interval.estimate(int(both.sum()))
     detectable, better = found.detectable, found.better
-    measured = _measured(compiled, objective, difference, rival, how.level, look)
+    measured = _measured(compiled, objective, difference, rival, how.level, test_use)
     if not both.all():
         measured += f", on the {int(both.sum()):,} labels of {len(both):,} that both were asked about"
     by_statistic = differences(compiled, rivals[rival], how, nominal=nominal)
@@ -193,7 +193,7 @@ def decide(
     if refusal or below:
         reason = f"{refusal or f'never promoted below the majority grade: {shortfalls(below)}'} ({measured})"
     if not better and not below and majority is not None and rival != "majority":
-        reason += _no_better_than(compiled, majority, objective, resampling, look)
+        reason += _no_better_than(compiled, majority, objective, resampling, test_use)
     return Decision(
         promoted=better and not worse and not below and not refusal,
         reason=reason,
@@ -201,7 +201,7 @@ def decide(
         difference=difference,
         detectable=detectable,
         by_statistic=by_statistic,
-        look=look,
+        test_use=test_use,
         below_majority=below,
         above=above,
     )
@@ -213,7 +213,8 @@ def below_majority(
     """On which of ``FLOORS`` the judge is shown to be below the judge that always gives the most frequent grade.
 
     Of numbers on an interval scale that judge gives the median, and minus the mean absolute error counts, too.
-    At the level of the report, 95 %: a later look makes it harder to be called better, not easier to pass as harmless.
+    At the level of the report, 95 %: a later test use makes it harder to be called better, and no easier to pass as
+    harmless.
     """
     found = differences(compiled, majority, resampling, nominal=nominal)
     below = {}
@@ -271,11 +272,11 @@ def _plain(name: str) -> str:
 
 
 def _measured(
-    compiled: GradePairs, objective: Objective, difference: Estimate, rival: str, level: float, look: int
+    compiled: GradePairs, objective: Objective, difference: Estimate, rival: str, level: float, test_use: int
 ) -> str:
     measured = (
         f"{objective_name(objective.name)} {_signed(difference)} against {_plain(rival)} "
-        f"({percent(level, 1)} interval, look {look} at this test split)"
+        f"({percent(level, 1)} interval, test use {test_use} of this split)"
     )
     lost = (compiled.judge == UNSCORED) & (compiled.judge_accept == UNSCORED) & compiled.labelled
     if unscored := int(lost.sum()):
@@ -306,17 +307,17 @@ def _doubt(measured: str, found: Gain, difference: Estimate, word: str) -> str:
 
 
 def _no_better_than(
-    compiled: GradePairs, majority: GradePairs, objective: Objective, how: Resampling, look: int
+    compiled: GradePairs, majority: GradePairs, objective: Objective, how: Resampling, test_use: int
 ) -> str:
-    over = _gain(compiled, majority, objective, how, look)
+    over = _gain(compiled, majority, objective, how, test_use)
     measured = f"{objective_name(objective.name)} {_signed(over.interval.estimate(0))}"
     return "" if over.better else f"; not shown to be better than the majority grade ({measured})"
 
 
-def _gain(compiled: GradePairs, rival: GradePairs, objective: Objective, how: Resampling, look: int) -> Gain:
+def _gain(compiled: GradePairs, rival: GradePairs, objective: Objective, how: Resampling, test_use: int) -> Gain:
     """On the items that both were asked about."""
     own, other = on_both(compiled, rival)
-    return gain(objective.statistic(own), objective.statistic(other), how, look=look)
+    return gain(objective.statistic(own), objective.statistic(other), how, test_use=test_use)
 
 
 def _signed(difference: Estimate) -> str:

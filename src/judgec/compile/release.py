@@ -1,4 +1,4 @@
-"""Saves what a compile found, of any kind: decided as the family stands then, written whole, its look counted last."""
+"""Saves what a compile found, of any kind: decided as the family stands, written whole, its test use counted last."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -8,8 +8,7 @@ from typing import Protocol, Self, TypeVar
 
 from judgec.compile.family_state import FamilyState
 from judgec.errors import UserError
-from judgec.labels.sides.memory import kind_of
-from judgec.labels.splits import (
+from judgec.labels.split.family import (
     Family,
     locked_family,
     locked_home,
@@ -18,6 +17,7 @@ from judgec.labels.splits import (
     write_whole,
     writing_whole,
 )
+from judgec.labels.split.memory import kind_of
 from judgec.lm.usage import Spent
 from judgec.raters import programs
 from judgec.raters.programs import Program
@@ -77,16 +77,16 @@ R = TypeVar("R", bound=Releasable)
 
 
 def release(made: R, track: Callable[[ProgramCard, R], None] | None = None) -> tuple[ProgramCard, R]:
-    """Write the version, point the aliases, track it and count the look; all or nothing of each.
+    """Write the version, point the aliases, track it and count the test use; all or nothing of each.
 
-    The look is written last: where a version has none, a process was killed before it, and what was left to do is done.
+    The test use is written last: where a version has none, a process was killed before it, and the rest is done.
     One compile of a home at a time: where another one was saved since this one was decided, it is decided again, one
-    look later and against the champion that there is now.
+    test use later and against the champion that there is now.
 
     Args:
         made: The finished compile.
         track: Logs the saved version elsewhere. It is called while nobody else can save one, so that what it calls
-            champion is the champion, and before the look is written, so that a killed compile is logged by its rerun.
+            champion is the champion, and before the test use is written: a killed compile is logged by its rerun.
 
     Returns:
         The card as saved, and the compile as it was decided in the end.
@@ -95,12 +95,12 @@ def release(made: R, track: Callable[[ProgramCard, R], None] | None = None) -> t
         UserError: When the family holds programs of another kind.
         ArtifactError: When its files are damaged or cannot be written.
     """
-    # Looks are counted over all names: two families must not both be told that theirs is the first.
+    # Test uses are counted over all names: two families must not both be told that theirs is the first.
     home, name = made.place.home, made.place.name
     with locked_home(home), locked_family(home, name):
         check_place(made.place)
         family = read_family(home, name)
-        counted = {look.version for look in family.looks}
+        counted = {use.version for use in family.looks}
         earlier = made.earlier
         if earlier is not None and f"{earlier.version:04d}" in counted:
             earlier = None  # nobody was killed: another process was about to finish it
@@ -119,7 +119,7 @@ def release(made: R, track: Callable[[ProgramCard, R], None] | None = None) -> t
             programs.set_aliases(home, name, {alias_of(card): card.version})
         if track is not None:
             track(card, made)
-        write_family(home, family.looked(f"{card.version:04d}", card.split_digest))
+        write_family(home, family.used(f"{card.version:04d}", card.split_digest))
         return card, made
 
 

@@ -16,9 +16,9 @@ from judgec.compile.release import Place, cost_of, release
 from judgec.compile.replacement import replacement
 from judgec.compile.rivals import judgments_table
 from judgec.compile.settings import CompileSettings
-from judgec.labels.sides.draw import split_record
-from judgec.labels.sides.memory import JUDGE, measured_by
-from judgec.labels.splits import Family
+from judgec.labels.split.draw import split_record
+from judgec.labels.split.family import Family
+from judgec.labels.split.memory import JUDGE, measured_by
 from judgec.lm.usage import Spent
 from judgec.raters.programs import Program, dump_module
 from judgec.raters.signatures import fingerprint
@@ -171,7 +171,7 @@ def _card(compiled: Compiled, settings: CompileSettings, cost: Cost, created: st
         cost=cost,
         created=created,
         parent=compiled.standing.champion,
-        looks=decision.look,
+        looks=decision.test_use,
         promoted=decision.promoted,
         reason=decision.reason,
         tie_band=compiled.judge.tie_band,

@@ -15,7 +15,7 @@ from judgec.compile.settings import CompileSettings
 from judgec.compile.verify import BEST_ALONE, COMPILED_SINGLE, Verification
 from judgec.errors import JudgecError, ServiceError
 from judgec.labels.labels import item_digest
-from judgec.labels.sides.memory import measured_by
+from judgec.labels.split.memory import measured_by
 from judgec.lm.executor import Ask
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
@@ -81,7 +81,7 @@ class PromotionTest:
             rivals.ratings,
             parse_objective(settings.objective),
             Resampling(resamples=settings.resamples, seed=settings.seed),
-            look=standing.look,
+            test_use=standing.test_use,
             majority=self.verification.ratings["majority"],
             table=baselines | self._forms(),
             nominal=self.dataset.labels.scale.level == "nominal",

@@ -24,7 +24,7 @@ from judgec.connect.tracking.runs import (
     ModelFields,
     ModelVersion,
 )
-from judgec.labels.splits import SPLITS
+from judgec.labels.split.family import SPLITS
 from judgec.raters import programs
 from judgec.raters.judge import acceptability
 from judgec.records.agreement import Agreement

@@ -15,7 +15,7 @@ from judgec.errors import InputError, UserError
 from judgec.labels.rows.means import Rounding
 from judgec.labels.rows.raters import columns_of, is_measured
 from judgec.labels.rows.repeats import Repeats
-from judgec.labels.splits import FAMILY_NAME
+from judgec.labels.split.family import FAMILY_NAME
 from judgec.records.scale import Scale
 from judgec.records.tasks.registry import TASKS
 from judgec.records.tasks.winners import winner_words

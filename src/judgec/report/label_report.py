@@ -9,8 +9,8 @@ import numpy as np
 
 from judgec.labels.experts import drawn_note, experts_of, leave_one_out
 from judgec.labels.labels import LabelFile
-from judgec.labels.sides.draw import FRESH, fold_splits, folds_of, split_labels
-from judgec.labels.sides.memory import Memory
+from judgec.labels.split.draw import FRESH, fold_splits, folds_of, split_labels
+from judgec.labels.split.memory import Memory
 from judgec.records.estimate import Estimate
 from judgec.records.label import UNLABELLED, Experts, FloatArray, IntArray, LabelSet
 from judgec.records.language import language_notes, languages_of

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from judgec.labels.splits import write_whole
+from judgec.labels.split.family import write_whole
 from judgec.report import kit
 from judgec.report.cases import BrowsedCase
 from judgec.report.items import WORDS, embedded, item_lines

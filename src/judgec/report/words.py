@@ -26,8 +26,8 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
 )
 """The statistics whose names do not explain themselves, as tables write them."""
 
-LOOK = "one comparison on this test split; the 5 % error level is shared, so each is stricter than the last"
-"""What ``look 1`` counts, in the sentence on what was promoted."""
+TEST_USE = "one comparison on this test split; the 5 % error level is shared, so each is stricter than the last"
+"""What ``test use 1`` counts, in the sentence on what was promoted."""
 
 LEADERBOARD: Mapping[str, str] = MappingProxyType(
     {

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judgec.errors import InputError, UserError
-from judgec.labels.splits import write_whole
+from judgec.labels.split.family import write_whole
 from judgec.records.tasks.spec import PEERS
 from judgec.report.report import Report
 from judgec.table.datasheet import NAME as DATASHEET

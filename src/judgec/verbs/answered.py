@@ -10,7 +10,7 @@ from statistics import fmean, median
 import pandas as pd
 
 from judgec.errors import ServiceError
-from judgec.labels.splits import write_whole
+from judgec.labels.split.family import write_whole
 from judgec.lm.usage import Spent
 from judgec.rag.agents.answer import REFUSAL, Answer
 from judgec.report.report import Report

@@ -17,7 +17,7 @@ from judgec.connect.tracking.background import Tracker
 from judgec.connect.tracking.runs import AuditRun
 from judgec.connect.tracking.store import tracking_store
 from judgec.errors import UserError
-from judgec.labels.splits import write_whole
+from judgec.labels.split.family import write_whole
 from judgec.lm.executor import Ask
 from judgec.lm.session import Session
 from judgec.lm.spec import NO_LM, LMSpec

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from judgec.errors import UserError
 from judgec.labels.labels import LabelFile, read_label_file
-from judgec.labels.sides.memory import read_memory
-from judgec.labels.splits import as_family, default_family
+from judgec.labels.split.family import as_family, default_family
+from judgec.labels.split.memory import read_memory
 from judgec.records.label import LabelSet
 from judgec.verbs.options.labels import LabelsOptions
 

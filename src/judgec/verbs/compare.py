@@ -12,11 +12,11 @@ import pandas as pd
 
 from judgec.compile.held_out import held_out, judged_unlearned
 from judgec.errors import UserError
-from judgec.labels.sides.draw import recorded_split
-from judgec.labels.sides.looks import looks_at
-from judgec.labels.sides.memory import read_memory
-from judgec.labels.sides.swapped_pairs import with_swapped_together
-from judgec.labels.splits import read_family, write_whole
+from judgec.labels.split.draw import recorded_split
+from judgec.labels.split.family import read_family, write_whole
+from judgec.labels.split.memory import read_memory
+from judgec.labels.split.swapped_pairs import with_swapped_together
+from judgec.labels.split.test_uses import test_uses_of
 from judgec.lm.spec import NO_LM, LMSpec
 from judgec.lm.watch import Watch
 from judgec.records.card import ProgramCard
@@ -31,7 +31,7 @@ from judgec.report.screen import TextTable
 from judgec.report.words import CONSTRUCTED
 from judgec.stats.agreement.compare import Comparison, Differing
 from judgec.stats.agreement.compare import compare as compared
-from judgec.stats.intervals.significance import level_for_look
+from judgec.stats.intervals.significance import level_for_test_use
 from judgec.verbs.frames import frame_part
 from judgec.verbs.given_judge import GivenJudge, given_judge, is_unlabelled
 from judgec.verbs.options.compare import CompareOptions
@@ -224,11 +224,11 @@ def _known(judge: GivenJudge) -> dict[str, object]:
         return {"program": card.name, "version": None, "lm": card.lm.get("model")}
     memory = read_memory(home, card.name)
     tested = next(version for version in memory.own if version.number == card.version)
-    own = sum(look.test == card.split_digest for look in read_family(home, card.name).looks)
-    looks = max(own, looks_at(tested.tested or frozenset(), memory, task=card.task, columns=tested.columns))
-    spent = sum(level_for_look(look) for look in range(1, looks + 1))
+    own = sum(use.test == card.split_digest for use in read_family(home, card.name).looks)
+    uses = max(own, test_uses_of(tested.tested or frozenset(), memory, task=card.task, columns=tested.columns))
+    spent = sum(level_for_test_use(use) for use in range(1, uses + 1))
     known: dict[str, object] = {"program": card.name, "version": card.version}
-    return known | {"looks": looks, "level_spent": spent, "next_level": level_for_look(looks + 1)}
+    return known | {"looks": uses, "level_spent": spent, "next_level": level_for_test_use(uses + 1)}
 
 
 HEADLINES = ("tau_b", "kappa", "accept_agreement")  # the first one that is defined decides the sentence
@@ -300,8 +300,8 @@ def _looks(found: JudgeComparison) -> list[str]:
         assert isinstance(known, dict)  # as compare makes it
         if known["version"] is None:  # without labels no test split is its own
             continue
-        looks, level = known["looks"], known["level_spent"]
-        spent.add(f"{known['program']}: {looks} looks at this test split have spent {level:.3f} of .05")
+        uses, level = known["looks"], known["level_spent"]
+        spent.add(f"{known['program']}: {uses} uses of this test split have spent {level:.3f} of .05")
     return sorted(spent)
 
 

@@ -37,7 +37,7 @@ from judgec.report.render import agreement_table, beside_table, comparison_table
 from judgec.report.replacement_table import ASPECTS, ASPECTS_TITLE, outcome_sentences
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
-from judgec.report.words import LOOK
+from judgec.report.words import TEST_USE
 from judgec.stats.agreement.objective import statistics_of
 from judgec.table import seal
 from judgec.verbs.candidates import functions_to_type
@@ -398,7 +398,7 @@ def _every_table(found: Compilation) -> list[TextTable]:
         if name in agreements and agreements[name].n
     }
     full = agreement_table("in full, with 95 % intervals", both)
-    return [judges_table(found), replace(full, legend={**full.legend, "look": LOOK})]
+    return [judges_table(found), replace(full, legend={**full.legend, "test use": TEST_USE})]
 
 
 def _gains(found: Compilation) -> list[str]:

@@ -27,8 +27,8 @@ from judgec.errors import InputError, UserError
 from judgec.labels.labels import people_only
 from judgec.labels.proposal import UserChoices, propose
 from judgec.labels.rows.raters import is_measured
-from judgec.labels.sides.memory import JUDGE
-from judgec.labels.splits import default_family
+from judgec.labels.split.family import default_family
+from judgec.labels.split.memory import JUDGE
 from judgec.lm.adapters import with_adapter
 from judgec.lm.batch.executor import require_batches
 from judgec.lm.spec import LMSpec

@@ -9,8 +9,8 @@ import numpy as np
 
 from judgec.compile.dataset import Part, with_split
 from judgec.errors import UserError
-from judgec.labels.sides.draw import recorded_split
-from judgec.labels.sides.swapped_pairs import with_swapped_together
+from judgec.labels.split.draw import recorded_split
+from judgec.labels.split.swapped_pairs import with_swapped_together
 from judgec.lm.watch import Watch
 from judgec.raters.export.prompt import bare_prompts, lost_outside
 from judgec.raters.export.promptfoo import promptfoo_files

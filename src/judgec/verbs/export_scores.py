@@ -8,7 +8,7 @@ from pathlib import Path
 from judgec.connect.scores.registry import tool_of
 from judgec.connect.scores.sent import SENDERS, scores_of, sent
 from judgec.errors import UserError
-from judgec.labels.splits import default_family, write_whole
+from judgec.labels.split.family import default_family, write_whole
 from judgec.report.report import Report
 from judgec.table.rows.columns import renamed
 from judgec.table.tables import read_table

@@ -10,7 +10,7 @@ import pandas as pd
 
 from judgec.compile.queries.saved import CompiledGenerator, load_generator
 from judgec.errors import UserError
-from judgec.labels.splits import write_whole
+from judgec.labels.split.family import write_whole
 from judgec.lm.session import Session
 from judgec.lm.spec import NO_LM, LMSpec
 from judgec.lm.watch import Watch

@@ -10,7 +10,7 @@ from pathlib import Path
 from judgec.connect.scores.registry import TOOLS, read_scores, tool_of
 from judgec.connect.scores.table import imported
 from judgec.errors import UserError
-from judgec.labels.splits import write_whole
+from judgec.labels.split.family import write_whole
 from judgec.raters.verdicts import VERDICTS
 from judgec.report.report import Report
 from judgec.table.formulas import IMPORTED_FROM, NUMBER, guarded

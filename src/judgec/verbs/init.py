@@ -9,7 +9,7 @@ from judgec.labels.labels import label_file
 from judgec.labels.project import NAME, Project, read_project, write_project
 from judgec.labels.proposal import LabelProposal, UserChoices, propose
 from judgec.labels.rows.grades import scale_shown
-from judgec.labels.splits import as_family, default_family, write_whole
+from judgec.labels.split.family import as_family, default_family, write_whole
 from judgec.lm.spec import NO_LM
 from judgec.lm.watch import Silent, Watch
 from judgec.records.label import LabelSet

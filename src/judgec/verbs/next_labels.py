@@ -15,10 +15,10 @@ from judgec.labels.rows.conversations import with_turns
 from judgec.labels.rows.items import collect_items
 from judgec.labels.rows.modes import with_modes
 from judgec.labels.rows.raters import columns_of, rejoined
-from judgec.labels.sides.draw import trainable
-from judgec.labels.sides.memory import read_memory
-from judgec.labels.sides.queries import queries_of
-from judgec.labels.splits import locked_family, read_family, write_family, write_whole
+from judgec.labels.split.draw import trainable
+from judgec.labels.split.family import locked_family, read_family, write_family, write_whole
+from judgec.labels.split.memory import read_memory
+from judgec.labels.split.queries import queries_of
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Watch
 from judgec.raters.judge import load_judge

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from judgec.compile.search.candidates import split_rubric
 from judgec.errors import UserError
-from judgec.labels.splits import write_whole
+from judgec.labels.split.family import write_whole
 from judgec.lm.watch import Watch
 from judgec.raters.judge import load_judge
 from judgec.raters.programs import Program

@@ -7,7 +7,7 @@ from judgec.compile.agents.compile import WORDS, AgentCompile, AnsweredQueries, 
 from judgec.compile.agents.metric import ScoredAnswer
 from judgec.compile.family_state import FamilyState
 from judgec.compile.pipeline import Contested, MeanVerdict, decide_means
-from judgec.labels.splits import Split
+from judgec.labels.split.family import Split
 from judgec.rag.agents.answer import Answer
 from judgec.rag.agents.rag import RAG, AgentSettings
 from judgec.records.label import Item

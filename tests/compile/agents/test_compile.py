@@ -12,7 +12,7 @@ from judgec.compile.family_state import FamilyState
 from judgec.compile.pipeline import COMPILED, UNCOMPILED
 from judgec.compile.release import Place, check_place
 from judgec.errors import ArtifactError, UserError
-from judgec.labels.splits import read_family
+from judgec.labels.split.family import read_family
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
@@ -112,7 +112,7 @@ def test_second_version_meets_the_champion_at_the_next_look(tmp_path: Path) -> N
     assert second.verdict.standing == FamilyState(2, 1)
     assert second.verdict.rival == "champion"
     assert not second.verdict.promoted
-    assert "look 2" in second.verdict.reason
+    assert "use 2 of" in second.verdict.reason
 
 
 def test_bootstrap_without_good_answers_keeps_the_uncompiled_agent(tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ def test_queries_stay_on_their_side_under_another_name_and_other_ids(tmp_path: P
         first = compiled(tmp_path, server, QUERIES, optimizer="labeled")
         saved(tmp_path, first)
         other = compiled(tmp_path, server, renamed[::-1], optimizer="labeled", name="other", accepted=accepted)
-    assert other.verdict.standing == FamilyState(2, None)  # looks belong to the queries, whatever an agent is called
+    assert other.verdict.standing == FamilyState(2, None)  # uses belong to the queries, whatever an agent is called
     sides = [
         {name: {query.text.casefold() for query in part} for name, part in found.parts.items()}
         for found in (first, other)

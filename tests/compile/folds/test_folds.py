@@ -13,7 +13,7 @@ from judgec.compile.folds.parts import make_parts
 from judgec.compile.held_out import held_out, judged_unlearned, unlearned
 from judgec.errors import UserError
 from judgec.labels.labels import read_labels
-from judgec.labels.sides.memory import Memory
+from judgec.labels.split.memory import Memory
 from judgec.lm.executor import Reply
 from judgec.raters import programs
 from judgec.raters.judge import load_judge

@@ -21,7 +21,7 @@ from judgec.compile.queries.compile import (
 from judgec.compile.queries.outcome import GeneratorOrigin, run_of, save
 from judgec.compile.queries.saved import CompiledGenerator, load_generator
 from judgec.errors import UserError
-from judgec.labels.splits import read_family
+from judgec.labels.split.family import read_family
 from judgec.lm.saved_engine import PromptParts, unquote
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
@@ -174,4 +174,4 @@ def test_save_keeps_what_generates_the_same_again(tmp_path: Path) -> None:
     assert (again.version, again.looks, again.parent) == (2, 2, 1)
     renamed = compiled(teachable, tmp_path, name="other")
     assert renamed.found.split.test == found.found.split.test
-    assert renamed.verdict.standing == FamilyState(3, None)  # looks belong to the documents
+    assert renamed.verdict.standing == FamilyState(3, None)  # uses belong to the documents

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from judgec.errors import InputError
 from judgec.labels.labels import read_item_file
-from judgec.labels.sides.learned import LearnedQueries
-from judgec.labels.sides.queries import query_key
+from judgec.labels.split.learned import LearnedQueries
+from judgec.labels.split.queries import query_key
 from judgec.labels.stream.pieces import ROWS, ItemStream, inputs_digest, open_items
 from judgec.records.label import Item
 

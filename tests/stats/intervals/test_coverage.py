@@ -16,7 +16,7 @@ from judgec.stats.agreement.statistic import (
 )
 from judgec.stats.agreement.tables import contingency
 from judgec.stats.intervals.bootstrap import difference_interval, interval
-from judgec.stats.intervals.significance import level_for_look
+from judgec.stats.intervals.significance import level_for_test_use
 from tests.stats.intervals.world import (
     CUTS,
     SHARES,
@@ -120,7 +120,7 @@ def false_promotion_rate(n_clusters: int, *, families: int, seed: int) -> float:
             challenger = expert.judge_tau_b(0.75)
             if challenger.point() <= champion.point():
                 continue
-            found = difference_interval(challenger, champion, level=1 - level_for_look(look), seed=family)
+            found = difference_interval(challenger, champion, level=1 - level_for_test_use(look), seed=family)
             if found.low is not None and found.low > 0:
                 promoted += 1
                 break

@@ -1,16 +1,16 @@
 import numpy as np
 import pytest
 
-from judgec.stats.intervals.significance import holm, level_for_look, paired_t, wilcoxon
+from judgec.stats.intervals.significance import holm, level_for_test_use, paired_t, wilcoxon
 
 
 def test_level_for_look_spends_five_percent_over_all_looks() -> None:
-    assert level_for_look(1) == pytest.approx(0.025)
-    assert level_for_look(20) == pytest.approx(0.05 / 420)
-    # 1 / (k (k + 1)) = 1/k - 1/(k + 1): twenty looks sum to 20/21.
-    assert sum(level_for_look(look) for look in range(1, 21)) == pytest.approx(0.05 * 20 / 21)
+    assert level_for_test_use(1) == pytest.approx(0.025)
+    assert level_for_test_use(20) == pytest.approx(0.05 / 420)
+    # 1 / (k (k + 1)) = 1/k - 1/(k + 1): twenty uses sum to 20/21.
+    assert sum(level_for_test_use(look) for look in range(1, 21)) == pytest.approx(0.05 * 20 / 21)
     with pytest.raises(ValueError, match="counted from 1"):
-        level_for_look(0)
+        level_for_test_use(0)
 
 
 def test_paired_t_of_three_pairs_is_the_hand_count() -> None:

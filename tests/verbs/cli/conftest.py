@@ -12,7 +12,7 @@ from judgec.compile.compile import Compiled, compile_judge
 from judgec.compile.report import Saved, save
 from judgec.compile.settings import CompileSettings
 from judgec.labels.labels import read_labels
-from judgec.labels.splits import locked_family
+from judgec.labels.split.family import locked_family
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent

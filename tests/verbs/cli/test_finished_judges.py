@@ -18,9 +18,9 @@ from judgec.compile.report import Saved
 from judgec.compile.settings import CompileSettings
 from judgec.compile.track import run_of
 from judgec.labels.labels import read_labels
-from judgec.labels.sides.draw import split_labels
-from judgec.labels.sides.memory import read_memory
-from judgec.labels.splits import read_family
+from judgec.labels.split.draw import split_labels
+from judgec.labels.split.family import read_family
+from judgec.labels.split.memory import read_memory
 from judgec.lm.prices import price
 from judgec.lm.spec import LMSpec
 from judgec.raters import programs
@@ -173,7 +173,7 @@ def test_compare_shows_tables_for_people_and_the_next_command(home: Home, run: R
     stdout, stderr = run("compare", "world@1", "world@2", "--api-base", home.server.base_url)
     assert "difference" in stdout
     assert "world@1 against world@2" in stdout
-    assert "2 looks at this test split have spent 0.033 of .05" in stderr
+    assert "2 uses of this test split have spent 0.033 of .05" in stderr
 
 
 def test_compare_of_judges_that_differ_names_the_command_that_writes_where(

@@ -21,8 +21,8 @@ from judgec.compile.pipeline import (
     contest,
     mean_of,
 )
-from judgec.labels.sides.memory import OTHERS, Measured
-from judgec.labels.splits import SPLITS, Split, SplitName
+from judgec.labels.split.family import SPLITS, Split, SplitName
+from judgec.labels.split.memory import OTHERS, Measured
 from judgec.lm.session import Session
 from judgec.lm.watch import Watch
 from judgec.rag.agents.answer import Answer

@@ -7,7 +7,7 @@ from markupsafe import Markup
 from judgec.compile.agents.compile import AgentCompile, CompiledAgent
 from judgec.compile.agents.duel import NET, Duel
 from judgec.compile.pipeline import CHAMPION, COMPILED, UNCOMPILED
-from judgec.labels.splits import SPLITS
+from judgec.labels.split.family import SPLITS
 from judgec.raters.programs import dump_module
 from judgec.records.card import ProgramCard
 from judgec.records.estimate import Estimate
@@ -176,7 +176,7 @@ def _facts(found: CompiledAgent, card: ProgramCard) -> Markup:
         ("model", str(card.lm.get("model", ""))),
         ("optimizer", card.optimizer),
         ("seed", str(card.seed)),
-        ("look at the test split", str(card.looks)),
+        ("use of the test split", str(card.looks)),
         ("cost", f"{count(cost.lm_calls)} LM calls, {dollars(cost.usd)}, {cost.seconds:.0f} s"),
         ("made with", ", ".join(f"{name} {version}" for name, version in card.versions.items())),
     ]

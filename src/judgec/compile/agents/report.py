@@ -16,8 +16,8 @@ from judgec.compile.report import PACKAGES
 from judgec.connect.tracking.metrics import headline, of_cost
 from judgec.connect.tracking.runs import CandidateRun, CompileRun, DatasetInput, ModelVersion
 from judgec.labels.rows.items import digest
-from judgec.labels.sides.draw import split_record
-from judgec.labels.splits import SPLITS, Family
+from judgec.labels.split.draw import split_record
+from judgec.labels.split.family import SPLITS, Family
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Spent
 from judgec.rag.agents.compiled import TASK
@@ -278,7 +278,7 @@ def _card(found: CompiledAgent, settings: AgentCompile, origin: Provenance) -> P
         cost=cost_of(spent, origin.seconds),
         created=origin.created,
         parent=verdict.standing.champion,
-        looks=verdict.standing.look,
+        looks=verdict.standing.test_use,
         promoted=verdict.promoted,
         reason=verdict.reason,
         test={"score": _mean(found, COMPILED, settings)},

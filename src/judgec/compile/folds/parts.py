@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from judgec.compile.consensus import Consensus, taught
 from judgec.compile.dataset import Dataset, make_dataset, with_split
-from judgec.labels.sides.draw import fold_splits
-from judgec.labels.sides.memory import Memory
-from judgec.labels.sides.swapped_pairs import with_swapped_together
+from judgec.labels.split.draw import fold_splits
+from judgec.labels.split.memory import Memory
+from judgec.labels.split.swapped_pairs import with_swapped_together
 from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import LabelSet
 

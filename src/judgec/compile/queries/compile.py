@@ -26,8 +26,8 @@ from judgec.compile.pipeline import (
     mean_of,
 )
 from judgec.compile.queries.saved import TASK, CompiledGenerator, load_generator
-from judgec.labels.sides.memory import OTHERS, Measured
-from judgec.labels.splits import Split
+from judgec.labels.split.family import Split
+from judgec.labels.split.memory import OTHERS, Measured
 from judgec.lm.executor import Ask
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Watch

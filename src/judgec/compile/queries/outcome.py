@@ -16,8 +16,8 @@ from judgec.compile.report import PACKAGES
 from judgec.connect.tracking.metrics import headline, of_cost
 from judgec.connect.tracking.runs import CandidateRun, CompileRun, DatasetInput, ModelVersion
 from judgec.labels.rows.items import digest
-from judgec.labels.sides.draw import split_record
-from judgec.labels.splits import Family
+from judgec.labels.split.draw import split_record
+from judgec.labels.split.family import Family
 from judgec.lm.spec import LMSpec
 from judgec.rag.queries.generation.generator import QueryGenerator
 from judgec.raters.programs import Program, dump_module
@@ -180,7 +180,7 @@ def _card(compiled: CompiledQueries, origin: GeneratorOrigin) -> ProgramCard:
         cost=origin.cost,
         created=origin.created,
         parent=found.verdict.standing.champion,
-        looks=found.verdict.standing.look,
+        looks=found.verdict.standing.test_use,
         promoted=found.verdict.promoted,
         reason=found.verdict.reason,
         test={"accept_agreement": compiled.estimates["compiled.accepted"]},

@@ -16,7 +16,7 @@ from judgec.labels.rows.conversations import with_turns
 from judgec.labels.rows.items import Collected, collect_items
 from judgec.labels.rows.raters import columns_of, rejoined, unpivot
 from judgec.labels.rows.reasons import reason_in, with_reasons
-from judgec.labels.splits import default_family, write_whole
+from judgec.labels.split.family import default_family, write_whole
 from judgec.records.label import Item
 from judgec.records.tasks.registry import TASKS, as_task
 from judgec.table.arrow import HUB_PREFIX

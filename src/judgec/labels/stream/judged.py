@@ -14,7 +14,7 @@ import orjson
 
 from judgec.errors import UserError
 from judgec.labels.rows.graded import LEARNED
-from judgec.labels.splits import writing_whole
+from judgec.labels.split.family import writing_whole
 from judgec.labels.stream.formats import FORMATS, JSON, JudgedRow, Sink, Target
 from judgec.labels.stream.pieces import ROWS, ItemStream
 from judgec.records.judgment import Judgments

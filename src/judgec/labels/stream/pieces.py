@@ -24,7 +24,7 @@ from judgec.labels.proposal import read_by_heads, usual_inputs
 from judgec.labels.rows.conversations import columns_with, holding, with_turns
 from judgec.labels.rows.items import Collected, collect_items
 from judgec.labels.rows.ragelo import is_ragelo
-from judgec.labels.sides.learned import LearnedQueries
+from judgec.labels.split.learned import LearnedQueries
 from judgec.labels.stream.watch import ColumnWatch
 from judgec.records.conversation import EACH, TurnChoice
 from judgec.records.label import InputCounts, IntArray, Item, Task

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from judgec.labels.sides.learned import LearnedItems, LearnedQueries
+from judgec.labels.split.learned import LearnedItems, LearnedQueries
 from judgec.records.label import IntArray, Item, Task
 from judgec.table.rows.cells import as_grade
 from judgec.table.rows.columns import label_columns

@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from judgec.errors import UserError
-from judgec.labels.splits import write_whole
+from judgec.labels.split.family import write_whole
 from judgec.rag.probes.systems import ProbedSystem, asked
 from judgec.records.scenario.outcome import SystemReply
 from judgec.records.scenario.schema import Question

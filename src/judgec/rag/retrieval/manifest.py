@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from judgec.errors import ArtifactError
-from judgec.labels.splits import write_whole
+from judgec.labels.split.family import write_whole
 
 FORMAT = 1  # raise it when an older index would be read wrongly
 FILE = "index.json"

@@ -1,4 +1,4 @@
-"""Tests and the levels at which to read them: repeated looks, several comparisons, paired samples."""
+"""Tests and the levels at which to read them: repeated test uses, several comparisons, paired samples."""
 
 from dataclasses import dataclass
 
@@ -9,24 +9,24 @@ from judgec.records.label import FloatArray
 
 EQUAL_TO = 12  # decimals: means of the same grades differ in the last bits, and must still be ties
 EXACT_UP_TO = 50  # pairs; SciPy switches to the normal approximation there too
-FAMILY_LEVEL = 0.05  # chance that any look at one test split promotes a judge that is no better
+FAMILY_LEVEL = 0.05  # chance that any use of one test split promotes a judge that is no better
 
 
-def level_for_look(look: int) -> float:
-    """Two-sided significance level of the k-th look at one test split: .05 / (k (k + 1)).
+def level_for_test_use(use: int) -> float:
+    """Two-sided significance level of the k-th use of one test split: .05 / (k (k + 1)).
 
-    The levels of all looks, however many, sum to .05: by Bonferroni no number of looks makes a false
+    The levels of all uses, however many, sum to .05: by Bonferroni no number of uses makes a false
     promotion likelier than that.
 
     Args:
-        look: 1 for the first look.
+        use: 1 for the first use.
 
     Raises:
-        ValueError: When ``look`` is below 1.
+        ValueError: When ``use`` is below 1.
     """
-    if look < 1:
-        raise ValueError(f"look {look}; looks are counted from 1.")
-    return FAMILY_LEVEL / (look * (look + 1))
+    if use < 1:
+        raise ValueError(f"test use {use}; they are counted from 1.")
+    return FAMILY_LEVEL / (use * (use + 1))
 
 
 @dataclass(frozen=True, slots=True)

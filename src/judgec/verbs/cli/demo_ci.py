@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judgec.errors import UserError
-from judgec.labels.splits import write_whole
+from judgec.labels.split.family import write_whole
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -62,7 +62,7 @@ def demo_tournament(home: Path, out: Path) -> None:
     Raises:
         UserError: When it is not run from the project's folder.
     """
-    from judgec.labels.splits import write_whole
+    from judgec.labels.split.family import write_whole
     from judgec.raters import programs
     from judgec.report.progress import Bar
     from judgec.tournament.report.evaluation import why_unproven

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judgec.errors import GateError, UserError
-from judgec.labels.splits import write_whole
+from judgec.labels.split.family import write_whole
 from judgec.report.junit import TestCase, junit
 from judgec.report.screen import TextTable
 from judgec.stats.intervals.gate import GateVerdict, announced, worst

@@ -85,7 +85,7 @@ def export(
     """Write the newest reply of every call as JSON lines."""
     import orjson
 
-    from judgec.labels.splits import writing_whole
+    from judgec.labels.split.family import writing_whole
     from judgec.lm.journal.upkeep import exported
     from judgec.verbs.cli.output import print_json, say
 

@@ -9,7 +9,7 @@ import yaml
 from pydantic import ValidationError
 
 from judgec.errors import InputError, UserError
-from judgec.labels.splits import write_whole
+from judgec.labels.split.family import write_whole
 from judgec.records.scenario.schema import CRITERIA, REJECTION, Question, Scenario
 from judgec.table.regular import regular
 from judgec.table.rows.cells import as_id, as_text, is_missing

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgec.errors import UserError
-from judgec.labels.sides.draw import fold_splits, folds_of, recorded_split, split_labels, split_record
-from judgec.labels.sides.memory import Memory, Version, measured_by
-from judgec.labels.sides.queries import queries_of, query_key
-from judgec.labels.splits import SHARES, SPLITS
+from judgec.labels.split.draw import fold_splits, folds_of, recorded_split, split_labels, split_record
+from judgec.labels.split.family import SHARES, SPLITS
+from judgec.labels.split.memory import Memory, Version, measured_by
+from judgec.labels.split.queries import queries_of, query_key
 from judgec.records.label import Item, Label, LabelSet
 from judgec.records.scale import Scale
 

@@ -3,8 +3,8 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from judgec.labels.sides.learned import LearnedItems, LearnedQueries
-from judgec.labels.sides.queries import queries_of, query_key
+from judgec.labels.split.learned import LearnedItems, LearnedQueries
+from judgec.labels.split.queries import queries_of, query_key
 from judgec.records.label import Item
 
 TEXTS = ["", "one", "TWO", "two ", "three", "four"]

@@ -16,7 +16,7 @@ from typing import Any  # a JSON object of a file; each reader validates what it
 
 from judgec.errors import ArtifactError
 from judgec.labels.rows.items import digest, item_digest
-from judgec.labels.sides.queries import Queries
+from judgec.labels.split.queries import Queries
 from judgec.records.label import Item, LabelSet
 from judgec.records.scale import ACCEPT_SCALE
 from judgec.records.tasks.registry import TASKS
@@ -34,7 +34,7 @@ Side = str | int
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a compile measures on its test items: looks at the same test queries add up where this is the same.
+    """What a compile measures on its test items: uses of the same test queries add up where this is the same.
 
     Args:
         task: Of the program: what it judges, ``agent`` or ``queries``.

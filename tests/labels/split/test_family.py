@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgec.errors import ArtifactError, UserError
-from judgec.labels.sides.draw import split_items, split_record
-from judgec.labels.sides.memory import Measured, Memory, Version
-from judgec.labels.sides.queries import normalized
-from judgec.labels.splits import SPLITS, Family, default_family, read_family, write_family, writing_whole
+from judgec.labels.split.draw import split_items, split_record
+from judgec.labels.split.family import SPLITS, Family, default_family, read_family, write_family, writing_whole
+from judgec.labels.split.memory import Measured, Memory, Version
+from judgec.labels.split.queries import normalized
 from judgec.records.label import Item
 
 QUERY_IDS = st.lists(st.text(max_size=5), min_size=1, max_size=30)
@@ -84,7 +84,7 @@ def test_split_record_names_the_split_of_each_query() -> None:
 def test_family_survives_saving_and_remembers_its_looks(tmp_path: Path) -> None:
     new = read_family(tmp_path, "acme")
     assert new == Family(name="acme", salt="acme")
-    path = write_family(tmp_path, new.looked("0001", "abc"))
+    path = write_family(tmp_path, new.used("0001", "abc"))
     assert path == tmp_path / "programs" / "acme" / "family.json"
     again = read_family(tmp_path, "acme")
     assert [(look.version, look.test) for look in again.looks] == [("0001", "abc")]

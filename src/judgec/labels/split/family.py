@@ -1,4 +1,4 @@
-"""Keeps a split, train, dev and test by query, and the family file that counts the looks; ``labels/sides`` draws it."""
+"""Keeps a split, train, dev and test by query, and the family file that counts the test uses; ``draw`` draws it."""
 
 import os
 import re
@@ -55,10 +55,8 @@ class Split:
         return sizes if self.folds == 1 else {**sizes, "folds": self.folds}
 
 
-class Look(BaseModel):
-    """One verification on a test split, by a version of the family; each look spends some of the error
-    level.
-    """
+class SplitUse(BaseModel):
+    """One verification on a test split, by a version of the family; each spends some of the error level."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -73,12 +71,12 @@ class Family(BaseModel):
 
     name: str
     salt: str
-    looks: tuple[Look, ...] = ()
+    looks: tuple[SplitUse, ...] = ()  # its name in the file
     hard: tuple[str, ...] = ()  # keys of queries chosen for labelling because the judge was unsure of them
 
-    def looked(self, version: str, test: str) -> "Family":
-        """The family after one more look at a test split."""
-        return self.model_copy(update={"looks": (*self.looks, Look(version=version, test=test))})
+    def used(self, version: str, test: str) -> "Family":
+        """The family after one more use of a test split."""
+        return self.model_copy(update={"looks": (*self.looks, SplitUse(version=version, test=test))})
 
 
 def split_table(split: Split, items: Sequence[Item], salt: str) -> dict[str, object]:

@@ -12,9 +12,9 @@ from typing import TypeVar
 
 from judgec.errors import UserError
 from judgec.labels.rows.items import digest, item_digest
-from judgec.labels.sides.memory import Measured, Memory, Side
-from judgec.labels.sides.queries import Queries, queries_of
-from judgec.labels.splits import SHARES, SPLITS, Split, SplitName, split_table
+from judgec.labels.split.family import SHARES, SPLITS, Split, SplitName, split_table
+from judgec.labels.split.memory import Measured, Memory, Side
+from judgec.labels.split.queries import Queries, queries_of
 from judgec.records.label import Item, LabelSet
 
 FRESH = Memory()

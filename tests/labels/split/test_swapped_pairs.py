@@ -1,4 +1,4 @@
-from judgec.labels.sides.swapped_pairs import with_swapped_together
+from judgec.labels.split.swapped_pairs import with_swapped_together
 from judgec.records.label import Item, LabelSet, Task
 from judgec.records.tasks.preference import PREFERENCE_SCALE
 

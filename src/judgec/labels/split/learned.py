@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from judgec.labels.sides.queries import INSTRUCTED, key_of, normalized
+from judgec.labels.split.queries import INSTRUCTED, key_of, normalized
 from judgec.records.label import Item
 
 MIX = np.uint64(0x9E3779B97F4A7C15)  # any odd number: makes one hash of two

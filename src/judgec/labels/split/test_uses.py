@@ -1,28 +1,28 @@
-"""Counts the looks at test queries: looks belong to the queries, under whatever name they were tested."""
+"""Counts the uses of test queries: they belong to the queries, under whatever name these were tested."""
 
 import math
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from judgec.labels.sides.memory import Memory
-from judgec.labels.sides.queries import queries_of
+from judgec.labels.split.memory import Memory
+from judgec.labels.split.queries import queries_of
 from judgec.records.label import Item
 
-TESTED_BEFORE = 0.2  # share of the test queries from which a look is one more look at them, not a first one
+TESTED_BEFORE = 0.2  # share of the test queries from which a test is one more use of them, not a first one
 
 
-def earlier_looks(
-    items: Sequence[Item], memory: Memory, looked: Sequence[str], *, task: str, columns: frozenset[str]
+def earlier_test_uses(
+    items: Sequence[Item], memory: Memory, used: Sequence[str], *, task: str, columns: frozenset[str]
 ) -> int:
-    """How many looks at these test items there have been.
+    """How often these test items have been used.
 
     A version counts where it was tested on a fifth of the queries; several that were so only together count as one. A
-    look of the family whose version is gone counts, since nobody can tell what it was at.
+    use by the family whose version is gone counts, since nobody can tell of what it was.
 
     Args:
         items: The labelled test items.
         memory: What the home remembers.
-        looked: The versions whose looks the family has counted.
+        used: The versions whose test uses the family has counted.
         task: The labels' task.
         columns: Their label columns.
     """
@@ -31,11 +31,11 @@ def earlier_looks(
     least = max(1, math.ceil(TESTED_BEFORE * len(queries) - 1e-9))
     alone = sum(len(tested) >= least for tested in tests)
     together = len(frozenset().union(*tests)) >= least
-    gone = set(looked) - {f"{version.number:04d}" for version in memory.own}
+    gone = set(used) - {f"{version.number:04d}" for version in memory.own}
     return max(alone, int(together)) + len(gone)
 
 
-def looks_at(tested: AbstractSet[str], memory: Memory, *, task: str, columns: frozenset[str]) -> int:
+def test_uses_of(tested: AbstractSet[str], memory: Memory, *, task: str, columns: frozenset[str]) -> int:
     """How many versions were tested on at least a fifth of these queries, known by their keys."""
     least = max(1, math.ceil(TESTED_BEFORE * len(tested) - 1e-9))
     return sum(
