@@ -101,6 +101,30 @@ def test_jsonl_answers_carry_queries_references_and_ranked_contexts(tmp_path: Pa
     assert entries.pool("1", "a", "b") == entries.pool("1", "b", "a")
 
 
+@pytest.mark.parametrize("reused", [False, True])
+def test_answers_that_name_their_passages_rest_on_the_documents_of_these_ids(tmp_path: Path, *, reused: bool) -> None:
+    rows = [
+        {"query_id": query, "query": f"{query}?", "agent": agent, "answer": f"{agent} [2]", "passage_ids": ids}
+        for query in ("q1", "q2")
+        for agent, ids in (("a", ["d1", "d2"]), ("b", "d3"))
+    ]
+    answers = ((write(tmp_path, "a.jsonl", "\n".join(map(json.dumps, rows))), ""),)
+    lines = "q1,d1,one\nq1,d2,two\nq1,d3,three\n" + ("q2,d1,uno\nq2,d2,dos\nq2,d3,tres\n" if reused else "")
+    documents = write(tmp_path, "d.csv", "query_id,doc_id,document\n" + lines)
+    entries = read_entries(Sources(answers=answers, documents=documents))
+    assert entries.item("q1", "a").texts("contexts") == ("one", "two")
+    assert entries.item("q2", "a").texts("contexts") == (("uno", "dos") if reused else ("one", "two"))
+    assert entries.documents[entries.cited("q2", "a")[2]] == ("dos" if reused else "two")
+    assert entries.item("q1", "b").texts("contexts") == ("three",)
+
+
+def test_documents_that_no_answer_rests_on_are_refused(tmp_path: Path) -> None:
+    sources = two_agents(tmp_path)
+    documents = write(tmp_path, "d.csv", "doc_id,document\n0,red is right\n1,blue is not\n")
+    with pytest.raises(InputError, match=r"d\.csv: none of its 2 documents .* passage_ids"):
+        read_entries(Sources(queries=sources.queries, answers=sources.answers, documents=documents))
+
+
 def test_manifest_names_files_beside_it_and_agents_of_files(tmp_path: Path) -> None:
     write(tmp_path, "queries.csv", "query_id,question\nq1,Which?\n")
     for agent in "ab":

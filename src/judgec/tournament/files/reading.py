@@ -40,10 +40,13 @@ def context_ids(row: Row, contexts: Sequence[str]) -> tuple[str, ...]:
 
     An id may come again: these are then several chunks of one document.
     """
-    given = () if is_missing(row.get("passage_ids")) else as_texts(row["passage_ids"])[0]
-    if len(given) == len(contexts):
-        return tuple(map(as_id, given))
-    return tuple(digest(context)[:16] for context in contexts)
+    given = _passage_ids(row)
+    return given if len(given) == len(contexts) else tuple(digest(context)[:16] for context in contexts)
+
+
+def _passage_ids(row: Row) -> tuple[str, ...]:
+    cell = row.get("passage_ids")
+    return () if is_missing(cell) else tuple(map(as_id, as_texts(cell)[0]))
 
 
 def _number(value: object) -> float | None:
@@ -176,6 +179,7 @@ class _Reader:
         self._nuggets: dict[str, tuple[str, ...]] = {}
         self._answers: dict[tuple[str, str], tuple[str, str]] = {}  # text and place
         self._documents: dict[str, str] = {}
+        self._listed: dict[str, set[str]] = {}  # names of the documents of a file of them, by file
         self._retrieved: dict[tuple[str, str], list[str]] = {}
         self._shared: dict[str, list[str]] = {}
         self._counts: Counter[str] = Counter()
@@ -232,7 +236,9 @@ class _Reader:
                 f"{where}: other settings of {key[1]!r} than before; an agent has one set. Rename one of the two."
             )
         self._cites(where, key[1], row)
-        if not contexts:
+        if not contexts:  # the documents' own file has their texts
+            if given := _passage_ids(row):
+                self._retrieved[key], self._numbered[key] = list(dict.fromkeys(given)), dict(enumerate(given, 1))
             return
         names = [
             self._named(doc_id, context) for doc_id, context in zip(context_ids(row, contexts), contexts, strict=True)
@@ -281,6 +287,7 @@ class _Reader:
             name = f"{query_id}/{doc_id}" if doc_id in reused else doc_id
             if name != doc_id:
                 self._own_ids[name] = doc_id
+            self._listed.setdefault(name_of(source), set()).add(name)
             text = as_text(row.get("document") or "")
             if self._documents.setdefault(name, text) != text:
                 self._faults.append(f"{where}: document {doc_id} has two texts; one is valid. Rename one.")
@@ -321,9 +328,17 @@ class _Reader:
             self._faults.append(f"{path}: {said}; a tournament needs at least two. Add another agent's answers.")
         if not self._faults and len({query_id for query_id, _ in self._answers}) == len(self._answers):
             self._faults.append(f"{path}: no two agents answered the same query; games need that. Check the query ids.")
+        named = {key: tuple(self._here(key[0], one) for one in ids) for key, ids in self._retrieved.items()}
+        used = {one for ids in (*named.values(), *self._shared.values()) for one in ids}
+        self._faults += [
+            f"{file}: none of its {len(ids)} documents is one that an answer rests on; a column query_id (and agent), "
+            "a --run, or ids in the answers' column passage_ids say which are. Add one of these."
+            for file, ids in self._listed.items()
+            if used.isdisjoint(ids)
+        ]
         if self._faults:
             raise InputError(self._faults)
-        retrieved = {key: tuple(ids) for key, ids in self._retrieved.items() if key[1] in agents}
+        retrieved = {key: ids for key, ids in named.items() if key[1] in agents}
         strangers = sorted({agent for _, agent in self._retrieved} - set(agents))
         if strangers:
             self._notes.append(f"Documents of {_some(strangers)}, who answered nothing, are not used.")
@@ -343,11 +358,17 @@ class _Reader:
             settings=self._settings,
             numbered={
                 key: found
-                for key, found in self._numbered.items()
-                if found != dict(enumerate(retrieved.get(key, ()), 1))
+                for key, ids in self._numbered.items()
+                if (found := {number: self._here(key[0], one) for number, one in ids.items()})
+                != dict(enumerate(retrieved.get(key, ()), 1))
             },
             citing=self._citing,
         )
+
+    def _here(self, query_id: str, doc_id: str) -> str:
+        """The name of a document of a query: another than its id where that stands for several texts."""
+        name = f"{query_id}/{doc_id}"
+        return name if name in self._own_ids else doc_id
 
     def _query(self, where: str, query_id: str, row: Row) -> None:
         if is_missing(row.get("query")):
