@@ -47,6 +47,18 @@ def test_judge_pool_keeps_the_judges_own_words_without_what_calibration_says_of_
     assert not found.reasons["q", "d1"]
 
 
+def test_own_scales_grade_is_what_a_comparing_judge_reads_and_a_threshold_means() -> None:
+    scale = Scale(grades=(1, 2, 3, 4))
+    module = judge_module("relevance", scale, ("grade",), ("query", "document"))
+    engine = ScriptedEngine(lambda prompt, _: reply("4" if "> relevance 2" in prompt else "3", reason="why"))
+    found = judge_pool(ENTRIES, CompiledJudge(module, scale, ("grade",)), asking(engine).run)
+    assert found.grades["q", "d1"] == 3  # a position: 0 is not relevant, whatever the scale calls it
+    shown = Showing(ENTRIES, found, threshold=4)
+    assert shown("q", "x", "y") == ("(document d1; relevance 4: why)\nrelevance 2",)
+    assert len(Showing(ENTRIES, found, threshold=3)("q", "x", "y")) == 3
+    assert Showing(ENTRIES, found, threshold=5)("q", "x", "y") == ()
+
+
 def test_showing_pools_both_agents_leaves_out_the_irrelevant_and_annotates() -> None:
     relevance = given({("q", "d1"): 2, ("q", "d2"): 1})  # nobody judged d3
     assert Showing(ENTRIES, relevance)("q", "x", "y") == ("(document d1; relevance 2)\nrelevance 2",)

@@ -10,6 +10,7 @@ from judgec.raters.judge import CompiledJudge
 from judgec.records.citation import marks, own_numbers, without_number
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import Item
+from judgec.records.scale import Grade, Scale
 from judgec.tournament.files.entries import Entries, numbered
 
 Cell = tuple[str, str]  # query id, document id
@@ -29,6 +30,7 @@ class Relevance:
         unscored: Why the judge gave no grade, by query and document.
         judged: False when the grades are given (qrels): a document without one then counts as not relevant.
         best: The highest grade that there can be.
+        scale: Of the judge, whose positions the grades are; None where they are given.
         graded_as: The id under which a retrieved document is graded, where that is another than its own: the
             document that a chunk is of.
     """
@@ -38,7 +40,18 @@ class Relevance:
     unscored: Mapping[Cell, str]
     judged: bool
     best: int
+    scale: Scale | None = None
     graded_as: Mapping[str, str] = field(default_factory=dict)
+
+    def called(self, grade: int) -> Grade:
+        """What the judge's scale calls a grade."""
+        return grade if self.scale is None else self.scale.grades[grade]
+
+    def position(self, threshold: int) -> int:
+        """The lowest grade that is not below a threshold, which is one of the judge's scale; of words a position."""
+        if self.scale is None or threshold in self.scale.grades:
+            return threshold if self.scale is None else self.scale.position(threshold)
+        return sum(value < threshold for value in self.scale.values)
 
     def ranking(self, retrieved: Sequence[str]) -> tuple[str, ...]:
         """The documents that were retrieved, best first; one of which several chunks were, at its best rank."""
@@ -65,6 +78,7 @@ def judge_pool(entries: Entries, judge: CompiledJudge, ask: Ask) -> Relevance:
         unscored=unscored,
         judged=True,
         best=len(judge.scale.grades) - 1,
+        scale=judge.scale,
     )
 
 
@@ -163,8 +177,10 @@ class Showing:
     @property
     def least(self) -> int:
         """The lowest grade of a document that is shown."""
-        best = VERY_RELEVANT if self.relevance is None else self.relevance.best
-        return min(VERY_RELEVANT, best) if self.threshold is None else self.threshold
+        if self.relevance is None:
+            return VERY_RELEVANT if self.threshold is None else self.threshold
+        best = min(VERY_RELEVANT, self.relevance.best)
+        return best if self.threshold is None else self.relevance.position(self.threshold)
 
     def documents(self, query_id: str, agents: Sequence[str]) -> dict[str, str]:
         """Texts of the documents of the agents' pool that are shown, by id, in the order of their numbers."""
@@ -197,7 +213,7 @@ class Showing:
         if grade is None or self.relevance is None or not self.annotations:
             return text
         reason = self.relevance.reasons.get((query_id, self.relevance.graded_as.get(doc_id, doc_id)), "")
-        note = f"(document {doc_id}; relevance {grade}{f': {reason}' if reason else ''})"
+        note = f"(document {doc_id}; relevance {self.relevance.called(grade)}{f': {reason}' if reason else ''})"
         return f"{note}\n{text}" if text else note
 
 

@@ -73,12 +73,13 @@ def notes_of(
 
 def _documents(options: EvaluateOptions, found: Evaluation) -> list[str]:
     """What a judge was shown of the documents that answers rest on together."""
-    best, least = None if found.relevance is None else found.relevance.best, options.threshold
+    graded, least = found.relevance, options.threshold
     notes = []
     if not compares(found.card.task):
         measured = ", and it was measured with each answer's own" if found.card.version else ""
         notes.append(f"The judge saw the relevant documents of all agents of a query together{measured}.")
-    if best is not None and least is not None and best < least:
+    if graded is not None and least is not None and graded.best < graded.position(least):
+        best = graded.called(graded.best)
         notes.append(f"All graded documents are hidden: the best grade is {best}, --threshold {least}.")
     if found.without_contexts:
         notes.append(
