@@ -20,7 +20,14 @@ class Passing:
 
 @pytest.mark.parametrize(
     ("answer", "named", "partial"),
-    [("9 m", ("d2", "d3"), True), ("9 m", ("d2", "d1"), False), ("9 m", None, False), ("8 m", ("d2",), False)],
+    [
+        ("9 m", ("d2", "d3"), True),
+        ("9 m", ("d2", "d1"), False),
+        ("9 m", ("d2#4", "d1#0"), False),
+        ("9 m", ("d11#1",), True),
+        ("9 m", None, False),
+        ("8 m", ("d2",), False),
+    ],
 )
 def test_right_answer_of_other_documents_passes_in_part(
     answer: str, named: tuple[str, ...] | None, partial: bool
@@ -34,3 +41,12 @@ def test_right_answer_of_other_documents_passes_in_part(
     assert found.verdict.data_set == "own"
     (cell,) = summarize([found], {}, judge="j", writer="w", notes=[]).cells
     assert cell.to_json()["partial"] == int(partial)
+
+
+def test_refusal_is_never_passed_in_part() -> None:
+    question = Question(query_id="q", query="How deep is it?", metrics=("rejection",), doc_ids=("d1",))
+    reply = SystemReply(query_id="q", system="s", answer="The documents do not say: 9.", doc_ids=("d2",))
+    (found,) = verdicts([question], [reply], Passing(), data_set="corpus", terms=None)  # type: ignore[arg-type]
+
+    assert found.verdict.outcome == "pass"
+    assert not found.verdict.partial

@@ -1,5 +1,6 @@
 """Turns replies into verdicts: judged, and diagnosed where they failed."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 from judgec.rag.probes.diagnosis import diagnose
@@ -11,6 +12,7 @@ from judgec.rag.queries.terms import TermIndex
 from judgec.records.scenario.outcome import Outcome, Probed, ReplyVerdict, SystemReply
 from judgec.records.scenario.schema import Question
 
+_PASSAGE = re.compile(r"#\d+$")  # as an index names the passages of a document that has several
 SHOWN = 200  # characters of a system's error message
 
 
@@ -83,8 +85,14 @@ def _verdict(
 
 
 def _names_others(question: Question, reply: SystemReply) -> bool:
-    """Whether a system names documents and none that the question was made from."""
-    return bool(question.doc_ids and reply.doc_ids) and not {*question.doc_ids} & {*(reply.doc_ids or ())}
+    """Whether a system names documents and none that the question was made from; a passage ``d#2`` is one of ``d``.
+
+    Of a question to refuse there is no right document.
+    """
+    if question.must_refuse or not (question.doc_ids and reply.doc_ids):
+        return False
+    named = {name for one in reply.doc_ids for name in (one, _PASSAGE.sub("", one))}
+    return named.isdisjoint(question.doc_ids)
 
 
 def _message(answer: str | None) -> str:

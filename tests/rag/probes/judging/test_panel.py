@@ -70,7 +70,7 @@ def test_panel_leaves_unreadable_verdicts_unscored_and_missing_answers_errors() 
     assert [outcome for outcome, _, _ in found] == ["unscored", "error", "pass"]
 
 
-def test_panel_shows_the_right_option_and_the_source_passage() -> None:
+def test_panel_shows_the_right_option_and_judges_against_the_expected_answer_alone() -> None:
     asked = Asked(model)
     one = question(1, options=("4 m", "5 m"), right=1, form="choice", passages=("It measures 5 m.",))
     verdicts(
@@ -78,7 +78,14 @@ def test_panel_shows_the_right_option_and_the_source_passage() -> None:
     )
     inputs = asked.prompts[0][1].inputs
     assert unquote(inputs["reference"]) == ("B) 5 m",)
-    assert unquote(inputs["contexts"]) == ("It measures 5 m.",)
+    assert "contexts" not in inputs
+    assert "judging it against the reference." in asked.prompts[0][0]
+
+
+def test_question_without_a_reference_is_unscored_but_for_its_relevance() -> None:
+    every, one = judged((question(1, reference=""), "no"), (question(2, reference="", metrics=("relevance",)), "no"))
+    assert every[:2] == ("unscored", dict.fromkeys(CRITERIA))
+    assert one[:2] == ("pass", {"relevance": True})
 
 
 def test_panel_is_not_asked_about_error_messages_which_are_errors_by_rule() -> None:

@@ -135,8 +135,8 @@ def _graded(judges: AskedJudges, metric: Metric, pairs: Sequence[tuple[Question,
 
 
 def uncompiled(name: str, ask: Ask) -> ReplyPanel:
-    """Both judges as prompts that were never measured."""
-    criteria = judge_module("answer", PASS_FAIL, CRITERIA, FIELDS)
+    """Both judges as prompts that were never measured; the criteria are of the reference alone, as in RAGProbe."""
+    criteria = judge_module("answer", PASS_FAIL, CRITERIA, ("query", "answer", "reference"))
     further = {"faithfulness": ("query", "answer", "contexts"), "bias": ("query", "answer")}
     rejection = judge_module("rejection", OUTCOME_SCALE, ("grade",), ("query", "answer"))
     shown = f"{name} (uncompiled)"
@@ -183,18 +183,27 @@ def _criteria(judges: AskedJudges, pairs: Sequence[tuple[Question, SystemReply]]
         question, reply = pairs[row]
         items.append(_item(f"{row}.{k}", question, reply, k))
     found, said = judges.judged(items)
-    scale = judges.judge.scale
+    scale, alone = judges.judge.scale, _by_reference_alone(judges)
     complete = found.aspects.index("completeness")
     parts: dict[int, list[bool | None]] = {}
     for number, (row, _) in enumerate(places, len(pairs)):
         parts.setdefault(row, []).append(_passed(found, number, complete, scale))
     return [
         replace(
-            _judged(found, row, question, tuple(parts.get(row, ())), scale),
+            _judged(
+                found, row, question, tuple(parts.get(row, ())), scale, alone and "reference" not in items[row].inputs
+            ),
             votes={name: _votes(one, row, question, scale) for name, one in said.items()},
         )
         for row, (question, _) in enumerate(pairs)
     ]
+
+
+def _by_reference_alone(judges: AskedJudges) -> bool:
+    """Whether a reply without a reference is held against nothing."""
+    predictors = [one for member in judges.members for one in member.judge.module.predictors()]
+    shown = {name for predictor in predictors for name in predictor.signature.input_fields}
+    return "reference" in shown and "contexts" not in shown
 
 
 def _votes(said: Judgments, row: int, question: Question, scale: Scale) -> dict[str, bool | str | None]:
@@ -203,16 +212,20 @@ def _votes(said: Judgments, row: int, question: Question, scale: Scale) -> dict[
 
 
 def _judged(
-    found: Judgments, row: int, question: Question, parts: tuple[bool | None, ...], scale: Scale
+    found: Judgments, row: int, question: Question, parts: tuple[bool | None, ...], scale: Scale, unknown: bool
 ) -> JudgedReply:
+    """What is said of a reply as a whole; nothing where no reference is known and more than relevance is asked."""
     if found.unscored[row] is not None:
         none: dict[Metric, bool | None] = dict.fromkeys(question.metrics)
         return JudgedReply(none, parts, unscored=str(found.unscored[row]))
     criteria = {metric: _passed(found, row, found.aspects.index(metric), scale) for metric in question.metrics}
     if parts and "completeness" in criteria:
         criteria["completeness"] = False if False in parts else None if None in parts else True
+    if unknown and criteria.keys() != {"relevance"}:
+        criteria = dict.fromkeys(criteria)
     missing = [name for name, passed in criteria.items() if passed is None]
-    fault = f"no grade of {', '.join(missing)}" if missing else ""
+    why = ": the question has no reference" if unknown else ""
+    fault = f"no grade of {', '.join(missing)}{why}" if missing else ""
     return JudgedReply(criteria, parts, reason=found.rationale[row], unscored=fault)
 
 
