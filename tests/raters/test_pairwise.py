@@ -18,8 +18,9 @@ from judgec.raters.calibrator import Calibrator, Linear
 from judgec.raters.judge import CompiledJudge, load_judge
 from judgec.raters.pairwise import is_pairwise, mirror, mirrored
 from judgec.raters.prompt import verdicts
-from judgec.raters.registry import judge_module
+from judgec.raters.registry import PAPER, judge_module
 from judgec.raters.signatures import fenced_inputs
+from judgec.raters.tasks.papers import PaperPair
 from judgec.raters.tasks.preference import weighing
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import Item
@@ -161,6 +162,13 @@ def test_weighing_replaces_the_factors_and_adds_citations_without_touching_the_j
     rewritten = MODULE.deepcopy()
     rewritten.predictors()[0].signature = rewritten.predictors()[0].signature.with_instructions("Choose.")
     assert weighing(rewritten, factors="tone").predictors()[0].signature.instructions == "Choose.\n\nWeigh tone."
+
+
+def test_weighing_replaces_the_factors_of_the_papers_own_words() -> None:
+    module = judge_module("preference", SCALE, ("grade",), PaperPair.input_fields, wording=PAPER)
+    told = weighing(module, factors="tone and tact").predictors()[0].signature.instructions
+    assert "factors such as tone and tact. Details are only useful" in " ".join(told.split())
+    assert "comprehensive" not in told
 
 
 def test_factors_are_the_papers_seven_and_those_of_earlier_judges_are_replaced_too() -> None:

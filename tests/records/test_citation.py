@@ -33,6 +33,8 @@ ANEW = {1: Cited(4), 2: Cited(1), 3: Cited(6, shown=False)}
         ("so[^1] and so[^3]", "so[^4] and so[^6: not shown]"),
         ("costs $5 [1] and $6 [2]", "costs $5 [4] and $6 [1]"),
         ("$^{[1]}$", "$^{[4]}$"),
+        ("[1]-[3] and [1]\u2013[2], not [1] - [2]", "[4, 1][6: not shown] and [4, 1], not [4] - [1]"),
+        ("\u30102\u2020source\u3011 [1\u2020L3-L9]", "\u30101\u2020source\u3011 [4\u2020L3-L9]"),
         ("[9] [1, 9]", "[9: missing] [4][9: missing]"),
         ("[1-6] (doc 8)", "[4, 1][6: not shown][4-6: missing] (doc 8: missing)"),
         ("```\n[1]\n``` [1]", "```\n[1]\n``` [4]"),

@@ -16,6 +16,7 @@ from judgec.lm.watch import Silent
 from judgec.verbs.judge_file import next_step
 from judgec.verbs.next_labels import choose_next, read_unlabelled
 from judgec.verbs.options.labels import LabelsOptions
+from judgec.verbs.zero_shot import said_by
 from tests.compile.small import compiled_from, write
 from tests.service.checking_world import claims_row
 from tests.service.fake_openai import FakeOpenAI
@@ -116,6 +117,11 @@ def test_python_makes_a_judge_that_fits_itself_to_what_it_is_given(home: Path) -
         assert not (home / "programs").exists()
     with pytest.raises(UserError, match="task 'nope' is not known"):
         judgec.zero_shot("nope", lm="openai/gpt-4o-mini")
+
+
+@pytest.mark.parametrize("said", ["relevance", "umbrela", "answer", "paper:relevance", "paper:grade"])
+def test_judge_without_labels_is_named_again_by_what_it_was_made_of(said: str) -> None:
+    assert said_by(judgec.zero_shot(said, lm="openai/gpt-4o-mini").card) == said
 
 
 def by_number(call: Call) -> Outcome:

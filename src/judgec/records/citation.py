@@ -1,8 +1,8 @@
 """Citations by number in an answer, such as ``[2]``: found, and written anew where documents get other numbers.
 
-Read are ``[1]``, ``[1, 3]``, ``[1][3]``, ``[1-3]``, ``[see 2, p. 5]``, ``[doc 2]``, ``(doc 2)``, ``(sources 1 and 3)``
-and footnotes ``[^2]`` without a text of their own; of an agent that declares another form, that form alone. Code,
-formulas, indices (``a[1]``), intervals (``x ∈ [1, 2]``) and years are no citations.
+Read are ``[1]``, ``[1, 3]``, ``[1][3]``, ``[1-3]``, ``[1]-[3]``, ``[see 2, p. 5]``, ``【1†source】``, ``[doc 2]``,
+``(doc 2)``, ``(sources 1 and 3)`` and footnotes ``[^2]`` without a text of their own; of an agent that declares another
+form, that form alone. Code, formulas, indices (``a[1]``), intervals (``x ∈ [1, 2]``) and years are no citations.
 """
 
 import re
@@ -19,9 +19,11 @@ _NUMBER = r"\d{1,3}(?!\d)"
 _JOINT = rf"{_GAP}(?:[,;](?:{_GAP}(?:and\b|und\b|&))?|[–—‐‑-]|&|\band\b|\bund\b){_GAP}"
 _WORD = rf"{_WORDS}\.?{_GAP}[#:]?{_GAP}"
 _ONE = rf"(?:{_WORD})?{_NUMBER}"
-_LIST = rf"{_ONE}(?:{_JOINT}{_ONE})*"
+_APART = r"\][–—‐‑-]\["  # a span of two marks
+_LIST = rf"{_ONE}(?:(?:{_JOINT}|{_APART}){_ONE})*"
 _LEAD = r"(?:(?:see|cf\.?|e\.g\.?,?|from|siehe|vgl\.?|source:|quelle:)\s{1,3})?"
-_PLACE = rf"(?:{_GAP}[,:]{_GAP}(?:pp?|pages?|seiten?|s|§|sec|sections?|ch|chapters?)\b\.?{_GAP}[\w.–-]{{1,12}})?"
+_PAGE = rf"{_GAP}[,:]{_GAP}(?:pp?|pages?|seiten?|s|§|sec|sections?|ch|chapters?)\b\.?{_GAP}[\w.–-]{{1,12}}"
+_PLACE = rf"(?:{_PAGE}|†[\w.–-]{{1,20}})?"
 _MARK = re.compile(
     rf"""
     (?P<other>                                                # code and formulas, as far as they go
@@ -42,7 +44,7 @@ _MARK = re.compile(
 )
 _DEFINED = re.compile(r"^[ \t]*\[\^(\d{1,3})\]:", re.MULTILINE)
 _WORD_BEFORE = re.compile(_WORD, re.IGNORECASE)
-_SPAN = re.compile(rf"({_NUMBER}){_GAP}[–—‐‑-]{_GAP}(?:{_WORD})?({_NUMBER})", re.IGNORECASE)
+_SPAN = re.compile(rf"({_NUMBER})(?:{_APART}|{_GAP}[–—‐‑-]{_GAP}(?:{_WORD})?)({_NUMBER})", re.IGNORECASE)
 _OWN_NUMBER = re.compile(r"\s*\[(\d{1,3})\]\s")
 
 # What makes brackets an index, an image or a set of numbers; a name that is no more than a word is the text's.

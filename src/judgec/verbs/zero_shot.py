@@ -130,6 +130,8 @@ def said_of(name: str, usual: str) -> str:
 
 def said_by(card: ProgramCard) -> str:
     """What ``zero-shot:`` is followed by for the judge of a card."""
+    if card.scale == UMBRELA_SCALE:
+        return UMBRELA
     return f"{PAPER}:{card.task}" if card.settings.get(WORDING) == PAPER else card.task
 
 

@@ -6,7 +6,8 @@ import dspy
 
 FACTORS = re.compile(  # with what is said of the first; before, judges weighed five of them
     r"(?:comprehensiveness,\s+correctness,\s+helpfulness,\s+completeness,\s+accuracy|correctness,\s+completeness,\s+"
-    r"helpfulness),\s+depth\s+and\s+level\s+of\s+detail(?:\.\s+An\s+answer\s+is\s+comprehensive[^.]*)?"
+    r"helpfulness),\s+depth,?\s+and\s+level\s+of\s+detail(?:\s+of\s+their\s+responses)?"
+    r"(?:\.\s+An(?:\s+answer\s+is|swers\s+are)\s+comprehensive[^.]*)?"
 )
 CITATIONS = (
     "The answers cite the documents in brackets. A citation that does not support its statement is an error, and "
