@@ -257,6 +257,29 @@ def test_a_judge_of_single_answers_sees_the_relevant_documents_of_all_agents_wit
     assert "A rumour" not in told
 
 
+@pytest.mark.parametrize("judge", ["zero-shot:answer", "zero-shot:paper:answer", "zero-shot:grade"])
+def test_a_judge_of_single_answers_is_told_of_no_documents_where_all_are_hidden(home: Path, judge: str) -> None:
+    agents = ("old", "new")
+    answers = [{"query_id": "q", "query": "What is it?", "agent": one, "answer": f"Said by {one}."} for one in agents]
+    documents = [{"query_id": "q", "agent": one, "doc_id": one, "document": f"A rumour of {one}."} for one in agents]
+    with FakeOpenAI(by_document) as server:
+        found = judgec.evaluate(
+            judge=judge,
+            relevance_judge="zero-shot",
+            answers=[pd.DataFrame(answers)],
+            documents=pd.DataFrame(documents),
+            api_base=server.base_url,
+            lm="openai/gpt-4o-mini",
+            progress=False,
+            home=home,
+            out=home / "out",
+        )
+        prompts = [str(body["messages"]) for body in server.bodies if "Said by" in str(body)]
+    assert len(prompts) == 2
+    assert not [one for one in prompts if "contexts" in one]
+    assert any(note.startswith("2 of 2 answers were judged without documents") for note in found.found.notes)
+
+
 LABELLED: list[dict[str, object]] = [
     {**QUERY, "item_id": str(n), "query_id": str(n), "answer": f"{n % 5} of 5 facts are right.", "grade": 1 + n % 5}
     for n in range(40)

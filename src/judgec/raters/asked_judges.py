@@ -41,14 +41,15 @@ class AskedJudge:
         ((_, predictor),) = self.judge.module.named_predictors()
         return "contexts" in predictor.signature.input_fields
 
-    def judged(self, items: Sequence[Item], *, one_order: bool = False) -> Judgments:
+    def judged(self, items: Sequence[Item], *, one_order: bool = False, pooled: bool = False) -> Judgments:
         """Its judgments; pairs without contexts are judged by a prompt that does not speak of them.
 
         Args:
             items: Any number.
             one_order: Of a judge that compares two answers: ask one order only; one made of others asks both.
+            pooled: Contexts are of several answers together: single ones without are judged as pairs are.
         """
-        if not self.judge.pairs or not self.reads_contexts:
+        if not (self.judge.pairs or pooled) or not self.reads_contexts:
             return self.judge.judge(items, self.ask, one_order=one_order)
         shown = [i for i, item in enumerate(items) if "contexts" in item.inputs]
         bare = [i for i, item in enumerate(items) if "contexts" not in item.inputs]
@@ -110,15 +111,18 @@ class AskedJudges:
         """Whether one of them was made to see passages."""
         return any(one.reads_contexts for one in self.members)
 
-    def judged(self, items: Sequence[Item], *, one_order: bool = False) -> tuple[Judgments, dict[str, Judgments]]:
+    def judged(
+        self, items: Sequence[Item], *, one_order: bool = False, pooled: bool = False
+    ) -> tuple[Judgments, dict[str, Judgments]]:
         """The joint judgments, and by name those of each; the second is empty of a judge alone.
 
         Args:
             items: Any number.
             one_order: As for ``AskedJudge.judged``.
+            pooled: Likewise.
         """
         self.inputs.add(items)
-        said = {one.name: one.judged(items, one_order=one_order) for one in self.members}
+        said = {one.name: one.judged(items, one_order=one_order, pooled=pooled) for one in self.members}
         ballots = list(said.values())
         if len(ballots) == 1:
             return ballots[0], {}
@@ -132,6 +136,6 @@ class AskedJudges:
 
 
 def _without_contexts(judge: CompiledJudge) -> CompiledJudge:
-    """The judge of two answers with the prompt for pairs of which no document is shown; so are its jurors."""
+    """The judge with the prompt for answers of which no document is shown; so are its jurors."""
     jurors = {name: without_contexts(module) for name, module in judge.jurors.items()}
     return replace(judge, module=without_contexts(judge.module), jurors=jurors)

@@ -110,7 +110,7 @@ class ScorePlayer:
             return
         together = self.entries.answered
         items = [self._item(*cell, together[cell[0]]) for cell in cells]
-        judged, said = self.judges.judged(items)
+        judged, said = self.judges.judged(items, pooled=self.showing is not None)
         for i, cell in enumerate(cells):
             scores = judged.score[i]
             missing = judged.unscored[i] or ("no score of an aspect" if np.isnan(scores).any() else "")

@@ -78,6 +78,12 @@ def _documents(options: EvaluateOptions, found: Evaluation) -> list[str]:
     if not compares(found.card.task):
         measured = ", and it was measured with each answer's own" if found.card.version else ""
         notes.append(f"The judge saw the relevant documents of all agents of a query together{measured}.")
+        bare = sum(one.item is not None and "contexts" not in one.item.inputs for one in found.marks.values())
+        if bare:
+            notes.append(
+                f"{bare} of {len(found.marks)} answers were judged without documents, by a prompt that does not speak "
+                "of them: their queries have none, or all were hidden."
+            )
     if graded is not None and least is not None and graded.best < graded.position(least):
         best = graded.called(graded.best)
         notes.append(f"All graded documents are hidden: the best grade is {best}, --threshold {least}.")

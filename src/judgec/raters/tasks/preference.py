@@ -75,7 +75,7 @@ def weighing(module: dspy.Module, *, factors: str = "", citations: bool = False)
 
 
 def without_contexts(module: dspy.Module) -> dspy.Module:
-    """A copy of a preference judge, compiled or not, for pairs of which no document is shown.
+    """A copy of a judge of answers, compiled or not, for those of which no document is shown.
 
     It neither has the field nor judges against it: what is left to judge against is the reference, or what the model
     knows. Instructions of an optimizer that speak of documents in other words get a sentence more.
@@ -93,5 +93,10 @@ def without_contexts(module: dspy.Module) -> dspy.Module:
         instead = "the reference" if "reference" in predict.signature.input_fields else "what you know"
         text = STANDARD.sub(instead, BOTH_STANDARDS.sub("the reference", text)).strip()
         text = f"{text}\n\n{NO_DOCUMENTS}" if DOCUMENTS.search(text) else text
-        predict.signature = predict.signature.delete("contexts").with_instructions(text)
+        bare = predict.signature.delete("contexts").with_instructions(text)
+        for name, output in bare.output_fields.items():
+            said = str(output.json_schema_extra["desc"])
+            told = STANDARD.sub(instead, BOTH_STANDARDS.sub("the reference", said))
+            bare = bare if told == said else bare.with_updated_fields(name, desc=told)
+        predict.signature = bare
     return copy
