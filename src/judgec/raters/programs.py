@@ -191,19 +191,20 @@ def _text(content: Json) -> str:
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def load(home: Path, reference: str) -> Program:
+def load(home: Path, reference: str, option: str = "--judge") -> Program:
     """Read a version.
 
     Args:
         home: The folder that holds ``programs/``.
         reference: ``NAME`` or ``NAME@champion``, ``NAME@latest``, ``NAME@3`` or ``NAME@0003``, any alias.
+        option: That names it, for messages.
 
     Raises:
         UserError: When there is no such judge or version; names what there is.
         ArtifactError: When a file is damaged, or was modified and that is not allowed (``seal.reading``).
     """
     name, _, wanted = reference.partition("@")
-    version = _resolve(home, name, wanted or CHAMPION)
+    version = _resolve(home, name, wanted or CHAMPION, option)
     folder = _family(home, name) / f"{version:04d}"
     program = read_folder(folder)
     if (program.card.name, program.card.version) != (name, version):
@@ -214,17 +215,19 @@ def load(home: Path, reference: str) -> Program:
     return program
 
 
-def champion_or_newest(home: Path, reference: str) -> str:
+def champion_or_newest(home: Path, reference: str, option: str = "judge name") -> str:
     """A reference for those who may take a judge that nobody proved.
 
     Args:
         home: The folder that holds ``programs/``.
         reference: As for ``load``.
+        option: Likewise.
 
     Returns:
         The same; ``NAME@latest`` for a bare NAME of which no version is champion.
     """
     name, _, wanted = reference.partition("@")
+    _family(home, name, option)
     bare = not wanted and CHAMPION not in aliases(home, name) and versions(home, name)
     return f"{name}@{LATEST}" if bare else reference
 
@@ -315,13 +318,13 @@ def set_aliases(home: Path, name: str, changes: Mapping[str, int]) -> None:
     partial.replace(path)
 
 
-def _resolve(home: Path, name: str, wanted: str) -> int:
+def _resolve(home: Path, name: str, wanted: str, option: str) -> int:
     existing = versions(home, name)
     if not existing:
         others = names(home)
         there = f"there are {_listed(others)}. Name one of these, or make" if others else "it holds none. Make"
         raise UserError(
-            f"--judge: there is no judge {name!r} in {home / 'programs'}; {there} one with judgec compile-judge."
+            f"{option}: there is no judge {name!r} in {home / 'programs'}; {there} one with judgec compile-judge."
         )
     if wanted == LATEST:
         return existing[-1]
@@ -331,24 +334,24 @@ def _resolve(home: Path, name: str, wanted: str) -> int:
         return version
     if wanted == CHAMPION and version is None:
         raise UserError(
-            f"--judge: {name} has no champion, no version was shown to be better; there are versions "
+            f"{option}: {name} has no champion, no version was shown to be better; there are versions "
             f"{_listed(existing)}. To use the newest all the same, name {name}@{LATEST}."
         )
     if version is not None and wanted in known:
         raise UserError(
-            f"--judge: {name}@{wanted} is version {version}, which is gone; there are versions {_listed(existing)}. "
+            f"{option}: {name}@{wanted} is version {version}, which is gone; there are versions {_listed(existing)}. "
             f"Name one of these, or set {wanted!r} to one in {_family(home, name) / 'aliases.json'}."
         )
     raise UserError(
-        f"--judge: there is no {name}@{wanted}; there are versions {_listed(existing)} and aliases "
+        f"{option}: there is no {name}@{wanted}; there are versions {_listed(existing)} and aliases "
         f"{_listed([*known, LATEST])}. Name one of these."
     )
 
 
-def _family(home: Path, name: str) -> Path:
+def _family(home: Path, name: str, option: str = "judge name") -> Path:
     if not NAME.fullmatch(name) or ".." in name:
         raise UserError(
-            f"judge name {name!r}: not a folder name; up to 64 letters, digits, '-', '_' and single '.' are "
+            f"{option} {name!r}: not a folder name; up to 64 letters, digits, '-', '_' and single '.' are "
             "valid, beginning with a letter or digit. Choose another."
         )
     return home / "programs" / name

@@ -54,13 +54,17 @@ from judgec.verbs.frames import as_table, frame_part, is_path
 from judgec.verbs.options.probe import ProbeOptions
 from judgec.verbs.query_models import ask_of, open_panel, open_reliability, writer_spec
 from judgec.verbs.spending import session_for
-from judgec.verbs.typed import judgec_here
+from judgec.verbs.typed import command, judgec_here
 from judgec.verbs.validity import Validity, validity_of
 from judgec.verbs.verb import verb
 
 OWN = "scenarios"  # folder of the user's scenarios in the home
 PAGE = "report.html"
 ADVICE = "Ask questions that have {name}, or name a judge that was compiled without."
+UNMEASURED = (
+    "UNPROVEN: nobody knows how far {model} agrees with people on these verdicts; fill in grade in {file}, and judgec "
+    "agreement says it"
+)
 REPEATS = "repeats.jsonl"  # replies and verdicts of the second time and later
 
 
@@ -241,7 +245,7 @@ def run_probe(options: ProbeOptions, watch: Watch) -> ProbeReport:
             tried += _tried(options, data, subjects, found, judge, watch) if options.try_fix else []
         if options.try_fix and not any(isinstance(one, Agent) for subjects in systems for one in subjects):
             notes.append("--try-fix: none of these systems is judgec's own (rag-bm25, ...): nothing was changed")
-        notes += _warnings(options, session)
+        notes += _warnings(options, session, judge)
         if partial := sum(one.verdict.partial for one in probed):
             notes.append(f"{partial} replies pass although the documents they name are not the question's (partial)")
         validities = _validities(judge)
@@ -453,9 +457,10 @@ def _judged(
     return verdicts(questions, replies, judge, data_set=data.name, terms=terms)
 
 
-def _warnings(options: ProbeOptions, session: Session) -> list[str]:
+def _warnings(options: ProbeOptions, session: Session, judge: ReplyPanel) -> list[str]:
     if not session.spec.no_model:
-        return []
+        unmeasured = any(one.card is None for jury in (judge.criteria, judge.rejection) if jury for one in jury.members)
+        return [UNMEASURED.format(model=options.lm, file=options.out / VERDICTS)] if unmeasured else []
     wrote = [] if options.questions is not None else ["no model: questions by rule, a baseline"]
     by_rules = [
         *([] if options.judge else ["answers"]),
@@ -517,7 +522,7 @@ def failures_table(summary: Summary) -> TextTable:
 def probe_report(found: ProbeReport) -> Report:
     """The verdict, failure rates, what to do where something failed, and the next command; every table besides."""
     summary = found.summary
-    again, here = summary.flakiness, judgec_here()
+    again = summary.flakiness
     return Report(
         verdict=[summary.verdict, *([] if again is None else [again.verdict])],
         tables=[_told(failures_table(summary))],
@@ -525,7 +530,10 @@ def probe_report(found: ProbeReport) -> Report:
         lines=[f"{scenario}: {one.fix}: {one.reason}" for scenario, one in summary.fixes.items()],
         notes=summary.notes,
         more="totals, scenarios that passed, changes tried, also on the page",
-        next=[f"{here} open {shlex.quote(str(found.report_path.parent))}", f"{here} ui"],
+        next=[
+            f"{judgec_here()} open {shlex.quote(str(found.report_path.parent))}",
+            command("ui", home=found.options.home),
+        ],
     )
 
 

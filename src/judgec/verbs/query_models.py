@@ -42,7 +42,7 @@ def open_reliability(name: str, home: Path, session: Session) -> Reliability | N
     """
     if name in {"none", "rules"}:
         return Rules() if name == "rules" else None
-    program = programs.load(home, name)
+    program = programs.load(home, name, "--reliability")
     if program.card.task != "reliability":
         raise UserError(f"--reliability {name}: a judge of {program.card.task}; one of reliability is needed.")
     card = program.card
@@ -92,7 +92,10 @@ def _jury(
     """The judge of a name, or with commas a jury, in which ``zero-shot`` is the prompt that nobody compiled."""
     members: list[AskedJudge] = []
     for name in as_names(names, option):
-        if not is_zero_shot(name, home) or name.partition(":")[2] not in {"", task}:
+        said = name.partition(":")[2]
+        if is_zero_shot(name, home) and said not in {"", task}:
+            raise UserError(f"{option} {name}: a judge of {said}; {ZERO_SHOT}:{task} is valid here. Name it.")
+        if not is_zero_shot(name, home):
             members.append(_judge_of(name, option, task, home, session, unproven))
         elif uncompiled_one is None:
             require_model(None, f"{option} {ZERO_SHOT}")
@@ -103,8 +106,8 @@ def _jury(
 
 def _grader(metric: str, home: Path, session: Session, unproven: bool) -> AskedJudge:
     """A compiled judge as a metric: of any task that reads no more than a reply has."""
-    name = metric.removeprefix(BY_JUDGE)
-    program = programs.load(home, programs.champion_or_newest(home, name))
+    name, option = metric.removeprefix(BY_JUDGE), f"metric {metric}"
+    program = programs.load(home, programs.champion_or_newest(home, name, option), option)
     require_better_above(program.card.task, f"metric {metric}")
     required = TASKS[program.card.task].required if program.card.task in TASKS else ()
     if not required or not set(required) <= set(FIELDS):
@@ -116,7 +119,7 @@ def _grader(metric: str, home: Path, session: Session, unproven: bool) -> AskedJ
 
 
 def _judge_of(name: str, option: str, task: str, home: Path, session: Session, unproven: bool) -> AskedJudge:
-    program = programs.load(home, programs.champion_or_newest(home, name))
+    program = programs.load(home, programs.champion_or_newest(home, name, option), option)
     card = program.card
     missing = [aspect for aspect in CRITERIA if task == "answer" and aspect not in card.aspects]
     if card.task != task or missing:

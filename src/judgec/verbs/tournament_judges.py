@@ -127,7 +127,7 @@ def tournament_judge(
     """
     given = judge if isinstance(judge, Judge) else None
     reference, home = (judge, options.home) if isinstance(judge, str) else (judge.name, judge.home)
-    program = programs.load(home, programs.champion_or_newest(home, reference))
+    program = programs.load(home, programs.champion_or_newest(home, reference, option), option)
     require_better_above(program.card.task, f"{option} {reference}")
     unproven = why_unproven(program.card)
     if unproven and not options.unproven:

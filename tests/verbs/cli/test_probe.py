@@ -167,6 +167,9 @@ def test_probe_on_screen_is_a_verdict_one_table_and_the_fixes(folder: Path) -> N
         ({"metric": ["niceness"]}, UserError, "--metric: 'niceness' is not valid; valid are correctness"),
         ({"metric": ["judge:nobody"]}, UserError, "there is no judge 'nobody'"),
         ({"judge": "nobody"}, UserError, "there is no judge 'nobody'"),
+        ({"judge": "zero-shot:grade"}, UserError, "a judge of grade; zero-shot:answer is valid"),
+        ({"rejection_judge": "nobody"}, UserError, "--rejection-judge: there is no judge 'nobody'"),
+        ({"reliability": "nobody"}, UserError, "--reliability: there is no judge 'nobody'"),
     ],
 )
 def test_probe_of_bad_input_says_what_to_do(

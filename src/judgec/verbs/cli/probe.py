@@ -25,7 +25,7 @@ def probe(
 ) -> None:
     """Put questions of known kinds to RAG systems: where they fail, how often, and which part of them does.
 
-    Example: judgec probe --index docs.index --system rag-bm25
+    Example: judgec probe --scenarios all --index docs.index --system rag-bm25
     """
     if compare is None:
         _probe(options, junit=junit, verbose=verbose, json=json)
