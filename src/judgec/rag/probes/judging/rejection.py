@@ -66,6 +66,8 @@ ENGLISH = _denials(
     rf"|\b(?:nothing in|none of|not (?:in|among|part of)|can(?:no|')t see it in)(?: the| my| these)? {PAGES}\b"
     rf"|^there (?:is|are|was|were) no\b[^.!?]{{1,60}}? in (?:the |my |these )?{PAGES}\b"
     r"|\b(?:is|are|remains?|stays?) silent (?:on|about|as to)\b|\bstops? short of (?:naming|saying|giving|stating)\b"
+    rf"|\b(?:outside|beyond|out)(?: of)?(?: the)? scope of (?:\w+ ){{0,2}}?{PAGES}\b"
+    r"|\bi(?:['’]d| would)? need (?:more|further|additional) (?:details?|information|context)\b"
     r"|\bi(?: would|'d|’d)? (?:rather|prefer)(?: to)? not\b"
     r"|\bi(?: won['’]t| will not| do(?: not|n['’]t) want to) (?:guess|speculate|invent|assume|make)",
     PAGES,
@@ -98,6 +100,7 @@ GERMAN = _denials(
 SPANISH = _denials(
     r"\bno (?:lo |la |le )?(?:sé|puedo|pude|he (?:podido|encontrado|hallado)|encuentro|encontré|dispongo|tengo|conozco|"
     r"logro|cuento)\b|\bdesconozco\b|\bimposible (?:saber|responder|decir|determinar)\b"
+    r"|^no (?:se )?(?:indican?|mencionan?|especifican?|dicen?|precisan?|aclaran?)\b"
     r"|\bno (?:hay|existe) (?:\w+ ){0,2}?(?:información|datos?|mención|referencias?|detalles)\b",
     r"contexto|documentos?|documentación|textos?|fuentes?|manual(?:es)?|pasajes?|fragmentos?|extractos?|material(?:es)?|"
     r"páginas?|artículos?|(?:esa|esta|la) información|es[et]e dato",
