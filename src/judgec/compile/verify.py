@@ -85,7 +85,8 @@ def judge_test(
         judged["evidence_only"] = judged["compiled"]  # it is what ships, not another one fitted like it
     if chosen.name == uncompiled.name:
         return judged, judged["compiled"]
-    return judged, bench.judged(calibrated(bench, uncompiled), uncompiled, test)
+    known = panel.single if panel is not None and panel.incumbent.name == uncompiled.name else None
+    return judged, bench.judged(calibrated(bench, uncompiled, known), uncompiled, test)
 
 
 def verify(dataset: Dataset, judgments: Mapping[str, Judgments], resampling: Resampling) -> Verification:

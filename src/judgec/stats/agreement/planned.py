@@ -10,6 +10,7 @@ from judgec.stats.intervals.bootstrap import detectable_difference, difference_i
 
 KEPT = 0.6  # share of the labels that each judge repeats; of the rest it says what is as frequent as in the labels
 DRAWS = 10  # pairs of judges; the mean of what each pair would show
+MANY = 50_000  # labels; two pairs of judges of so many show the same to a hundredth
 
 
 def planned_difference(
@@ -41,7 +42,7 @@ def planned_difference(
         return GradePairs(labels, said, score, nobody, nobody, cluster, values, n_clusters, interval=interval)
 
     found = []
-    for _ in range(DRAWS):
+    for _ in range(DRAWS if len(labels) < MANY else 2):
         one, other = (objective.statistic(judge()) for _ in range(2))
         found.append(
             detectable_difference(
