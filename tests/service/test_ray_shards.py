@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -76,6 +77,38 @@ def test_a_killed_run_goes_on_with_the_missing_shards_and_pays_a_batch_again_at_
     assert 1 <= counts["shards"]["judged_before"] < SHARDS
     assert after < SHARDS * ITEMS
     assert twice <= 2 * (256 + 32 + 1)
+    assert grades(str(out)) == ruled(tmp_path, items)
+
+
+def test_a_cluster_whose_last_worker_is_gone_says_how_far_it_is_and_the_same_command_goes_on(
+    items: Path, tmp_path: Path
+) -> None:
+    from ray.cluster_utils import Cluster
+
+    out, source = tmp_path / "out", str(tmp_path / "items")
+    nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
+    only = nodes.add_node(num_cpus=1, object_store_memory=100_000_000)
+    try:
+        with FakeOpenAI("good", latency=0.05) as server:
+            running = judging(tmp_path, server.base_url, source, str(out), "--ray-address", nodes.address)
+            last = time.monotonic() + PATIENCE
+            while server.answered < ITEMS + 30 or not list(out.glob("_manifests/*")):
+                assert running.poll() is None, running.communicate()[1]
+                assert time.monotonic() < last
+                time.sleep(0.02)
+            nodes.remove_node(only, allow_graceful=False)
+            said, error = running.communicate(timeout=PATIENCE)
+            assert (running.returncode, said) == (3, "")
+            found = re.search(rf"(\d) of {SHARDS} shards are judged, and the same command goes on", error)
+            assert found, error
+            assert "Traceback" not in error
+            nodes.add_node(num_cpus=1, object_store_memory=100_000_000)
+            again = judging(tmp_path, server.base_url, source, str(out), "--ray-address", nodes.address)
+            said, error = again.communicate(timeout=PATIENCE)
+    finally:
+        nodes.shutdown()
+    # A worker may end a shard after its node is dead, which nobody hears of.
+    assert 1 <= int(found[1]) <= json.loads(said)["shards"]["judged_before"] < SHARDS, error
     assert grades(str(out)) == ruled(tmp_path, items)
 
 

@@ -190,16 +190,19 @@ def judged_shards(options: JudgeFileOptions, watch: Watch) -> ShardJudgments:
     faults: list[_Fault] = []
     paid = 0
     # Large ones first, so that no worker begins the largest when the others have nothing left.
-    for one in _judge_all(programs, options, source, target, sorted(missing, key=lambda job: -job.shard.size)):
-        if isinstance(one, _Fault):
-            faults.append(one)
-            if not issubclass(one.kind, UserError):
-                break
-        else:
-            done[one.shard] = one
-            paid += _number(one.counts["lm_calls"])
-        spent = Spent(calls=paid)
-        watch.progress(Progress(len(done) + len(faults), len(shards), len(faults), spent, of="shards"))
+    try:
+        for one in _judge_all(programs, options, source, target, sorted(missing, key=lambda job: -job.shard.size)):
+            if isinstance(one, _Fault):
+                faults.append(one)
+                if not issubclass(one.kind, UserError):
+                    break
+            else:
+                done[one.shard] = one
+                paid += _number(one.counts["lm_calls"])
+            spent = Spent(calls=paid)
+            watch.progress(Progress(len(done) + len(faults), len(shards), len(faults), spent, of="shards"))
+    except ServiceError as lost:
+        raise ServiceError(f"{lost} {_kept(len(done), len(shards))}") from lost
     _raise_for(faults, options, len(done), len(shards))
     tally, report = _report(options, cards, shards, done, before=len(shards) - len(missing))
     return ShardJudgments(options, cards, target.shown, tally, report | {"out": target.shown})
@@ -331,7 +334,7 @@ def _raise_for(faults: Sequence[_Fault], options: JudgeFileOptions, done: int, t
     """Say what went wrong; the shards that are done stay."""
     if not faults:
         return
-    kept = f"{done} of {total} shards are judged, and the same command goes on with the others."
+    kept = _kept(done, total)
     worst = next((one for one in faults if not issubclass(one.kind, UserError)), None)
     if worst is None:
         lines = [line for one in faults for line in one.lines]
@@ -341,6 +344,10 @@ def _raise_for(faults: Sequence[_Fault], options: JudgeFileOptions, done: int, t
         given = ", ".join(f"{name} {cap:g}" for name, cap in caps.items() if cap is not None)
         raise BudgetError(f"{given}: used up by all workers together; more is needed. {kept} Raise it.")
     raise worst.kind(f"{worst.shard}: {' '.join(worst.lines)} {kept}")
+
+
+def _kept(done: int, total: int) -> str:
+    return f"{done} of {total} shards are judged, and the same command goes on with the others."
 
 
 def _report(

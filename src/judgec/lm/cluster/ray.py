@@ -199,6 +199,7 @@ class Attempts:
 IN_FLIGHT = 256  # calls at once, all workers together
 SMALLEST, LARGEST = 50, 200  # calls in a parcel: below, Ray's own cost shows; above, a death costs much
 START_SECONDS = 120.0
+NOBODY_SECONDS = 30.0  # without a result: then it is looked whether there is still a node
 MOST_DEATHS = 10  # of workers over one job: more are no accident
 A = TypeVar("A")
 J = TypeVar("J")
@@ -280,7 +281,7 @@ class Cluster:
             at_once: Most jobs at once; None for one a processor.
 
         Raises:
-            ServiceError: When a worker died again and again over one job.
+            ServiceError: When a worker died again and again over one job, or no node is left.
         """
         remote = self._ray.remote(act).options(num_cpus=1, max_retries=MOST_DEATHS, scheduling_strategy="SPREAD")
         kept, waiting = self._ray.put(shared), deque(jobs)
@@ -289,13 +290,18 @@ class Cluster:
             while waiting or running:
                 while waiting and len(running) < most:
                     running.append(remote.remote(kept, waiting.popleft()))
-                done, running = self._ray.wait(running, num_returns=1)
-                yield self._ray.get(done[0])
+                done, running = self._ray.wait(running, num_returns=1, timeout=NOBODY_SECONDS)
+                if not (done or self._ray.cluster_resources().get("CPU")):  # else it would wait for ever
+                    raise ServiceError(
+                        f"--engine ray: the cluster has had no processor for up to {NOBODY_SECONDS:g} s; a node that "
+                        "works is needed. Look at 'ray status'."
+                    )
+                for one in done:
+                    yield self._ray.get(one)
         except self._ray.exceptions.RayError as error:
             raise ServiceError(
                 f"--engine ray: a worker was lost {MOST_DEATHS + 1} times over one shard "
-                f"({str(error).splitlines()[0]}); workers that stay are needed. Look at the memory of the nodes, and "
-                "run the command again: it goes on."
+                f"({str(error).splitlines()[0]}); workers that stay are needed. Look at the memory of the nodes."
             ) from error
         finally:
             for one in running:
