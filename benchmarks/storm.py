@@ -31,11 +31,13 @@ from tests.service import hostile
 from tests.service.batch_kills import Killer, every_step
 from tests.service.fake_batches import FakeBatches
 from tests.service.fake_openai import FakeOpenAI
+from tests.service.mlflow_server import log_runs
 from tests.service.policies import BROKEN, Policy, first
 from tests.service.ranking_world import grader, rows
 from tests.service.replies import Call, Outcome, Raw, Reset, Status, Text, digest
 from tests.verbs.cli.judging import KEY, save_judge, write_items
 
+import judgec
 from benchmarks.figures import measured_on, table
 from judgec.compile.search.registry import OPTIMIZERS
 from judgec.lm.journal.journal import APPLICATION_ID, BUSY_SECONDS, Journal
@@ -55,6 +57,8 @@ LOOK = 0.25  # seconds between two looks at a run
 SAID = "said.txt"  # what the runs of one home printed
 POISONED = (0.001, 0.005, 0.01, 0.05)  # shares of items that always fail
 POINTS = 10  # at which the disk is full
+CATALOGUE = Path(__file__).parents[1] / "trainsets" / "sensors" / "catalogue"
+AGENTS = "rag-bm25,rag-fusion-bm25"
 CROWD = 256  # calls at once of servers that accept slowly
 LASTING = 5  # replies on a connection that is closed as the next request comes
 Holds = Callable[[Path], object]
@@ -164,6 +168,36 @@ def games(home: Path) -> object:
     return path.read_text() if path.is_file() else None
 
 
+def answers(home: Path) -> object:
+    """Answer by agent and query."""
+    path = home / "out.jsonl"
+    found = map(json.loads, path.read_text(encoding="utf-8").splitlines()) if path.is_file() else ()
+    return {(row["agent"], row["query_id"]): row["answer"] for row in found} or None
+
+
+def probed(home: Path) -> object:
+    """Every question of a probe, and what was said of its answer."""
+    path = home / "probed" / "results.jsonl"
+    found = list(map(json.loads, path.read_text().splitlines())) if path.is_file() else []
+    for one in found:
+        one["reply"].pop("seconds")
+    return found or None
+
+
+def watched(home: Path) -> object:
+    """Grade by trace, and how often it stands in MLflow."""
+    path = home / ".judgec" / "watch" / "weather.w@1.db"
+    if not path.is_file():
+        return None
+    with sqlite3.connect(home / "mlruns" / "mlflow.db") as store:
+        said = store.execute("SELECT trace_id, value FROM assessments WHERE name = 'w' ORDER BY 1, 2").fetchall()
+    store.close()
+    found: dict[str, list[str]] = {}
+    for trace, value in said:
+        found.setdefault(trace, []).append(value)
+    return found
+
+
 JUDGE = Case("judge", ("judge", "items.jsonl", "--judge", "w@1", "--out", "OUT", "--in-flight", str(IN_FLIGHT)), grades)
 
 
@@ -176,6 +210,11 @@ def cases() -> Iterator[Case]:
     yield Case("audit", ("audit", "--judge", "w@1", "--labels", "fresh.jsonl", "--only", "length,injection"), audits)
     typed = ("evaluate", "--queries", "queries.jsonl", "--answers", "answers.jsonl", "--judge", "w@1", "--unproven")
     yield Case("evaluate", (*typed, "--out", "board"), games)
+    asks = ("--index", "docs.index", "--lm", "openai/fake")
+    yield Case("answer", ("answer", *asks, "--queries", "queries.jsonl", "--agents", AGENTS, "--out", "OUT"), answers)
+    typed = ("probe", *asks, "--system", "rag-bm25", "--scenarios", "S1", "--n", "40", "--out", "probed")
+    yield Case("probe", typed, probed)
+    yield Case("watch", ("watch", "--source", "mlflow:weather", "--judge", "w@1", "--rate", "1", "--once"), watched)
 
 
 def make_home(folder: Path, items: int) -> Path:
@@ -216,6 +255,9 @@ def make_home(folder: Path, items: int) -> Path:
     with FakeOpenAI(grader) as server:
         if not ended(start(first, home, server.base_url), server)[0]:
             raise RuntimeError("the judge of the campaign was not compiled")
+    judgec.index(CATALOGUE, out=home / "docs.index")
+    runs = [{"query": f"What is {n}?", "steps": [], "answer": f"It is worth {'*' * (2 + n % 4)}."} for n in range(100)]
+    log_runs(f"sqlite:///{home / 'mlruns' / 'mlflow.db'}", "weather", runs)
     return home
 
 
