@@ -639,6 +639,7 @@ def watch(
     window: int = 1000,
     relabel: int = 50,
     assessment: str | None = None,
+    recheck: int = 0,
     aspect: str | None = None,
     lm: str | None = None,
     live: bool = False,

@@ -35,7 +35,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         f"{MARKER}(judge, *, labels=None, answers=None, home=rootdir, min_tau_b=None, max_failure_rate=None, "
-        "not_worse_than=None, margin=0.1, lm=None, api_base=None, budget=None, max_cost=None): fail "
+        "not_worse_than=None, margin=0.1, lm=None, api_base=None, budget=None, max_cost=None, recheck=0): fail "
         "unless the compiled judge meets these bounds: lower bound of tau-b, share of failures, paired difference to "
         "another judge",
     )

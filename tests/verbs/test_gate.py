@@ -13,6 +13,9 @@ from judgec.raters import programs
 from judgec.records.label import Item
 from judgec.verbs.gate import AgreementGate, check
 from tests.compile.small import compiled_from, write
+from tests.service.fake_openai import FakeOpenAI
+from tests.service.planted_judge import leaning, lowest, planted
+from tests.service.planted_judge import rows as planted_rows
 
 COLOURS = ("red", "green", "blue", "white", "black")
 pytest_plugins = ["pytester"]
@@ -223,3 +226,32 @@ def test_plugin_is_listed_among_pytests_markers(pytester: pytest.Pytester) -> No
     done = pytester.runpytest_inprocess(*PLUGIN, "--markers")
     assert done.ret == 0
     done.stdout.fnmatch_lines(["@pytest.mark.judgec(judge, *, labels=None,*"])
+
+
+def test_recheck_says_that_the_model_behind_a_name_answers_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "test")
+    write(tmp_path / "fresh.jsonl", planted_rows(10, "f"))
+
+    asked: dict[str, Any] = {"judge": "lean@1", "home": tmp_path, "labels": "fresh.jsonl", "min_tau_b": -1.0}
+    with FakeOpenAI(leaning) as server:
+        planted(tmp_path, server.base_url)
+        asked["api_base"] = server.base_url
+        first, calls = check(AgreementGate(**asked, recheck=6)), server.calls
+        assert "yet" in first.told  # nothing was known
+        same = check(AgreementGate(**asked, recheck=6))
+        assert same.facts["recheck"] == {"items": 6, "otherwise": 0, "moved": 0.0}
+        assert "recheck" not in same.told
+        assert server.calls == calls + 6
+        assert same.facts["lm_calls"] == 6
+        server.policy = lowest
+        other = check(AgreementGate(**asked, recheck=6))
+        assert server.calls == calls + 12
+        assert "recheck" not in check(AgreementGate(**asked)).facts
+    found = other.facts["recheck"]
+    assert isinstance(found, dict)
+    assert 0 < found["otherwise"] < found["items"] == 6  # it gave the lowest grade before, too
+    assert found["moved"] < 0
+    assert f"recheck: {found['otherwise']} of 6 known items get another grade" in other.told
+    assert other.agreement == same.agreement  # the journal still has what it said

@@ -23,7 +23,7 @@ from judgec.verbs.options.watch import WatchOptions
 from judgec.verbs.validity import MORE, validity_of
 from tests.compile.small import write
 from tests.service.fake_openai import FakeOpenAI
-from tests.service.planted_judge import leaning, planted, rows
+from tests.service.planted_judge import leaning, lowest, planted, rows
 
 FIELDS = ("reference", "contexts")
 
@@ -227,6 +227,25 @@ def test_watch_of_traces_with_it_corrects_and_goes_back_to_it_without_drift(worl
     assert (found.rate.drift, found.rate.unmeasured, found.fired) == (False, "", ())
     assert found.rate.corrected.value == pytest.approx(0.5, abs=0.2)
     assert set(traces.logged.values()) == {1}
+
+
+def test_watch_rechecks_labelled_items_and_says_that_the_model_answers_otherwise(
+    world: Planted, traces: Traces
+) -> None:
+    traces.made = rows(2, "t", world.field)
+    seen(world)
+    same = seen(world, recheck=8)
+    assert same.to_json()["recheck"] == {"items": 8, "otherwise": 0, "moved": 0.0}
+    assert same.spent.calls == 8
+
+    usual, world.server.policy = world.server.policy, lowest
+    try:
+        other = seen(world, recheck=8)
+    finally:
+        world.server.policy = usual
+    assert other.rechecked is not None
+    assert other.rechecked.otherwise > 0
+    assert other.notes[0].startswith(f"recheck: {other.rechecked.otherwise} of 8 known items")
 
 
 def test_watch_of_another_model_samples_or_host_begins_the_next_epoch(world: Planted, traces: Traces) -> None:

@@ -1,6 +1,7 @@
 """Checks a judge in continuous integration: measured now, against bounds that somebody wrote down."""
 
 import os
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from judgec.compile.held_out import HeldOut, judged_unlearned
 from judgec.errors import UserError
 from judgec.labels.labels import read_item_file
 from judgec.labels.project import columns_in
-from judgec.lm.executor import Reply, Request
+from judgec.lm.executor import Ask, Reply, Request
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import MAX_WAIT
@@ -27,6 +28,7 @@ from judgec.report.numbers import percent, short, show, statistic_name
 from judgec.stats.agreement.compare import compare
 from judgec.stats.agreement.measure import measure
 from judgec.stats.intervals.gate import GateVerdict, announced, verdict_of, with_unseen, worst
+from judgec.trust.recheck import Recheck, known_items, recheck
 from judgec.verbs.options.shared import HeldOutLabels
 from judgec.verbs.source import read_held_out
 from judgec.verbs.spending import session_for
@@ -60,6 +62,8 @@ class AgreementGate:
         max_wait: Longest that a call waits for a busy endpoint, in all.
         in_flight: Most calls at once, 32 by default.
         functions: What is called where a judge asks a Python function, by name.
+        recheck: Of how many items, that the judge was asked about before, the model is asked anew, to see whether it
+            still answers as it did.
     """
 
     judge: str
@@ -79,6 +83,7 @@ class AgreementGate:
     max_wait: float = MAX_WAIT
     in_flight: int | None = None
     functions: Mapping[str, object] = field(default_factory=dict)
+    recheck: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +171,7 @@ def check(gate: AgreementGate) -> GateOutcome:
     seen = [validity_of(one.card, found.items) for one in (program, *([] if other is None else [other]))]
     unmeasured = "; ".join(filter(None, (one.refused("labelled items") for one in seen)))
     with _asking(gate) as asking:
+        rechecked = asking.rechecked(program, found.items)
         judged = asking.said(program, found.items, labelled=True)
         agreement = None
         if not unmeasured:
@@ -190,7 +196,10 @@ def check(gate: AgreementGate) -> GateOutcome:
         elif other is not None:
             difference, demand = _difference(asking, program, other, found, judged)
             demands.append(demand)
-        facts = {"items": len(found.items), "labels": found.source, "left_out": found.learned}
+        facts: dict[str, object] = {"items": len(found.items), "labels": found.source, "left_out": found.learned}
+        if rechecked is not None:
+            facts["recheck"] = rechecked.to_json()
+            notes += filter(None, [rechecked.note])
         return GateOutcome(tuple(demands), agreement, rate, difference, facts | asking.facts(notes))
 
 
@@ -287,13 +296,22 @@ class _Asking:
 
     def said(self, program: Program, items: tuple[Item, ...], *, labelled: bool = False) -> Judgments:
         """What a judge says of items; of labelled ones that it has learned from since, what it said before."""
-        judge = load_judge(program)
+        judge, ask = load_judge(program), self._way(program)
+        return judged_unlearned(items, program, judge, ask) if labelled else judge.judge(items, ask)
 
+    def rechecked(self, program: Program, items: Sequence[Item]) -> Recheck | None:
+        """Whether the judge's model still answers as it did; None where nobody wants to know, or none is asked."""
+        judge, most = load_judge(program), self.gate.recheck
+        if most <= 0 or not judge.asks_lm:
+            return None
+        return recheck(judge.judge, known_items(items, most), self._way(program), time.time_ns() // 1_000_000)
+
+    def _way(self, program: Program) -> Ask:
         def ask(requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
             spec = LMSpec.from_card(program.card.lm, model=self.gate.lm, api_base=self.gate.api_base)
             return self.session.other(spec)(requests, total=total)
 
-        return judged_unlearned(items, program, judge, ask) if labelled else judge.judge(items, ask)
+        return ask
 
     def facts(self, notes: Sequence[str]) -> dict[str, object]:
         """What was spent, and what to know."""

@@ -39,6 +39,7 @@ from judgec.report.screen import TextTable
 from judgec.table.rows.cells import as_accept, as_grade
 from judgec.table.table import Table
 from judgec.table.tables import read_table
+from judgec.trust.recheck import Recheck
 from judgec.trust.watched import WatchedTrace, WatchState, open_state
 from judgec.verbs.frames import frame_part
 from judgec.verbs.jury import asked_at, open_session
@@ -68,6 +69,7 @@ class WatchReport:
         propose: Traces to send to experts.
         spent: On models.
         notes: What to know about it.
+        rechecked: Whether the judge's model still answers as it did; None where nobody wanted to know.
     """
 
     judge: str
@@ -78,6 +80,7 @@ class WatchReport:
     propose: tuple[str, ...]
     spent: Spent
     notes: tuple[str, ...]
+    rechecked: Recheck | None = None
 
     @property
     def fired(self) -> tuple[str, ...]:
@@ -104,6 +107,7 @@ class WatchReport:
             "alerts": {name: {"fired": why is not None, "why": why} for name, why in self.alerts.items()},
             "propose": list(self.propose),
             **self.spent.to_json(),
+            "recheck": None if self.rechecked is None else self.rechecked.to_json(),
             "notes": list(self.notes),
         }
 
@@ -161,8 +165,11 @@ def watch(options: WatchOptions, watch: Watch) -> WatchReport:
         open_session(options, workspace, watch) as session,  # the only one: what it may spend is for all
     ):
         judge = WatchedJudge(options, program, aspect, session, watch)
+        rechecked = judge.rechecked()
         known = known_of(state, judge)
-        return _WatchLook(options, judge, name, store, state, watch).report(known)
+        found = _WatchLook(options, judge, name, store, state, watch).report(known)
+        noted = () if rechecked is None or rechecked.note is None else (rechecked.note,)
+        return replace(found, rechecked=rechecked, notes=(*noted, *found.notes))
 
 
 def state_file(options: WatchOptions, judge: str) -> Path:

@@ -4,13 +4,14 @@ import hashlib
 import json
 import os
 import re
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from judgec.compile.held_out import kept_out_of_fold, said_unlearned
+from judgec.compile.held_out import HeldOut, kept_out_of_fold, said_unlearned
 from judgec.errors import UserError
 from judgec.labels.stream.pieces import pieces_of
 from judgec.lm.session import Session
@@ -25,6 +26,7 @@ from judgec.report.numbers import percent
 from judgec.stats.sequential.mean import STAGES, stage_alpha
 from judgec.stats.sequential.mixture import ALPHA, ScoreCounts, binned, drift_evidence, measured
 from judgec.stats.sequential.rate import ErrorRates, error_rates, rolling_rates
+from judgec.trust.recheck import Recheck, known_items, recheck
 from judgec.trust.watched import WatchedTrace, WatchState
 from judgec.verbs.jury import VerdictCount, abstaining, open_jury, spec_for
 from judgec.verbs.live import live_specs
@@ -190,6 +192,23 @@ class WatchedJudge:
         certain = abstaining([self.program.card], self.options.abstain_below)
         return [certain(found) for found in jury.judge(pieces_of(items))]
 
+    def rechecked(self) -> Recheck | None:
+        """Whether its model still answers as it did about labelled items; None where nobody wants to know."""
+        judge, most = load_judge(self.program), self.options.recheck
+        if most <= 0 or not judge.asks_lm:
+            return None
+        items, ask = (
+            known_items(self._held_out().items, most),
+            self.session.other(spec_for(self.program.card, self.options)),
+        )
+        self.watch.stage("recheck", f"{len(items)} labelled items, asked anew")
+        return recheck(judge.judge, items, ask, time.time_ns() // 1_000_000)
+
+    def _held_out(self) -> HeldOut:
+        options = self.options
+        where = HeldOutLabels(home=options.home, tracking_uri=options.tracking_uri)
+        return read_held_out(where, self.program, environ=os.environ, folder=options.home)
+
     def on_test_split(self, state: WatchState) -> list[list[float | None]]:
         """Accept, score, the experts' accept and the query of each test item; who is no annotator is kept, too.
 
@@ -202,12 +221,7 @@ class WatchedJudge:
         program, options, aspect = self.program, self.options, self.aspect
         if kept_out_of_fold(program) and not self.as_compiled:
             return []
-        found = read_held_out(
-            HeldOutLabels(home=options.home, tracking_uri=options.tracking_uri),
-            program,
-            environ=os.environ,
-            folder=options.home,
-        )
+        found = self._held_out()
         self.watch.stage("measure", f"{len(found.items)} labelled items that the judge has not learned from")
         said = said_unlearned(found.items, program, lambda some: concatenate(self.judged(some)))
         expert = found.experts.accept[:, aspect]

@@ -30,6 +30,10 @@ class WatchOptions(Asking, Places):
     assessment: Annotated[str | None, Option("The human feedback to read from mlflow:EXPERIMENT.", metavar="NAME")] = (
         None
     )
+    recheck: Annotated[
+        int,
+        Option("Ask anew about N labelled items, and say when the model answers otherwise.", least=0, metavar="N"),
+    ] = 0
     aspect: Annotated[
         str | None, Option("For a judge of several aspects: the one whose rate is kept.", metavar="NAME")
     ] = None
