@@ -180,7 +180,7 @@ def probed(home: Path) -> object:
     path = home / "probed" / "results.jsonl"
     found = list(map(json.loads, path.read_text().splitlines())) if path.is_file() else []
     for one in found:
-        one["reply"].pop("seconds")
+        one["reply"].pop("seconds", None)
     return found or None
 
 
@@ -212,8 +212,8 @@ def cases() -> Iterator[Case]:
     yield Case("evaluate", (*typed, "--out", "board"), games)
     asks = ("--index", "docs.index", "--lm", "openai/fake")
     yield Case("answer", ("answer", *asks, "--queries", "queries.jsonl", "--agents", AGENTS, "--out", "OUT"), answers)
-    typed = ("probe", *asks, "--system", "rag-bm25", "--scenarios", "S1", "--n", "40", "--out", "probed")
-    yield Case("probe", typed, probed)
+    probe = ("probe", *asks, "--system", "rag-bm25", "--scenarios", "S1", "--n", "40", "--out", "probed")
+    yield Case("probe", probe, probed)
     yield Case("watch", ("watch", "--source", "mlflow:weather", "--judge", "w@1", "--rate", "1", "--once"), watched)
 
 
@@ -256,7 +256,9 @@ def make_home(folder: Path, items: int) -> Path:
         if not ended(start(first, home, server.base_url), server)[0]:
             raise RuntimeError("the judge of the campaign was not compiled")
     judgec.index(CATALOGUE, out=home / "docs.index")
-    runs = [{"query": f"What is {n}?", "steps": [], "answer": f"It is worth {'*' * (2 + n % 4)}."} for n in range(100)]
+    runs: list[dict[str, object]] = [
+        {"query": f"What is {n}?", "steps": [], "answer": f"It is worth {'*' * (2 + n % 4)}."} for n in range(100)
+    ]
     log_runs(f"sqlite:///{home / 'mlruns' / 'mlflow.db'}", "weather", runs)
     return home
 
@@ -668,7 +670,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", default=[*PARTS], help=", ".join(PARTS))
     parser.add_argument("--kills", type=int, default=6, help="of each command")
-    parser.add_argument("--only", nargs="*", help="commands or optimizers that are killed: audit, mipro; default: all")
+    parser.add_argument(
+        "--only",
+        nargs="*",
+        help="what is killed: audit, mipro; the rest keeps its rows; default: all",
+    )
     parser.add_argument("--items", type=int, default=1000, help="that are judged")
     parser.add_argument("--scale", type=float, default=1.0, help="of outages: .1 makes 300 s of them 30")
     parser.add_argument("--hostile", type=int, default=100_000, help="hostile replies")
@@ -687,7 +693,9 @@ def main() -> None:
                 print(" | ".join(map(str, astuple(each))), flush=True)
                 found.append(asdict(each))
             known = json.loads(figures.read_text()) if figures.exists() else {}  # now: a campaign takes hours
-            known[part] = {"items": options.items, "measured": measured_on(load), "rows": found}
+            kept = {one["campaign"]: one for one in known.get(part, {}).get("rows", ()) if options.only}
+            rows = list((kept | {one["campaign"]: one for one in found}).values())
+            known[part] = {"items": options.items, "measured": measured_on(load), "rows": rows}
             figures.write_text(json.dumps({name: known[name] for name in PARTS if name in known}, indent=1) + "\n")
             (options.folder / FILE.name).write_text(page(known), encoding="utf-8")
 
