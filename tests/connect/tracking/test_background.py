@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from judgec.connect.tracking.apart import ask_apart
 from judgec.connect.tracking.background import Tracker
 from judgec.connect.tracking.runs import Logged
 from judgec.connect.tracking.store import tracking_store
@@ -180,3 +181,15 @@ def test_tracker_closed_while_importing_leaves_nothing(tmp_path: Path) -> None:
         pass
     assert tracker._process.returncode is not None
     assert not (tmp_path / "mlruns").exists()
+
+
+def test_process_apart_that_dies_says_the_last_error_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "dies.py").write_text("raise OSError('database is locked\\n[SQL: BEGIN]\\n(Background on this)')")
+    monkeypatch.syspath_prepend(tmp_path)
+    store = tracking_store(tmp_path, None, {})
+    with pytest.raises(ServiceError) as caught:
+        ask_apart("dies", {}, store, os.environ, "reads traces")
+    said = "the process that reads traces ended (exit 1: OSError: database is locked). Run judgec doctor."
+    assert str(caught.value) == f"{store.shown}: {said}"

@@ -15,11 +15,9 @@ from threading import Thread
 from typing import IO, Any, cast
 
 from judgec.connect.tracking import background
-from judgec.connect.tracking.background import ERRORS, QUIET
+from judgec.connect.tracking.background import ERRORS, QUIET, last_words
 from judgec.connect.tracking.store import TrackingStore
 from judgec.errors import InputError, JudgecError, ServiceError
-
-TAIL = 2000  # characters of the process's stderr that are shown when it dies
 
 Asked = Mapping[str, Any]  # JSON
 Told = dict[str, Any]  # JSON
@@ -63,10 +61,8 @@ def ask_apart(
             process.wait()  # before stdin ends
         if process.returncode or not written:
             said.seek(0)
-            last = said.read()[-TAIL:].strip()
-            raise ServiceError(
-                f"{store.shown}: the process that {doing} ended (exit {process.returncode}). Run judgec doctor.\n{last}"
-            )
+            seen = f"exit {process.returncode}: {last_words(said.read())}"
+            raise ServiceError(f"{store.shown}: the process that {doing} ended ({seen}). Run judgec doctor.")
     found: Told = json.loads(written)  # as ``answer_apart`` writes it
     if "faults" in found:
         raise InputError(found["faults"])

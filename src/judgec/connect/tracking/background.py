@@ -156,9 +156,14 @@ class Tracker:
         code = self._process.wait()
         self._stderr.seek(0, os.SEEK_END)
         self._stderr.seek(max(0, self._stderr.tell() - TAIL))
-        said = self._stderr.read().decode("utf-8", "replace").strip().splitlines()
-        why = next((line for line in reversed(said) if RAISED.match(line)), said[-1] if said else "nothing was said")
+        why = last_words(self._stderr.read().decode("utf-8", "replace"))
         return ServiceError(f"{self.store.shown}: the tracking process ended (exit {code}: {why}). Run judgec doctor.")
+
+
+def last_words(stderr: str) -> str:
+    """The line of a process that died which says why."""
+    said = stderr.strip().splitlines()
+    return next((line for line in reversed(said) if RAISED.match(line)), said[-1] if said else "nothing was said")
 
 
 def serve(requests: TextIO, replies: TextIO) -> None:
