@@ -16,6 +16,7 @@ from judgec.records.ratings import GradePairs, pair
 from judgec.records.scale import Scale
 from judgec.records.tasks.preference import PREFERENCE_SCALE as SCALE
 from judgec.stats.agreement.measure import Resampling
+from judgec.stats.agreement.registry import reported
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "labels" / "pandalm_preference.jsonl"
 ITEMS = tuple(
@@ -106,7 +107,7 @@ def test_experts_and_a_judge_left_out_have_the_same_statistics_as_the_others() -
     # Experts weigh by the items that are compared: four and one.
     judge = judged([0, 1, 2, 2, 1, 0], None)
     panel = [pair(experts(grade), judge, SCALE, accept_only=False) for grade in (EXPERT, [1, 2, 2, 2, 2, 2])]
-    judges = {name: nothing("") for name in ("evidence_only", "compiled_loo", "ceiling")}
+    judges = {name: nothing("", reported(interval=False)) for name in ("evidence_only", "compiled_loo", "ceiling")}
     found = with_preference_columns(
         judges, dataset(), {}, Resampling(resamples=100), {"compiled_loo": panel, "ceiling": []}
     )

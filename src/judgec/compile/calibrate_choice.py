@@ -10,7 +10,7 @@ from judgec.raters.calibrator import Calibrator, CalibratorChoice, Family, Sourc
 from judgec.raters.decision import DecisionRule, RuleName, stated_grades
 from judgec.raters.judge import acceptability, accepted
 from judgec.records.judgment import UNSCORED
-from judgec.records.label import UNLABELLED, FloatArray, IntArray
+from judgec.records.label import UNLABELLED, FloatArray, IntArray, TextArray
 from judgec.records.ratings import GradePairs
 from judgec.records.scale import Scale
 from judgec.records.tasks.spec import PAIR_GRADES
@@ -37,6 +37,7 @@ class Data:
         evidence: Features, shape (n, n_features), or None.
         target: The experts' positions, shape (n,).
         alone: The features where no LM is asked, if they differ: evidence may count what the LM said of claims.
+        system: Who answered each row, empty where nobody says, shape (n,); None where nobody says of any.
         joint: The verdicts are those of a panel: on ordered grades they decide by cut points on their value.
         cluster: The query of each row, shape (n,).
         scale: The grades.
@@ -58,6 +59,7 @@ class Data:
     shares: FloatArray | None = None
     alone: FloatArray | None = None
     joint: bool = False
+    system: TextArray | None = None
 
     def read_by(self, source: Source) -> FloatArray | None:
         """The features that a source reads."""
@@ -101,6 +103,7 @@ class Data:
             accept=self.accept[keep],
             stated=None if self.stated is None else self.stated[keep],
             shares=None if self.shares is None else self.shares[keep],
+            system=None if self.system is None else self.system[keep],
         )
 
     def training_rows(self) -> "TrainingRows":
@@ -141,7 +144,7 @@ class Contender:
         grade: Positions, shape (n,).
         accept: 1 / 0, -1 where nobody said what is accepted, shape (n,).
         goal: What its cut points are fitted to, where it has any.
-        score: In scale units, shape (n,); None for what the grades stand for.
+        score: In scale units, shape (n,); None where no objective reads it.
     """
 
     key: Key
@@ -208,6 +211,13 @@ def choose(data: Data, fit: Fit, objective: Objective, seed: int) -> Chosen:
     best_lm = _best(losses, "lm")
     if data.verdicts is not None and best_lm is not None:
         options += _verdict_rules(data, data.verdicts, predicted[best_lm], best_lm, fold, objective, seed)
+    if objective.needs_systems:
+        values = np.array(data.scale.values)
+        worth = {
+            key: (p if key[0] != "lm" or data.verdicts is None else data.verdicts) @ values
+            for key, p in predicted.items()
+        }
+        options = [replace(one, score=worth[one.key]) for one in options]
     by_cuts = by_lm and data.joint and not data.nominal
     if by_cuts:
         options = [one for one in options if one.key[0] != "lm" or (one.rule, one.goal) == ("map", objective)]
@@ -379,6 +389,7 @@ def _statistic(one: Contender, objective: Objective, data: Data, fold: IntArray 
         n_clusters=int(code.max()) + 1,
         people=data.truth if data.scale.interval else None,
         interval=data.scale.interval,
+        system=data.system,
     )
     if fold is None:
         return objective.statistic(ratings)
@@ -546,7 +557,7 @@ def _loss_to(probabilities: FloatArray, target: IntArray, data: Data) -> FloatAr
 
 def _distance(one: Contender, data: Data) -> FloatArray:
     """Distance between the grade that would ship and the experts', of numbers in their units; of classes 0 or 1."""
-    if one.score is not None:
+    if data.scale.interval and one.score is not None:
         return np.abs(one.score - data.truth)
     apart = np.abs(one.grade - data.target)
     return np.asarray(apart > 0 if data.nominal else apart, dtype=np.float64)

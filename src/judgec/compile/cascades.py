@@ -45,7 +45,7 @@ SHARES = np.arange(1, 20) / 20  # of strong calls that are tried
 NEAR = 0.02  # of the items: how far from a share a threshold may be moved into a wider gap
 SHOWN = 2.8  # standard errors on test: from there a bound of 95 % holds in 80 % of tests
 RIDGE = 1.0  # of the regression of the saving, in rows
-SPREAD = ("tau_b", "qwk")  # objectives that count how far apart two grades are
+SPREAD = ("tau_b", "qwk", "system_tau")  # objectives that count how far apart two grades are
 
 BoolArray = NDArray[np.bool_]
 

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import ClassVar
 
 import dspy
-import numpy as np
 
 from judgec.compile.abstain import Abstention, abstention, agreement_of
 from judgec.compile.asked import ask_candidates, check_untaught, seated
@@ -65,15 +64,13 @@ from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
 from judgec.records.label import InputCounts, LabelSet
 from judgec.records.language import language_notes, languages_of
-from judgec.records.ratings import people_mean
-from judgec.records.scale import ACCEPT_SCALE
 from judgec.records.tasks.registry import compares, finds_modes
 from judgec.report.numbers import number, objective_name, show, statistic_name
 from judgec.stats.agreement.ceiling import adjudicator_notes
 from judgec.stats.agreement.difference import differences
 from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import Objective, parse_objective, statistics_of
-from judgec.stats.agreement.systems import SystemAgreement, system_agreement
+from judgec.stats.agreement.systems import SystemAgreement, systems_of
 
 
 @dataclass(frozen=True)
@@ -151,15 +148,9 @@ class Compiled:
 
     @cached_property
     def systems(self) -> SystemAgreement | None:
-        """Whether the judge ranks the agents of the test items as the experts do; None where there are too few."""
-        test, labels = self.dataset.test, self.dataset.labels
-        if labels.scale.level == "nominal":
-            return None
-        by = test.experts.accept_by if labels.accept_only else test.experts.grade_by
-        values = np.array(ACCEPT_SCALE.values if labels.accept_only else labels.scale.values)
-        people = people_mean(by, values).mean(axis=1)
-        said = self.verification.judgments["compiled"].score.mean(axis=1)
-        return system_agreement([item.agent for item in test.items], test.experts.cluster, people, said)
+        """Whether the judge ranks the agents of the test items as the experts do; None where nobody names them."""
+        nominal = self.dataset.labels.scale.level == "nominal"
+        return None if nominal else systems_of(self.verification.ratings["compiled"])
 
     @property
     def detectable_difference(self) -> DetectableDifference:
@@ -502,6 +493,8 @@ def _prepare(labels: LabelSet, settings: CompileSettings) -> tuple[Parts, Object
             "--objective accept: nobody's accept or reject is known on this scale; the grades are "
             f"{', '.join(map(str, labels.scale.grades))}. Name the lowest accepted one with --accept-at."
         )
+    if objective.needs_systems:
+        _require_systems(parts, settings.objective)
     train = parts.shipped.train
     if not labelled(train, train.experts.accept if labels.accept_only else train.experts.grade):
         held = f"{len(train)} items, all of one grade" if len(train) else "no items"
@@ -511,6 +504,45 @@ def _prepare(labels: LabelSet, settings: CompileSettings) -> tuple[Parts, Object
             "into it, and at least two different grades are needed there to learn from. Label items of further queries."
         )
     return parts, objective
+
+
+LEAST_COMPARED = (
+    6  # systems: of fewer an order is right by chance too often (5 systems: tau of .6 in 12 % of all orders)
+)
+SHARED = 3  # queries that all of them answered, in each part
+
+
+def _require_systems(parts: Parts, objective: str) -> None:
+    """Make sure that there is an order of systems to learn from and to test.
+
+    Raises:
+        UserError: Too few systems, or too few queries that all of them answered.
+    """
+    labels = parts.pooled.labels
+    systems = sorted({item.agent for item in labels.items if item.agent})
+    where = f"--objective {objective}"
+    if labels.scale.level == "nominal":
+        raise UserError(
+            f"{where}: the grades are classes without an order; kappa or exact are valid. Name one of them."
+        )
+    if len(systems) < LEAST_COMPARED:
+        raise UserError(
+            f"{where}: {len(systems)} systems answered, by the column 'agent'; an order of systems needs "
+            f"{LEAST_COMPARED}. Name who answered each item (--map agent=COLUMN), or take tau_b."
+        )
+    for part in (parts.shipped.train, parts.pooled.test):
+        by: dict[str, set[str]] = {name: set() for name in systems}
+        for item in part.items:
+            if item.agent:
+                by[item.agent].add(item.query_id)
+        shared = set.intersection(*by.values())
+        if len(shared) < SHARED:
+            rarest = min(systems, key=lambda name: len(by[name]))
+            raise UserError(
+                f"{where}: {len(shared)} {part.name} queries that all {len(systems)} systems answered ({rarest} "
+                f"{len(by[rarest])} of {part.n_queries}); {SHARED} are needed. Leave out the rows of systems with few "
+                "answers, or take tau_b."
+            )
 
 
 def _queries(labels: LabelSet) -> int:

@@ -77,6 +77,7 @@ def joined(*parts: Part) -> Part:
     """Several parts of one data set as one, in this order, under the first one's name."""
     first = parts[0]
     experts = [part.experts for part in parts]
+    systems = [one.system for one in experts]
     items = tuple(item for part in parts for item in part.items)
     codes: dict[str, int] = {}
     return Part(
@@ -89,6 +90,9 @@ def joined(*parts: Part) -> Part:
             cluster=np.array([codes.setdefault(item.query_id, len(codes)) for item in items], dtype=np.int64),
             grade_by=np.concatenate([one.grade_by for one in experts], axis=1),
             accept_by=np.concatenate([one.accept_by for one in experts], axis=1),
+            system=None
+            if first.experts.system is None
+            else np.concatenate([own for own in systems if own is not None]),
         ),
         (
             np.concatenate([part.others[0] for part in parts], axis=1),

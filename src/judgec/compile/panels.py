@@ -34,7 +34,8 @@ from judgec.records.ratings import GradePairs
 from judgec.records.scale import Scale
 from judgec.report.numbers import objective_name
 from judgec.stats.agreement.objective import Objective
-from judgec.stats.intervals.paired_gain import PairedGain, standard_error
+from judgec.stats.intervals.paired_gain import PairedGain
+from judgec.stats.intervals.resampling import standard_error
 
 KINDS: tuple[PanelKind, ...] = ("mean", "weighted", "stack")
 PARTITIONS = 3  # of the queries into folds: what is said out of fold is the mean over them

@@ -1,6 +1,6 @@
 """Measures the judges of a compile on the test split, with intervals."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +21,8 @@ from judgec.records.tasks.registry import compares, finds_modes
 from judgec.stats.agreement.ceiling import ONE_ANNOTATOR, ceiling, expert_panel, judge_panel
 from judgec.stats.agreement.measure import Resampling, measure, with_aspects
 from judgec.stats.agreement.modes import measure_modes
-from judgec.stats.agreement.registry import STATISTICS
+from judgec.stats.agreement.registry import reported
+from judgec.stats.agreement.system_tau import orders_systems
 
 BASELINES = ("majority", "evidence_only", "uncompiled", "compiled_prompt")
 JUDGES = (*BASELINES, "compiled")
@@ -94,11 +95,12 @@ def verify(dataset: Dataset, judgments: Mapping[str, Judgments], resampling: Res
     labels, test = dataset.labels, dataset.test
     nominal = labels.scale.level == "nominal"
     ratings = {name: ratings_of(dataset, test, judged) for name, judged in judgments.items()}
+    names = reported(interval=False, systems=not nominal and orders_systems(ratings["compiled"]))
     agreements: dict[str, Agreement] = {}
     some = [name for name in (BEST_ALONE, COMPILED_SINGLE) if name in judgments]
     for name in (*BASELINES, *some, "compiled"):
         if name not in judgments:
-            agreements[name] = nothing(NO_EVIDENCE if name == "evidence_only" else NO_PROMPT)
+            agreements[name] = nothing(NO_EVIDENCE if name == "evidence_only" else NO_PROMPT, names)
             continue
         parts = {aspect: ratings_of(dataset, test, judgments[name], j) for j, aspect in enumerate(labels.aspects)}
         whole = measure(ratings[name], resampling, nominal=nominal)
@@ -112,7 +114,7 @@ def verify(dataset: Dataset, judgments: Mapping[str, Judgments], resampling: Res
         accept_only=labels.accept_only,
         judgments=judgments["compiled"],
     )
-    agreements |= beside or dict.fromkeys(("compiled_loo", "ceiling"), nothing(ONE_ANNOTATOR))
+    agreements |= beside or dict.fromkeys(("compiled_loo", "ceiling"), nothing(ONE_ANNOTATOR, names))
     if compares(labels.task):
         experts = expert_panel(test.experts, test.others, labels.scale, accept_only=False)
         judge = judge_panel(test.experts, test.others, judgments["compiled"], labels.scale, accept_only=False)
@@ -154,9 +156,9 @@ def majority(dataset: Dataset, part: Part, target: IntArray) -> Judgments:
     )
 
 
-def nothing(note: str) -> Agreement:
-    """The column of a judge that there is not."""
-    missing = {name: Estimate(value=None, note=note) for name in STATISTICS}
+def nothing(note: str, names: Sequence[str]) -> Agreement:
+    """The column of a judge that there is not, with these statistics."""
+    missing = {name: Estimate(value=None, note=note) for name in names}
     return Agreement(missing, BlandAltman(None, None, None), None, None, 0, 0, 0)
 
 

@@ -66,6 +66,7 @@ def experts_of(labels: LabelSet, seed: int = 0) -> Experts:
         accept_by=accept_by,
         tied=int((grade_tied | accept_tied).sum()),
         adjudicators=adjudicators_of(annotators, np.concatenate([grade_by, accept_by], axis=2)),
+        system=np.array(agents) if any(agents := [item.agent or "" for item in labels.items]) else None,
     )
 
 

@@ -13,6 +13,7 @@ Task = str  # the name of a task; ``judgec.records.tasks`` knows them
 Text = str | tuple[str, ...]
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
+TextArray = NDArray[np.str_]
 
 REASON_NAMES = (  # what people and other tools call a reason, in plain letters, the surest first
     *("rationale", "reason", "reasons", "reasoning", "explanation", "explanations", "justification", "justifications"),
@@ -190,6 +191,7 @@ class Experts:
         accept_by: Each annotator's accept, same shape.
         tied: How many consensus values a seeded pick decided.
         adjudicators: Those of ``annotators`` who were asked only where others differed.
+        system: Who answered each item, empty where nobody says, shape (n_items,); None where nobody says of any.
     """
 
     grade: IntArray
@@ -200,6 +202,7 @@ class Experts:
     accept_by: IntArray
     tied: int
     adjudicators: tuple[str, ...] = ()
+    system: TextArray | None = None
 
     def rows(self, index: Sequence[int] | IntArray) -> "Experts":
         """The experts on ``items[i] for i in index``, in that order; clusters are coded anew from 0."""
@@ -214,4 +217,5 @@ class Experts:
             self.accept_by[:, chosen],
             self.tied,
             self.adjudicators,
+            None if self.system is None else self.system[chosen],
         )

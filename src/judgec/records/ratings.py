@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from judgec.records.judgment import Judgments
-from judgec.records.label import Experts, FloatArray, IntArray
+from judgec.records.label import Experts, FloatArray, IntArray, TextArray
 from judgec.records.scale import ACCEPT_SCALE, Scale
 
 ROUNDING = 9  # digits: means of raters that differ by rounding are equal
@@ -33,6 +33,7 @@ class GradePairs:
         people: Mean of what each row's annotators gave, in scale units, shape (n,); None where one annotator graded,
             whose grade it is. ``expert`` is a grade of the scale, for which one may have been drawn.
         interval: The scale has no grades but numbers: what people gave is compared with ``score``.
+        system: Who answered, empty where nobody says, shape (n,); None where nobody says of any row.
     """
 
     expert: IntArray
@@ -45,6 +46,7 @@ class GradePairs:
     n_clusters: int
     people: FloatArray | None = None
     interval: bool = False
+    system: TextArray | None = None
 
     @property
     def n_grades(self) -> int:
@@ -78,17 +80,13 @@ class GradePairs:
         """All rows, those where ``kept`` is false as if the judge had not been asked about them."""
         if kept.all():
             return self
-        return type(self)(
-            np.where(kept, self.expert, -1),
-            np.where(kept, self.judge, -1),
-            np.where(kept, self.score, np.nan),
-            np.where(kept, self.expert_accept, -1),
-            np.where(kept, self.judge_accept, -1),
-            self.cluster,
-            self.values,
-            self.n_clusters,
-            self.people,
-            self.interval,
+        return replace(
+            self,
+            expert=np.where(kept, self.expert, -1),
+            judge=np.where(kept, self.judge, -1),
+            score=np.where(kept, self.score, np.nan),
+            expert_accept=np.where(kept, self.expert_accept, -1),
+            judge_accept=np.where(kept, self.judge_accept, -1),
         )
 
     def with_rows(self, rows: np.ndarray[tuple[int], np.dtype[np.bool_]], other: Self) -> Self:
@@ -115,6 +113,7 @@ class GradePairs:
             self.n_clusters,
             None if self.people is None else self.people[mask],
             self.interval,
+            None if self.system is None else self.system[mask],
         )
 
 
@@ -144,8 +143,9 @@ def pair(
     by = (experts.accept_by if accept_only else experts.grade_by)[:, :, columns]
     people = people_mean(by, np.array(values)).ravel() if len(experts.annotators) > 1 else None
     interval = scale.interval and not accept_only
+    system = None if experts.system is None else np.repeat(experts.system, experts.grade[:, columns].shape[1])
     ratings = GradePairs(
-        expert, judge, score, expert_accept, judge_accept, cluster, values, n_clusters, people, interval
+        expert, judge, score, expert_accept, judge_accept, cluster, values, n_clusters, people, interval, system
     )
     asked = np.repeat(judgments.asked[:, None], experts.grade[:, columns].shape[1], axis=1).ravel()
     return ratings.where(labelled).masked(asked[labelled])

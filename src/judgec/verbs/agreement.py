@@ -29,19 +29,20 @@ from judgec.records.tasks.registry import also_called, plain
 from judgec.records.tasks.spec import ASPECT_PREFIX
 from judgec.records.tasks.winners import winner_words
 from judgec.report.modes_table import mode_table
-from judgec.report.numbers import p_value, short, show, show_percent, statistic_name
+from judgec.report.numbers import number, p_value, short, show, show_percent, statistic_name
 from judgec.report.page import charts
 from judgec.report.page.grade_charts import DrawnGrades, grade_charts
 from judgec.report.page.notebook import notebook_part
-from judgec.report.render import agreement_table, beside_table, comparison_table, notes, systems_sentence
+from judgec.report.render import agreement_table, beside_table, comparison_table, notes
 from judgec.report.replacement_table import ASPECTS, ASPECTS_TITLE, COLUMNS, JUDGES, TITLE, outcome_sentences
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
+from judgec.report.systems_table import pairs_tables, systems_lines
 from judgec.stats.agreement.alternative_annotator import alternative_annotator_test
 from judgec.stats.agreement.cut_off import CutOff, best_cut_off
 from judgec.stats.agreement.measure import measure, with_aspects
 from judgec.stats.agreement.modes import measure_modes
-from judgec.stats.agreement.systems import SystemAgreement, system_agreement
+from judgec.stats.agreement.systems import SystemAgreement, systems_of
 from judgec.table.datasheet import as_scale
 from judgec.table.rows.cells import as_accept, as_grade, as_id, as_number, is_missing
 from judgec.table.rows.columns import aspect_columns, listed
@@ -415,8 +416,8 @@ def _of_column(options: AgreementOptions, table: Table, source: str, column: str
     if cut is not None and options.reversed:
         cut = replace(cut, at=-cut.at, below=True)
     ceiling, beside = _ceiling(graded)
-    systems = _systems(graded)
-    ranks = () if systems is None else (f"{judge}: {systems_sentence(systems)}",)
+    systems = systems_of(graded.ratings)
+    ranks = (f"{judge}: {line}" for line in systems_lines(systems))
     said = (*turned, *cut_off_notes(judge, cut), *ranks, *_one_grade(judge, graded))
     return MeasuredAgreement(
         {judge: found},
@@ -472,14 +473,6 @@ def _one_grade(judge: str, graded: Graded) -> tuple[str, ...]:
     if len(scores) < FEWEST or (scores != scores[0]).any():
         return ()
     return (f"{judge} gives {scores[0]:g} to all {len(scores)} items: it tells no item from another",)
-
-
-def _systems(graded: Graded) -> SystemAgreement | None:
-    """How the judge ranks whoever answered; None where nobody says who did, or too few did."""
-    ratings = graded.ratings
-    if len(graded.agents) != len(ratings.expert):
-        return None
-    return system_agreement(graded.agents, ratings.cluster, ratings.given, ratings.score)
 
 
 def _together(found: Sequence[MeasuredAgreement]) -> MeasuredAgreement:
@@ -612,7 +605,10 @@ def _recorded(options: AgreementOptions, source: str) -> MeasuredAgreement:
     turned = {judge: low_is_good(judge, one, recorded=True) for judge, one in found.agreements.items()}
     cuts = {judge: cut for judge, cut in found.cut_offs.items() if not turned[judge]}
     scores = [note for judge, own in turned.items() for note in (*own, *cut_off_notes(judge, cuts.get(judge)))]
-    said = dict.fromkeys((*found.notes, *rare, *scores, *notes(found.agreements)))
+    ranks = [f"{judge}: {line}" for judge, one in found.systems.items() for line in systems_lines(one)]
+    if len(found.systems) > MOST_TESTED:  # the table in full has each
+        ranks = [_of_many(found.systems)]
+    said = dict.fromkeys((*found.notes, *rare, *scores, *ranks, *notes(found.agreements)))
     return MeasuredAgreement(
         found.agreements,
         str(options.labels) if is_path(options.labels) else IN_MEMORY,
@@ -623,6 +619,19 @@ def _recorded(options: AgreementOptions, source: str) -> MeasuredAgreement:
         recorded=True,
         modes=found.modes,
         cut_offs=cuts,
+        systems=found.systems,
+    )
+
+
+def _of_many(found: Mapping[str, SystemAgreement]) -> str:
+    """How well many judges rank systems as people do, in a sentence."""
+    known = {judge: tau for judge, one in found.items() if (tau := one.tau_b.value) is not None}
+    if not known:
+        return next(iter(systems_lines(next(iter(found.values())))), "")
+    least, most = min(known, key=lambda judge: known[judge]), max(known, key=lambda judge: known[judge])
+    return (
+        f"{len(known)} judges rank {len(found[most].systems)} systems as people do with tau-b {number(known[least])} "
+        f"({least}) to {number(known[most])} ({most})"
     )
 
 
@@ -662,11 +671,12 @@ def agreement_report(found: MeasuredAgreement, options: AgreementOptions, file: 
         file: The page, where one is written.
     """
     apart, tests = _apart_tables(found), _p_values(found)
+    every = [*_every_table(found), *pairs_tables(found.systems)]
     few = len(found.agreements) <= MOST_TESTED
     return Report(
         verdict=[found.verdict],
         tables=[_one_table(found), *apart],
-        full=[*_every_table(found), *apart],
+        full=[*every, *apart],
         lines=[*(tests if few else ()), *_replacement(found)],
         details=[*(() if few else tests), *_replacement_in_full(found)],
         notes=found.notes,
@@ -677,7 +687,7 @@ def agreement_report(found: MeasuredAgreement, options: AgreementOptions, file: 
         facts=f"{', '.join(found.agreements)} against {found.expert}",
         steps=_next(found, options),
         charts="" if file is None else _charts(found),
-        further=_every_table(found),
+        further=every,
     )
 
 

@@ -1,4 +1,7 @@
-"""A judge ranks systems as people do, or not: equal to SciPy, and only on queries that all systems answered."""
+"""A judge ranks systems as people do, or not: equal to SciPy, and only on queries that all systems answered.
+
+An unscored answer counts against the judge; a bias towards one system is found.
+"""
 
 import numpy as np
 import pytest
@@ -6,7 +9,12 @@ from scipy.stats import kendalltau, spearmanr
 
 import judgec
 from judgec.records.label import FloatArray, IntArray
-from judgec.stats.agreement.systems import system_agreement
+from judgec.records.ratings import GradePairs
+from judgec.report.systems_table import systems_lines
+from judgec.stats.agreement.objective import parse_objective
+from judgec.stats.agreement.systems import SystemAgreement, system_agreement
+from judgec.stats.intervals.bootstrap import difference_interval
+from judgec.stats.intervals.paired_gain import paired_gain
 
 
 def graded(
@@ -60,9 +68,31 @@ def test_decisions_are_the_same_for_people_themselves_and_opposite_for_their_neg
     assert 0 < same.people <= 1
 
 
-@pytest.mark.parametrize(("systems", "queries"), [(2, 20), (5, 2)])
-def test_too_few_systems_or_queries_say_nothing(systems: int, queries: int) -> None:
-    assert system_agreement(*graded(systems, queries, 0)) is None
+@pytest.mark.parametrize(
+    ("systems", "queries", "why"),
+    [(1, 20, "1 systems answered"), (2, 20, "2 systems answered"), (5, 2, "2 queries that all 5 systems answered")],
+)
+def test_too_few_systems_or_queries_are_undefined_and_say_why(systems: int, queries: int, why: str) -> None:
+    found = system_agreement(*graded(systems, queries, 0))
+    assert found is not None
+    assert (found.tau_b.value, found.spearman.value, found.share_same, found.differing) == (None, None, None, ())
+    assert found.tau_b.note.startswith(why)
+    assert systems_lines(found) == (
+        () if systems < 3 else (f"the order of {systems} systems cannot be compared: {found.tau_b.note}",)
+    )
+
+
+def test_a_system_without_a_query_in_common_leaves_no_order() -> None:
+    names, query, people, judge = graded(4, 20, 1)
+    query = np.where(np.array(names) == "s3", query + 20, query)
+    found = system_agreement(names, query, people, judge)
+    assert found is not None
+    assert found.tau_b.note == "0 queries that all 4 systems answered, 3 are needed"
+
+
+def test_nobody_named_is_no_order_at_all() -> None:
+    _, query, people, judge = graded(4, 20, 1)
+    assert system_agreement([None] * len(query), query, people, judge) is None
 
 
 def test_systems_with_equal_means_have_no_order() -> None:
@@ -89,3 +119,126 @@ def test_agreement_says_how_a_judge_ranks_the_column_agent() -> None:
     for row in rows:
         del row["agent"]
     assert "systems" not in judgec.agreement(rows, expert="human", judge="gpt").report
+
+
+def biased(queries: int, towards: float, seed: int) -> tuple[list[str], IntArray, FloatArray, FloatArray]:
+    """Six systems of which the best are barely apart; the judge likes ``s0`` by so many grades more than people do."""
+    rng = np.random.default_rng(seed)
+    query, agent = np.repeat(np.arange(queries), 6), np.tile(np.arange(6), queries)
+    people = np.clip(np.round(3 + 0.2 * agent + rng.normal(size=len(agent))), 1, 5)
+    judge = people + 0.5 * rng.normal(size=len(agent)) + towards * (agent == 0)
+    return [f"s{one}" for one in agent], query, people, judge
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_judge_with_a_bias_towards_one_system_is_found_by_the_pairs(seed: int) -> None:
+    found = system_agreement(*biased(80, 0.8, seed))
+    assert found is not None
+    assert sorted((one.a, one.b) for one in found.differing) == [("s0", f"s{k}") for k in range(1, 6)]
+    for one in found.differing:
+        liked, disliked = one.judge.value, one.people.value
+        assert liked is not None
+        assert disliked is not None
+        assert liked - disliked == pytest.approx(0.8, abs=0.3)
+        assert one.p < 0.05
+    assert SystemAgreement.from_json(found.to_json()).differing == tuple(
+        type(one).from_json(one.to_json()) for one in found.differing
+    )
+    older = {name: value for name, value in found.to_json().items() if name not in {"differing", "share_same"}}
+    assert SystemAgreement.from_json(older).differing == ()
+
+
+def test_a_judge_without_a_bias_rarely_differs_beyond_noise() -> None:
+    found = [system_agreement(*biased(40, 0.0, seed)) for seed in range(60)]
+    assert sum(bool(one and one.differing) for one in found) <= 6  # 3 are expected at 5 % over all pairs
+
+
+def ratings_of(names: list[str], query: IntArray, people: FloatArray, judge: FloatArray) -> GradePairs:
+    nobody = np.full(len(names), -1)
+    grade = np.where(np.isnan(judge), -1, np.clip(np.round(np.nan_to_num(judge)), 1, 5) - 1).astype(np.int64)
+    expert = people.astype(np.int64) - 1
+    values = (1.0, 2.0, 3.0, 4.0, 5.0)
+    score = np.clip(judge, 1, 5)
+    return GradePairs(
+        expert, grade, score, nobody, nobody, query, values, int(query.max()) + 1, system=np.array(names, dtype=np.str_)
+    )
+
+
+OBJECTIVE = parse_objective("system_tau")
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_objective_is_tau_b_of_the_means_and_the_mean_of_its_shares(seed: int) -> None:
+    names, query, people, judge = graded(7, 9, seed)
+    compared = ratings_of(names, query, people, judge)
+    means = [[by[np.array(names) == f"s{k}"].mean() for k in range(7)] for by in (people, np.clip(judge, 1, 5))]
+    assert OBJECTIVE.value(compared) == pytest.approx(kendalltau(*means).statistic, abs=1e-12)
+    assert OBJECTIVE.shares(compared).mean() == pytest.approx(OBJECTIVE.value(compared), abs=1e-12)
+    both = parse_objective("tau_b+0.5*system_tau")
+    assert both.value(compared) == pytest.approx(
+        parse_objective("tau_b").value(compared) + 0.5 * OBJECTIVE.value(compared)
+    )
+    assert parse_objective(both.name) == both
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_no_score_of_unscored_answers_gives_less_and_one_more_unscored_never_gives_more(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    names, query, people, judge = graded(5, 6, seed, slope=1.0)
+    judge = np.clip(np.round(judge), 1, 5)
+    order, last = rng.permutation(len(judge)), OBJECTIVE.value(ratings_of(names, query, people, judge))
+    for n in range(1, len(order) + 1):
+        hidden = judge.copy()
+        hidden[order[:n]] = np.nan
+        value = OBJECTIVE.value(ratings_of(names, query, people, hidden))
+        assert value <= last + 1e-12
+        for _ in range(5):
+            filled = np.where(np.isnan(hidden), rng.integers(1, 6, len(judge)), hidden)
+            assert value <= OBJECTIVE.value(ratings_of(names, query, people, filled)) + 1e-12
+        last = value
+    assert last == pytest.approx(-1.0)
+
+
+def test_resamples_are_as_if_queries_were_written_so_often() -> None:
+    names, query, people, judge = graded(6, 8, 3)
+    compared = ratings_of(names, query, people, judge)
+    weights = np.random.default_rng(0).multinomial(8, np.full(8, 1 / 8), size=20).astype(np.float64)
+    values = OBJECTIVE.statistic(compared).under(weights)
+    without = OBJECTIVE.statistic(compared).without_one(weights)
+    for b, row in enumerate(weights.astype(int)):
+        rows = np.concatenate([np.flatnonzero(query == q) for q in range(8) for _ in range(row[q])])
+        codes = np.repeat(np.arange(8), 6)
+        again = ratings_of([names[i] for i in rows], codes, people[rows], judge[rows])
+        assert values[b] == pytest.approx(OBJECTIVE.value(again), abs=1e-12)
+        drawn = int(np.flatnonzero(row)[0])
+        less = weights[[b]].copy()
+        less[0, drawn] -= 1
+        assert without[b, drawn] == OBJECTIVE.statistic(compared).under(less)[0]
+        assert np.isnan(without[b, row == 0]).all()
+
+
+def test_an_undefined_order_is_zero_to_an_objective() -> None:
+    names, query, people, judge = graded(6, 8, 3)
+    same = ratings_of(names, query, people, np.full(len(people), 3.0))
+    nobody = ratings_of([""] * len(names), query, people, judge)
+    assert (OBJECTIVE.value(same), OBJECTIVE.value(nobody)) == (0.0, 0.0)
+    assert OBJECTIVE.shares(nobody).mean() == 0.0
+
+
+def test_two_judges_that_only_follow_chance_are_seldom_told_apart() -> None:
+    apart = gains = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        names, query, people, _ = graded(8, 24, seed)
+        one, other = (
+            OBJECTIVE.statistic(ratings_of(names, query, people, people + 3 * rng.normal(size=len(people))))
+            for _ in range(2)
+        )
+        found = difference_interval(one, other, resamples=400)
+        assert found.low is not None
+        assert found.high is not None
+        assert found.low <= (found.value or 0.0) <= found.high
+        apart += not found.low <= 0 <= found.high
+        gains += paired_gain(one, other).clear
+    assert apart <= 20  # 5 % would be 10
+    assert gains <= 50  # one standard error: 16 % would be 32

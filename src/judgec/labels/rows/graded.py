@@ -70,7 +70,6 @@ class Graded:
         ceiling: Each of several experts beside the consensus of the others.
         beside: The judge beside the same consensuses, expert by expert.
         expert: The columns of the labels.
-        agents: Who answered each of these rows, empty where nobody says; none where grades have no order.
         people: Grade positions of each expert on these rows, -1 where missing; none where grades have no order.
         cells: Of these rows, by what each column of ``Reading.kept`` is.
     """
@@ -86,7 +85,6 @@ class Graded:
     ceiling: tuple[GradePairs, ...] = ()
     beside: tuple[GradePairs, ...] = ()
     expert: str = ""
-    agents: tuple[str, ...] = ()
     people: Mapping[str, IntArray] = field(default_factory=dict)
     cells: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
 
@@ -420,9 +418,9 @@ def _graded(table: Table, how: Reading, said: Range | None, notes: list[str]) ->
     scores = numbers.copy() if how.score is None else _floats(_scores(table, kept, how.score))
     given = _judged(numbers, scores, ladder, None if foreign else by, said, how, notes)
     every = table.column(AGENT).each(lambda cell: "" if is_missing(cell) else as_id(cell))
-    agents = tuple(every[i] for i in kept)
     found = _ordered(by, given, ladder, how.experts, keys, cluster, notes)
-    return replace(found, rows=tuple(kept), agents=agents, cells=cells)
+    answered = replace(found.ratings, system=np.array([every[i] for i in kept], dtype=np.str_))
+    return replace(found, ratings=answered, rows=tuple(kept), cells=cells)
 
 
 def _items_of(table: Table, kept: Sequence[int]) -> list[str]:

@@ -151,6 +151,7 @@ def _beside_others(
             _without(experts.grade_by, number),
             _without(experts.accept_by, number),
             0,
+            system=experts.system,
         )
         ratings = pair(against, grader, scale, accept_only=accept_only, aspect=aspect)
         if len(ratings.expert):

@@ -20,6 +20,7 @@ from judgec.stats.agreement.measure import (
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.agreement.registry import KNOWN, reported
 from judgec.stats.agreement.statistic import Statistic
+from judgec.stats.agreement.system_tau import orders_systems
 from judgec.stats.intervals.bootstrap import difference_interval
 
 
@@ -71,7 +72,8 @@ def differences(a: GradePairs, b: GradePairs, resampling: Resampling, *, nominal
         nominal: The grades are classes: ordinal statistics are undefined.
     """
     a, b = on_both(a, b)
-    return {name: _difference(name, a, b, resampling, nominal) for name in reported(interval=a.interval)}
+    names = reported(interval=a.interval, systems=orders_systems(a) and not nominal)
+    return {name: _difference(name, a, b, resampling, nominal) for name in names}
 
 
 def _difference(name: str, a: GradePairs, b: GradePairs, how: Resampling, nominal: bool) -> Estimate:

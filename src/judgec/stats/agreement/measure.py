@@ -13,6 +13,7 @@ from judgec.records.label import UNLABELLED, FloatArray
 from judgec.records.ratings import GradePairs
 from judgec.stats.agreement.registry import KNOWN, ReportedStatistic, reported
 from judgec.stats.agreement.statistic import Statistic, WeightedSum, bland_altman
+from judgec.stats.agreement.system_tau import SystemStatistic, orders_systems
 from judgec.stats.intervals.bootstrap import Interval, interval
 
 NO_THRESHOLD = "no accept threshold is known on this scale; name one with --accept-at"
@@ -74,7 +75,8 @@ def measure(
             return Estimate(value=None, note=why, level=how.level)
         return _estimate("tau_b_score" if why else name, graders, how, no_threshold, nominal, beside)
 
-    estimates = {name: of(name) for name in reported(interval=interval)}
+    systems = not nominal and any(orders_systems(r) for r in graders)
+    estimates = {name: of(name) for name in reported(interval=interval, systems=systems)}
     undefined = NO_ORDER if nominal else no_grades
     return Agreement(
         estimates=estimates,
@@ -200,6 +202,8 @@ def _estimate(
     whole = panel_statistic(name, graders, beside)
     assert whole is not None  # n > 0
     found = interval(whole, level=how.level, resamples=how.resamples, seed=how.seed)
+    if found.value is None and isinstance(whole, SystemStatistic):
+        found = replace(found, note=whole.why_undefined)
     return replace(found, p=_p(statistic, panel, found)).estimate(n)
 
 

@@ -28,6 +28,7 @@ from judgec.stats.agreement.pair_statistic import CORRELATION
 from judgec.stats.agreement.rank_correlation import order_sums
 from judgec.stats.agreement.registry import KNOWN, statistic_of_objective
 from judgec.stats.agreement.statistic import SHARE, Statistic, TableStatistic, WeightedSum
+from judgec.stats.agreement.system_tau import system_tau_bound, system_tau_shares
 from judgec.stats.agreement.tables import rectangular_tables
 from judgec.stats.agreement.worst_case import kappa_parts, qwk_parts, tau_b_parts
 
@@ -120,11 +121,14 @@ class Measure:
         tables: Of labels that are grades.
         numbers: Of labels on an interval scale; it counts unscored items against the judge.
         of_accepts: True when it compares accepts.
+        of_systems: True when it compares means of whoever answered. It moves in steps of two pairs' swap and does not
+            read the grade, only the score: its cut points are fitted to QWK.
     """
 
     tables: OfTables | None
     numbers: Callable[[GradePairs], NumberStatistic] | None = None
     of_accepts: bool = False
+    of_systems: bool = False
 
 
 _ACCEPT = OfTables(worst_case.exact_bound, exact_shares, SHARE, "accept")
@@ -139,12 +143,13 @@ OBJECTIVES: Mapping[str, Measure] = MappingProxyType(
         "balanced_accuracy": Measure(
             OfTables(worst_case.balanced_accuracy_bound, balanced_accuracy_shares, SHARE, "balanced_accuracy")
         ),
+        "system_tau": Measure(None, of_systems=True),
         "spearman": Measure(None, spearman_of_numbers),
         "mae": Measure(None, closeness_of_numbers),
     }
 )
 """Every objective by name; ``balanced_accuracy`` is of grades, ``accept`` is accept agreement, ``mae`` minus the mean
-absolute error as a share of the range.
+absolute error as a share of the range, ``system_tau`` tau-b of systems' means (six at least).
 """
 
 
@@ -167,6 +172,11 @@ class Objective:
     def needs_accept(self) -> bool:
         """True when a term compares accepts, which need a threshold."""
         return any(OBJECTIVES[name].of_accepts for _, name in self.terms)
+
+    @property
+    def needs_systems(self) -> bool:
+        """True when a term compares systems, which labels have to name."""
+        return any(OBJECTIVES[name].of_systems for _, name in self.terms)
 
     def require(self, *, interval: bool) -> None:
         """Make sure that every term is defined on such labels.
@@ -200,7 +210,9 @@ class Objective:
             known = expert != UNLABELLED
             if known.any():
                 scale = known.size / known.sum()
-                if compared.interval and measure.numbers is not None:
+                if measure.of_systems:
+                    shares = system_tau_shares(compared.where(known))
+                elif compared.interval and measure.numbers is not None:
                     shares = measure.numbers(compared.where(known)).shares
                 else:
                     shares = _of_tables(name).shares(expert[known], judge[known], n_grades)
@@ -244,7 +256,7 @@ def _columns(measure: Measure, compared: GradePairs) -> tuple[IntArray, IntArray
 
 
 def _defined(measure: Measure, *, interval: bool) -> bool:
-    return measure.of_accepts or (measure.numbers if interval else measure.tables) is not None
+    return measure.of_accepts or measure.of_systems or (measure.numbers if interval else measure.tables) is not None
 
 
 def _of_tables(name: str) -> OfTables:
@@ -260,11 +272,13 @@ def cut_fit(name: str) -> CutFit:
     Raises:
         ValueError: It has none, as it is of numbers alone.
     """
-    return _of_tables(name).cuts
+    return "qwk" if OBJECTIVES[name].of_systems else _of_tables(name).cuts
 
 
 def _term(name: str, compared: GradePairs) -> Statistic:
     measure = OBJECTIVES[name]
+    if measure.of_systems:
+        return system_tau_bound(compared)
     expert, judge, n_grades = _columns(measure, compared)
     known = expert != UNLABELLED
     if compared.interval and not measure.of_accepts:

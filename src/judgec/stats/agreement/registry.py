@@ -24,6 +24,7 @@ from judgec.stats.agreement.statistic import (
     spearman_score,
     tau_b_score,
 )
+from judgec.stats.agreement.system_tau import system_tau
 from judgec.stats.agreement.tables import NumberArray, cluster_tables
 
 Make = Callable[[GradePairs], Statistic]
@@ -210,12 +211,27 @@ OF_NUMBERS: Mapping[str, ReportedStatistic] = MappingProxyType(
 )
 """Those of labels on an interval scale besides."""
 
-KNOWN: Mapping[str, ReportedStatistic] = MappingProxyType({**STATISTICS, **OF_NUMBERS})
+OF_SYSTEMS: Mapping[str, ReportedStatistic] = MappingProxyType(
+    {
+        "system_tau": ReportedStatistic(
+            "system tau",
+            system_tau,
+            compares="score",
+            meaning="tau-b of the means of whoever answered: do judge and expert rank the systems alike?",
+            ordinal=True,
+            against_chance=True,
+            objective="system_tau",
+        )
+    }
+)
+"""Those of labels that name the systems that answered besides."""
+
+KNOWN: Mapping[str, ReportedStatistic] = MappingProxyType({**STATISTICS, **OF_NUMBERS, **OF_SYSTEMS})
 
 
-def reported(*, interval: bool) -> tuple[str, ...]:
+def reported(*, interval: bool, systems: bool = False) -> tuple[str, ...]:
     """The names of the statistics of a report."""
-    return tuple(KNOWN if interval else STATISTICS)
+    return (*STATISTICS, *(OF_NUMBERS if interval else ()), *(OF_SYSTEMS if systems else ()))
 
 
 def statistic_of_objective(name: str) -> str:

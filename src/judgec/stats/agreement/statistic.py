@@ -140,6 +140,19 @@ class MomentStatistic:
         return self.shift + mean + self.z * np.sqrt(ratio(spread, np.where(n > 1, n - 1, 0.0)))
 
 
+class Stepwise:
+    """Marks statistics that move in steps, as ranks of a few systems do: a jackknife of them has no standard error."""
+
+    __slots__ = ()
+
+
+def moves_in_steps(statistic: Statistic) -> bool:
+    """True where a term of the statistic does."""
+    if isinstance(statistic, WeightedSum):
+        return any(moves_in_steps(part) for _, part in statistic.parts)
+    return isinstance(statistic, Stepwise)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class WeightedSum:
     """A weighted sum of statistics of the same clusters, for example the difference of two judges.

@@ -1,26 +1,65 @@
 """Compares how a judge ranks systems with how people do: means, their order, and the pairs that each tells apart.
 
-Only queries that every system answered, and that both people and judge graded for every system, count: else a system
-with harder queries would look worse. Intervals are percentiles over resamples of these queries; a rank correlation of
-a few systems moves in steps, for which a jackknife has no standard error.
+Intervals are percentiles over resamples of the queries; a rank correlation of a few systems moves in steps, for which a
+jackknife has no standard error.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+from scipy import stats
 from scipy.stats import rankdata
 
 from judgec.records.estimate import Estimate
-from judgec.records.label import FloatArray, IntArray
+from judgec.records.label import FloatArray, IntArray, TextArray
+from judgec.records.ratings import GradePairs
+from judgec.stats.agreement.system_tau import (
+    LEAST_QUERIES,
+    LEAST_SYSTEMS,
+    ROUNDING,
+    SystemStatistic,
+    system_statistic,
+    tau_b_bounds,
+)
+from judgec.stats.agreement.tables import ratio
+from judgec.stats.intervals.bootstrap import PERCENTILES, interval
 from judgec.stats.intervals.resampling import resample
+from judgec.stats.intervals.significance import holm
 
-LEAST_SYSTEMS = 3  # of two, the order is right or wrong
-LEAST_QUERIES = 3
 HALVES = 200  # random splits of the queries
-ROUNDING = 9  # digits: means that differ by rounding are equal
 TAIL = 0.025  # of a decision at 5 %, and of a 95 % interval
+
+
+@dataclass(frozen=True, slots=True)
+class SystemPair:
+    """Two systems that a judge and people tell apart otherwise, and not by chance.
+
+    Args:
+        a: One.
+        b: The other.
+        judge: Mean score of ``a`` minus that of ``b`` by the judge, in scale units.
+        people: The same by people.
+        p: Of no difference between the two differences, adjusted for all pairs (Holm).
+    """
+
+    a: str
+    b: str
+    judge: Estimate
+    people: Estimate
+    p: float
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> Self:  # Any: of a report, which ``to_json`` wrote
+        """As a report has it."""
+        judge, people = (Estimate(**found[name]) for name in ("judge", "people"))
+        return cls(found["a"], found["b"], judge, people, found["p_holm"])
+
+    def to_json(self) -> dict[str, object]:
+        """An entry of ``differing``."""
+        by = {"judge": self.judge.to_json(), "people": self.people.to_json()}
+        return {"a": self.a, "b": self.b, **by, "p_holm": self.p}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +76,7 @@ class SystemAgreement:
         told: Pairs of systems that people tell apart at 5 %.
         same: Pairs on which judge and people decide the same at 5 %: better, worse, or not to be told.
         opposite: Pairs on which they decide the opposite.
+        differing: Pairs on which they decide otherwise, and whose two differences differ at 5 % over all pairs.
     """
 
     systems: tuple[str, ...]
@@ -47,6 +87,12 @@ class SystemAgreement:
     told: int
     same: int
     opposite: int
+    differing: tuple[SystemPair, ...] = ()
+
+    @property
+    def share_same(self) -> float | None:
+        """Share of the pairs on which judge and people decide the same; None without an order."""
+        return None if self.tau_b.value is None else self.same / self.pairs
 
     @property
     def pairs(self) -> int:
@@ -59,7 +105,8 @@ class SystemAgreement:
         tau_b, spearman = (Estimate(**found[name]) for name in ("tau_b", "spearman"))
         told, same, opposite = found["told_by_people"], found["same_decisions"], found["opposite_decisions"]
         people, systems = found["people_on_halves"], tuple(found["systems"])
-        return cls(systems, found["queries"], tau_b, spearman, people, told, same, opposite)
+        differing = tuple(map(SystemPair.from_json, found.get("differing", ())))  # none where an older version wrote it
+        return cls(systems, found["queries"], tau_b, spearman, people, told, same, opposite, differing)
 
     def to_json(self) -> dict[str, object]:
         """The report's ``systems``."""
@@ -73,11 +120,20 @@ class SystemAgreement:
             "told_by_people": self.told,
             "same_decisions": self.same,
             "opposite_decisions": self.opposite,
+            "share_same": self.share_same,
+            "differing": [one.to_json() for one in self.differing],
         }
 
 
+def systems_of(ratings: GradePairs) -> SystemAgreement | None:
+    """The order of systems by a judge beside that by people; None where nobody says who answered."""
+    if ratings.system is None:
+        return None
+    return system_agreement(ratings.system, ratings.cluster, ratings.given, ratings.score)
+
+
 def system_agreement(
-    systems: Sequence[str | None],
+    systems: TextArray | Sequence[str | None],
     queries: IntArray,
     people: FloatArray,
     judge: FloatArray,
@@ -96,89 +152,70 @@ def system_agreement(
         seed: Of resamples and halves.
 
     Returns:
-        None below three systems or three queries that all of them answered.
+        None where nobody says who answered. Below three systems or three queries that all of them answered nothing is
+        defined, and its note says so.
 
     Source: Kendall (1938), Biometrika 30, tau-b as in Kendall (1945), Biometrika 33; Voorhees (2000), Information
         Processing and Management 36(5), for the order of systems as what judgments are for.
     """
-    names = tuple(sorted({name for name in systems if name}))
-    if len(names) < LEAST_SYSTEMS:
+    found = system_statistic(systems, queries, people, judge)
+    if not found.systems:
         return None
-    by_people, by_judge = _means(systems, names, queries, people, judge)
+    names, counted = found.systems, found.items > 0
+    by_people, by_judge = found.people[counted], found.low[counted]
+    if note := found.why_undefined:
+        nothing = Estimate(value=None, note=note, n=len(names), n_clusters=len(by_people))
+        if len(names) < LEAST_SYSTEMS or len(by_people) < LEAST_QUERIES:
+            return SystemAgreement(names, len(by_people), nothing, nothing, None, 0, 0, 0)
     n = len(by_people)
-    if n < LEAST_QUERIES:
-        return None
-    weights = resample(n, resamples, seed) / n
-    everywhere = np.full((1, n), 1.0 / n)
     left, right = np.triu_indices(len(names), 1)
+    weights = resample(n, resamples, seed) / n
 
-    def decided(by: FloatArray) -> IntArray:
-        drawn = weights @ (by[:, left] - by[:, right])
-        low, high = np.quantile(drawn, [TAIL, 1 - TAIL], axis=0)
-        return np.asarray((low > 0).astype(np.int64) - (high < 0).astype(np.int64))
+    def apart(by: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Difference of each pair with its interval, each of shape (n_pairs,)."""
+        each = by[:, left] - by[:, right]
+        low, high = np.quantile(weights @ each, [TAIL, 1 - TAIL], axis=0)
+        return each.mean(axis=0), low, high
 
-    ours, theirs = decided(by_judge), decided(by_people)
+    ours, theirs = apart(by_judge), apart(by_people)
+    our, their = ((low > 0).astype(np.int64) - (high < 0) for _, low, high in (ours, theirs))
+    surplus = (by_judge - by_people)[:, left] - (by_judge - by_people)[:, right]
+    error = surplus.std(axis=0, ddof=1) / np.sqrt(n)
+    t = ratio(surplus.mean(axis=0), np.where(error > 10.0**-ROUNDING, error, 0.0))
+    p = holm(2 * stats.t.sf(np.abs(t), n - 1))
 
-    def of(statistic: Callable[[FloatArray, FloatArray], FloatArray]) -> Estimate:
-        (point,) = statistic(everywhere @ by_people, everywhere @ by_judge).tolist()
-        drawn = statistic(weights @ by_people, weights @ by_judge)
-        known = drawn[~np.isnan(drawn)]
-        low, high = np.quantile(known, [TAIL, 1 - TAIL]).tolist() if len(known) else (None, None)
-        equal = np.isnan(point)
-        return Estimate(
-            value=None if equal else point,
-            low=low,
-            high=high,
-            note="all systems have the same mean" if equal else "",
-            n=len(names),
-            n_clusters=n,
-            method="percentiles of resampled queries",
-            seed=seed,
-        )
+    def of(one: SystemStatistic) -> Estimate:
+        made = interval(one, resamples=resamples, seed=seed)
+        return (replace(made, note=note) if made.value is None else made).estimate(len(names))
 
+    def shown(by: tuple[FloatArray, FloatArray, FloatArray], pair: int) -> Estimate:
+        value, low, high = (float(one[pair]) for one in by)
+        return Estimate(value=value, low=low, high=high, n_clusters=n, method=PERCENTILES, seed=seed)
+
+    differing = [
+        pair for pair in np.argsort(p, kind="stable").tolist() if p[pair] < 2 * TAIL and our[pair] != their[pair]
+    ]
     return SystemAgreement(
         systems=names,
         n_queries=n,
-        tau_b=of(_tau_b),
-        spearman=of(_spearman),
+        tau_b=of(found),
+        spearman=of(replace(found, formula=_spearman)),
         people=_on_halves(by_people, seed),
-        told=int((theirs != 0).sum()),
-        same=int((ours == theirs).sum()),
-        opposite=int((ours * theirs < 0).sum()),
+        told=int((their != 0).sum()),
+        same=int((our == their).sum()),
+        opposite=int((our * their < 0).sum()),
+        differing=tuple(
+            SystemPair(names[left[i]], names[right[i]], shown(ours, i), shown(theirs, i), float(p[i]))
+            for i in differing
+        ),
     )
 
 
-def _means(
-    systems: Sequence[str | None], names: Sequence[str], queries: IntArray, people: FloatArray, judge: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Means by people and by the judge, shape (n_queries, n_systems), of the queries that have both of every system."""
-    both = ~np.isnan(people) & ~np.isnan(judge)
-    rows = [i for i, name in enumerate(systems) if name and both[i]]
-    code = {name: place for place, name in enumerate(names)}
-    _, query = np.unique(queries[rows], return_inverse=True)
-    cell = query * len(names) + np.array([code[str(systems[i])] for i in rows], dtype=np.int64)
-    cells = (int(query.max(initial=-1)) + 1) * len(names)
-    count = np.bincount(cell, minlength=cells).reshape(-1, len(names))
-    common = (count > 0).all(axis=1)
-    totals = (np.bincount(cell, given[rows], minlength=cells).reshape(-1, len(names)) for given in (people, judge))
-    by_people, by_judge = (total[common] / count[common] for total in totals)
-    return by_people, by_judge
-
-
-def _tau_b(one: FloatArray, other: FloatArray) -> FloatArray:
-    """Tau-b of each row of means, shape (n_rows,); NaN where all of one side are equal."""
-    left, right = np.triu_indices(one.shape[1], 1)
-    a, b = (np.sign(np.round(by[:, left] - by[:, right], ROUNDING)) for by in (one, other))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray((a * b).sum(axis=1) / np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1)))
-
-
-def _spearman(one: FloatArray, other: FloatArray) -> FloatArray:
-    """Spearman's rho of each row of means, shape (n_rows,); NaN where all of one side are equal."""
-    a, b = (rankdata(np.round(by, ROUNDING), axis=1) for by in (one, other))
+def _spearman(people: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:  # noqa: ARG001 - one signature
+    """Spearman's rho of each row of means, shape (B,), all scored; NaN where all of one side are equal."""
+    a, b = (rankdata(np.round(by, ROUNDING), axis=1) for by in (people, low))
     a, b = a - a.mean(axis=1, keepdims=True), b - b.mean(axis=1, keepdims=True)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray((a * b).sum(axis=1) / np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1)))
+    return ratio((a * b).sum(axis=1), np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1)))
 
 
 def _on_halves(by: FloatArray, seed: int) -> float | None:
@@ -188,5 +225,6 @@ def _on_halves(by: FloatArray, seed: int) -> float | None:
         row[rng.permutation(n)[: n // 2]] = 1.0
     rest = 1.0 - halves
     first, second = halves / halves.sum(axis=1, keepdims=True), rest / rest.sum(axis=1, keepdims=True)
-    found = _tau_b(first @ by, second @ by)
+    one, other = first @ by, second @ by
+    found = tau_b_bounds(one, other, other)
     return None if np.isnan(found).all() else float(np.nanmean(found))

@@ -4,7 +4,8 @@ Both are value -+ q * se. The standard error is the delete-one-cluster jackknife
 the quantile of the studentized statistic, abs(t), over resamples of the clusters (symmetric bootstrap-t);
 from there on it is Student's t quantile with (clusters - 1) degrees of freedom, which by then is the same.
 A statistic with limits is taken to the Fisher-z scale first (atanh of it, stretched to -1..1), so that the
-interval stays within them. Levels beyond what the resamples can show continue along Student's t.
+interval stays within them. Levels beyond what the resamples can show continue along Student's t. A statistic that
+moves in steps has percentiles of the resamples in place of all this, and always its own value between them.
 """
 
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from scipy import stats
 
 from judgec.records.estimate import Estimate
 from judgec.records.label import FloatArray
-from judgec.stats.agreement.statistic import Statistic, WeightedSum
+from judgec.stats.agreement.statistic import Statistic, WeightedSum, moves_in_steps
 from judgec.stats.intervals.resampling import jackknife_se, resample_present
 
 STUDENTIZED_BELOW = 40  # clusters; measured: from here on Student's t covers as well, at no cost
@@ -22,6 +23,7 @@ MIN_CLUSTERS = 3  # two leave one degree of freedom: such an interval is the who
 MIN_RESAMPLES = 40
 MIN_TAIL = 20  # resamples beyond a quantile for it to be read off them
 MAX_UNDEFINED = 0.1  # share of resamples without a value above which an interval would be a guess
+PERCENTILES = "percentiles of resampled queries"
 NO_SPREAD = 1e-12  # a standard error below it is rounding
 NEXT_TO_NONE = 0.05  # of the resamples' median standard error: what they hold has hardly anything that differs
 
@@ -155,6 +157,8 @@ def _interval(statistic: Statistic, level: float, resamples: int, seed: int, *, 
         return replace(none, value=None, note=note)
     if n_clusters < MIN_CLUSTERS:
         return replace(none, note=f"no interval: {n_clusters} clusters, at least {MIN_CLUSTERS} are needed")
+    if moves_in_steps(statistic):
+        return _by_percentiles(none, statistic, value, paired=paired)
     se = float(jackknife_se(statistic, present[None].astype(np.float64))[0])
     if np.isnan(se):
         return replace(none, note="no interval: without one of the clusters the value is undefined")
@@ -168,6 +172,33 @@ def _interval(statistic: Statistic, level: float, resamples: int, seed: int, *, 
     low, high = (_shrink(float(end), statistic.bounds) for end in (middle - reach, middle + reach))
     p = pivot.p(abs(value) / se) if paired else None
     return replace(none, low=low, high=high, p=p, se=se, method=pivot.method)
+
+
+def _by_percentiles(none: Interval, statistic: Statistic, value: float, *, paired: bool) -> Interval:
+    drawn = statistic.under(resample_present(statistic, none.resamples, none.seed))
+    known = drawn[~np.isnan(drawn)]
+    if len(known) < (1 - MAX_UNDEFINED) * len(drawn):
+        return replace(
+            none, note=f"no interval: undefined in {100 * (1 - len(known) / len(drawn)):.0f} % of the resamples"
+        )
+    se = float(np.std(known, ddof=1))
+    if se <= NO_SPREAD:
+        return _without_spread(none, value, paired=paired)
+    alpha = 1 - none.level
+    shown = max(alpha, 2 * MIN_TAIL / (len(known) + 1))
+    further = float(stats.t.isf(alpha / 2, none.n_clusters - 1) / stats.t.isf(shown / 2, none.n_clusters - 1))
+    low, high = (value + further * (end - value) for end in np.quantile(known, [shown / 2, 1 - shown / 2]).tolist())
+    least, most = statistic.bounds or (-np.inf, np.inf)
+    return replace(
+        none,
+        low=max(least, min(low, value)),
+        high=min(most, max(high, value)),
+        p=min(1.0, 2 * (1 + min(int((known <= 0).sum()), int((known >= 0).sum()))) / (len(known) + 1))
+        if paired
+        else None,
+        se=se,
+        method=PERCENTILES,
+    )
 
 
 def _without_spread(none: Interval, value: float, *, paired: bool) -> Interval:

@@ -2,10 +2,8 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from judgec.stats.agreement.statistic import Statistic, WeightedSum
-from judgec.stats.intervals.resampling import jackknife_se
+from judgec.stats.intervals.resampling import standard_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +26,7 @@ class PairedGain:
 
 
 def paired_gain(challenger: Statistic, incumbent: Statistic) -> PairedGain:
-    """The challenger's statistic minus the incumbent's, with the delete-one-query jackknife's standard error.
+    """The challenger's statistic minus the incumbent's, with its standard error over queries.
 
     Args:
         challenger: Of the same items and queries as ``incumbent``.
@@ -38,12 +36,3 @@ def paired_gain(challenger: Statistic, incumbent: Statistic) -> PairedGain:
     """
     gain = WeightedSum(((1.0, challenger), (-1.0, incumbent)))
     return PairedGain(gain.point(), standard_error(gain))
-
-
-def standard_error(statistic: Statistic) -> float | None:
-    """The delete-one-query jackknife's; None where ``PairedGain.error`` is undefined."""
-    present = statistic.items > 0
-    if present.sum() < 2:
-        return None
-    error = float(jackknife_se(statistic, present[None].astype(np.float64))[0])
-    return None if np.isnan(error) else error

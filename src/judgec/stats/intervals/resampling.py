@@ -6,7 +6,9 @@ import numpy as np
 
 from judgec.records.label import FloatArray
 from judgec.stats.agreement.pair_statistic import MAX_CELLS
-from judgec.stats.agreement.statistic import Statistic, TableStatistic
+from judgec.stats.agreement.statistic import Statistic, TableStatistic, moves_in_steps
+
+RESAMPLES = 1000  # of the standard error of a statistic that moves in steps
 
 
 @lru_cache(maxsize=4)
@@ -59,6 +61,22 @@ def bootstrap(statistic: Statistic, *, resamples: int = 2000, seed: int = 0) -> 
         drawn = np.random.default_rng(seed).multinomial(n, table.ravel() / n, size=resamples)
         return statistic.formula(drawn.reshape(resamples, *table.shape).astype(np.float64))
     return statistic.under(resample_present(statistic, resamples, seed))
+
+
+def standard_error(statistic: Statistic) -> float | None:
+    """The delete-one-cluster jackknife's; of a statistic that moves in steps the spread of its resamples.
+
+    Returns:
+        None below two clusters, or where the statistic is undefined without one of them.
+    """
+    present = statistic.items > 0
+    if present.sum() < 2:
+        return None
+    if moves_in_steps(statistic):
+        error = float(np.std(statistic.under(resample_present(statistic, RESAMPLES, 0)), ddof=1))
+    else:
+        error = float(jackknife_se(statistic, present[None].astype(np.float64))[0])
+    return None if np.isnan(error) else error
 
 
 def jackknife_se(statistic: Statistic, weights: FloatArray) -> FloatArray:
