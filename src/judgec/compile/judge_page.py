@@ -40,9 +40,10 @@ from judgec.report.page.page import judge_page as rendered
 from judgec.report.page.prompt import prompt_lines
 from judgec.report.page.verdict import JudgeVerdict, beside_experts, headline, judge_verdict
 from judgec.report.page.worst import browsed_items, worst_disagreements
-from judgec.report.render import systems_sentence
+from judgec.report.systems_table import systems_lines
 from judgec.stats.agreement.ceiling import expert_panel, judge_panel
 from judgec.stats.agreement.measure import Resampling
+from judgec.stats.agreement.systems import SystemAgreement
 
 MOST_REASONS = 5  # why items are unscored
 KINDS = {
@@ -126,6 +127,7 @@ def page_of(compiled: Compiled, settings: CompileSettings, card: ProgramCard) ->
             next=_next(compiled, card),
             items=items_of(compiled),
             modes=found_modes(compiled),
+            systems=compiled.systems,
             tree=_picture(compiled, card),
         )
     )
@@ -162,17 +164,21 @@ def _by_item(compiled: Compiled) -> dict[str, list[Label]]:
     return found
 
 
-def put_audits(home: Path, card: ProgramCard, found: Sequence[Finding]) -> None:
+def put_audits(
+    home: Path, card: ProgramCard, found: Sequence[Finding], systems: Mapping[str, object] | None = None
+) -> None:
     """Put the audits of a version into its page; a version without a page (an older one) is left alone.
 
     Args:
         home: The folder that holds ``programs/``.
         card: Of the version.
         found: All of its audits.
+        systems: How it ranked whoever answered, as the card has it.
     """
     path = programs.page_path(home, card)
+    ranked = None if systems is None else SystemAgreement.from_json(systems)
     if path.exists():
-        write_whole(path, with_audits(path.read_text(encoding="utf-8"), found, f"{card.name}@{card.version}"))
+        write_whole(path, with_audits(path.read_text(encoding="utf-8"), found, f"{card.name}@{card.version}", ranked))
 
 
 def _facts(compiled: Compiled, card: ProgramCard) -> list[str]:
@@ -188,9 +194,7 @@ def _facts(compiled: Compiled, card: ProgramCard) -> list[str]:
             facts.append(f"The smallest difference that this test set would have shown with 80 % power: {smallest}.")
         sentence = compiled.detectable_difference.sentence
         facts.append(f"{sentence[0].upper()}{sentence[1:]}.")
-    if compiled.systems is not None:
-        said = systems_sentence(compiled.systems)
-        facts.append(f"{said[0].upper()}{said[1:]}.")
+    facts += [f"{said[0].upper()}{said[1:]}." for said in systems_lines(compiled.systems)]
     match compiled.combined:
         case PanelFound() as panel:
             facts.append(_panel_fact(panel))

@@ -77,6 +77,7 @@ class AuditReport(BaseModel):
         queries: Queries that they belong to.
         source: Where the items came from.
         seed: What chose items and edits.
+        systems: How it ranks whoever answered, beside people; None where nobody names them, or nobody looked.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -88,6 +89,7 @@ class AuditReport(BaseModel):
     queries: int
     source: str = ""
     seed: int = 0
+    systems: Mapping[str, object] | None = None
 
     @property
     def status(self) -> Status:
@@ -111,7 +113,7 @@ class AuditReport(BaseModel):
         """This report with the findings of another run put over it; audits that were not run again stay."""
         again = {finding.audit: finding for finding in new.findings}
         kept = tuple(again.pop(finding.audit, finding) for finding in self.findings)
-        return new.model_copy(update={"findings": (*kept, *again.values())})
+        return new.model_copy(update={"findings": (*kept, *again.values()), "systems": new.systems or self.systems})
 
     def to_json(self) -> dict[str, object]:
         """The part ``audits`` of reports."""
@@ -123,4 +125,5 @@ class AuditReport(BaseModel):
             "items": self.items,
             "queries": self.queries,
             "audits": {finding.audit: finding.to_json() for finding in self.findings},
+            **({} if self.systems is None else {"systems": dict(self.systems)}),
         }

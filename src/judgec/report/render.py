@@ -10,7 +10,6 @@ from judgec.report.columns import TableColumns
 from judgec.report.numbers import NAMES, UNKNOWN, number, p_value, show, statistic_name
 from judgec.report.screen import TextTable
 from judgec.stats.agreement.measure import NOT_BINARY
-from judgec.stats.agreement.systems import SystemAgreement
 
 BRIEF = ("tau_b", "auc", "exact", "accept_agreement", "kappa", "qwk")  # what fits beside a headline on a terminal
 
@@ -80,18 +79,8 @@ def notes(judges: Mapping[str, Agreement]) -> list[str]:
     missing: dict[tuple[str, str], list[str]] = {}
     for judge, agreement in judges.items():
         for name, estimate in agreement.estimates.items():
-            if estimate.value is None and estimate.note not in {"", NOT_BINARY}:  # of graded labels nobody expects it
+            if (
+                estimate.value is None and name != "system_tau" and estimate.note not in {"", NOT_BINARY}
+            ):  # of graded labels nobody expects it
                 missing.setdefault((judge.replace("_", " "), estimate.note), []).append(NAMES.get(name, name))
     return [f"{judge}: no {', '.join(names)}: {note}" for (judge, note), names in missing.items()]
-
-
-def systems_sentence(found: SystemAgreement) -> str:
-    """Whether a judge ranks systems as people do, in words."""
-    if found.tau_b.value is None:
-        return f"the order of {len(found.systems)} systems cannot be compared: {found.tau_b.note}"
-    beside = "" if found.people is None else f", people's own order on two halves of them {number(found.people)}"
-    return (
-        f"it ranks {len(found.systems)} systems as people do with tau-b {show(found.tau_b)} (on {found.n_queries} "
-        f"queries that all of them answered{beside}); at 5 % it decides {found.same} of {found.pairs} pairs of systems "
-        f"as people do and {found.opposite} the other way round"
-    )

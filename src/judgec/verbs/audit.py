@@ -31,6 +31,8 @@ from judgec.records.tasks.registry import TASKS, require_better_above
 from judgec.report.numbers import percent, show
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
+from judgec.report.systems_table import pairs_tables, systems_lines
+from judgec.stats.agreement.systems import SystemAgreement
 from judgec.stats.intervals.gate import GateVerdict, announced, worst
 from judgec.table import seal
 from judgec.trust.audits import drift
@@ -157,15 +159,17 @@ def _audited(options: AuditOptions, judge: GivenJudge, watch: Watch) -> JudgeAud
         everything = replace(subject(session.ask), items=found.items, experts=found.experts)
         sample = _sample(everything, options.items)
 
-        def audited(ask: Ask) -> tuple[Finding, ...]:
+        def audited(ask: Ask) -> tuple[tuple[Finding, ...], SystemAgreement | None]:
             whole = replace(subject(ask), items=everything.items, experts=everything.experts)
-            return run_audits(
+            found = run_audits(
                 _sample(whole, options.items), whole, options.only, lambda name: watch.stage("audit", name)
             )
+            judged = any(audit.needs_labels for audit in audits_named(options.only).values())
+            return found, whole.systems if judged else None  # of verdicts that are there
 
         if options.batch:  # what an audit asks may follow from the verdicts on the items as they are
             session.together(lambda ask: replace(subject(ask), items=sample.items, experts=sample.experts).base)
-        findings = session.together(audited)
+        findings, systems = session.together(audited)
         spent = session.spent
         made = AuditReport(
             findings=findings,
@@ -175,11 +179,13 @@ def _audited(options: AuditOptions, judge: GivenJudge, watch: Watch) -> JudgeAud
             queries=len({item.query_id for item in sample.items}),
             source=found.source,
             seed=options.seed,
+            systems=None if systems is None else systems.to_json(),
         )
         card, run = judge.program.card, None
         if judge.saved:
             card = programs.record_audit(judge.home, judge.name, made)
-            put_audits(judge.home, card, made.findings if card.audit is None else card.audit.findings)
+            found_of = card.audit or made
+            put_audits(judge.home, card, found_of.findings, found_of.systems)
             watch.stage("track", store.shown)
             run = tracker.log_audit(_run_of(card, made, judge.home, started)).run_id
     report: dict[str, object] = {
@@ -332,12 +338,14 @@ def _sample(everything: AuditSubject, n: int) -> AuditSubject:
 def _run_of(card: ProgramCard, found: AuditReport, home: Path, started: float) -> AuditRun:
     version = f"{card.version:04d}"
     folder = home / "programs" / card.name / version
+    systems = None if found.systems is None else SystemAgreement.from_json(found.systems)
     outcome = {f"audit.{finding.audit}": finding.status for finding in found.findings}
     return AuditRun(
         name=f"audit of {card.name} {version}",
         params={"program": card.name, "version": version, "lm": found.lm, "items": found.items, "seed": found.seed},
         metrics={f"audit.{finding.audit}": finding.effect for finding in found.findings}
-        | {f"audit.{finding.audit}.bound": finding.bound for finding in found.findings},
+        | {f"audit.{finding.audit}.bound": finding.bound for finding in found.findings}
+        | ({} if systems is None else {"audit.system_tau": systems.tau_b, "audit.system_spearman": systems.spearman}),
         artifacts={path.name: path for path in (folder / "card.json", programs.page_path(home, card)) if path.exists()},
         tags={"judgec.judge": f"{card.name}@{card.version}", "audit": found.status, **outcome},
         started=started,
@@ -376,6 +384,7 @@ def audit_report(found: JudgeAudit, options: AuditOptions) -> Report:
 def _of_audit(found: JudgeAudit, audit: AuditReport) -> Report:
     title = f"Audit of {found.judge} on {audit.items} items of {audit.queries} queries, 95 % intervals"
     heads = ("", "audit", "what was seen")
+    systems = None if audit.systems is None else SystemAgreement.from_json(audit.systems)
     skipped = [one.audit for one in audit.findings if one.status == "skipped"]
     rows = [
         (one.status, one.audit, one.sentence.split(": ")[0].removesuffix("."))
@@ -386,8 +395,14 @@ def _of_audit(found: JudgeAudit, audit: AuditReport) -> Report:
     return Report(
         verdict=[audit.summary],
         tables=[TextTable(title, heads, [*rows, *([("skipped", ", ".join(skipped), "")] if skipped else [])])],
-        full=[TextTable(title, heads, [(one.status, one.audit, one.sentence) for one in audit.findings])],
-        lines=[f"{found.report['lm_calls']} LM calls, {found.report['journaled']} from the journal"],
+        full=[
+            TextTable(title, heads, [(one.status, one.audit, one.sentence) for one in audit.findings]),
+            *pairs_tables({} if systems is None else {found.judge: systems}),
+        ],
+        lines=[
+            *systems_lines(systems),
+            f"{found.report['lm_calls']} LM calls, {found.report['journaled']} from the journal",
+        ],
         notes=notes if isinstance(notes, list) else [],
         more="bounds, how many items would settle it, why some were skipped",
         next=[f"{judgec_here()} ui", f"{judgec_here()} audit --judge NAME --anchor FILE  (keeps watch over drift)"],

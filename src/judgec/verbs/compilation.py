@@ -33,10 +33,11 @@ from judgec.records.label import LabelSet
 from judgec.report.modes_table import mode_table
 from judgec.report.numbers import dollars, objective_name, show, statistic_name
 from judgec.report.page.notebook import notebook_part
-from judgec.report.render import agreement_table, beside_table, comparison_table, notes, systems_sentence
+from judgec.report.render import agreement_table, beside_table, comparison_table, notes
 from judgec.report.replacement_table import ASPECTS, ASPECTS_TITLE, outcome_sentences
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
+from judgec.report.systems_table import pairs_tables, systems_lines
 from judgec.report.words import TEST_USE
 from judgec.stats.agreement.objective import statistics_of
 from judgec.table import seal
@@ -362,6 +363,7 @@ def compiled_report(found: Compilation, options: CompileJudgeOptions) -> Report:
         of_parts.append(TextTable(ASPECTS_TITLE, *ASPECTS.screen(list(replaces.aspects.items()))))
     if modes is not None:
         of_parts.append(mode_table(modes))
+    ranks = {} if compiled.systems is None else {f"{card.name}@{card.version}": compiled.systems}
     more = "" if card.promoted else compiled.detectable_difference.sentence
     enough = (more, compiled.interval_width(card.objective).sentence)
     endpoint = () if options.api_base is None else ("--api-base", options.api_base)
@@ -370,11 +372,11 @@ def compiled_report(found: Compilation, options: CompileJudgeOptions) -> Report:
     return Report(
         verdict=[*([] if compiled.as_it_is is None else [compiled.as_it_is.sentence]), found.verdict],
         tables=[short_table(found), *asked, *of_parts],
-        full=[*_every_table(found), *asked_in_full, *of_parts],
+        full=[*_every_table(found), *asked_in_full, *of_parts, *pairs_tables(ranks)],
         lines=[
             *(() if replaces is None or replaces.omega is None else outcome_sentences(replaces)),
             *filter(None, enough),
-            *([] if compiled.systems is None else [systems_sentence(compiled.systems)]),
+            *systems_lines(compiled.systems),
             *short,
             f"{card.cost.lm_calls} LM calls, {dollars(card.cost.usd)}, {card.cost.seconds:.0f} s",
         ],

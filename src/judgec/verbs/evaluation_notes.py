@@ -6,7 +6,7 @@ from dataclasses import replace
 from judgec.raters.programs import Program
 from judgec.records.tasks.registry import compares
 from judgec.records.tasks.spec import PEERS
-from judgec.report.render import systems_sentence
+from judgec.report.systems_table import systems_lines
 from judgec.stats.agreement.systems import SystemAgreement
 from judgec.tournament.adaptive import Proposal
 from judgec.tournament.files.entries import Entries
@@ -130,6 +130,6 @@ def ranked_notes(judges: Sequence[Program]) -> tuple[str, ...]:
     for program in judges:
         found = program.report.get("systems")
         if isinstance(found, dict):
-            said = systems_sentence(SystemAgreement.from_json(found))
-            notes.append(f"{program.card.name}@{program.card.version}, on its own test items: {said}.")
+            said = systems_lines(SystemAgreement.from_json(found))
+            notes += [f"{program.card.name}@{program.card.version}, on its own test items: {one}." for one in said]
     return tuple(notes)

@@ -19,11 +19,12 @@ from judgec.records.alternative_annotator import AltTest
 from judgec.records.judgment import Judgments
 from judgec.records.label import Experts, LabelSet
 from judgec.records.mode_agreement import ModesAgreement
-from judgec.records.ratings import pair
+from judgec.records.ratings import GradePairs, pair
 from judgec.records.tasks.registry import finds_modes
 from judgec.stats.agreement.cut_off import CutOff, best_cut_off
 from judgec.stats.agreement.measure import Resampling, measure, with_aspects
 from judgec.stats.agreement.modes import measure_modes
+from judgec.stats.agreement.systems import SystemAgreement, systems_of
 from judgec.verbs.frames import table_source
 from judgec.verbs.labels import read_labels
 from judgec.verbs.options.agreement import AgreementOptions
@@ -47,6 +48,7 @@ class RecordedAgreement:
         notes: What reading assumed, left out or counted.
         modes: How well each finds each failure mode; empty where the labels are of none.
         cut_offs: Of judges whose numbers are a score, the cut-off that fits accept and reject best.
+        systems: How each ranks whoever answered; empty where nobody names them.
     """
 
     agreements: Mapping[str, Agreement]
@@ -55,6 +57,7 @@ class RecordedAgreement:
     notes: tuple[str, ...]
     modes: Mapping[str, ModesAgreement] = field(default_factory=dict)
     cut_offs: Mapping[str, CutOff] = field(default_factory=dict)
+    systems: Mapping[str, SystemAgreement] = field(default_factory=dict)
 
 
 def recorded_agreement(options: AgreementOptions) -> RecordedAgreement:
@@ -93,6 +96,11 @@ def recorded_agreement(options: AgreementOptions) -> RecordedAgreement:
     scores = [NO_GRADES.format(judge=name, range=recorded.scores[name]) for name in why]
     tests = {name: _alt_test(labels, experts, one, options.epsilon) for name, one in said.items() if name not in why}
     cuts = {name: _cut_off(labels, experts, said[name], recorded.scores[name]) for name in why}
+    ranks = (
+        {}
+        if labels.scale.level == "nominal"
+        else {name: systems_of(_beside(labels, experts, one)) for name, one in said.items()}
+    )
     return RecordedAgreement(
         {name: _measured(labels, experts, one, why.get(name, "")) for name, one in said.items()},
         {name: found for name, found in tests.items() if found is not None},
@@ -100,12 +108,17 @@ def recorded_agreement(options: AgreementOptions) -> RecordedAgreement:
         (*left_out(labels.notes), *recorded.notes, *scores, *_failed(recorded, said)),
         {name: _modes(labels, experts, one) for name, one in said.items()} if finds_modes(labels.task) else {},
         {name: cut for name, cut in cuts.items() if cut is not None},
+        {name: one for name, one in ranks.items() if one is not None},
     )
+
+
+def _beside(labels: LabelSet, experts: Experts, said: Judgments) -> GradePairs:
+    return pair(experts, said, labels.scale, accept_only=labels.accept_only)
 
 
 def _cut_off(labels: LabelSet, experts: Experts, said: Judgments, of: Range) -> CutOff | None:
     """The best cut-off of a score, in its own numbers."""
-    cut = best_cut_off(pair(experts, said, labels.scale, accept_only=labels.accept_only))
+    cut = best_cut_off(_beside(labels, experts, said))
     if cut is None:
         return None
     low, high = labels.scale.values[0], labels.scale.values[-1]

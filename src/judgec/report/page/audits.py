@@ -7,8 +7,10 @@ from markupsafe import Markup
 
 from judgec.records.audit import Finding
 from judgec.report.columns import Column, TableColumns
-from judgec.report.kit import marked, render, shown
+from judgec.report.kit import marked, render, shown, table
 from judgec.report.numbers import short, show
+from judgec.report.systems_table import PAIRS, PAIRS_TITLE, systems_lines
+from judgec.stats.agreement.systems import SystemAgreement
 
 BEGIN, END = "<!--audits-->", "<!--/audits-->"  # no user's text can say so: it is escaped
 BETWEEN = re.compile(f"{BEGIN}.*?{END}", re.DOTALL)
@@ -28,17 +30,20 @@ COLUMNS: TableColumns[Finding] = TableColumns(
 )
 
 
-def audits_section(found: Sequence[Finding], judge: str) -> Markup:
+def audits_section(found: Sequence[Finding], judge: str, systems: SystemAgreement | None = None) -> Markup:
     """The section between its marks; without an audit it names the command that makes them.
 
     Args:
         found: The audits.
         judge: ``name@version``.
+        systems: How it ranked whoever answered, beside people.
     """
     head, rows = COLUMNS.page(found)
-    return render("audits.html", {"head": head, "rows": rows, "judge": judge})
+    pairs = [table(*PAIRS.page(systems.differing), label=PAIRS_TITLE)] if systems and systems.differing else []
+    said = [f"On the labelled items {one}." for one in systems_lines(systems)]
+    return render("audits.html", {"head": head, "rows": rows, "judge": judge, "said": said, "pairs": pairs})
 
 
-def with_audits(page: str, found: Sequence[Finding], judge: str) -> str:
+def with_audits(page: str, found: Sequence[Finding], judge: str, systems: SystemAgreement | None = None) -> str:
     """A judge's page with these audits in place of those it had; a page without the marks stays as it is."""
-    return BETWEEN.sub(lambda _: audits_section(found, judge), page, count=1)
+    return BETWEEN.sub(lambda _: audits_section(found, judge, systems), page, count=1)

@@ -44,8 +44,10 @@ from judgec.report.replacement_table import ASPECTS as BY_ASPECT
 from judgec.report.replacement_table import ASPECTS_TITLE, outcome_sentences
 from judgec.report.replacement_table import COLUMNS as CONTESTS
 from judgec.report.replacement_table import TITLE as REPLACES
+from judgec.report.systems_table import PAIRS, PAIRS_TITLE
 from judgec.report.words import CONSTRUCTED, JUDGES
 from judgec.stats.agreement.registry import KNOWN
+from judgec.stats.agreement.systems import SystemAgreement
 
 WIDTH, HEIGHT = 640, 340
 NAMED = 24  # most letters of a name on the drawing
@@ -184,6 +186,7 @@ class JudgePage:
         costs: What each recorded judge costs and is worth.
         sizes: What panels of so many judges cost and are worth.
         alt_test: Whether it may replace an annotator, or None where there is one only.
+        systems: How it ranks whoever answered beside people, or None where nobody names them.
         items: The test items, with what was said of them.
         modes: How experts and judge agree on failure modes.
         tree: The judge as a picture.
@@ -205,6 +208,7 @@ class JudgePage:
     next: Sequence[str] = ()
     audits: Sequence[Finding] = field(default_factory=tuple)
     alt_test: AltTest | None = None
+    systems: SystemAgreement | None = None
     items: Sequence[BrowsedItem] = ()
     costs: Sequence[JudgeCost] = ()
     sizes: Sequence[JudgeCost] = ()
@@ -259,6 +263,7 @@ def _judges(page: JudgePage) -> dict[str, object]:
         "aspects": _aspects(page),
         "modes": _modes(page.modes),
         "replaces": _replaces(page.alt_test),
+        "pairs": _pairs(page.systems),
         "priced": [
             (title, table(*COSTS.page(rows), label=title), cost_chart(drawn), said)
             for title, rows, drawn, said in (
@@ -277,6 +282,11 @@ def _replaces(found: AltTest | None) -> dict[str, object] | None:
     made = table(*CONTESTS.page(found.contests), label=REPLACES) if found.contests else None
     each = table(*BY_ASPECT.page(list(found.aspects.items())), label=ASPECTS_TITLE) if found.aspects else None
     return {"title": REPLACES, "sentences": outcome_sentences(found), "table": made, "aspects": each}
+
+
+def _pairs(found: SystemAgreement | None) -> tuple[str, Markup] | None:
+    """The pairs of systems on which judge and people differ beyond noise; nothing where there are none."""
+    return (PAIRS_TITLE, table(*PAIRS.page(found.differing), label=PAIRS_TITLE)) if found and found.differing else None
 
 
 def _table(page: JudgePage, columns: Sequence[AgreementColumn], kind: str, label: str) -> Markup:

@@ -15,8 +15,9 @@ from judgec.raters.prompt import verdicts
 from judgec.raters.signatures import CONFIDENCE, REASONS
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import Experts, FloatArray, IntArray, Item
-from judgec.records.ratings import people_mean
+from judgec.records.ratings import pair, people_mean
 from judgec.records.scale import ACCEPT_SCALE, Scale
+from judgec.stats.agreement.systems import SystemAgreement, systems_of
 from judgec.trust.audits.effect import codes_of
 
 GRADED = ("answer", "document")  # the inputs that are graded, of a subject whose task nobody named
@@ -76,6 +77,13 @@ class AuditSubject:
     def beside_experts(self) -> Judgments:
         """Verdicts on the items as they are, none by a judge that has learned from the item."""
         return self.base if self.unlearned is None else self.unlearned(self.items)
+
+    @cached_property
+    def systems(self) -> SystemAgreement | None:
+        """How the judge ranks whoever answered, beside the experts; None where nobody names them."""
+        if self.experts is None or self.scale.level == "nominal":
+            return None
+        return systems_of(pair(self.experts, self.beside_experts, self.scale, accept_only=False))
 
     @cached_property
     def cluster(self) -> IntArray:

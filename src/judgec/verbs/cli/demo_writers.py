@@ -9,9 +9,9 @@ from judgec.records.label import FloatArray, IntArray
 from judgec.records.ratings import people_mean
 from judgec.report.numbers import number, show
 from judgec.report.progress import Bar
-from judgec.report.render import systems_sentence
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
+from judgec.report.systems_table import systems_lines
 from judgec.stats.agreement.habits import mean_estimate
 from judgec.stats.agreement.systems import system_agreement
 from judgec.verbs.cli.demo import ALL_MODELS, MODEL, compile_stories
@@ -56,7 +56,7 @@ def demo_writers(home: Path) -> Report:
     return Report(
         verdict=[said],
         tables=[TextTable(title, ("writer", *columns), rows)],
-        lines=[f"{name}: {systems_sentence(one)}" for name, one in ranks.items()],
+        lines=[f"{name}: {said}" for name, one in ranks.items() for said in systems_lines(one)],
         next=[command("open", FAMILY, home=home), "make demo-rag"],
     )
 

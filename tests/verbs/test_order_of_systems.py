@@ -1,0 +1,97 @@
+"""Where an agent is named, every verb says whether the judge ranks agents as people do, and where it does not."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import judgec
+from judgec.raters import programs
+from judgec.verbs.agreement import agreement_report
+from judgec.verbs.audit import audit_report
+from judgec.verbs.options.agreement import AgreementOptions
+from judgec.verbs.options.audit import AuditOptions
+from tests.compile.test_system_tau import world
+
+Json = dict[str, Any]  # Any: JSON
+
+
+@pytest.fixture(scope="module")
+def labelled() -> tuple[pd.DataFrame, pd.DataFrame]:
+    return world()
+
+
+def test_agreement_of_recorded_verdicts_has_the_order_of_each_judge(
+    labelled: tuple[pd.DataFrame, pd.DataFrame], tmp_path: Path
+) -> None:
+    labels, verdicts = labelled
+    found = judgec.agreement(verdicts, labels=labels, home=tmp_path)
+    by: Json = json.loads(json.dumps(found.report))["judges"]
+    assert by["items"]["systems"]["tau_b"]["value"] == by["items"]["system_tau"]["value"] < -0.5
+    assert by["systems"]["systems"]["tau_b"]["value"] > 0.7
+    assert by["items"]["systems"]["queries"] == 90
+    assert by["items"]["systems"]["share_same"] < by["systems"]["systems"]["share_same"]
+    assert by["items"]["systems"]["people_on_halves"] > 0.5
+    worst = by["items"]["systems"]["differing"][0]
+    assert {worst["a"], worst["b"]} == {"s0", "s5"}
+    assert worst["judge"]["low"] > 0 > worst["people"]["high"]
+    assert by["systems"]["systems"]["differing"] == []
+    assert sum("ranks 6 systems as people do" in note for note in found.notes) == 2
+    shown = agreement_report(found, AgreementOptions(file=verdicts, labels=labels))
+    heads = [table.heads for table in shown.full]
+    assert ("one less the other", "judge [95 %]", "people [95 %]", "adjusted p") in heads
+    assert [row for table in shown.further for row in table.rows if row[0] == "s0 - s5"]
+
+
+def test_columns_beside_each_other_say_the_same_as_recorded_verdicts(
+    labelled: tuple[pd.DataFrame, pd.DataFrame], tmp_path: Path
+) -> None:
+    labels, verdicts = labelled
+    wide = labels.merge(verdicts.pivot_table(index="item_id", columns="judge", values="grade"), on="item_id")
+    beside = judgec.agreement(
+        wide, expert="grade", judge=("items", "systems"), cluster="query_id", home=tmp_path
+    ).systems
+    recorded = judgec.agreement(verdicts, labels=labels, home=tmp_path).systems
+    assert {name: one.to_json() for name, one in beside.items()} == {
+        name: one.to_json() for name, one in recorded.items()
+    }
+
+
+def test_many_recorded_judges_are_one_line(labelled: tuple[pd.DataFrame, pd.DataFrame], tmp_path: Path) -> None:
+    labels, verdicts = labelled
+    more = [verdicts.assign(judge=verdicts["judge"] + mark) for mark in ("", "-2")]
+    found = judgec.agreement(pd.concat(more), labels=labels, home=tmp_path)
+    said = [note for note in found.notes if "systems as people do" in note]
+    assert len(said) == 1
+    assert said[0].startswith("4 judges rank 6 systems as people do with tau-b -.73 (items)")
+
+
+def test_audit_and_evaluate_say_how_the_judge_ranked_agents(
+    labelled: tuple[pd.DataFrame, pd.DataFrame], tmp_path: Path
+) -> None:
+    labels = labelled[0].assign(answer=lambda rows: [f"{'Yes. ' * g}" for g in rows["grade"]])
+    labels = labels[labels["query_id"].isin([f"q{n}" for n in range(40)])]
+    made = judgec.compile_judge(labels, name="ranks", home=tmp_path, progress=False, folds=1)
+    audit = judgec.audit("ranks@1", labels=labels, only=["groups"], home=tmp_path)
+    ranked: Json = dict(audit.report)["systems"]  # type: ignore[assignment]  # a report has any values
+    assert ranked["systems"] == [f"s{k}" for k in range(6)]
+    assert ranked["tau_b"]["value"] == dict(made.saved.report)["systems"]["tau_b"]["value"]  # type: ignore[index]
+    lines = audit_report(audit, AuditOptions(judge="ranks@1")).lines
+    assert any("ranks 6 systems as people do" in line for line in lines)
+    page = made.report_path.read_text(encoding="utf-8")
+    assert "On the labelled items it ranks 6 systems as people do" in page
+    judgec.audit("ranks@1", labels=labels, only=["length"], home=tmp_path)
+    kept = programs.load(tmp_path, "ranks@1").card.audit
+    assert kept is not None
+    assert kept.systems == ranked
+
+    board = judgec.evaluate(
+        queries=labels[["query_id", "query"]].drop_duplicates(),
+        answers=labels[["query_id", "agent", "answer"]],
+        judge="ranks@1", unproven=True, home=tmp_path, out=tmp_path / "league",
+    )  # fmt: skip
+    assert any("on its own test items: it ranks 6 systems" in str(note) for note in board.report["notes"])
+    league = (tmp_path / "league" / "report.html").read_text(encoding="utf-8")
+    assert "on its own test items: it ranks 6 systems" in league
