@@ -80,7 +80,7 @@ def test_a_sum_is_read_and_reported_by_both_terms(tmp_path: Path) -> None:
     ("systems", "drop", "said"),
     [
         (5, False, "5 systems answered, by the column 'agent'; an order of systems needs 6"),
-        (6, True, "0 train queries that all 6 systems answered (s0 1 of"),
+        (6, True, " train queries that all 6 systems answered (s0 "),
     ],
 )
 def test_too_few_systems_or_common_queries_are_refused_with_the_way_out(
@@ -90,6 +90,6 @@ def test_too_few_systems_or_common_queries_are_refused_with_the_way_out(
     if drop:
         labels = labels[(labels["agent"] != "s0") | (labels["query_id"] == "q1")]
         verdicts = verdicts[verdicts["item_id"].isin(labels["item_id"])]
-    with pytest.raises(UserError, match="take tau_b") as seen:
+    with pytest.raises(UserError, match="take 'tau_b'") as seen:
         compiled(tmp_path, "system_tau", labels, verdicts)
-    assert said.replace("s0 1 of", "s0 ") in str(seen.value)
+    assert said in str(seen.value)

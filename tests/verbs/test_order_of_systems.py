@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from scipy.stats import kendalltau, spearmanr
 
 import judgec
 from judgec.raters import programs
@@ -16,6 +17,7 @@ from judgec.verbs.options.audit import AuditOptions
 from tests.compile.test_system_tau import world
 
 Json = dict[str, Any]  # Any: JSON
+HANNA = Path(__file__).parents[2] / "trainsets" / "hanna"
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +59,22 @@ def test_columns_beside_each_other_say_the_same_as_recorded_verdicts(
     assert {name: one.to_json() for name, one in beside.items()} == {
         name: one.to_json() for name, one in recorded.items()
     }
+
+
+def test_orders_of_hannas_writers_are_those_of_scipy_on_the_raw_files(tmp_path: Path) -> None:
+    labels = pd.read_csv(HANNA / "labels.csv")[["item_id", "query_id", "agent", "query", "answer", "grade.relevance"]]
+    said = pd.read_parquet(HANNA / "verdicts.parquet")
+    said = said[said["judge"].isin(["ChatGPT/prompt-2", "ChatGPT/prompt-3"]) & (said["aspect"] == "relevance")]
+    found = judgec.agreement(said, labels=labels, home=tmp_path).systems
+    for judge, own in said.groupby("judge"):
+        both = labels.merge(own[["item_id", "grade"]], on="item_id")
+        whole = both.dropna().groupby("query_id")["agent"].transform("nunique").eq(both["agent"].nunique())
+        per_query = both.dropna()[whole].groupby("agent")[["grade.relevance", "grade"]].mean()
+        tau, rho = found[str(judge)].tau_b.value, found[str(judge)].spearman.value
+        assert tau == pytest.approx(kendalltau(per_query["grade.relevance"], per_query["grade"]).statistic, abs=1e-12)
+        assert rho == pytest.approx(spearmanr(per_query["grade.relevance"], per_query["grade"]).statistic, abs=1e-12)
+    assert 0.1 < (found["ChatGPT/prompt-2"].tau_b.value or 0) < 0.2
+    assert found["ChatGPT/prompt-2"].people == pytest.approx(0.69, abs=0.02)
 
 
 def test_many_recorded_judges_are_one_line(labelled: tuple[pd.DataFrame, pd.DataFrame], tmp_path: Path) -> None:

@@ -518,19 +518,19 @@ def _require_systems(parts: Parts, objective: str) -> None:
     Raises:
         UserError: Too few systems, or too few queries that all of them answered.
     """
-    labels = parts.pooled.labels
-    systems = sorted({item.agent for item in labels.items if item.agent})
+    compared, dev = (parts.shipped.train, parts.pooled.test), parts.shipped.dev
+    systems = sorted({item.agent for part in (*compared, dev) for item in part.items if item.agent})
     where = f"--objective {objective}"
-    if labels.scale.level == "nominal":
+    if parts.pooled.labels.scale.level == "nominal":
         raise UserError(
             f"{where}: the grades are classes without an order; kappa or exact are valid. Name one of them."
         )
     if len(systems) < LEAST_COMPARED:
         raise UserError(
             f"{where}: {len(systems)} systems answered, by the column 'agent'; an order of systems needs "
-            f"{LEAST_COMPARED}. Name who answered each item (--map agent=COLUMN), or take tau_b."
+            f"{LEAST_COMPARED}. Name who answered each item (--map COLUMN=agent), or take 'tau_b'."
         )
-    for part in (parts.shipped.train, parts.pooled.test):
+    for part in compared:
         by: dict[str, set[str]] = {name: set() for name in systems}
         for item in part.items:
             if item.agent:
@@ -541,7 +541,7 @@ def _require_systems(parts: Parts, objective: str) -> None:
             raise UserError(
                 f"{where}: {len(shared)} {part.name} queries that all {len(systems)} systems answered ({rarest} "
                 f"{len(by[rarest])} of {part.n_queries}); {SHARED} are needed. Leave out the rows of systems with few "
-                "answers, or take tau_b."
+                "answers, or take 'tau_b'."
             )
 
 
