@@ -14,7 +14,7 @@ SYSTEMS, QUERIES = 6, 90
 
 
 def world(*, bias: float = -0.5, systems: int = SYSTEMS) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """``items`` follows each grade closely and moves ``bias`` a rank; ``systems`` is noisy and fair."""
+    """``items`` follows each grade closely and moves ``bias`` a rank; ``systems`` is noisy, mild and fair."""
     rng = np.random.default_rng(3)
     query, agent = np.repeat(np.arange(QUERIES), systems), np.tile(np.arange(systems), QUERIES)
     rank = agent - (systems - 1) / 2
@@ -31,7 +31,7 @@ def world(*, bias: float = -0.5, systems: int = SYSTEMS) -> tuple[pd.DataFrame, 
     )
     said = {
         "items": grade + bias * rank + 0.2 * rng.normal(size=len(agent)),
-        "systems": grade + 1.5 * rng.normal(size=len(agent)),
+        "systems": grade + 1.0 + 1.5 * rng.normal(size=len(agent)),
     }
     verdicts = [
         pd.DataFrame({"item_id": labels["item_id"], "judge": name, "grade": np.clip(np.round(score), 1, 5).astype(int)})
@@ -60,8 +60,10 @@ def test_the_candidate_that_ranks_systems_right_is_chosen_over_one_that_orders_i
     one, other = (_report(found) for found in (by_items, by_systems))
     assert one["test"]["compiled"]["tau_b"]["value"] > other["test"]["compiled"]["tau_b"]["value"] + 0.1
     assert one["systems"]["tau_b"]["value"] < 0
-    assert other["systems"]["tau_b"]["value"] > 0.7
+    assert other["systems"]["tau_b"]["value"] > 0.5
     assert other["systems"]["tau_b"] == other["test"]["compiled"]["system_tau"]
+    raw, shipped = other["test"]["best_alone"], other["test"]["compiled"]  # no order of systems tells rules apart
+    assert shipped["qwk"]["value"] > raw["qwk"]["value"] + 0.03
     assert "system tau" in by_systems.saved.card.reason
     assert {pair["a"] for pair in one["systems"]["differing"]} & {"s0", "s1", "s5"}
     page = by_items.report_path.read_text(encoding="utf-8")

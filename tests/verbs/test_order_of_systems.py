@@ -39,10 +39,10 @@ def test_agreement_of_recorded_verdicts_has_the_order_of_each_judge(
     worst = by["items"]["systems"]["differing"][0]
     assert {worst["a"], worst["b"]} == {"s0", "s5"}
     assert worst["judge"]["low"] > 0 > worst["people"]["high"]
-    assert by["systems"]["systems"]["differing"] == []
+    assert len(by["items"]["systems"]["differing"]) > 5 > len(by["systems"]["systems"]["differing"])
     assert sum("ranks 6 systems as people do" in note for note in found.notes) == 2
     shown = agreement_report(found, AgreementOptions(file=verdicts, labels=labels))
-    heads = [table.heads for table in shown.full]
+    heads = [table.heads for table in shown.full or ()]
     assert ("one less the other", "judge [95 %]", "people [95 %]", "adjusted p") in heads
     assert [row for table in shown.further for row in table.rows if row[0] == "s0 - s5"]
 
@@ -110,6 +110,7 @@ def test_audit_and_evaluate_say_how_the_judge_ranked_agents(
         answers=labels[["query_id", "agent", "answer"]],
         judge="ranks@1", unproven=True, home=tmp_path, out=tmp_path / "league",
     )  # fmt: skip
-    assert any("on its own test items: it ranks 6 systems" in str(note) for note in board.report["notes"])
+    told: Json = dict(board.report)
+    assert any("on its own test items: it ranks 6 systems" in note for note in told["notes"])
     league = (tmp_path / "league" / "report.html").read_text(encoding="utf-8")
     assert "on its own test items: it ranks 6 systems" in league

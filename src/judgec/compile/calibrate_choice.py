@@ -202,6 +202,7 @@ def choose(data: Data, fit: Fit, objective: Objective, seed: int) -> Chosen:
     base = _incumbent_key(losses, data, by_lm=by_lm)
     if data.scale.interval:
         return _number(data, fold, predicted, losses, objective)
+    objective = objective.of_grades_too
     most = float(losses[base].mean())
     options = [
         one

@@ -178,6 +178,12 @@ class Objective:
         """True when a term compares systems, which labels have to name."""
         return any(OBJECTIVES[name].of_systems for _, name in self.terms)
 
+    @property
+    def of_grades_too(self) -> "Objective":
+        """The objective by which grades are chosen: where it reads none, QWK is added."""
+        systems = all(OBJECTIVES[name].of_systems for _, name in self.terms)
+        return Objective((*self.terms, (1.0, "qwk"))) if systems else self
+
     def require(self, *, interval: bool) -> None:
         """Make sure that every term is defined on such labels.
 
