@@ -1186,7 +1186,10 @@ def _scale(look: _Look, sheet: Datasheet, said: UserChoices) -> tuple[Scale | No
         numbers = [one for one in own if not isinstance(one, str)]
         if own == numbers == sorted(numbers, reverse=True):  # 1 is the best: a scale as words
             own = list(map(str, own))
-        return _threshold(as_scale({"name": _named(look), "grades": own}), said), "as given"
+        given = as_scale({"name": _named(look), "grades": own})
+        if given.grades == ONE_TO_FIVE:  # as the labels are read
+            given = given.model_copy(update={"accept_at": ONE_TO_FIVE_ACCEPT})
+        return _threshold(given, said), "as given"
     wide = bool(look.annotators) and all(as_accept(grade) is not None for grade in used)
     if spec.takes_accept and (all(map(is_accept_word, used)) or (wide and spec.reads_bits_as_accept)):
         return None, ""

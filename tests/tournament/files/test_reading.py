@@ -176,3 +176,17 @@ def test_document_ids_used_for_different_texts_are_told_apart_by_query(tmp_path:
     entries: Entries = read_entries(Sources(sources.queries, sources.answers, documents))
     assert entries.texts(entries.ranking("q2", "new+v2")) == ("two",)
     assert entries.texts(entries.ranking("q1", "new+v2")) == ("one",)
+
+
+def test_a_question_without_an_id_is_its_own_or_that_of_the_queries_file(tmp_path: Path) -> None:
+    sheet = write(tmp_path, "sheet.csv", "query,agent,answer\nWhich one?,v1,red\nWhich one?,v2,blue\n")
+    assert set(read_entries(Sources(answers=((sheet, ""),))).answers) == {("Which one?", "v1"), ("Which one?", "v2")}
+    queries = write(tmp_path, "queries.csv", "query_id,query\nq1,Which one?\n")
+    named = read_entries(Sources(queries=queries, answers=((sheet, ""),)))
+    assert set(named.answers) == {("q1", "v1"), ("q1", "v2")}
+
+
+def test_a_table_in_the_place_of_a_tournament_file_is_refused_with_the_option(tmp_path: Path) -> None:
+    sheet = write(tmp_path, "sheet.csv", "query,agent,answer\nWhich one?,v1,red\n")
+    with pytest.raises(InputError, match="Give it as --answers"):
+        read_manifest(sheet)

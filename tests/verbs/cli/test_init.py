@@ -89,6 +89,9 @@ def test_evaluate_reads_its_labels_as_judgec_toml_says_and_takes_no_judge_from_i
     assert (alone["annotators"], alone["columns"]) == (("Mia",), {"Bot": "agent"})
     with pytest.raises(UserError, match="--judge: not given"):
         completed(EvaluateOptions, {"labels": "graded/sheet.csv"})
+    answers = completed(EvaluateOptions, {"judge": "mine", "answers": ("graded/sheet.csv",)})
+    assert answers["columns"] == {"Frage": "query", "Antwort": "answer", "Bot": "agent"}
+    assert "annotators" not in answers  # nobody's grades are asked for
 
 
 def test_a_judge_that_judgec_toml_names_among_the_annotators_is_none_whatever_it_is_called(
@@ -286,3 +289,13 @@ def test_what_init_says_of_a_judge_is_what_agreement_says_whatever_the_scale_is(
     measured = judgec_here(tmp_path, "agreement", "t.csv").stderr
     verdict = next(line for line in measured.splitlines() if line.startswith("Note KI and Note Eva"))
     assert f"There is a judge in column Note KI: {verdict}." in said.splitlines()
+
+
+def test_grades_that_are_typed_are_accepted_from_four_for_every_verb_as_those_that_are_seen(tmp_path: Path) -> None:
+    lines = ["Frage;Antwort;Note Eva;Note KI", *(f"F{n};A{n};{1 + n % 5};{1 + (n + n % 2) % 5}" for n in range(40))]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    judgec_here(tmp_path, "init", "t.csv", "--grades", "1,2,3,4,5", "--yes")
+    assert "accept_at = 4" in (tmp_path / "judgec.toml").read_text()
+    (tmp_path / "judgec.toml").write_text((tmp_path / "judgec.toml").read_text().replace("accept_at = 4", ""))
+    measured = json.loads(judgec_here(tmp_path, "agreement", "t.csv", "--json").stdout)
+    assert measured["accept_agreement"]["value"] == 0.8  # of ten answers two are accepted by one of the two alone

@@ -543,7 +543,8 @@ def _said(scale: Scale, words: set[str], numbers: set[float], accept_at: str | N
     places = {_plain(str(grade)): value for grade, value in zip(scale.grades, scale.values, strict=True)}
     known = None if scale.accept_index is None else scale.values[scale.accept_index]
     if not any(isinstance(grade, str) for grade in scale.grades):
-        return _Ladder(values, accept_at=known if accept_at is None else _threshold(accept_at, values))
+        least = known if accept_at is None and known is not None else _threshold(accept_at, values)
+        return _Ladder(values, accept_at=least)
     least = _word_threshold(accept_at, scale.grades, known)
     return _Ladder(values, places, accept_at=least, accepts=len(places) == BINARY and least == values[-1])
 

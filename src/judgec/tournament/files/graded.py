@@ -15,6 +15,7 @@ from judgec.records.label import Label, LabelSet
 from judgec.records.ratings import people_mean
 from judgec.records.scale import Scale
 from judgec.table.datasheet import Datasheet
+from judgec.table.rows.cells import as_text
 from judgec.table.table import Table
 from judgec.tournament.files.entries import Entries
 
@@ -108,9 +109,14 @@ def agent_scores(labels: LabelSet) -> dict[tuple[str, str], dict[str, float]]:
 def _with_texts(table: Table, entries: Entries, rename: Mapping[str, str]) -> tuple[Table, int]:
     """The table with the tournament's queries and answers where it has none; and how many rows of others that left out.
 
-    A table of grades alone names each answer by ``query_id`` and ``agent``.
+    A table of grades alone names each answer by ``query_id`` and ``agent``; one of texts may go without ids.
     """
     theirs = {rename.get(column, column): column for column in table.columns}
+    if "query_id" not in theirs and "query" in theirs:  # the question stands for its id, as in the answers
+        ids = {text: query_id for query_id, text in entries.queries.items()}
+        asked = [as_text(row.get(theirs["query"]) or "") for row in table.rows]
+        known = [{**row, "query_id": ids.get(text, text)} for row, text in zip(table.rows, asked, strict=True)]
+        return replace(table, columns=(*table.columns, "query_id"), rows=tuple(known)), 0
     lacking = [name for name in ("query", "answer") if name not in theirs]
     if not lacking or "query_id" not in theirs or "agent" not in theirs:
         return table, 0

@@ -107,6 +107,8 @@ def read_manifest(path: str) -> Sources:
     file = Path(path)
     if not file.is_file():
         raise InputError([f"{path}: {seen_at(file)}; a YAML tournament file was expected. Check the path."])
+    if is_table(path):
+        raise InputError([f"{path}: a table; a YAML tournament file was expected. Give it as --answers {path}."])
     try:
         content = _Manifest.model_validate(load_yaml(path, file.read_text(encoding="utf-8")) or {})
     except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -391,15 +393,18 @@ class _Reader:
 
     def _rows(self, source: TableSource, needed: Sequence[str]) -> Iterator[tuple[str, Row]]:
         table, path = self._table(source), name_of(source)
-        missing = [name for name in needed if name not in table.columns]
+        by_text = "query_id" in needed and "query_id" not in table.columns and "query" in table.columns
+        missing = [name for name in needed if name not in table.columns and not (by_text and name == "query_id")]
         if missing:
             self._faults.append(
                 f"{path}:1: no column {listed(missing)}; the columns are {listed(table.columns)}. "
                 f"Rename with --map, for example --map THEIR_COLUMN={missing[0]}."
             )
             return
+        ids = {text: query_id for query_id, text in self._queries.items()}  # a question without an id is its own
         for index, row in enumerate(table.rows):
-            yield table.where(index), row
+            text = as_text(row["query"]) if by_text and not is_missing(row.get("query")) else ""
+            yield table.where(index), {**row, "query_id": ids.get(text, text)} if by_text else row
 
     def _table(self, source: TableSource) -> Table:
         table = opened(source)

@@ -36,6 +36,9 @@ def completed(kind: type, typed: Mapping[str, object]) -> dict[str, object]:
     if (graded := keyed.get("grades")) is not None and (path := typed.get(graded.name)) is not None:
         told = find_project(str(path))  # one file of several: it says nothing about the judge that grades the others
         found = found if told is None else _filled(keyed, graded, found, told, of_a_judge=False)
+    if (answers := keyed.get("answers")) is not None:
+        for path in _names(typed.get(answers.name)):
+            found |= _columns_of(path, found)
     for key, one in keyed.items():
         if one.required and one.name not in found:
             asked = one.option.metavar or one.name.upper() if one.option.positional else one.flag
@@ -44,6 +47,19 @@ def completed(kind: type, typed: Mapping[str, object]) -> dict[str, object]:
                 advice = f"It is not taken from {project.path}, whose labels are in {project.label_path}: give it."
             raise UserError(f"{asked}: not given; it is needed ({one.option.help.rstrip('.')}). {advice}")
     return found
+
+
+def _columns_of(path: str, found: Mapping[str, object]) -> dict[str, object]:
+    """``columns`` with what the project says of a table of answers; nothing where it is not about it."""
+    project = find_project(path)
+    if project is None or _own_columns(project, found, path, texts=True) is None:
+        return {}
+    given: dict[str, str] = dict(found.get("columns") or {})  # type: ignore[call-overload]  # a mapping
+    taken = {*given, *given.values()}
+    rest = {t: project.columns[t] for t in columns_in(path) if t in project.columns}
+    if rest := {t: o for t, o in rest.items() if taken.isdisjoint((t, o))}:
+        say(f"{project.path}: {_shown('columns', project, rest)}")
+    return {"columns": rest | given}
 
 
 def _filled(

@@ -66,7 +66,8 @@ class EvaluateOptions(BatchSpending, Places, AgentRun):
     ] = None
     queries: Annotated["Source | None", QueriesTable] = None
     answers: Annotated[
-        "tuple[Source, ...]", Option("A table of query_id, agent, answer; repeat for several.", panel="What")
+        "tuple[Source, ...]",
+        Option("A table of query_id, agent, answer; repeat for several.", panel="What", project="answers"),
     ] = ()
     documents: Annotated["Source | None", Option("doc_id, document, query_id?, agent?", panel="What")] = None
     runs: Annotated[tuple[str, ...], Option("TREC run file; its tag is the agent.", flag="--run", panel="What")] = ()

@@ -31,7 +31,8 @@ class Option:
         python_only: The command line does not have it.
         panel: The heading of a command's help under which it stands.
         project: The key of ``judgec.toml`` that a command takes it from where nobody types it; ``file`` for the file
-            that these keys are about, ``grades`` for one of several, whose reading alone they are about.
+            that these keys are about, ``grades`` for one of several, whose reading alone they are about; ``answers``
+            for tables whose columns alone it says.
     """
 
     help: str
