@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from judgec.stats.agreement.registry import STATISTICS
+from judgec.stats.agreement.registry import KNOWN
 
 JUDGES: Mapping[str, str] = MappingProxyType(
     {
@@ -21,7 +21,7 @@ JUDGES: Mapping[str, str] = MappingProxyType(
 """The rows that a compile compares, by name."""
 
 MEANINGS: Mapping[str, str] = MappingProxyType(
-    {one.label: one.meaning for one in STATISTICS.values() if one.meaning}
+    {one.label: one.meaning for one in KNOWN.values() if one.meaning}
     | {"bias [limits of agreement]": "judge minus expert on average, and where 95 % of the differences lie"}
 )
 """The statistics whose names do not explain themselves, as tables write them."""
