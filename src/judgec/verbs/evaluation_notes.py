@@ -50,7 +50,7 @@ def notes_of(
         notes.append("The judge learned from constructed labels: no expert gave them.")
     if options.lm is not None:
         notes.append(f"Judged with {options.lm}; the judge was measured with {card.lm.get('model')}.")
-    if options.factors or options.has_citations:
+    if (options.factors or options.has_citations) and card.version:
         notes.append("The judge's prompt was changed (--factors, --has-citations); it was measured without that.")
     if qrels and options.relevance_judge:
         notes.append("--relevance-judge was not used: --qrels grades the documents.")

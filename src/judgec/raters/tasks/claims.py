@@ -8,8 +8,8 @@ class CheckClaims(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
 
     1. Cut the answer into claims: each says one thing that is right or wrong. Greetings, refusals and citations are
        no claims.
-    2. Of each claim say whether {standard} supports it, contradicts it, or does not say it, and copy the one sentence
-       that decides. What you know beside that does not count.
+    2. Of each claim say whether it is supported by {standard}, contradicted, or not said there, and copy the one
+       sentence that decides. What you know beside that does not count.
     3. Where nuggets are given, say of each whether the answer gives it, or meets it. It should give the vital ones and
        those that weigh most; one whose weight is below 0 it should not give.
     4. Give the one grade whose meaning fits best, then say how sure you are of it.
