@@ -39,12 +39,15 @@ run takes ten times as much, its error moves the exponent of the two largest by 
 
 `rank` had 1.50 here at 125,000 to a million games (start-up 5.1 of 6.2 to 13.1 s; a second less of it makes that 1.24).
 At 250,000 to two million it is .43, 1.16 and .85 from step to step, 1.01 from the second to the last: no square, and
-still below ten times the start-up (7.1 s). 1.17 of `agreement of scores` has a like share of it (3.6 of 12.8 s) and was
-not measured again.
+still below ten times the start-up (7.1 s). `agreement of scores` had 1.17 at 31,250 to 250,000 (start-up 3.6 of 12.8
+s).
 
-`compile-judge`, recorded, of 5,000, 10,000 and 20,000 items: 27.0, 40.8 and 63.0 CPU s; with start-up .59 and .63 from
-step to step. On a busy machine a run had a sixth of a processor (51 CPU s in 305 s): there 80 CPU s take eight minutes.
-Below 150 queries it has five folds (200 items: 40.7 CPU s), so that its start-up is to be taken from 1,200 items.
+`compile-judge`, recorded, of 200,000 items: 599 CPU s and 1,750 MB under Python's profiler, 8 times those of 20,000 (75
+s). Of these .61 are the cross-validation of calibrators (logistic maps .30, forests .18, their predictions .11), .08
+reads evidence, .05 makes the page's items. Below 150 queries a compile has five folds (200 items: 40.7 CPU s), so that
+its start-up is taken from 1,200 items: 30 CPU s, so that no row above is ten times it, and 1.24 is of its error (a
+second less makes that 1.18); from 20,000 to 200,000 it is 1.10 with 30 s of start-up, 1.16 with 36 s under the
+profiler. On a busy machine a run had a sixth of a processor (51 CPU s in 305 s).
 """
 HEADER = ("verb", *(f"{step if step > 1 else ''}n: s, MB" for step in STEPS), "n", "exponent")
 
@@ -190,7 +193,7 @@ def rank(folder: Path, rows: int) -> Sequence[str]:
 CASES: Mapping[str, Case] = {
     "agreement, 10 rows a cluster": Case(62_500, partial(agreement, each=10)),
     "agreement, a cluster a row": Case(31_250, partial(agreement, each=1)),
-    "agreement of scores, 10 rows a cluster": Case(31_250, partial(agreement, each=10, scores=True)),
+    "agreement of scores, 10 rows a cluster": Case(125_000, partial(agreement, each=10, scores=True)),
     "labels": Case(75_000, labels),
     "rank": Case(250_000, rank),
     "compile-judge, recorded": Case(2_500, recorded, TINY_COMPILE),
