@@ -5,13 +5,13 @@
 Modules are read, not imported. OUT is ``build/docs`` by default.
 """
 
+import argparse
 import ast
 import base64
 import hashlib
 import json
 import re
 import shutil
-import sys
 from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
@@ -161,5 +161,7 @@ def _write(path: Path, title: str, body: str, *, script: str = "") -> None:
 
 
 if __name__ == "__main__":
-    target = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build" / "docs"
+    about = argparse.ArgumentParser(description="Write the documents and the API reference as web pages.")
+    about.add_argument("OUT", nargs="?", type=Path, default=ROOT / "build" / "docs", help="The folder to write to.")
+    target: Path = about.parse_args().OUT
     print(f"{main(target)} pages in {target}; open {target / 'README.html'}")

@@ -194,7 +194,7 @@ FALL = Shortfall(0.76, 0.83, Estimate(value=-0.07, low=-0.11, high=-0.03))
         (
             {"promoted": True, "reason": "tau-b +.2 against champion", "above": {"uncompiled": (0.52, 0.5)}},
             "",
-            "; uncompiled (.52) agrees more with the consensus of all raters than it does (.50, tau-b).",
+            "; the judge as it was (.52) agrees more with the consensus of all annotators than it does (.50, tau-b).",
         ),
     ],
     ids=["promoted", "not shown", "refused", "below the majority", "below another row"],

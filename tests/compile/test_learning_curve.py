@@ -66,8 +66,8 @@ def test_halving_without_an_interval_says_nothing() -> None:
         # 6 of 20 queries in test; .16 is twice .08, so four times as many: 18 more in test, 60 more in all.
         (0.16, 60, "labels of 60 more queries would show a difference of .08"),
         (0.081, 1, "labels of 1 more query would show a difference of .08"),
-        (0.05, 0, "a difference of .08 shows already: 6 test queries would show .05"),
-        (None, None, "how many more queries would show a difference of .08 cannot be told: too few"),
+        (0.05, 0, "6 test queries are enough to show differences from .05 on"),
+        (None, None, "nobody can tell how many more labelled queries would show a difference of .08: too few"),
     ],
 )
 def test_more_queries_until_a_difference_shows(detectable: float | None, more: int | None, sentence: str) -> None:
@@ -100,7 +100,7 @@ def test_judge_of_one_grade_is_told_how_many_more_labels_its_score_needs(tmp_pat
     measured = replace(compiled.verification, agreements={**compiled.verification.agreements, "compiled": flat})
     said = replace(compiled, verification=measured).interval_width("tau_b")
     assert said.statistic == "tau_b_score"
-    assert "would bring the interval of tau-b of the score from ±.20 to ±.05" in said.sentence
+    assert "the test queries tell tau-b of the score to ±.20; labels of about " in said.sentence
 
 
 def part_of_thirty() -> LabelSet:

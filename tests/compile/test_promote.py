@@ -169,7 +169,7 @@ def test_objective_that_is_bought_with_kappa_does_not_promote() -> None:
     decision = decide(shifted, {"uncompiled": rival}, TAU_B, HOW, test_use=1)
     assert (decision.difference.low or 0) > 0
     assert not decision.promoted
-    assert decision.reason.startswith("not promoted, shown to be worse than uncompiled on kappa -")
+    assert decision.reason.startswith("not promoted, shown to be worse than the judge as it was on kappa -")
     assert not decide(shifted, {"uncompiled": rival}, parse_objective("kappa"), HOW, test_use=1).promoted
 
 
@@ -180,8 +180,8 @@ def test_judge_below_a_row_of_its_own_table_replaces_a_champion_and_is_not_calle
     assert decision.promoted
     assert set(decision.above) == {"evidence_only"}
     assert "better" not in decision.reason
-    assert "; but evidence only (." in decision.reason
-    assert "agrees more with the consensus of all raters than it does (." in decision.reason
+    assert "; but evidence alone (." in decision.reason
+    assert "agrees more with the consensus of all annotators than it does (." in decision.reason
     fair = decide(compiled, {"champion": champion}, TAU_B, HOW, test_use=1, table={"uncompiled": champion})
     assert fair.reason.startswith("better: ")
 

@@ -308,7 +308,7 @@ def test_groups_are_measured_apart_and_a_judge_without_order_stands_last(tmp_pat
     options = AgreementOptions(file=frame, expert=("grade",), judge=("gpt",))
     page = agreement_report(judgec.agreement(frame, expert="grade", judge="gpt"), options, tmp_path / "page.html")
     assert "Bland-Altman" in page.charts
-    assert "Grades by rater" in page.charts
+    assert "Grades by annotator" in page.charts
     assert "gpt. Confidence map" in page.charts
 
 

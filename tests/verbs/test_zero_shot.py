@@ -13,10 +13,11 @@ from judgec.errors import UserError
 from judgec.labels.split.draw import FRESH, trainable
 from judgec.lm.saved_engine import unquote
 from judgec.lm.watch import Silent
+from judgec.records.tasks.grade import borrowed_meanings
 from judgec.verbs.judge_file import next_step
 from judgec.verbs.next_labels import choose_next, read_unlabelled
 from judgec.verbs.options.labels import LabelsOptions
-from judgec.verbs.zero_shot import said_by
+from judgec.verbs.zero_shot import said_by, zero_shot_of_file
 from tests.compile.small import compiled_from, write
 from tests.service.checking_world import claims_row
 from tests.service.fake_openai import FakeOpenAI
@@ -371,3 +372,14 @@ def test_papers_prompt_without_its_inputs_or_for_another_task_is_refused(home: P
         with pytest.raises(UserError, match=r"no prompt of a paper for rejection"):
             judged(home, server, [{**QUERY, "answer": "70", "item_id": "a"}], "zero-shot:paper:rejection")
         assert server.calls == 0
+
+
+def test_zero_shot_takes_the_meanings_that_judgec_toml_has_and_else_says_whose_they_are(tmp_path: Path) -> None:
+    (tmp_path / "sheet.csv").write_text("query,answer\nq,a\n")
+    asked = zero_shot_of_file("zero-shot", str(tmp_path / "sheet.csv"), {}, "openai/fake", None)
+    assert "vRAG-Eval" in borrowed_meanings("grade", asked.card.scale)[0]
+    told = 'task = "grade"\n[scale]\ngrades = [1, 2, 3, 4, 5]\nmeanings = ["bad", "weak", "fair", "good", "best"]\n'
+    (tmp_path / "judgec.toml").write_text(told)
+    asked = zero_shot_of_file("zero-shot", str(tmp_path / "sheet.csv"), {}, "openai/fake", None)
+    assert asked.card.scale.meanings == ("bad", "weak", "fair", "good", "best")
+    assert borrowed_meanings("grade", asked.card.scale) == ()

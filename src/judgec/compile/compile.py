@@ -64,6 +64,7 @@ from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
 from judgec.records.label import InputCounts, LabelSet
 from judgec.records.language import language_notes, languages_of
+from judgec.records.tasks.grade import borrowed_meanings
 from judgec.records.tasks.registry import compares, finds_modes
 from judgec.report.numbers import number, objective_name, show, statistic_name
 from judgec.stats.agreement.ceiling import adjudicator_notes
@@ -186,7 +187,8 @@ class AsItIs:
     def sentence(self) -> str:
         """The statistic and accept agreement, in words."""
         known = self.agreement.estimates
-        second = "mae" if "mae" in known else "accept_agreement"
+        accepts = known["accept_agreement"].value is not None
+        second = "mae" if "mae" in known else "accept_agreement" if accepts else "exact"
         names = [name for name in dict.fromkeys((self.statistic, second)) if name in known]
         numbers = ", ".join(f"{statistic_name(name)} {show(known[name])}" for name in names)
         return f"{self.judge} as it is, on all {self.agreement.n} labelled items: {numbers} with your experts."
@@ -653,7 +655,9 @@ def _notes(
         notes.append(
             f"{NO_MODEL}: evidence alone judges, there is no prompt, and judging costs nothing; --lm names one"
         )
-    elif not judge.asks_lm:
+    elif settings.rated.recorded is None:
+        notes += borrowed_meanings(dataset.labels.task, dataset.labels.scale)
+    if not settings.no_model and not judge.asks_lm:
         notes.append(f"{EVIDENCE_ALONE}: judging asks no language model and costs nothing per judgment")
     if dataset.labels.constructed:
         notes.append("constructed labels: no expert gave them, agreement with them says nothing about experts")
@@ -665,9 +669,10 @@ def _notes(
     if judge.asks_lm and not settings.lm.no_model and "evidence_only" in ratings:
         alone, whole = objective.value(ratings["evidence_only"]), objective.value(ratings["compiled"])
         if alone >= whole:
+            left = "--lm" if settings.rated.recorded is None else "verdicts"
             notes.append(
                 f"evidence alone is as good ({objective_name(objective.name)} {number(alone)} against {number(whole)}) "
-                "and costs nothing per judgment: compile without --lm"
+                f"and costs nothing per judgment: compile without {left}"
             )
     return tuple(notes)
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 
 import numpy as np
 from markupsafe import Markup
@@ -17,12 +18,14 @@ from judgec.compile.promote import shortfalls, standing_above
 from judgec.compile.replacement import replacement
 from judgec.compile.search.candidates import UNCOMPILED
 from judgec.compile.settings import CompileSettings
+from judgec.compile.verify import BEST_ALONE
 from judgec.errors import JudgecError
 from judgec.labels.split.family import write_whole
 from judgec.raters import programs
 from judgec.raters.cascade import EVIDENCE
 from judgec.raters.judge import acceptability
 from judgec.raters.programs import dump_module
+from judgec.raters.recorded import RECORDED_KIND
 from judgec.raters.tree import tree_of
 from judgec.records.audit import Finding
 from judgec.records.card import EVIDENCE_ALONE, NO_MODEL, ProgramCard
@@ -88,7 +91,9 @@ def verdict_of(compiled: Compiled, settings: CompileSettings, card_name: str) ->
     outcome = "Promoted" if decision.promoted else "NOT PROMOTED"
     praised = found.standing in {"better", "as well"} and not decision.promoted
     standing = "unclear" if praised else found.standing
-    return replace(found, standing=standing, sentence=f"{found.sentence} {outcome}: {decision.reason.rstrip('.')}.")
+    before = "" if compiled.as_it_is is None else f"{compiled.as_it_is.sentence} "
+    sentence = f"{before}{found.sentence} {outcome}: {decision.reason.rstrip('.')}."
+    return replace(found, standing=standing, sentence=sentence)
 
 
 def page_of(compiled: Compiled, settings: CompileSettings, card: ProgramCard) -> str:
@@ -105,12 +110,17 @@ def page_of(compiled: Compiled, settings: CompileSettings, card: ProgramCard) ->
     by_item = _by_item(compiled)
     reasons = Counter(reason for reason in judged.unscored if reason not in {None, NOT_ASKED})
     parent, before = _parent(compiled, settings, card)
-    absent = {"uncompiled", "compiled_prompt"} if settings.no_model else {}
+    agreements = dict(compiled.verification.agreements)
+    for name in ("uncompiled", "compiled_prompt") if settings.no_model else (BEST_ALONE, "compiled_prompt"):
+        if settings.no_model or (
+            name in agreements and agreements[name].estimates == agreements["uncompiled"].estimates
+        ):
+            agreements.pop(name, None)
     return rendered(
         JudgePage(
             card=card,
             verdict=verdict_of(compiled, settings, f"{card.name}@{card.version}"),
-            agreements={name: one for name, one in compiled.verification.agreements.items() if name not in absent},
+            agreements=agreements,
             facts=_facts(compiled, card),
             charts={aspect: _charts(compiled, j) for j, aspect in enumerate(labels.aspects)},
             groups=by_group(compiled),
@@ -183,7 +193,7 @@ def put_audits(
 
 def _facts(compiled: Compiled, card: ProgramCard) -> list[str]:
     decision = compiled.decision
-    facts = [] if compiled.as_it_is is None else [compiled.as_it_is.sentence]
+    facts: list[str] = []
     if card.engine == NO_MODEL:
         facts.append("No model: evidence alone judges, calibrated on the labels; there is no prompt.")
     elif card.evidence_alone:
@@ -201,7 +211,7 @@ def _facts(compiled: Compiled, card: ProgramCard) -> list[str]:
         case CascadeFound() as cascade:
             facts.append(f"Cascade, {cascade.reason}.")
     objective = compiled.prompt_gain.get(headline(card.objective, compiled.verification.agreements["compiled"]))
-    if objective is not None and objective.value is not None:
+    if card.settings.get("kind") != RECORDED_KIND and objective is not None and objective.value is not None:
         facts.append(f"What the prompt alone brought, both calibrated: {show(objective)}.")
     return facts
 
@@ -211,12 +221,16 @@ def _next(compiled: Compiled, card: ProgramCard) -> list[str]:
     name = f"{card.name}@{card.version}"
     if card.labels == "constructed":
         return ["Let experts grade items of your own (judgec labels FILE), and compile on their labels."]
-    steps = [f"Judge with it: judgec judge FILE --judge {card.name if card.promoted else name}."]
+    labels = str(compiled.promotion_test.settings.source.get("path") or "")
+    file = quote(labels) if Path(labels).is_file() else "FILE"
+    steps = [f"Judge with it: judgec judge {file} --judge {card.name if card.promoted else name}."]
     if not card.promoted:
-        steps = [f"See what it says of a file: judgec judge FILE --judge {name}."]
+        steps = [f"See what it says of a file: judgec judge {file} --judge {name}."]
     sentence = compiled.interval_width(card.objective).sentence
     steps += [f"{sentence[0].upper()}{sentence[1:]}."] if sentence else []
-    steps.append(f"Let experts grade the items that it is least sure of: judgec labels FILE --next 50 --judge {name}.")
+    steps.append(
+        f"Let experts grade the items that it is least sure of: judgec labels {file} --next 50 --judge {name}."
+    )
     steps.append("Read the worst disagreements below: is the judge wrong, or are the labels?")
     audit = [f"Before others rely on it: judgec audit --judge {name}; what was found is below."]
     return [*steps, *(audit if card.promoted else [])]

@@ -79,10 +79,9 @@ class DetectableDifference:
         """For people, in a line."""
         worth = number(WORTH_SHOWING)
         if self.detectable is None or self.more_queries is None:
-            return f"how many more queries would show a difference of {worth} cannot be told: {self.note}"
+            return f"nobody can tell how many more labelled queries would show a difference of {worth}: {self.note}"
         if not self.more_queries:
-            shown = number(self.detectable)
-            return f"a difference of {worth} shows already: {self.test_queries} test queries would show {shown}"
+            return f"{self.test_queries} test queries are enough to show differences from {number(self.detectable)} on"
         queries = "query" if self.more_queries == 1 else "queries"
         return f"labels of {self.more_queries:,} more {queries} would show a difference of {worth}"
 
@@ -118,14 +117,12 @@ class IntervalWidth:
         wanted = f"±{number(WANTED)}"
         if self.half is None or self.more_queries is None:
             return ""
-        if not self.more_queries:
-            return f"the interval of {statistic_name(self.statistic)} is within {wanted} already"
+        name, half = statistic_name(self.statistic), f"±{number(self.half)}"
+        if not self.more_queries or half == wanted:
+            return f"the test queries tell {name} to {wanted} or better"
         queries = "query" if self.more_queries == 1 else "queries"
-        return (
-            f"about {self.more_queries:,} more labelled {queries} would bring the interval of "
-            f"{statistic_name(self.statistic)} from ±{number(self.half)} to {wanted}, if they are like these: it "
-            "narrows with the root of their number"
-        )
+        more = f"labels of about {self.more_queries:,} more {queries} like these"
+        return f"the test queries tell {name} to {half}; {more} would tell it to {wanted}"
 
     def to_json(self) -> dict[str, object]:
         """The report's ``narrower``."""

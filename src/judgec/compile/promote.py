@@ -14,6 +14,7 @@ from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
 from judgec.records.ratings import GradePairs, on_both
 from judgec.report.numbers import NAMES, number, objective_name, percent, show
+from judgec.report.words import RIVALS
 from judgec.stats.agreement.difference import differences
 from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import Objective, parse_objective
@@ -246,7 +247,7 @@ def standing_above(above: Mapping[str, tuple[float, float]], objective: str) -> 
     *rows, last = [f"{_plain(name)} ({number(other)})" for name, (other, _) in above.items()]
     own = next(iter(above.values()))[1]
     who = f"{', '.join(rows)} and {last} agree" if rows else f"{last} agrees"
-    return f"{who} more with the consensus of all raters than it does ({number(own)}, {objective_name(objective)})"
+    return f"{who} more with the consensus of all annotators than it does ({number(own)}, {objective_name(objective)})"
 
 
 def _above(
@@ -268,7 +269,7 @@ def _is_below(difference: Estimate) -> bool:
 
 
 def _plain(name: str) -> str:
-    return name.replace("_", " ")
+    return RIVALS.get(name, name)
 
 
 def _measured(

@@ -167,7 +167,7 @@ def histogram_figure(
     axes.set_xticks(range(k), [_plain(str(grade)) for grade in scale.grades])
     axes.set_xlabel(_plain(scale.name))
     axes.set_ylabel("share of the rater's grades (%)")
-    axes.set_title("Grades by rater", fontsize=11)
+    axes.set_title("Grades by annotator", fontsize=11)
     axes.legend(frameon=False, fontsize=9)
     axes.margins(y=0.12)
     return figure

@@ -9,7 +9,7 @@ JUDGES: Mapping[str, str] = MappingProxyType(
     {
         "majority": "always the most frequent grade",
         "evidence_only": "the evidence alone, no prompt",
-        "uncompiled": "the prompt as it was",
+        "uncompiled": "the prompt or recorded judge as it was",
         "compiled_prompt": "the compiled prompt alone",
         "best_alone": "the recorded judge that was best as it is",
         "compiled_single": "the best single judge, compiled",
@@ -19,6 +19,19 @@ JUDGES: Mapping[str, str] = MappingProxyType(
     }
 )
 """The rows that a compile compares, by name."""
+
+RIVALS: Mapping[str, str] = MappingProxyType(
+    {
+        "majority": "the most frequent grade",
+        "evidence_only": "evidence alone",
+        "uncompiled": "the judge as it was",
+        "best_alone": "the best recorded judge as it was",
+        "compiled_prompt": "the compiled prompt alone",
+        "compiled_single": "the best single judge, compiled",
+        "champion": "the champion",
+    }
+)
+"""The same in a sentence."""
 
 MEANINGS: Mapping[str, str] = MappingProxyType(
     {one.label: one.meaning for one in KNOWN.values() if one.meaning}

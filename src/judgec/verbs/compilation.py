@@ -30,6 +30,7 @@ from judgec.raters.recorded import RECORDED_KIND
 from judgec.records.agreement import Agreement
 from judgec.records.card import NO_MODEL, ProgramCard
 from judgec.records.label import LabelSet
+from judgec.records.tasks.grade import borrowed_meanings
 from judgec.report.modes_table import mode_table
 from judgec.report.numbers import dollars, objective_name, show, statistic_name
 from judgec.report.page.notebook import notebook_part
@@ -217,8 +218,9 @@ def compile_and_save(
 SHOWN_STATISTICS = 2  # of the short table: what was maximised, and accept or exact agreement
 
 
-def plan_report(settings: CompileSettings, plan: CallPlan) -> Report:
+def plan_report(settings: CompileSettings, dataset: Dataset, plan: CallPlan) -> Report:
     """What a compile would ask at most."""
+    silent = settings.no_model or settings.rated.recorded is not None
     how = f"{', '.join(settings.lm.members)}: {settings.lm.asked_at}" if settings.lm.members else settings.lm.asked_at
     how += "" if settings.lm.members or settings.no_model else f", --optimizer {settings.optimizer}"
     price = "list price, half of it in batches" if settings.batch else "list price"
@@ -230,6 +232,7 @@ def plan_report(settings: CompileSettings, plan: CallPlan) -> Report:
     return Report(
         tables=[TextTable(title, ["stage", "calls", "tokens", "$"], rows)],
         lines=[*(batches if settings.batch else []), "nothing was asked and nothing was written"],
+        notes=[] if silent else [*borrowed_meanings(dataset.labels.task, dataset.labels.scale)],
     )
 
 
@@ -297,7 +300,8 @@ def short_table(found: Compilation) -> TextTable:
     """What somebody had, what he gets, and the experts."""
     card, test = found.saved.card, found.saved.compiled.dataset.test
     headline = statistics_of(card.objective)[0]
-    second = ("mae",) if card.scale.interval else ("accept_agreement", "exact")
+    accepts = found.saved.compiled.verification.agreements["compiled"].estimates["accept_agreement"].value is not None
+    second = ("mae",) if card.scale.interval else ("accept_agreement", "exact") if accepts else ("exact",)
     names = list(dict.fromkeys((headline, *second)))[:SHOWN_STATISTICS]
     title = f"{card.name}@{card.version} on {len(test)} test items of {test.n_queries} queries, with 95 % intervals"
     return beside_table(title, shown_judges(found), names)
@@ -370,7 +374,7 @@ def compiled_report(found: Compilation, options: CompileJudgeOptions) -> Report:
     judging = (*judge_and_out(card, options.home), *endpoint, *functions_to_type(card, options))
     short = outcome_notes(compiled, calibration=False)
     return Report(
-        verdict=[*([] if compiled.as_it_is is None else [compiled.as_it_is.sentence]), found.verdict],
+        verdict=[found.verdict],
         tables=[short_table(found), *asked, *of_parts],
         full=[*_every_table(found), *asked_in_full, *of_parts, *pairs_tables(ranks)],
         lines=[

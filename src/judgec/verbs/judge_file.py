@@ -27,11 +27,13 @@ from judgec.raters.asking import SERVICE_ERROR
 from judgec.raters.decision import HALF_WAY
 from judgec.raters.judge import disagreements
 from judgec.raters.programs import Program
+from judgec.raters.registry import WORDING
 from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.records.conversation import usual_turn
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import InputCounts
 from judgec.records.scale import Scale
+from judgec.records.tasks.grade import borrowed_meanings
 from judgec.records.tasks.registry import TASKS
 from judgec.records.tasks.spec import ASPECT_PREFIX, MODE_PREFIX
 from judgec.report.numbers import number, percent
@@ -46,6 +48,7 @@ from judgec.verbs.validity import missing_inputs, validity_notes
 from judgec.verbs.verb import verb
 from judgec.verbs.workspace import Workspace
 from judgec.verbs.zero_shot import FEW, is_zero_shot, zero_shot_of_file
+from judgec.verbs.zero_shot import NAME as ZERO_SHOT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -272,6 +275,8 @@ def judged_by(
             raise
     notes = [*items.notes, *lacking, *cut, *_known(items), *_asking_nothing(jury), *_unfrozen(jury)]
     notes += validity_notes(cards, items.inputs)
+    own = [card for card in cards if card.name == ZERO_SHOT and WORDING not in card.settings]
+    notes += dict.fromkeys(note for card in own for note in borrowed_meanings(card.task, card.scale))
     if tally.escalated is not None:
         notes.append(f"cascade: the strong judge was needed on {tally.escalated:,} of {tally.items:,} items")
     notes += [f"{count.half_way} verdicts of {HALF_WAY}"] if count.half_way else []

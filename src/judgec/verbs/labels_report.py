@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from judgec.labels.experts import experts_of
-from judgec.labels.project import find_project
+from judgec.labels.project import columns_in, find_project
 from judgec.labels.rows.grades import scale_shown
 from judgec.records.label import LabelSet
 from judgec.records.scale import Scale
+from judgec.records.tasks.registry import TASKS
 from judgec.report.label_report import FEW_TEST_QUERIES, AnnotatorAgreement, LabelReport
 from judgec.report.numbers import UNKNOWN, brackets, number, signed, statistic_name
 from judgec.report.page.label_cases import HEAD, LABEL_WORDS, label_cases
@@ -95,9 +96,9 @@ def _shows(report: LabelReport) -> list[str]:
     if (found := report.get("shows")) is None:
         return []
     least, statistic = found["difference"], statistic_name(found["statistic"])
-    more = f"labels of {found['more_queries']:,} more would show {number(least / 2)}"
-    shown = f"{found['queries']:,} queries to test on show differences of {statistic} above {number(least)}"
-    return [f"{shown}; {more} (simulated: two judges that err apart)."]
+    more = f"labels of {found['more_queries']:,} more queries would show {number(least / 2)}"
+    shown = f"{found['queries']:,} test queries can show a difference of {statistic} above {number(least)}"
+    return [f"{shown}; {more} (simulated: two judges whose errors are independent)."]
 
 
 def _sentence(report: LabelReport) -> str:
@@ -115,7 +116,10 @@ def next_command(options: LabelsOptions) -> str:
     named = project is not None and project.names(options.file)
     told = project is not None and named and project.name == options.name
     file = () if project is not None and named and project.path.parent == Path() else (options.file,)
-    given = [*as_typed(options), *(("--name", options.name) if options.name is not None and not told else ())]
+    beside = project.judges if project is not None and named and not TASKS[project.task or "grade"].by_aspect else ()
+    verdicts = ",".join(name for name in beside if name in columns_in(options.file))
+    asked = ("--verdicts", verdicts) if verdicts else ()
+    given = [*asked, *as_typed(options), *(("--name", options.name) if options.name is not None and not told else ())]
     return command("compile-judge", *file, *given, home=options.home)
 
 

@@ -127,6 +127,5 @@ def ranking_report(found: Ranking) -> Report:
         tables=[*tables, *corrected],
         full=[*full, *corrected],
         lines=[LETTERS, *found.board.notes, *(() if votes is None else votes.sentences)],
-        more="wins and every column",
-        next=["--json gives every pair of agents with its interval and p-value."],
+        more="wins and every column, and with --json every pair of agents with its interval and p-value",
     )

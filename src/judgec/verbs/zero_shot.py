@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from judgec.errors import UserError
+from judgec.labels.project import find_project
 from judgec.labels.proposal import usual_inputs
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Account
@@ -211,6 +212,10 @@ def zero_shot_of_file(
             f"--judge {name}: the columns {', '.join(head.columns)} tell no task; {NAME}:TASK with one of "
             f"{', '.join(TASKS)} is valid. Name it, or map columns with --map."
         )
+    project = None if isinstance(file, Table) else find_project(file)
+    told = None if project is None or project.task != spec.name else project.scale
+    if told is not None and scale is None and not wording and told.grades == spec.scale.grades:
+        scale = spec.scale.model_copy(update={"meanings": told.meanings})
     why = f"no label was given, so nobody knows how far {name} agrees with people; {FEW} labels can measure it"
     asked = LMSpec.parse(model, api_base=api_base)
     return uncompiled_program(spec, _fields(spec, ours), asked, why, scale=scale, wording=wording)

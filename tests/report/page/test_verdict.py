@@ -44,7 +44,9 @@ def test_verdict_of_a_judge_beside_its_experts_follows_the_interval_of_their_dif
     found = judge_verdict("judge@1", TABLE, difference, statistic="tau_b")
     assert found.standing == standing
     assert words in found.sentence
-    assert "tau-b .62 [.50, .70], ceiling .60." in found.sentence  # like for like: of compiled_loo and ceiling
+    assert (
+        "tau-b .62 [.50, .70] with one annotator left out, the annotators' own .60." in found.sentence
+    )  # like for like: of compiled_loo and ceiling
     assert ".64" not in found.sentence
     assert "Against the consensus of all experts: tau-b .64 [.57, .71]." in found.detail
 
@@ -54,8 +56,8 @@ def test_judge_that_another_row_of_its_table_beats_is_never_called_better() -> N
     found = judge_verdict("j", TABLE, difference, statistic="tau_b", above="evidence only .66 stands above its .64")
     assert found.standing == "as well"
     assert found.sentence == (
-        "j agrees with your experts as well as they agree with each other: tau-b .62 [.50, .70], ceiling .60; "
-        "evidence only .66 stands above its .64."
+        "j agrees with your experts as well as they agree with each other: tau-b .62 [.50, .70] with one annotator "
+        "left out, the annotators' own .60; evidence only .66 stands above its .64."
     )
 
 

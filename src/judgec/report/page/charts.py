@@ -233,7 +233,9 @@ def histogram_chart(raters: Sequence[tuple[str, IntArray]], grades: Sequence[str
             width, height = f"{right - left:.1f}", f"{plane.up(0) - y:.1f}"
             columns.append(ChartMark("column", kind, f"{left:.1f}", f"{y:.1f}", width, height, text=said))
     ticks = Ticks([(i, cut_to(text, 12)) for i, text in enumerate(grades)], [(0.0, "0"), (top, f"{100 * top:.0f}")])
-    return plane.drawn(columns, label="Grades by rater, the judge last", words=("grade", "% of grades"), ticks=ticks)
+    return plane.drawn(
+        columns, label="Grades by annotator, the judge last", words=("grade", "% of grades"), ticks=ticks
+    )
 
 
 def coverage_chart(points: Sequence[tuple[float, float]]) -> Markup:

@@ -64,7 +64,7 @@ def grade_charts(drawn: DrawnGrades) -> tuple[list[tuple[Markup, str]], list[Mar
     order = ", ".join(rater for rater, _ in raters)
     histogram = charts.histogram_chart([*raters, (name, drawn.judge)], grades)
     who = name if whose else "the judge"
-    drawings.append((histogram, f"Grades by rater, from left to right {order} and, framed, {who}."))
+    drawings.append((histogram, f"Grades by annotator, from left to right {order} and, framed, {who}."))
     sure = confidence_counts(drawn.judge, drawn.confidence, grades)
     if sure is not None:
         counted = "Confidence map: how many items got each grade with each confidence."

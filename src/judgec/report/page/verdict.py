@@ -110,7 +110,7 @@ def _compared_with_experts(
     *,
     topped: bool,
 ) -> JudgeVerdict:
-    who, they = ("the constructed labels", "their raters") if constructed else ("your experts", "they")
+    who, they = ("the constructed labels", "their annotators") if constructed else ("your experts", "they")
     own = agreements["compiled"].estimates[statistic]
     named = statistic_name(statistic)
     if below:
@@ -126,7 +126,7 @@ def _compared_with_experts(
     if None in (ceiling.value, loo.value) or difference is None or difference.value is None:
         sentence = f"{name} agrees with {who}: {numbers}; how far {they} agree with each other is unknown."
         return JudgeVerdict("alone", statistic, sentence, ceiling.note)
-    both = f"{named} {show(loo)}, ceiling {number(ceiling.value)}"
+    both = f"{named} {show(loo)} with one annotator left out, the annotators' own {number(ceiling.value)}"
     standing = _standing(difference)
     if standing == "better" and topped:
         standing = "as well"  # which is true, too: no word of praise for a judge that another row of its table beats

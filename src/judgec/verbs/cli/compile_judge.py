@@ -32,7 +32,7 @@ def compile_judge(
         if json:
             print_json(plan_to_json(settings, dataset, plan))
         else:
-            print_report(plan_report(settings, plan))
+            print_report(plan_report(settings, dataset, plan))
         return
     try:
         found = compiled.run(options, bar)

@@ -29,6 +29,8 @@ def watch(
     """Judge a sample of an application's new traces; keep its accept rate, and notice drift.
 
     Example: judgec watch --source mlflow:EXPERIMENT --judge NAME
+
+    It looks again every ten minutes until Ctrl-C ends it; with --once it looks once.
     """
     keep_looking(options, seconds=duration(every), once=once, json=json, wait=time.sleep)
 
