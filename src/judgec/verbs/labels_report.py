@@ -103,9 +103,11 @@ def _shows(report: LabelReport) -> list[str]:
 
 def _sentence(report: LabelReport) -> str:
     """What the file holds."""
+    n = len(report["annotators"])
+    counted = f"{n} annotator{'' if n == 1 else 's'}"
     return (
         f"{report['labels']} labels of {report['items']} items, {report['queries']} queries, by "
-        f"{len(report['annotators'])} annotators; task {report['task']}, scale {_scale_words(report)}; "
+        f"{counted}; task {report['task']}, scale {_scale_words(report)}; "
         f"{': '.join(_parts(report['split']))}"
     )
 

@@ -278,6 +278,7 @@ def test_judge_beside_two_raters_is_measured_against_both_whatever_their_columns
     said = judgec_here(tmp_path, "init", "t.csv", "--yes").stderr
     assert "There is a judge in column GPT-4 Urteil: GPT-4 Urteil and Bewertung Anna, Bewertung Paul" in said
     assert "judgec compile-judge --verdicts 'GPT-4 Urteil'" in said
+    assert "Next: judgec compile-judge --verdicts 'GPT-4 Urteil'" in judgec_here(tmp_path, "labels").stderr
 
 
 def test_what_init_says_of_a_judge_is_what_agreement_says_whatever_the_scale_is(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from shutil import which
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -135,7 +136,8 @@ def _report(one: "Compilation", together: "Compilation", home: Path) -> "Report"
         file=page_path(home, together.saved.card),
         next=[
             command("init", "YOUR_TABLE.xlsx", home=home),
-            *(["make demo-tournament", f"jupyter lab {NOTEBOOK}"] if NOTEBOOK.is_file() else []),
+            *(["make demo-tournament"] if NOTEBOOK.is_file() else []),
+            *([f"jupyter lab {NOTEBOOK}"] if NOTEBOOK.is_file() and which("jupyter-lab") else []),
             command("ui", home=home),
         ],
     )

@@ -168,7 +168,7 @@ def _shown(key: str, project: Project, value: object) -> str:
     if key == "judge" and str(value).endswith(f"@{programs.LATEST}"):
         return f"judge {value}, since no version of it was promoted"
     if key == "measured":
-        return f"no annotators: {', '.join(_names(value))}"
+        return f"judges, not annotators: {', '.join(_names(value))}"
     if key == "judges":
         return (
             f"judge {', '.join(project.judges)}" if len(project.judges) == 1 else f"judges {', '.join(project.judges)}"
