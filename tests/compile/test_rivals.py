@@ -156,7 +156,7 @@ def test_its_own_prompt_alone_stands_in_its_table_and_not_in_the_way_of_its_prom
     decision = better.decide(FamilyState(test_use=1, champion=None))
     assert (decision.promoted, decision.rival) == (True, world.first.compiled.decision.rival)
     assert set(decision.above) == {"compiled_prompt"}
-    assert "compiled prompt (1.00) agrees more" in decision.reason
+    assert "the compiled prompt alone (1.00) agrees more" in decision.reason
 
 
 def test_evidence_alone_is_a_rival_of_every_judge_but_itself(world: World) -> None:
