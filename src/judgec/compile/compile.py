@@ -36,7 +36,7 @@ from judgec.compile.promote import Decision
 from judgec.compile.recorded import with_prompts
 from judgec.compile.retarget import Retargeted, retargeted
 from judgec.compile.rewrites import plan_rewrites, rewritten
-from judgec.compile.rivals import PromotionTest
+from judgec.compile.rivals import PromotionTest, standing_of
 from judgec.compile.search.candidates import UNCOMPILED, Candidate, task_module, with_instructions
 from judgec.compile.search.plan import CallPlan
 from judgec.compile.search.registry import OPTIMIZERS, Optimizer, find_optimizer
@@ -66,12 +66,13 @@ from judgec.records.label import InputCounts, LabelSet
 from judgec.records.language import language_notes, languages_of
 from judgec.records.tasks.grade import borrowed_meanings
 from judgec.records.tasks.registry import compares, finds_modes
-from judgec.report.numbers import number, objective_name, show, statistic_name
+from judgec.report.numbers import number, objective_name, percent, show, statistic_name
 from judgec.stats.agreement.ceiling import adjudicator_notes
 from judgec.stats.agreement.difference import differences
 from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import Objective, parse_objective, statistics_of
 from judgec.stats.agreement.systems import SystemAgreement, systems_of
+from judgec.stats.intervals.significance import level_for_test_use
 
 
 @dataclass(frozen=True)
@@ -249,6 +250,11 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
     parts, objective = _prepare(labels, settings)
     dataset = parts.pooled
     watch.stage("split", _sizes(dataset))
+    if (use := standing_of(dataset, settings).test_use) > 1:
+        level = percent(1 - level_for_test_use(use), 1)
+        watch.stage(
+            "test use", f"{use} of these test queries, decided at {level}; --dry-run shows a plan and uses none"
+        )
     module = _module(labels, settings)
     optimizer, plan = _planned(parts, module, settings)
     said = "no model, evidence alone" if settings.no_model else f"{plan.whole.shown()}; {settings.lm.asked_at}"

@@ -34,6 +34,12 @@ from judgec.stats.agreement.objective import parse_objective
 BASELINES = ("majority", "evidence_only", "uncompiled", BEST_ALONE, LONGEST)  # rivals where there is no champion
 
 
+def standing_of(dataset: Dataset, settings: CompileSettings) -> FamilyState:
+    """The family as it stands on disk, and which use of the test queries a compile of these labels is."""
+    measured = measured_by(dataset.labels, settings.source)
+    return family_state(settings.home, settings.name, dataset.test.items, measured)
+
+
 @dataclass(frozen=True, slots=True)
 class Rivals:
     """Ratings of the same rows as the compiled judge's, by name; and why it must not be promoted, or empty."""
@@ -68,8 +74,7 @@ class PromotionTest:
 
     def standing(self) -> FamilyState:
         """The family as it stands on disk."""
-        measured = measured_by(self.dataset.labels, self.settings.source)
-        return family_state(self.settings.home, self.settings.name, self.dataset.test.items, measured)
+        return standing_of(self.dataset, self.settings)
 
     def decide(self, standing: FamilyState) -> Decision:
         """Compare the compiled judge with its rivals."""

@@ -15,6 +15,7 @@ from judgec.compile.modes import found_modes
 from judgec.compile.render import outcome_notes, outcome_tables
 from judgec.compile.replacement import replacement
 from judgec.compile.report import Saved, save, with_run
+from judgec.compile.rivals import standing_of
 from judgec.compile.search.plan import CallPlan
 from judgec.compile.settings import CompileSettings
 from judgec.compile.track import run_of
@@ -231,7 +232,11 @@ def plan_report(settings: CompileSettings, dataset: Dataset, plan: CallPlan) -> 
     batches = [f"{waits}, each for up to 24 hours; one more where replies have to be asked for again"]
     return Report(
         tables=[TextTable(title, ["stage", "calls", "tokens", "$"], rows)],
-        lines=[*(batches if settings.batch else []), "nothing was asked and nothing was written"],
+        lines=[
+            *(batches if settings.batch else []),
+            "nothing was asked and nothing was written",
+            f"a compile is test use {standing_of(dataset, settings).test_use} of its test queries; this is none",
+        ],
         notes=[] if silent else [*borrowed_meanings(dataset.labels.task, dataset.labels.scale)],
     )
 
@@ -247,6 +252,7 @@ def plan_to_json(settings: CompileSettings, dataset: Dataset, plan: CallPlan) ->
         "optimizer": settings.optimizer,
         "searches": plan.searches,
         "split": dataset.split.sizes(),
+        "test_use": standing_of(dataset, settings).test_use,
         "stages": [
             {"name": stage.name, "calls": stage.most.calls, "tokens": stage.most.tokens, "usd": stage.most.usd}
             for stage in plan.stages

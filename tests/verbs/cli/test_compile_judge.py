@@ -13,7 +13,7 @@ from judgec.stats.agreement.registry import STATISTICS
 from tests.compile.small import write
 from tests.service import grading_world
 from tests.service.fake_openai import FakeOpenAI
-from tests.verbs.cli.process import CANARY, ROOT, Shared, judgec
+from tests.verbs.cli.process import CANARY, ROOT, Shared, judgec, judgec_here
 
 TEST = ("majority", "evidence_only", "uncompiled", "compiled_prompt", "compiled", "compiled_loo", "ceiling")
 KEYS = {
@@ -294,3 +294,13 @@ def test_log_traces_makes_each_disagreement_a_trace_of_the_run_with_both_grades(
         assert said["judge.grade"].feedback.value == row["judge"]
         assert said["judge.grade"].rationale == row["reason"]
         assert said["judge.grade"].source.source_type == "CODE"
+
+
+def test_use_of_the_test_queries_is_said_before_anything_is_asked(tmp_path: Path) -> None:
+    write(tmp_path / "t.jsonl", grading_world.rows(60, per_query=2))
+    plans = []
+    for _ in range(2):
+        plans.append(json.loads(judgec_here(tmp_path, "compile-judge", "t.jsonl", "--dry-run", "--json").stdout))
+        done = judgec_here(tmp_path, "compile-judge", "t.jsonl")
+    assert [plan["test_use"] for plan in plans] == [1, 2]  # a plan is none
+    assert any(line.startswith("test use    2 of these test queries") for line in done.stderr.splitlines())
