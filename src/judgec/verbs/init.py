@@ -19,6 +19,7 @@ from judgec.report.screen import TextTable
 from judgec.table.arrow import HUB_PREFIX
 from judgec.table.datasheet import read_datasheet
 from judgec.table.rows.cells import as_text, is_missing
+from judgec.table.rows.columns import nested
 from judgec.table.rows.heads import is_low_good, words
 from judgec.table.table import Table
 from judgec.table.tables import read_table
@@ -167,7 +168,12 @@ def proposed(options: InitOptions, watch: Watch) -> LabelSetup:
     said = UserChoices(
         options.task, options.columns, options.annotators, options.grades, options.accept_at, options.round is not None
     )
-    proposal = propose(table, sheet, said)
+    try:
+        proposal = propose(table, sheet, said)
+    except (InputError, UserError) as error:
+        if advice := nested(table):
+            raise InputError([f"{file}:1: the rows are no table of grades. {advice}"]) from error
+        raise
     name = default_family(file) if options.name is None else as_family(options.name)
     project = Project(
         path,

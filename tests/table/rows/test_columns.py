@@ -1,8 +1,8 @@
 import pytest
 
 from judgec.errors import InputError, UserError
-from judgec.table.rows.columns import as_names, as_rename, infer_task
-from judgec.table.table import Table
+from judgec.table.rows.columns import as_names, as_rename, infer_task, nested
+from judgec.table.table import Row, Table
 
 
 def table(*columns: str) -> Table:
@@ -59,3 +59,22 @@ def test_names_are_split_and_trimmed() -> None:
     assert as_names(None) == ()
     with pytest.raises(UserError, match="--annotators"):
         as_names(" , ")
+
+
+@pytest.mark.parametrize(
+    ("row", "tool"),
+    [
+        ({"id": "1", "fields": {"q": "a"}, "responses": {"grade": [{"value": 3}]}, "_server_id": "x"}, "argilla"),
+        ({"id": "1", "run_type": "chain", "inputs": {"q": "a"}}, "langsmith"),
+        ({"q1.responses": [3], "_server_id": "x"}, "argilla"),  # flat
+        ({"said": {"by": "Mia"}}, "other"),
+    ],
+)
+def test_rows_that_hold_objects_name_the_import_that_reads_them(row: Row, tool: str) -> None:
+    with pytest.raises(InputError, match=rf"judgec labels OUT\.jsonl --import {tool}:my\.json"):
+        infer_task(Table("my.json", tuple(row), (row,), (1,)))
+
+
+def test_list_of_documents_is_no_export() -> None:
+    row: Row = {"query": "q", "contexts": [{"id": "1", "text": "t"}]}
+    assert not nested(Table("my.json", tuple(row), (row,), (1,)))

@@ -11,6 +11,14 @@ from judgec.records.tasks.spec import ASPECT_PREFIX, MODE_PREFIX
 from judgec.table.table import ColumnRows, Row, Table
 
 MODES_LIST = "modes"  # the column that lists failure modes
+EXPORTED: Mapping[str, frozenset[str]] = {  # fields that records of one tool alone have
+    "argilla": frozenset({"_server_id", "suggestions"}),
+    "langfuse": frozenset({"projectId", "bookmarked"}),
+    "langsmith": frozenset({"run_type", "feedback_stats"}),
+    "opik": frozenset({"feedback_scores"}),
+    "phoenix": frozenset({"span_kind", "annotator_kind"}),
+    "promptfoo": frozenset({"vars"}),
+}
 
 
 def as_rename(pairs: Sequence[str], option: str = "--map", form: str = "THEIRS=OURS") -> dict[str, str]:
@@ -116,8 +124,7 @@ def infer_task(table: Table) -> tuple[Task, str]:
             [
                 (
                     f"{table.path}:1: the columns {listed(table.columns)} fit no task; {lacks}. "
-                    f"{_advice(table.columns, _closest(table.columns))}"
-                    f" judgec init {shlex.quote(table.path)} proposes what each column is."
+                    f"{nested(table) or _proposed(table)}"
                 )
             ]
         )
@@ -129,6 +136,24 @@ def infer_task(table: Table) -> tuple[Task, str]:
     if len(fits) > 1:
         note += f" They fit {listed(fits[1:])} too; --task chooses another."
     return task, note
+
+
+def _proposed(table: Table) -> str:
+    init = f"judgec init {shlex.quote(table.path)} proposes what each column is."
+    return f"{_advice(table.columns, _closest(table.columns))} {init}"
+
+
+def nested(table: Table) -> str:
+    """What makes a table of rows that hold objects, as exports of other tools do; empty where none do."""
+    own = set(table.columns)
+    tool = next((tool for tool, fields in EXPORTED.items() if fields & own), "other")
+    held = [name for name in table.columns if any(isinstance(cell, dict) for cell in table.column(name).values)]
+    if not held and tool == "other":
+        return ""
+    what = f"Columns {listed(held)} hold objects" if held else f"The columns are those of an export of {tool}"
+    theirs = " --map THEIRS=query --map THEIRS=answer --map THEIRS=grade" if tool == "other" else ""
+    made = f"judgec labels OUT.jsonl --import {tool}:{shlex.quote(table.path)}{theirs}"
+    return f"{what}: make a table of them with {made}."
 
 
 def task_of_labels(task: Task | None, columns: Sequence[str]) -> Task | None:
