@@ -137,7 +137,7 @@ def test_the_page_names_the_recorded_judges_and_counts_no_unasked_item_as_unscor
     found = compiled_in(tmp_path, label_set, recorded.of([name for name in recorded.judges if name.startswith("big/")]))
     page = page_path(tmp_path, found.card).read_text(encoding="utf-8")
     assert "uncompiled big/half; best alone big/half; compiled big/half" in page
-    assert "the recorded judge that was best as it is" in page
+    assert "the prompt or recorded judge as it was" in page  # and the best alone, which is the same one
     assert "1 candidates on train and dev" in page
     assert f"unscored: {NOT_ASKED}" not in page
 
