@@ -148,6 +148,7 @@ def _levels(values: Sequence[float]) -> list[tuple[float, str]]:
     return [(value, number(value)) for value in places]
 
 
+SYSTEM_TAU = "system_tau"
 SECTIONS = {
     "judges": "Judges",
     "next": "Next",
@@ -255,7 +256,7 @@ def _judges(page: JudgePage) -> dict[str, object]:
     ceiling = page.agreements["ceiling"].estimates.get(head)
     bar = _bar_column(head, list(page.agreements.values()), None if ceiling is None else ceiling.value)
     others = statistics(page.agreements, but=head)
-    plain = [statistic(name, interval=False) for name in others]
+    plain = [statistic(name, interval=False) for name in others if name != SYSTEM_TAU]  # it has a section of its own
     every = [*map(statistic, others), BIAS, *REJECTS]
     return {
         "table": _table(page, [statistic(head), bar, *plain, SIZE, UNSCORED], "judges", "Judges on the test items"),
