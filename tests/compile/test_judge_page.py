@@ -187,8 +187,8 @@ FALL = Shortfall(0.76, 0.83, Estimate(value=-0.07, low=-0.11, high=-0.03))
             "small@1 ",
         ),
         (
-            {"reason": "never promoted below the majority grade: exact", "below_majority": {"exact": FALL}},
-            "NOT PROMOTED: never promoted below the majority grade: exact.",
+            {"reason": "never promoted below the most frequent grade: exact", "below_majority": {"exact": FALL}},
+            "NOT PROMOTED: never promoted below the most frequent grade: exact.",
             "less often than their most frequent grade does: exact .76 against .83, difference -.07 [-.11, -.03].",
         ),
         (

@@ -71,8 +71,18 @@ from judgec.stats.agreement.ceiling import adjudicator_notes
 from judgec.stats.agreement.difference import differences
 from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import Objective, parse_objective, statistics_of
+from judgec.stats.agreement.system_tau import LEAST_QUERIES
 from judgec.stats.agreement.systems import SystemAgreement, systems_of
 from judgec.stats.intervals.significance import level_for_test_use
+
+
+def beside_headline(known: Mapping[str, Estimate]) -> str:
+    """The statistic that stands beside the one that was maximised: of numbers their error, of grades accept agreement,
+    or where nobody says what is accepted the exact one.
+    """
+    if "mae" in known:
+        return "mae"
+    return "exact" if known["accept_agreement"].value is None else "accept_agreement"
 
 
 @dataclass(frozen=True)
@@ -188,9 +198,7 @@ class AsItIs:
     def sentence(self) -> str:
         """The statistic and accept agreement, in words."""
         known = self.agreement.estimates
-        accepts = known["accept_agreement"].value is not None
-        second = "mae" if "mae" in known else "accept_agreement" if accepts else "exact"
-        names = [name for name in dict.fromkeys((self.statistic, second)) if name in known]
+        names = [name for name in dict.fromkeys((self.statistic, beside_headline(known))) if name in known]
         numbers = ", ".join(f"{statistic_name(name)} {show(known[name])}" for name in names)
         return f"{self.judge} as it is, on all {self.agreement.n} labelled items: {numbers} with your experts."
 
@@ -514,10 +522,7 @@ def _prepare(labels: LabelSet, settings: CompileSettings) -> tuple[Parts, Object
     return parts, objective
 
 
-LEAST_COMPARED = (
-    6  # systems: of fewer an order is right by chance too often (5 systems: tau of .6 in 12 % of all orders)
-)
-SHARED = 3  # queries that all of them answered, in each part
+LEAST_COMPARED = 6  # systems: of five a tau of .6 is chance in 12 % of all orders
 
 
 def _require_systems(parts: Parts, objective: str) -> None:
@@ -544,12 +549,12 @@ def _require_systems(parts: Parts, objective: str) -> None:
             if item.agent:
                 by[item.agent].add(item.query_id)
         shared = set.intersection(*by.values())
-        if len(shared) < SHARED:
+        if len(shared) < LEAST_QUERIES:
             rarest = min(systems, key=lambda name: len(by[name]))
             raise UserError(
                 f"{where}: {len(shared)} {part.name} queries that all {len(systems)} systems answered ({rarest} "
-                f"{len(by[rarest])} of {part.n_queries}); {SHARED} are needed. Leave out the rows of systems with few "
-                "answers, or take 'tau_b'."
+                f"{len(by[rarest])} of {part.n_queries}); {LEAST_QUERIES} are needed. Leave out the rows of systems "
+                "with few answers, or take 'tau_b'."
             )
 
 

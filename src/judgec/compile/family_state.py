@@ -6,7 +6,7 @@ from pathlib import Path
 
 from judgec.labels.split.family import read_family
 from judgec.labels.split.memory import Measured, kind_of, read_memory
-from judgec.labels.split.test_uses import earlier_test_uses
+from judgec.labels.split.uses import earlier_uses
 from judgec.raters import programs
 from judgec.records.label import Item
 
@@ -37,7 +37,7 @@ def family_state(home: Path, name: str, tested: Sequence[Item], measured: Measur
     Raises:
         ArtifactError: When a file of a version is damaged.
     """
-    uses = earlier_test_uses(
+    uses = earlier_uses(
         tested,
         read_memory(home, name, kind_of(measured.task)),
         [use.version for use in read_family(home, name).looks],

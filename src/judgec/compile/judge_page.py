@@ -110,17 +110,14 @@ def page_of(compiled: Compiled, settings: CompileSettings, card: ProgramCard) ->
     by_item = _by_item(compiled)
     reasons = Counter(reason for reason in judged.unscored if reason not in {None, NOT_ASKED})
     parent, before = _parent(compiled, settings, card)
-    agreements = dict(compiled.verification.agreements)
-    for name in ("uncompiled", "compiled_prompt") if settings.no_model else (BEST_ALONE, "compiled_prompt"):
-        if settings.no_model or (
-            name in agreements and agreements[name].estimates == agreements["uncompiled"].estimates
-        ):
-            agreements.pop(name, None)
+    agreements = compiled.verification.agreements
+    alike = {name for name in agreements if agreements[name].estimates == agreements["uncompiled"].estimates}
+    absent = {"uncompiled", "compiled_prompt"} if settings.no_model else {BEST_ALONE, "compiled_prompt"} & alike
     return rendered(
         JudgePage(
             card=card,
             verdict=verdict_of(compiled, settings, f"{card.name}@{card.version}"),
-            agreements=agreements,
+            agreements={name: one for name, one in agreements.items() if name not in absent},
             facts=_facts(compiled, card),
             charts={aspect: _charts(compiled, j) for j, aspect in enumerate(labels.aspects)},
             groups=by_group(compiled),

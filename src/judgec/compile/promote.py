@@ -192,7 +192,8 @@ def decide(
     else:
         reason = _doubt(measured, found, difference, "better" if margin is None else f"at most {number(margin)} worse")
     if refusal or below:
-        reason = f"{refusal or f'never promoted below the majority grade: {shortfalls(below)}'} ({measured})"
+        refusal = refusal or f"never promoted below {_plain('majority')}: {shortfalls(below)}"
+        reason = f"{refusal} ({measured})"
     if not better and not below and majority is not None and rival != "majority":
         reason += _no_better_than(compiled, majority, objective, resampling, test_use)
     return Decision(
@@ -312,7 +313,7 @@ def _no_better_than(
 ) -> str:
     over = _gain(compiled, majority, objective, how, test_use)
     measured = f"{objective_name(objective.name)} {_signed(over.interval.estimate(0))}"
-    return "" if over.better else f"; not shown to be better than the majority grade ({measured})"
+    return "" if over.better else f"; not shown to be better than {_plain('majority')} ({measured})"
 
 
 def _gain(compiled: GradePairs, rival: GradePairs, objective: Objective, how: Resampling, test_use: int) -> Gain:

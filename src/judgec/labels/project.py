@@ -84,6 +84,12 @@ class Project:
     winner_words: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def accept_at(self) -> str | None:
+        """The lowest grade that counts as accepted, as an option names it."""
+        at = None if self.scale is None else self.scale.accept_at
+        return None if at is None else str(at)
+
+    @property
     def label_path(self) -> str | None:
         """The label file as it is opened from the current folder."""
         if self.labels is None or self.labels.startswith(HUB_PREFIX):

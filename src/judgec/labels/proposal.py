@@ -21,7 +21,7 @@ from judgec.records.label import REASON_NAMES
 from judgec.records.scale import Grade, Scale
 from judgec.records.tasks.grade import ONE_TO_FIVE, ONE_TO_FIVE_ACCEPT
 from judgec.records.tasks.registry import TASKS, also_called, as_task, called, plain
-from judgec.records.tasks.spec import PAIR, PREFIXES
+from judgec.records.tasks.spec import ANSWERS, PAIR, PREFIXES
 from judgec.records.tasks.winners import winner_of
 from judgec.table.datasheet import Datasheet, as_scale
 from judgec.table.ladders import accepted_from, in_order, is_graded, rank_of, rank_of_phrase
@@ -85,7 +85,7 @@ LIKE: Mapping[str, frozenset[str]] = {  # words in the names of columns
     ),
     "answer": frozenset(
         [
-            *("answer", "response", "reply", "output", "antwort", "completion", "reponse", "respuesta", "risposta"),
+            *(*ANSWERS, "completion"),
             *("resposta", "antwoord", "odpowiedz", "svar", "ответ"),
         ]
     ),
@@ -126,7 +126,7 @@ WIDEST = 10  # range of whole numbers that is taken for grades
 TEXT = 15  # mean number of characters, from which a column without a known name may be a question or an answer
 GROUPS = range(2, 31)  # different values of a column of groups
 REMARKS = frozenset(  # words of a head whose texts are no grades, however few they are
-    [*REASON_NAMES, "answer", "response", "reply", "output", "antwort", "reponse", "respuesta"]
+    [*REASON_NAMES, *ANSWERS]
 )
 WHOLE = 0.9  # share of the graded rows in which what people settled on stands, where it is not about disputes alone
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")

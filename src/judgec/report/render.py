@@ -10,6 +10,7 @@ from judgec.report.columns import TableColumns
 from judgec.report.numbers import NAMES, UNKNOWN, number, p_value, show, statistic_name
 from judgec.report.screen import TextTable
 from judgec.stats.agreement.measure import NOT_BINARY
+from judgec.stats.agreement.registry import OF_SYSTEMS
 
 BRIEF = ("tau_b", "auc", "exact", "accept_agreement", "kappa", "qwk")  # what fits beside a headline on a terminal
 
@@ -79,8 +80,7 @@ def notes(judges: Mapping[str, Agreement]) -> list[str]:
     missing: dict[tuple[str, str], list[str]] = {}
     for judge, agreement in judges.items():
         for name, estimate in agreement.estimates.items():
-            if (
-                estimate.value is None and name != "system_tau" and estimate.note not in {"", NOT_BINARY}
-            ):  # of graded labels nobody expects it
+            said = name in OF_SYSTEMS or estimate.note in {"", NOT_BINARY}  # elsewhere; of graded labels nobody asks
+            if estimate.value is None and not said:
                 missing.setdefault((judge.replace("_", " "), estimate.note), []).append(NAMES.get(name, name))
     return [f"{judge}: no {', '.join(names)}: {note}" for (judge, note), names in missing.items()]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from judgec.errors import InputError
 from judgec.records.tasks.registry import also_called, plain
-from judgec.records.tasks.spec import PAIR
+from judgec.records.tasks.spec import ANSWERS, PAIR, PAIR_AGENTS
 from judgec.table.datasheet import read_toml
 from judgec.table.ladders import is_graded
 from judgec.table.rows.cells import as_grade, as_id, is_missing
@@ -24,7 +24,7 @@ from judgec.table.workbooks import split_sheet
 
 PROJECT = "judgec.toml"
 AGENT = "{agent}"  # its place in a head
-ANSWER_WORDS = frozenset({"answer", "response", "reply", "output", "antwort", "completion", "respuesta", "risposta"})
+ANSWER_WORDS = frozenset({*ANSWERS, "completion"})
 NO_ANSWER = frozenset(  # words of heads that hold what is wanted, asked or said of an answer
     [
         *(
@@ -436,7 +436,7 @@ def _winners(table: Table, sides: set[str], taken: Collection[str]) -> list[str]
 def _pairs(table: Table, parts: Mapping[str, str], answers: Mapping[str, _Head], winners: Sequence[str]) -> Table:
     """The table with two answers as ``answer_a`` and ``answer_b``, and the winner as one of them."""
     sides = dict(zip(parts, ("a", "b"), strict=True))
-    if set(parts) in ({"a", "b"}, {"1", "2"}) or {*PAIR, "agent_a", "agent_b"} & set(table.columns):
+    if set(parts) in ({"a", "b"}, {"1", "2"}) or {*PAIR, *PAIR_AGENTS} & set(table.columns):
         return table  # known by these names
     new = {answers[key].column: f"answer_{side}" for key, side in sides.items()}
     agents: Row = {f"agent_{side}": parts[key] for key, side in sides.items()}

@@ -161,11 +161,11 @@ def _audited(options: AuditOptions, judge: GivenJudge, watch: Watch) -> JudgeAud
 
         def audited(ask: Ask) -> tuple[tuple[Finding, ...], SystemAgreement | None]:
             whole = replace(subject(ask), items=everything.items, experts=everything.experts)
-            found = run_audits(
+            findings = run_audits(
                 _sample(whole, options.items), whole, options.only, lambda name: watch.stage("audit", name)
             )
             judged = any(audit.needs_labels for audit in audits_named(options.only).values())
-            return found, whole.systems if judged else None  # of verdicts that are there
+            return findings, whole.systems if judged else None  # of verdicts that are there
 
         if options.batch:  # what an audit asks may follow from the verdicts on the items as they are
             session.together(lambda ask: replace(subject(ask), items=sample.items, experts=sample.experts).base)
@@ -184,8 +184,8 @@ def _audited(options: AuditOptions, judge: GivenJudge, watch: Watch) -> JudgeAud
         card, run = judge.program.card, None
         if judge.saved:
             card = programs.record_audit(judge.home, judge.name, made)
-            found_of = card.audit or made
-            put_audits(judge.home, card, found_of.findings, found_of.systems)
+            known = card.audit or made
+            put_audits(judge.home, card, known.findings, known.systems)
             watch.stage("track", store.shown)
             run = tracker.log_audit(_run_of(card, made, judge.home, started)).run_id
     report: dict[str, object] = {

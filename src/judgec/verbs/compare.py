@@ -16,7 +16,7 @@ from judgec.labels.split.draw import recorded_split
 from judgec.labels.split.family import read_family, write_whole
 from judgec.labels.split.memory import read_memory
 from judgec.labels.split.swapped_pairs import with_swapped_together
-from judgec.labels.split.test_uses import test_uses_of
+from judgec.labels.split.uses import uses_of
 from judgec.lm.spec import NO_LM, LMSpec
 from judgec.lm.watch import Watch
 from judgec.records.card import ProgramCard
@@ -225,7 +225,7 @@ def _known(judge: GivenJudge) -> dict[str, object]:
     memory = read_memory(home, card.name)
     tested = next(version for version in memory.own if version.number == card.version)
     own = sum(use.test == card.split_digest for use in read_family(home, card.name).looks)
-    uses = max(own, test_uses_of(tested.tested or frozenset(), memory, task=card.task, columns=tested.columns))
+    uses = max(own, uses_of(tested.tested or frozenset(), memory, task=card.task, columns=tested.columns))
     spent = sum(level_for_test_use(use) for use in range(1, uses + 1))
     known: dict[str, object] = {"program": card.name, "version": card.version}
     return known | {"looks": uses, "level_spent": spent, "next_level": level_for_test_use(uses + 1)}

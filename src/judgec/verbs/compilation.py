@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judgec.compile.compile import Compiled, compile_judge, plan_judge
+from judgec.compile.compile import Compiled, beside_headline, compile_judge, plan_judge
 from judgec.compile.dataset import Dataset
 from judgec.compile.learning_curve import WANTED, IntervalWidth
 from judgec.compile.modes import found_modes
@@ -40,7 +40,7 @@ from judgec.report.replacement_table import ASPECTS, ASPECTS_TITLE, outcome_sent
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
 from judgec.report.systems_table import pairs_tables, systems_lines
-from judgec.report.words import TEST_USE
+from judgec.report.words import RIVALS, TEST_USE
 from judgec.stats.agreement.objective import statistics_of
 from judgec.table import seal
 from judgec.verbs.candidates import functions_to_type
@@ -293,8 +293,8 @@ ROWS = {
     "uncompiled": "{uncompiled} as it was",
     BEST_ALONE: "{alone} as it was, the best alone",
     "compiled_prompt": "{prompt} alone",
-    COMPILED_SINGLE: "the best single judge, compiled",
-    "evidence_only": "evidence alone",
+    COMPILED_SINGLE: RIVALS[COMPILED_SINGLE],
+    "evidence_only": RIVALS["evidence_only"],
     "compiled": "{name}: what you get",
     "ceiling": "experts among themselves",
 }
@@ -306,9 +306,8 @@ def short_table(found: Compilation) -> TextTable:
     """What somebody had, what he gets, and the experts."""
     card, test = found.saved.card, found.saved.compiled.dataset.test
     headline = statistics_of(card.objective)[0]
-    accepts = found.saved.compiled.verification.agreements["compiled"].estimates["accept_agreement"].value is not None
-    second = ("mae",) if card.scale.interval else ("accept_agreement", "exact") if accepts else ("exact",)
-    names = list(dict.fromkeys((headline, *second)))[:SHOWN_STATISTICS]
+    beside = beside_headline(found.saved.compiled.verification.agreements["compiled"].estimates)
+    names = list(dict.fromkeys((headline, beside, *(() if card.scale.interval else ("exact",)))))[:SHOWN_STATISTICS]
     title = f"{card.name}@{card.version} on {len(test)} test items of {test.n_queries} queries, with 95 % intervals"
     return beside_table(title, shown_judges(found), names)
 

@@ -290,7 +290,7 @@ def _as_seen(options: CompileJudgeOptions) -> CompileJudgeOptions | None:
     seen = propose(as_table(options.labels, options.missing), sheet, UserChoices(options.task))
     if seen.unsure:
         raise UserError(f"{FRAME}: not sure: {' '.join(seen.unsure)} Options in Python have the same names.")
-    scale = None if seen.scale is None else seen.scale.model_dump(mode="json", exclude_defaults=True)
+    scale = None if seen.scale is None else seen.scale.written()
     return replace(
         options,
         task=seen.task,

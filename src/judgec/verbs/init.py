@@ -61,7 +61,7 @@ class LabelSetup:
         """What ``judgec.read_labels`` and ``judgec.compile_judge`` take to read the file this way."""
         project = self.project
         found = {"task": project.task, "columns": dict(project.columns), "annotators": project.annotators}
-        scale = None if project.scale is None else project.scale.model_dump(mode="json", exclude_defaults=True)
+        scale = None if project.scale is None else project.scale.written()
         rounding: dict[str, object] = {} if project.round is None else {"round": project.round}
         rounding |= {} if project.repeats is None else {"repeats": project.repeats}
         words = {"winner_words": dict(project.winner_words)} if project.winner_words else {}
@@ -263,8 +263,8 @@ def _measuring(found: LabelSetup, judge: str) -> AgreementOptions:
         annotators=project.annotators,
         columns=project.columns,
         missing=project.missing,
-        scale=None if project.scale is None else project.scale.model_dump(mode="json", exclude_defaults=True),
-        accept_at=None if project.scale is None or (at := project.scale.accept_at) is None else str(at),
+        scale=None if project.scale is None else project.scale.written(),
+        accept_at=project.accept_at,
         round=project.round,
         repeats=project.repeats,
         winner_words=project.winner_words,

@@ -1,5 +1,7 @@
 """Verdicts of replies: a right answer whose documents are others."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from judgec.rag.probes.judging.rules import JudgedReply
@@ -14,7 +16,7 @@ class Passing:
 
     name = "passing"
 
-    def judge(self, pairs: list[tuple[Question, SystemReply]]) -> list[JudgedReply]:
+    def judge(self, pairs: Sequence[tuple[Question, SystemReply]]) -> list[JudgedReply]:
         return [JudgedReply({"correctness": "9" in (reply.answer or "")}) for _, reply in pairs]
 
 
@@ -34,7 +36,7 @@ def test_right_answer_of_other_documents_passes_in_part(
 ) -> None:
     question = Question(query_id="q", query="How deep is it?", reference="9 m", doc_ids=("d1",), data_set="own")
     reply = SystemReply(query_id="q", system="s", answer=answer, doc_ids=named)
-    (found,) = verdicts([question], [reply], Passing(), data_set="corpus", terms=None)  # type: ignore[arg-type]
+    (found,) = verdicts([question], [reply], Passing(), data_set="corpus", terms=None)
 
     assert found.verdict.outcome == ("pass" if answer == "9 m" else "fail")
     assert found.verdict.partial is partial
@@ -46,7 +48,7 @@ def test_right_answer_of_other_documents_passes_in_part(
 def test_refusal_is_never_passed_in_part() -> None:
     question = Question(query_id="q", query="How deep is it?", metrics=("rejection",), doc_ids=("d1",))
     reply = SystemReply(query_id="q", system="s", answer="The documents do not say: 9.", doc_ids=("d2",))
-    (found,) = verdicts([question], [reply], Passing(), data_set="corpus", terms=None)  # type: ignore[arg-type]
+    (found,) = verdicts([question], [reply], Passing(), data_set="corpus", terms=None)
 
     assert found.verdict.outcome == "pass"
     assert not found.verdict.partial

@@ -1,7 +1,8 @@
 import pytest
 
+from judgec.connect.scores.registry import TOOLS
 from judgec.errors import InputError, UserError
-from judgec.table.rows.columns import as_names, as_rename, infer_task, nested
+from judgec.table.rows.columns import EXPORTED, as_names, as_rename, infer_task, nested
 from judgec.table.table import Row, Table
 
 
@@ -73,6 +74,10 @@ def test_names_are_split_and_trimmed() -> None:
 def test_rows_that_hold_objects_name_the_import_that_reads_them(row: Row, tool: str) -> None:
     with pytest.raises(InputError, match=rf"judgec labels OUT\.jsonl --import {tool}:my\.json"):
         infer_task(Table("my.json", tuple(row), (row,), (1,)))
+
+
+def test_tools_of_exports_are_those_that_import_reads() -> None:
+    assert set(EXPORTED) <= set(TOOLS)
 
 
 def test_list_of_documents_is_no_export() -> None:

@@ -143,6 +143,11 @@ class Reading:
     repeats: Repeats = None
     kept: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def judged(self) -> tuple[str, ...]:
+        """The judge's columns."""
+        return (self.judge,) if self.score is None else (self.judge, self.score)
+
 
 def graded_of(table: Table, how: Reading, in_place: InPlace | None = None) -> Graded:
     """The grades in the experts' and the judge's columns of any table.
@@ -180,17 +185,11 @@ def graded_of(table: Table, how: Reading, in_place: InPlace | None = None) -> Gr
     first = how.experts[0]
     several = len(how.experts) > 1
     table = _with_winners(table, how, notes)
+    table = _graded_once(table, how, notes)
     alike = None
     if ANNOTATOR in table.columns and not several:
-        judged = [name for name in (how.judge, how.score) if name is not None]
         taken = [how.cluster] if how.cluster else []
-        told = item_keys(table, {ANNOTATOR, first, *judged, *taken})
-        table = _graded_once(table, (first,), how, told, notes)
-        alike = one_row_an_item(replace(table, notes=()), first, judged, taken)
-    elif named := tuple(dict.fromkeys((*how.annotators, *(how.experts if several else ())))):
-        wide = [name for name in dict.fromkeys((*how.experts, *named)) if name in table.columns]
-        own = _items_of(with_inputs(table, {*wide, how.judge, how.score or how.judge}), range(len(table.rows)))
-        table = _graded_once(table, wide, how, dict(enumerate(own)), notes)
+        alike = one_row_an_item(replace(table, notes=()), first, how.judged, taken)
     if alike is None:
         how = _clustered(table, how, notes)
         found = _graded(table, how, said, notes)
@@ -210,12 +209,18 @@ def graded_of(table: Table, how: Reading, in_place: InPlace | None = None) -> Gr
     return replace(found, learned=learned, out_of_fold=out_of_fold, panel=panel, expert=shown)
 
 
-def _graded_once(
-    table: Table, labels: Sequence[str], how: Reading, keys: Mapping[int, object], notes: list[str]
-) -> Table:
-    """The table with one grading an item and person, and a note that says so."""
-    judged = [name for name in (how.judge, how.score) if name is not None]
-    once = one_grading_each(table, labels, judged, keys, scale=how.scale, repeats=how.repeats)
+def _graded_once(table: Table, how: Reading, notes: list[str]) -> Table:
+    """The table with one grading an item and person, where it says who graded; and a note where there were several."""
+    several = len(how.experts) > 1
+    labels = how.experts[:1]
+    if ANNOTATOR in table.columns and not several:
+        told = item_keys(table, {ANNOTATOR, *labels, *how.judged, *([how.cluster] if how.cluster else [])})
+    elif several or how.annotators:
+        labels = tuple(name for name in dict.fromkeys((*how.experts, *how.annotators)) if name in table.columns)
+        told = dict(enumerate(_items_of(with_inputs(table, {*labels, *how.judged}), range(len(table.rows)))))
+    else:
+        return table
+    once = one_grading_each(table, labels, how.judged, told, scale=how.scale, repeats=how.repeats)
     notes += once.notes[len(table.notes) :]
     return once
 
@@ -226,7 +231,7 @@ def _of_people(table: Table, how: Reading) -> tuple[Table, Reading]:
     Raises:
         UserError: The labels are the judge's, or nobody says where they are.
     """
-    judges = [name for name in (how.judge, how.score) if name is not None]
+    judges = how.judged
     if own := [name for name in how.experts if is_measured(name, judges)]:
         raise UserError(
             f"{table.path}: --expert {own[0]}: the judge that is measured; a judge cannot be measured against itself. "
@@ -406,7 +411,7 @@ def _graded(table: Table, how: Reading, said: Range | None, notes: list[str]) ->
     if len(kept) < len(judge):
         notes.append(f"{len(judge) - len(kept)} rows have no expert grade: left out")
     cluster = _codes(table, kept, how.cluster, notes)
-    keys = _items_of(with_inputs(table, {ANNOTATOR, *how.experts, how.judge, how.score or how.judge}), kept)
+    keys = _items_of(with_inputs(table, {ANNOTATOR, *how.experts, *how.judged}), kept)
     people, judge = [[column[i] for i in kept] for column in people], [judge[i] for i in kept]
     ladder = _ladder(path, people, judge, how, notes)
     besides = {what: table.column(name).cells() for what, name in how.kept.items()}

@@ -10,6 +10,7 @@ import numpy as np
 
 from judgec.records.scale import Scale
 from judgec.records.tasks.registry import plain
+from judgec.records.tasks.spec import PAIR_AGENTS
 from judgec.records.tasks.winners import winner_of
 from judgec.table.ladders import is_graded
 from judgec.table.rows.cells import as_grade, as_id, as_text, is_missing
@@ -53,7 +54,6 @@ AMOUNTS = frozenset(  # words of scales that begin with none
         *("little", "much", "a_little", "a_lot", "limited", "substantial", "weak", "somewhat"),
     ]
 )
-SIDE_AGENTS = ("agent_a", "agent_b")
 STRAY = 0.2  # texts for each number of a column, up to which they are no grades of their own
 MOST_STRAYS = 10  # of them in a note
 LONGEST_STRAY = 40  # characters of one in a note
@@ -243,9 +243,9 @@ def with_sides_of_agents(table: Table, columns: Iterable[str], said: Mapping[str
         columns: Those that say who won.
         said: What words mean, as ``winner_words`` makes it; these, and words of sides, stay.
     """
-    if not {*SIDE_AGENTS} <= {*table.columns}:
+    if not {*PAIR_AGENTS} <= {*table.columns}:
         return table
-    first, second = (table.column(name).each(_name) for name in SIDE_AGENTS)
+    first, second = (table.column(name).each(_name) for name in PAIR_AGENTS)
     agents = {*first, *second} - {""}
     read: dict[str, TableColumn] = {}
     for name in dict.fromkeys(columns):

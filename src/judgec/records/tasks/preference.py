@@ -2,7 +2,7 @@
 
 from judgec.records.conversation import TURNS
 from judgec.records.scale import Scale
-from judgec.records.tasks.spec import PAIR, PAIR_GRADES, TaskSpec
+from judgec.records.tasks.spec import ANSWERS, PAIR, PAIR_AGENTS, PAIR_GRADES, TaskSpec
 
 PREFERENCE_SCALE = Scale(
     name="preference",
@@ -22,8 +22,6 @@ SPELLINGS = {  # no numbers: 0 and 1 are a tie and A with some, A and B with oth
     **dict.fromkeys(("draw", "same", "neither", "no_preference", "equally_good", "unentschieden", "gleich"), "tie"),
 }
 
-ANSWERS = ("answer", "response", "reply", "output", "antwort", "reponse", "respuesta", "risposta")
-
 
 def _numbered(letter: str, number: str) -> tuple[str, ...]:
     """The heads of one side's answers."""
@@ -34,13 +32,13 @@ def _numbered(letter: str, number: str) -> tuple[str, ...]:
 TASK = TaskSpec(
     name="preference",
     required=("query", *PAIR),
-    optional=("contexts", "reference", "agent_a", "agent_b", *TURNS, "dialogue"),
+    optional=("contexts", "reference", *PAIR_AGENTS, *TURNS, "dialogue"),
     labels=("preference",),
     scale=PREFERENCE_SCALE,
     settled=True,
     signature="judgec.raters.tasks.preference:CompareAnswers",
     graded=PAIR,
-    hidden=("agent_a", "agent_b"),
+    hidden=PAIR_AGENTS,
     shown=(
         "dialogue",
         "conversation",

@@ -7,9 +7,9 @@ from types import MappingProxyType
 
 from judgec.errors import UserError
 from judgec.records.scale import Grade
-from judgec.records.tasks.preference import ANSWERS, SPELLINGS
+from judgec.records.tasks.preference import SPELLINGS
 from judgec.records.tasks.registry import plain
-from judgec.records.tasks.spec import PAIR_GRADES
+from judgec.records.tasks.spec import ANSWERS, PAIR_GRADES
 
 UNSCORED = "unscored"  # what a word may mean beside the sides: nobody decided
 OPTION = "--winner-words"

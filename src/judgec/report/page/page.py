@@ -46,7 +46,7 @@ from judgec.report.replacement_table import COLUMNS as CONTESTS
 from judgec.report.replacement_table import TITLE as REPLACES
 from judgec.report.systems_table import PAIRS, PAIRS_TITLE
 from judgec.report.words import CONSTRUCTED, JUDGES
-from judgec.stats.agreement.registry import KNOWN
+from judgec.stats.agreement.registry import KNOWN, OF_SYSTEMS
 from judgec.stats.agreement.systems import SystemAgreement
 
 WIDTH, HEIGHT = 640, 340
@@ -148,7 +148,6 @@ def _levels(values: Sequence[float]) -> list[tuple[float, str]]:
     return [(value, number(value)) for value in places]
 
 
-SYSTEM_TAU = "system_tau"
 SECTIONS = {
     "judges": "Judges",
     "next": "Next",
@@ -256,7 +255,7 @@ def _judges(page: JudgePage) -> dict[str, object]:
     ceiling = page.agreements["ceiling"].estimates.get(head)
     bar = _bar_column(head, list(page.agreements.values()), None if ceiling is None else ceiling.value)
     others = statistics(page.agreements, but=head)
-    plain = [statistic(name, interval=False) for name in others if name != SYSTEM_TAU]  # it has a section of its own
+    plain = [statistic(name, interval=False) for name in others if name not in OF_SYSTEMS]  # it has its own section
     every = [*map(statistic, others), BIAS, *REJECTS]
     return {
         "table": _table(page, [statistic(head), bar, *plain, SIZE, UNSCORED], "judges", "Judges on the test items"),

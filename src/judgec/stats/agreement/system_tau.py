@@ -10,14 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from judgec.records.label import UNLABELLED, FloatArray, IntArray, TextArray
-from judgec.records.ratings import GradePairs
+from judgec.records.ratings import ROUNDING, GradePairs
 from judgec.stats.agreement.pair_statistic import CORRELATION, MAX_CELLS
 from judgec.stats.agreement.statistic import Stepwise
 from judgec.stats.agreement.tables import ratio
 
 LEAST_SYSTEMS = 3  # of two, the order is right or wrong
 LEAST_QUERIES = 3
-ROUNDING = 9  # digits: means that differ by rounding are equal
 
 Formula = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 """Values, shape (B,), from means of systems by people and the lowest and highest by the judge, shape (B, n_systems)."""

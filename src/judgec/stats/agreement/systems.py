@@ -14,11 +14,10 @@ from scipy.stats import rankdata
 
 from judgec.records.estimate import Estimate
 from judgec.records.label import FloatArray, IntArray, TextArray
-from judgec.records.ratings import GradePairs
+from judgec.records.ratings import ROUNDING, GradePairs
 from judgec.stats.agreement.system_tau import (
     LEAST_QUERIES,
     LEAST_SYSTEMS,
-    ROUNDING,
     SystemStatistic,
     system_statistic,
     tau_b_bounds,
@@ -211,7 +210,7 @@ def system_agreement(
     )
 
 
-def _spearman(people: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:  # noqa: ARG001 - one signature
+def _spearman(people: FloatArray, low: FloatArray, *_: FloatArray) -> FloatArray:
     """Spearman's rho of each row of means, shape (B,), all scored; NaN where all of one side are equal."""
     a, b = (rankdata(np.round(by, ROUNDING), axis=1) for by in (people, low))
     a, b = a - a.mean(axis=1, keepdims=True), b - b.mean(axis=1, keepdims=True)

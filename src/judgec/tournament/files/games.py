@@ -13,6 +13,7 @@ from judgec.records.game import SCORE_OF_A, Games
 from judgec.records.label import IntArray
 from judgec.records.scale import Grade
 from judgec.records.tasks.registry import also_called
+from judgec.records.tasks.spec import PAIR_AGENTS
 from judgec.records.tasks.winners import OPTION, UNSCORED, unknown_words, winner_of
 from judgec.table.coded import CodedTable, read_coded
 from judgec.table.rows.cells import as_grade, as_id
@@ -21,8 +22,7 @@ from judgec.table.table import NO_CELL, Table
 from judgec.table.tables import TableSource
 
 QUERY = "query_id"
-SIDES = ("agent_a", "agent_b")
-NEEDED = (*SIDES, "winner")
+NEEDED = (*PAIR_AGENTS, "winner")
 COLUMNS = (QUERY, *NEEDED)
 PAIRS = (("model_a", "model_b"), ("left", "right"), ("item1", "item2"))  # Arena's sides, and other tools'
 THEIR_WINNERS = ("preference", "label", "answer")  # expert labels', pairs of items', RAGElo's; the first that is there
@@ -68,7 +68,7 @@ def game_columns(source: TableSource, rename: Mapping[str, str] | None = None) -
 
 def is_games(columns: Sequence[str]) -> bool:
     """Whether a table names two agents a row."""
-    return any(set(pair) <= set(columns) for pair in (SIDES, *PAIRS))
+    return any(set(pair) <= set(columns) for pair in (PAIR_AGENTS, *PAIRS))
 
 
 def games_of(
@@ -95,18 +95,18 @@ def _theirs(named: Sequence[str]) -> dict[str, str]:
     theirs = dict.fromkeys(query[:1], QUERY)
     if "winner" not in named:
         theirs |= dict.fromkeys([one for one in THEIR_WINNERS if one in named][:1], "winner")
-    if not set(SIDES) & set(named):
+    if not set(PAIR_AGENTS) & set(named):
         pair = next((pair for pair in PAIRS if set(pair) <= set(named)), ())
-        theirs |= dict(zip(pair, SIDES, strict=False))
+        theirs |= dict(zip(pair, PAIR_AGENTS, strict=False))
     return theirs
 
 
 def _games(table: CodedTable, their_name: Mapping[str, str], said: Mapping[str, str]) -> Games:
     alone = QUERY not in their_name
     query, queries = _each_row(table) if alone else _ids(table, their_name[QUERY])
-    first, second, agents = _agents(table, *(their_name[side] for side in SIDES))
+    first, second, agents = _agents(table, *(their_name[side] for side in PAIR_AGENTS))
     winner, words = _winners(table, their_name["winner"], said)
-    heads = {their_name[side].strip().casefold(): letter for side, letter in zip(SIDES, "ab", strict=True)}
+    heads = {their_name[side].strip().casefold(): letter for side, letter in zip(PAIR_AGENTS, "ab", strict=True)}
     sides = [winner_of(word, said) or heads.get(str(word).strip().casefold()) for word in words]
     meant = np.array([CODES.get(side or "", NO_CELL) for side in sides] + [CODES[UNSCORED]], dtype=np.int64)[winner]
     for at, (word, side) in enumerate(zip(words, sides, strict=True)):  # an agent's own name; a number may be a side

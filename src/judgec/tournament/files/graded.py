@@ -15,9 +15,9 @@ from judgec.records.label import Label, LabelSet
 from judgec.records.ratings import people_mean
 from judgec.records.scale import Scale
 from judgec.table.datasheet import Datasheet
-from judgec.table.rows.cells import as_text
 from judgec.table.table import Table
 from judgec.tournament.files.entries import Entries
+from judgec.tournament.files.reading import with_query_ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +112,8 @@ def _with_texts(table: Table, entries: Entries, rename: Mapping[str, str]) -> tu
     A table of grades alone names each answer by ``query_id`` and ``agent``; one of texts may go without ids.
     """
     theirs = {rename.get(column, column): column for column in table.columns}
-    if "query_id" not in theirs and "query" in theirs:  # the question stands for its id, as in the answers
-        ids = {text: query_id for query_id, text in entries.queries.items()}
-        asked = [as_text(row.get(theirs["query"]) or "") for row in table.rows]
-        known = [{**row, "query_id": ids.get(text, text)} for row, text in zip(table.rows, asked, strict=True)]
-        return replace(table, columns=(*table.columns, "query_id"), rows=tuple(known)), 0
+    if "query_id" not in theirs and "query" in theirs:
+        return with_query_ids(table, entries.queries, theirs["query"]), 0
     lacking = [name for name in ("query", "answer") if name not in theirs]
     if not lacking or "query_id" not in theirs or "agent" not in theirs:
         return table, 0

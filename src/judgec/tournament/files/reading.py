@@ -19,7 +19,7 @@ from judgec.table.regular import seen_at
 from judgec.table.rows.cells import as_id, as_nuggets, as_parts, as_text, as_texts, is_missing
 from judgec.table.rows.columns import as_rename, listed, named_here, renamed
 from judgec.table.safe_yaml import load_yaml
-from judgec.table.table import Row, Table
+from judgec.table.table import Row, Table, TableColumn
 from judgec.table.tables import TableSource, inside, name_of, opened
 from judgec.tournament.files.entries import AnswerCost, Entries
 from judgec.tournament.files.runs import is_table, read_run
@@ -93,6 +93,22 @@ class Sources:
     runs: tuple[str, ...] = ()
     qrels: TableSource | None = None
     rename: Mapping[str, str] = field(default_factory=dict)
+
+
+def with_query_ids(table: Table, queries: Mapping[str, str], column: str = "query") -> Table:
+    """A table of questions with the ids that they have in a tournament; one without an id there stands for its own.
+
+    Args:
+        table: Without a column ``query_id``.
+        queries: The tournament's, by id.
+        column: Of the questions; where there is none, the table stays as it is.
+    """
+    if column not in table.columns:
+        return table
+    ids = {text: query_id for query_id, text in queries.items()}
+    texts = table.column(column).each(lambda cell: "" if is_missing(cell) else as_text(cell))
+    found = table.with_columns({"query_id": TableColumn.of(ids.get(text, text) for text in texts)})
+    return replace(found, columns=(*table.columns, "query_id"))
 
 
 def read_manifest(path: str) -> Sources:
@@ -393,18 +409,17 @@ class _Reader:
 
     def _rows(self, source: TableSource, needed: Sequence[str]) -> Iterator[tuple[str, Row]]:
         table, path = self._table(source), name_of(source)
-        by_text = "query_id" in needed and "query_id" not in table.columns and "query" in table.columns
-        missing = [name for name in needed if name not in table.columns and not (by_text and name == "query_id")]
+        if "query_id" in needed and "query_id" not in table.columns:
+            table = with_query_ids(table, self._queries)
+        missing = [name for name in needed if name not in table.columns]
         if missing:
             self._faults.append(
                 f"{path}:1: no column {listed(missing)}; the columns are {listed(table.columns)}. "
                 f"Rename with --map, for example --map THEIR_COLUMN={missing[0]}."
             )
             return
-        ids = {text: query_id for query_id, text in self._queries.items()}  # a question without an id is its own
         for index, row in enumerate(table.rows):
-            text = as_text(row["query"]) if by_text and not is_missing(row.get("query")) else ""
-            yield table.where(index), {**row, "query_id": ids.get(text, text)} if by_text else row
+            yield table.where(index), row
 
     def _table(self, source: TableSource) -> Table:
         table = opened(source)

@@ -56,7 +56,7 @@ def demo_writers(home: Path) -> Report:
     return Report(
         verdict=[said],
         tables=[TextTable(title, ("writer", *columns), rows)],
-        lines=[f"{name}: {said}" for name, one in ranks.items() for said in systems_lines(one)],
+        lines=[f"{name}: {line}" for name, one in ranks.items() for line in systems_lines(one)],
         next=[command("open", FAMILY, home=home), "make demo-rag"],
     )
 

@@ -54,12 +54,17 @@ def _columns_of(path: str, found: Mapping[str, object]) -> dict[str, object]:
     project = find_project(path)
     if project is None or _own_columns(project, found, path, texts=True) is None:
         return {}
-    given: dict[str, str] = dict(found.get("columns") or {})  # type: ignore[call-overload]  # a mapping
-    taken = {*given, *given.values()}
-    rest = {t: project.columns[t] for t in columns_in(path) if t in project.columns}
-    if rest := {t: o for t, o in rest.items() if taken.isdisjoint((t, o))}:
+    given = found.get("columns")
+    given = given if isinstance(given, dict) else {}
+    if rest := _further(_value(project, "columns", columns_in(path)), given):
         say(f"{project.path}: {_shown('columns', project, rest)}")
     return {"columns": rest | given}
+
+
+def _further(columns: object, given: Mapping[str, str]) -> dict[str, str]:
+    """Of the columns that a project names those of which nobody typed anything."""
+    known = columns if isinstance(columns, dict) else {}
+    return {theirs: ours for theirs, ours in known.items() if theirs not in given and ours not in given.values()}
 
 
 def _filled(
@@ -94,7 +99,7 @@ def _filled(
             continue
         given = typed.get(one.name)
         if isinstance(value, dict) and isinstance(given, dict) and key == "columns":
-            rest = {t: o for t, o in value.items() if t not in given and o not in given.values()}
+            rest = _further(value, given)
             found[one.name] = rest | given
             used += [_shown(key, project, rest)] if rest else []
         elif one.name not in typed:
@@ -144,10 +149,7 @@ def _value(project: Project, key: str, columns: tuple[str, ...]) -> object:
         there = tuple(name for name in project.judges if name in (columns or columns_in(str(project.label_path))))
         return there or project.judges
     if key == "scale":
-        return None if project.scale is None else project.scale.model_dump(mode="json", exclude_defaults=True)
-    if key == "accept_at":
-        at = None if project.scale is None else project.scale.accept_at
-        return None if at is None else str(at)
+        return None if project.scale is None else project.scale.written()
     return getattr(project, key)
 
 

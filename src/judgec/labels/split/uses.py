@@ -11,7 +11,7 @@ from judgec.records.label import Item
 TESTED_BEFORE = 0.2  # share of the test queries from which a test is one more use of them, not a first one
 
 
-def earlier_test_uses(
+def earlier_uses(
     items: Sequence[Item], memory: Memory, used: Sequence[str], *, task: str, columns: frozenset[str]
 ) -> int:
     """How often these test items have been used.
@@ -35,7 +35,7 @@ def earlier_test_uses(
     return max(alone, int(together)) + len(gone)
 
 
-def test_uses_of(tested: AbstractSet[str], memory: Memory, *, task: str, columns: frozenset[str]) -> int:
+def uses_of(tested: AbstractSet[str], memory: Memory, *, task: str, columns: frozenset[str]) -> int:
     """How many versions were tested on at least a fifth of these queries, known by their keys."""
     least = max(1, math.ceil(TESTED_BEFORE * len(tested) - 1e-9))
     return sum(
