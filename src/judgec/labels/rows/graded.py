@@ -185,14 +185,14 @@ def graded_of(table: Table, how: Reading, in_place: InPlace | None = None) -> Gr
     first = how.experts[0]
     several = len(how.experts) > 1
     table = _with_winners(table, how, notes)
-    table = _graded_once(table, how, notes)
+    table, items = _graded_once(table, how, notes)
     alike = None
     if ANNOTATOR in table.columns and not several:
         taken = [how.cluster] if how.cluster else []
         alike = one_row_an_item(replace(table, notes=()), first, how.judged, taken)
     if alike is None:
         how = _clustered(table, how, notes)
-        found = _graded(table, how, said, notes)
+        found = _graded(table, how, said, notes, items)
     else:
         notes += alike[0].notes
         how = _clustered(alike[0], how, notes)
@@ -209,20 +209,23 @@ def graded_of(table: Table, how: Reading, in_place: InPlace | None = None) -> Gr
     return replace(found, learned=learned, out_of_fold=out_of_fold, panel=panel, expert=shown)
 
 
-def _graded_once(table: Table, how: Reading, notes: list[str]) -> Table:
-    """The table with one grading an item and person, where it says who graded; and a note where there were several."""
-    several = len(how.experts) > 1
-    labels = how.experts[:1]
+def _graded_once(table: Table, how: Reading, notes: list[str]) -> tuple[Table, Sequence[str] | None]:
+    """The table with one grading an item and person, where it says who graded; a note where there were several.
+
+    Beside it the item of each row, where that is known by now.
+    """
+    several, labels, items = len(how.experts) > 1, how.experts[:1], None
     if ANNOTATOR in table.columns and not several:
         told = item_keys(table, {ANNOTATOR, *labels, *how.judged, *([how.cluster] if how.cluster else [])})
     elif several or how.annotators:
         labels = tuple(name for name in dict.fromkeys((*how.experts, *how.annotators)) if name in table.columns)
-        told = dict(enumerate(_items_of(with_inputs(table, {*labels, *how.judged}), range(len(table.rows)))))
+        items = _items_of(with_inputs(table, {ANNOTATOR, *labels, *how.judged}), range(len(table.rows)))
+        told = dict(enumerate(items))
     else:
-        return table
+        return table, None
     once = one_grading_each(table, labels, how.judged, told, scale=how.scale, repeats=how.repeats)
     notes += once.notes[len(table.notes) :]
-    return once
+    return once, items if once is table else None
 
 
 def _of_people(table: Table, how: Reading) -> tuple[Table, Reading]:
@@ -397,7 +400,9 @@ def not_learned(
     return replace(table, rows=rows, lines=tuple(table.lines[i] for i in kept)), len(known), len(found.rows)
 
 
-def _graded(table: Table, how: Reading, said: Range | None, notes: list[str]) -> Graded:
+def _graded(
+    table: Table, how: Reading, said: Range | None, notes: list[str], items: Sequence[str] | None = None
+) -> Graded:
     path = table.path
     people = [_column(table, name) for name in how.experts]
     judge = _column(table, how.judge)
@@ -411,7 +416,10 @@ def _graded(table: Table, how: Reading, said: Range | None, notes: list[str]) ->
     if len(kept) < len(judge):
         notes.append(f"{len(judge) - len(kept)} rows have no expert grade: left out")
     cluster = _codes(table, kept, how.cluster, notes)
-    keys = _items_of(with_inputs(table, {ANNOTATOR, *how.experts, *how.judged}), kept)
+    if items is None:
+        keys = _items_of(with_inputs(table, {ANNOTATOR, *how.experts, *how.judged}), kept)
+    else:
+        keys = [items[i] for i in kept]
     people, judge = [[column[i] for i in kept] for column in people], [judge[i] for i in kept]
     ladder = _ladder(path, people, judge, how, notes)
     besides = {what: table.column(name).cells() for what, name in how.kept.items()}
