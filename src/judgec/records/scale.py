@@ -87,10 +87,6 @@ class Scale(BaseModel):
             )
         return self
 
-    def written(self) -> dict[str, object]:
-        """What ``[scale]`` of a datasheet, or the option ``scale``, says of it."""
-        return self.model_dump(mode="json", exclude_defaults=True)
-
     @property
     def interval(self) -> bool:
         """True where every number between the ends is a label, and distances mean the same everywhere."""

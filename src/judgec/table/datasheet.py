@@ -105,6 +105,11 @@ def as_scale(declared: Mapping[str, object]) -> Scale:
     return scale
 
 
+def scale_option(scale: Scale | None) -> dict[str, object] | None:
+    """The other way: what ``[scale]`` of a datasheet, or the option ``scale``, says of it."""
+    return None if scale is None else scale.model_dump(mode="json", exclude_defaults=True)
+
+
 def read_toml(path: Path) -> tuple[str, dict[str, object]]:
     """A TOML file as text and as what it says.
 

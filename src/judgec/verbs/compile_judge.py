@@ -38,7 +38,7 @@ from judgec.raters import programs
 from judgec.raters.programs import Program
 from judgec.raters.recorded import RECORDED_KIND
 from judgec.records.label import LabelSet
-from judgec.table.datasheet import Datasheet, as_scale
+from judgec.table.datasheet import Datasheet, as_scale, scale_option
 from judgec.table.regular import regular
 from judgec.verbs.candidates import candidates_of, searches
 from judgec.verbs.compilation import Compilation, compile_and_save
@@ -290,7 +290,7 @@ def _as_seen(options: CompileJudgeOptions) -> CompileJudgeOptions | None:
     seen = propose(as_table(options.labels, options.missing), sheet, UserChoices(options.task))
     if seen.unsure:
         raise UserError(f"{FRAME}: not sure: {' '.join(seen.unsure)} Options in Python have the same names.")
-    scale = None if seen.scale is None else seen.scale.written()
+    scale = scale_option(seen.scale)
     return replace(
         options,
         task=seen.task,

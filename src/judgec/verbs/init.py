@@ -17,7 +17,7 @@ from judgec.records.tasks.registry import TASKS
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
 from judgec.table.arrow import HUB_PREFIX
-from judgec.table.datasheet import read_datasheet
+from judgec.table.datasheet import read_datasheet, scale_option
 from judgec.table.rows.cells import as_text, is_missing
 from judgec.table.rows.columns import nested
 from judgec.table.rows.heads import is_low_good, words
@@ -61,7 +61,7 @@ class LabelSetup:
         """What ``judgec.read_labels`` and ``judgec.compile_judge`` take to read the file this way."""
         project = self.project
         found = {"task": project.task, "columns": dict(project.columns), "annotators": project.annotators}
-        scale = None if project.scale is None else project.scale.written()
+        scale = scale_option(project.scale)
         rounding: dict[str, object] = {} if project.round is None else {"round": project.round}
         rounding |= {} if project.repeats is None else {"repeats": project.repeats}
         words = {"winner_words": dict(project.winner_words)} if project.winner_words else {}
@@ -263,7 +263,7 @@ def _measuring(found: LabelSetup, judge: str) -> AgreementOptions:
         annotators=project.annotators,
         columns=project.columns,
         missing=project.missing,
-        scale=None if project.scale is None else project.scale.written(),
+        scale=scale_option(project.scale),
         accept_at=project.accept_at,
         round=project.round,
         repeats=project.repeats,

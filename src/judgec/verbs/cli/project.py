@@ -8,6 +8,7 @@ from judgec.labels.project import NAME, Project, columns_in, find_project
 from judgec.labels.rows.raters import columns_of, is_measured
 from judgec.raters import programs
 from judgec.table.arrow import HUB_PREFIX
+from judgec.table.datasheet import scale_option
 from judgec.verbs.cli.output import say
 from judgec.verbs.options.option import Declared, declared
 
@@ -149,7 +150,7 @@ def _value(project: Project, key: str, columns: tuple[str, ...]) -> object:
         there = tuple(name for name in project.judges if name in (columns or columns_in(str(project.label_path))))
         return there or project.judges
     if key == "scale":
-        return None if project.scale is None else project.scale.written()
+        return scale_option(project.scale)
     return getattr(project, key)
 
 
