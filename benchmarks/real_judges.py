@@ -7,11 +7,13 @@ Every set of the folder is compiled: ``STEM.jsonl`` (labels, with or without a d
 model). A set that does not fit is named with the reason. The judges of one model are its prompts; one compile a model
 asks no LM and gives all columns: *raw* is the prompt whose objective is the median on train ("a prompt that nobody
 compared"), *best prompt* the one that was best on the training folds, as it is; *compiled* that or another one with
-calibrator and decision rule; *panel* what ``--panel all`` ships: all prompts of the model together in each fold where
-they were better on its training folds, else the compiled one. Evidence is left out unless ``--evidence`` is given, so
-that the columns differ by nothing but what is done to the same verdicts. Each compile is kept below ``--out`` and not
-made again; one that failed is tried again. Where there are several aspects, *all* pools them, so that telling a hard
-aspect from an easy one counts; *mean* is the mean of the aspects' own values.
+calibrator and decision rule; *panel* what ``--panel auto`` ships: several prompts of the model together in each fold
+where they were better on its training folds, as few as are enough, else the compiled one. *all models* are the judges
+of all models of the set in one compile. *calls* are the judges that whatever ships asks about an item: one a prompt.
+Evidence is left out unless ``--evidence`` is given, so that the columns differ by nothing but what is done to the same
+verdicts. Each compile is kept below ``--out`` and not made again; one that failed is tried again. Where there are
+several aspects, *all* pools them, so that telling a hard aspect from an easy one counts; *mean* is the mean of the
+aspects' own values.
 """
 
 import argparse
@@ -57,6 +59,8 @@ BETWEEN, BETWEEN_END = "<!-- between judges: start -->", "<!-- between judges: e
 OLD_SHAPE = {"pandalm_judges": Path("labels/pandalm_preference.jsonl")}  # one key a judge instead of rows
 ALL_ASPECTS, MEAN = "all", "mean"
 VERDICTS = ".verdicts.parquet"
+TOGETHER = "all models"
+KINDS = {"score": np.float64, "people": np.float64, "system": np.str_}  # of a row's arrays; whole numbers otherwise
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +83,7 @@ class Task:
     model: str
     objective: str
     evidence: bool
-    panel: str = "all"
+    panel: str = "auto"
 
     @property
     def key(self) -> str:
@@ -170,10 +174,10 @@ def _tasks_of(stem: str, labels: Path, verdicts: pd.DataFrame, objective: str, *
     judges = json.loads(about.read_text(encoding="utf-8")) if about.exists() else {}
     models = {name: str(facts.get("model") or name) for name, facts in judges.items() if isinstance(facts, dict)}
     model = verdicts["judge"].map(lambda name: models.get(name, str(name)))
-    return [
-        Task(stem, labels, verdicts[model == name].reset_index(drop=True), name, goal, evidence)
-        for name in sorted(model.unique())
-    ]
+    found_models = sorted(model.unique())
+    said = {name: verdicts[model == name].reset_index(drop=True) for name in found_models}
+    said |= {TOGETHER: verdicts} if len(found_models) > 1 else {}
+    return [Task(stem, labels, rows, name, goal, evidence) for name, rows in said.items()]
 
 
 def _first_line(error: Exception) -> str:
@@ -221,7 +225,7 @@ def _read(saved: dict[str, Any]) -> Row:  # Any: of a file that this script wrot
 def _array(key: str, value: Any) -> Any:  # Any: as above
     if key == "values":
         return tuple(value)
-    return np.array(value, dtype=np.float64 if key == "score" else np.int64) if isinstance(value, list) else value
+    return np.array(value, dtype=KINDS.get(key, np.int64)) if isinstance(value, list) else value
 
 
 def rows_of(task: Task) -> list[Row] | str:
@@ -304,8 +308,8 @@ def section(rows: Sequence[Row], labels: LabelSet, what: Resampling) -> str:
         gain = f"shipped - raw: {statistic_name(statistic)}"
         lines += [
             "",
-            f"| model (prompts) | aspect | {' | '.join(columns)} | ceiling | {gain} |",
-            f"|---|---|{'---|' * (len(columns) + 2)}",
+            f"| model (prompts) | aspect | {' | '.join(columns)} | calls | ceiling | {gain} |",
+            f"|---|---|{'---|' * (len(columns) + 3)}",
             *shown,
         ]
     calls = ", ".join(f"{row.model} {row.saved:,}" for row in rows if row.aspect == ALL_ASPECTS)
@@ -321,12 +325,12 @@ def _lines(rows: Sequence[Row], model: str, statistic: str, columns: Sequence[st
         start = f"| {model} ({row.judges}) |"
         cells = [_measured(row, name, statistic, what) for name in columns]
         ceiling = "-" if row.ceiling is None else cell(row.ceiling[statistic])
-        yield f"{start} {row.aspect} | {' | '.join(cells)} | {ceiling} | {cell(gain, signed=True)}{_shown(gain)} |"
+        yield f"{start} {row.aspect} | {' | '.join(cells)} | {row.members} | {ceiling} | {cell(gain, signed=True)}{_shown(gain)} |"
         parts = aspects_of(rows, row.group, model)
         if row.aspect == ALL_ASPECTS and len(parts) > 1:
             means = [_mean_value(parts, name, statistic, what) for name in columns]
             gain = mean_difference(parts, parts, statistic, what)
-            yield f"{start} {MEAN} | {' | '.join(means)} | - | {cell(gain, signed=True)}{_shown(gain)} |"
+            yield f"{start} {MEAN} | {' | '.join(means)} | {row.members} | - | {cell(gain, signed=True)}{_shown(gain)} |"
 
 
 def _origin(labels: LabelSet) -> str:

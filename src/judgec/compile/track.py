@@ -25,6 +25,7 @@ from judgec.connect.tracking.runs import (
     ModelVersion,
 )
 from judgec.labels.split.family import SPLITS
+from judgec.lm.spec import NO_LM
 from judgec.raters import programs
 from judgec.raters.judge import acceptability
 from judgec.records.agreement import Agreement
@@ -42,6 +43,7 @@ from judgec.stats.intervals.bootstrap import interval
 
 MOST_ROWS = 200  # of the table of disagreements
 SHOWN_TEXT = 1000  # characters of a text in it
+NOTHING = "none"  # the model, and the prompt, of a judge that asks none
 AGREED = 2  # the place of an item on which judge and experts agree (``BrowsedItem.worth``)
 HEADLINE = (  # 15 metrics, which fit on MLflow's compare page
     "test.objective",
@@ -79,6 +81,7 @@ def run_of(
     card = saved.card
     version = f"{card.version:04d}"
     differing = _differing(compiled)
+    asks = settings.lm.model != NO_LM
     metrics = _metrics(compiled) | _of_the_run(compiled, saved, settings)
     return CompileRun(
         name=f"{card.name} {version}",
@@ -86,12 +89,12 @@ def run_of(
             "program": card.name,
             "version": version,
             "task": card.task,
-            "lm": settings.lm.model,
+            "lm": settings.lm.model if asks else NOTHING,
             "objective": settings.objective,
             "optimizer": settings.optimizer,
             "seed": settings.seed,
             "evidence": settings.evidence,
-            "prompt": compiled.chosen.name,
+            "prompt": compiled.chosen.name if asks else NOTHING,
         },
         metrics=metrics,
         headline=headline(metrics, HEADLINE),
