@@ -31,7 +31,7 @@ from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.agreement.statistic import WeightedSum
 from judgec.stats.intervals.bootstrap import difference_interval, interval
 
-TOGETHER = {"trecdl20_relevance": (("llama3.2", "mistral"), ("gpt-4o", "llama3.2", "mistral"))}  # else all models
+SOME = {"trecdl20_relevance": ("llama3.2", "mistral")}  # beside all models together
 ASPECTS = {"hanna_aspects": ("relevance", "complexity"), "summeval_aspects": ("coherence", "fluency")}  # takes a third
 
 
@@ -41,9 +41,9 @@ def panels_in(folder: Path, only: Sequence[str], out: Path) -> Iterator[Task]:
     for group in dict.fromkeys(task.group for task in tasks):
         mine = {task.model: task for task in tasks if task.group == group}
         yield from (task for task in mine.values() if len(task.verdicts["judge"].unique()) > 1)
-        for models in TOGETHER.get(group, (tuple(mine),)) if len(mine) > 1 else ():
+        if models := SOME.get(group):
             first, said = mine[models[0]], pd.concat([mine[model].verdicts for model in models], ignore_index=True)
-            yield Task(group, first.labels, said, " + ".join(models), first.objective, evidence=False)
+            yield replace(first, verdicts=said, model=" + ".join(models))
 
 
 def _of_aspects(task: Task, out: Path) -> Task:
@@ -82,8 +82,7 @@ def value(rows: Sequence[Row], column: str) -> Estimate:
 
 def line(rows: Sequence[Row], before: Sequence[Row] | None) -> str:
     """A row of the table: aspects of one compile."""
-    models = rows[0].model if rows[0].model.count(" + ") < 3 else "all models"
-    cells = [rows[0].group, models, str(rows[0].judges), rows[0].objective]
+    cells = [rows[0].group, rows[0].model, str(rows[0].judges), rows[0].objective]
     cells += [f"{value(rows, name).value:.3f}" for name in ("best prompt", "compiled")]
     if before is not None:
         cells.append(f"{value(before, 'panel').value:.3f}")

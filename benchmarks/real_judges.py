@@ -324,13 +324,14 @@ def _lines(rows: Sequence[Row], model: str, statistic: str, columns: Sequence[st
             continue
         start = f"| {model} ({row.judges}) |"
         cells = [_measured(row, name, statistic, what) for name in columns]
-        ceiling = "-" if row.ceiling is None else cell(row.ceiling[statistic])
-        yield f"{start} {row.aspect} | {' | '.join(cells)} | {row.members} | {ceiling} | {cell(gain, signed=True)}{_shown(gain)} |"
+        cells += [str(row.members), "-" if row.ceiling is None else cell(row.ceiling[statistic])]
+        yield f"{start} {row.aspect} | {' | '.join(cells)} | {cell(gain, signed=True)}{_shown(gain)} |"
         parts = aspects_of(rows, row.group, model)
         if row.aspect == ALL_ASPECTS and len(parts) > 1:
             means = [_mean_value(parts, name, statistic, what) for name in columns]
             gain = mean_difference(parts, parts, statistic, what)
-            yield f"{start} {MEAN} | {' | '.join(means)} | {row.members} | - | {cell(gain, signed=True)}{_shown(gain)} |"
+            means += [str(row.members), "-"]
+            yield f"{start} {MEAN} | {' | '.join(means)} | {cell(gain, signed=True)}{_shown(gain)} |"
 
 
 def _origin(labels: LabelSet) -> str:
