@@ -244,7 +244,7 @@ def shortfalls(below: Mapping[str, Shortfall]) -> str:
 
 
 def standing_above(above: Mapping[str, tuple[float, float]], objective: str) -> str:
-    """``evidence only (.52) agrees more with the consensus of all raters than it does (.50, tau-b)``."""
+    """``evidence alone (.52) agrees more with the consensus of all annotators than it does (.50, tau-b)``."""
     *rows, last = [f"{_plain(name)} ({number(other)})" for name, (other, _) in above.items()]
     own = next(iter(above.values()))[1]
     who = f"{', '.join(rows)} and {last} agree" if rows else f"{last} agrees"

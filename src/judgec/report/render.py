@@ -22,7 +22,7 @@ def comparison_table(title: str, judges: Mapping[str, Agreement], headline: str)
     if any(agreement.unscored for agreement in judges.values()):
         columns.append(UNSCORED)
     heads, rows = TableColumns(columns).screen(list(judges.values()))
-    named = [(judge.replace("_", " "), *row) for judge, row in zip(judges, rows, strict=True)]
+    named = [(words.row_name(judge), *row) for judge, row in zip(judges, rows, strict=True)]
     return TextTable(title, ("", *heads), named, legend=words.judges(judges))
 
 
@@ -41,7 +41,7 @@ def beside_table(title: str, judges: Mapping[str, Agreement], names: Sequence[st
 def agreement_table(title: str, judges: Mapping[str, Agreement]) -> TextTable:
     """One column a judge, one row a statistic."""
     rows = _turned([*map(statistic, statistics(judges)), *FACTS], list(judges.values()))
-    heads = ("", *(name.replace("_", " ") for name in judges))
+    heads = ("", *map(words.row_name, judges))
     return TextTable(title, heads, rows, legend=words.statistics(row[0] for row in rows))
 
 
@@ -82,5 +82,5 @@ def notes(judges: Mapping[str, Agreement]) -> list[str]:
         for name, estimate in agreement.estimates.items():
             said = name in OF_SYSTEMS or estimate.note in {"", NOT_BINARY}  # elsewhere; of graded labels nobody asks
             if estimate.value is None and not said:
-                missing.setdefault((judge.replace("_", " "), estimate.note), []).append(NAMES.get(name, name))
+                missing.setdefault((words.row_name(judge), estimate.note), []).append(NAMES.get(name, name))
     return [f"{judge}: no {', '.join(names)}: {note}" for (judge, note), names in missing.items()]

@@ -8,17 +8,22 @@ from judgec.stats.agreement.registry import KNOWN
 JUDGES: Mapping[str, str] = MappingProxyType(
     {
         "majority": "always the most frequent grade",
-        "evidence_only": "the evidence alone, no prompt",
+        "evidence_only": "what can be counted, no prompt",
         "uncompiled": "the prompt or recorded judge as it was",
         "compiled_prompt": "the compiled prompt alone",
         "best_alone": "the recorded judge that was best as it is",
         "compiled_single": "the best single judge, compiled",
         "compiled": "the judge that you get",
-        "compiled_loo": "the same, against all experts but one",
-        "ceiling": "each expert, against all others",
+        "compiled_loo": "the same, against all annotators but one",
+        "ceiling": "each annotator, against all others",
     }
 )
-"""The rows that a compile compares, by name."""
+"""The rows that a compile compares, by key."""
+
+ROWS: Mapping[str, str] = MappingProxyType(
+    {"evidence_only": "evidence alone", "compiled_loo": "compiled, one left out"}
+)
+"""What those of these rows are called whose keys are no words."""
 
 RIVALS: Mapping[str, str] = MappingProxyType(
     {
@@ -70,9 +75,14 @@ CONSTRUCTED = "CONSTRUCTED LABELS. No expert gave them: agreement with them says
 """Stands above every number that was measured on labels whose datasheet says ``labels = "constructed"``."""
 
 
+def row_name(key: str) -> str:
+    """What tables, pages and notes call a row."""
+    return ROWS.get(key, key.replace("_", " "))
+
+
 def judges(names: Iterable[str]) -> dict[str, str]:
     """What the rows of a table of judges are; nothing for names that users gave."""
-    return {name.replace("_", " "): JUDGES[name] for name in names if name in JUDGES}
+    return {row_name(name): JUDGES[name] for name in names if name in JUDGES}
 
 
 def statistics(names: Iterable[str]) -> dict[str, str]:

@@ -40,7 +40,7 @@ from judgec.report.replacement_table import ASPECTS, ASPECTS_TITLE, outcome_sent
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
 from judgec.report.systems_table import pairs_tables, systems_lines
-from judgec.report.words import RIVALS, TEST_USE
+from judgec.report.words import RIVALS, TEST_USE, row_name
 from judgec.stats.agreement.objective import statistics_of
 from judgec.table import seal
 from judgec.verbs.candidates import functions_to_type
@@ -340,7 +340,7 @@ def shown_judges(found: Compilation) -> dict[str, Agreement]:
         alike = [one.estimates for one in rows.values()]
         own = name in {"compiled", "ceiling"} or agreements[name].estimates not in alike
         if shown(name) and own:
-            rows[ROWS.get(name, name.replace("_", " ")).format(**called)] = agreements[name]
+            rows[ROWS.get(name, row_name(name)).format(**called)] = agreements[name]
     return rows
 
 

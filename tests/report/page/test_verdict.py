@@ -53,11 +53,11 @@ def test_verdict_of_a_judge_beside_its_experts_follows_the_interval_of_their_dif
 
 def test_judge_that_another_row_of_its_table_beats_is_never_called_better() -> None:
     difference = Estimate(value=0.05, low=0.01, high=0.09, n_clusters=40)
-    found = judge_verdict("j", TABLE, difference, statistic="tau_b", above="evidence only .66 stands above its .64")
+    found = judge_verdict("j", TABLE, difference, statistic="tau_b", above="evidence alone .66 stands above its .64")
     assert found.standing == "as well"
     assert found.sentence == (
         "j agrees with your experts as well as they agree with each other: tau-b .62 [.50, .70] with one annotator "
-        "left out, the annotators' own .60; evidence only .66 stands above its .64."
+        "left out, the annotators' own .60; evidence alone .66 stands above its .64."
     )
 
 

@@ -45,7 +45,7 @@ from judgec.report.replacement_table import ASPECTS_TITLE, outcome_sentences
 from judgec.report.replacement_table import COLUMNS as CONTESTS
 from judgec.report.replacement_table import TITLE as REPLACES
 from judgec.report.systems_table import PAIRS, PAIRS_TITLE
-from judgec.report.words import CONSTRUCTED, JUDGES
+from judgec.report.words import CONSTRUCTED, JUDGES, row_name
 from judgec.stats.agreement.registry import KNOWN, OF_SYSTEMS
 from judgec.stats.agreement.systems import SystemAgreement
 
@@ -297,7 +297,7 @@ def _table(page: JudgePage, columns: Sequence[AgreementColumn], kind: str, label
 
 def _shaded(judge: str) -> str:
     """The name of a row; the style shades the row of the judge that ships."""
-    return marked("yours", judge) if judge == "compiled" else judge.replace("_", " ")
+    return marked("yours", judge) if judge == "compiled" else row_name(judge)
 
 
 def _bar_column(name: str, agreements: Sequence[Agreement], line: float | None) -> AgreementColumn:
