@@ -42,10 +42,10 @@ _logger = logging.getLogger(__name__)
 class JudgecAlignmentOptimizer(AlignmentOptimizer):  # type: ignore[misc]  # MLflow's types are not followed
     """Aligns a judge made by ``mlflow.genai.make_judge`` with the human feedback on traces.
 
-    The feedback named as the judge is the label, that of every rater. Labels are split by query, the prompt is searched
-    on train and dev by an agreement statistic, and on the test traces, which the search never saw, the found prompt is
-    compared with the judge as it was. Only a prompt that agrees better there is returned, or with ``require_shown``
-    only one whose paired 95 % interval says so.
+    The feedback named as the judge is the label, that of every annotator. Labels are split by query, the prompt is
+    searched on train and dev by an agreement statistic, and on the test traces, which the search never saw, the found
+    prompt is compared with the judge as it was. Only a prompt that agrees better there is returned, or with
+    ``require_shown`` only one whose paired 95 % interval says so.
 
     What is returned is a prompt: MLflow's judge applies no calibrator, and one that did could not be registered. So it
     is the raw verdicts that are compared, and the default objective is one that a constant bias lowers. The compile is

@@ -171,7 +171,7 @@ def test_page_shows_the_numbers_of_the_report(outcome: Outcome, page: str) -> No
         "uncompiled",
         "compiled prompt",
         "compiled",
-        "compiled, one left out",
+        "compiled, one annotator left out",
         "ceiling",
     }
     assert not {name for name in names if name not in text}

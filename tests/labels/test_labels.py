@@ -392,7 +392,7 @@ def test_means_of_raters_are_said_and_rounded_when_asked(tmp_path: Path) -> None
     means = [1.333, 2.667, 4.0, 3.333, 5.0, 2.0, 4.667, 1.0] * 5
     path = jsonl(tmp_path, graded(*means))
     plain = read_label_file(path).labels
-    assert has_note(plain, "means of 3 raters (thirds), 8 different grades; --round nearest")
+    assert has_note(plain, "means of 3 annotators (thirds), 8 different grades; --round nearest")
     rounded = read_label_file(path, rounding="nearest").labels
     assert rounded.scale.grades == (1, 2, 3, 4, 5)
     assert grades_of(rounded) == [round(one) for one in means]
@@ -407,6 +407,6 @@ def test_decimal_commas_of_a_column_of_grades_are_numbers(tmp_path: Path) -> Non
 
 def test_means_off_a_declared_scale_name_the_option_that_rounds_them(tmp_path: Path) -> None:
     path = jsonl(tmp_path, graded(*[1.333, 2.667, 4, 5] * 5))
-    with pytest.raises(InputError, match="add --round nearest, as these look like means of 3 raters"):
+    with pytest.raises(InputError, match="add --round nearest, as these look like means of 3 annotators"):
         read_label_file(path, scale={"grades": [1, 2, 3, 4, 5]})
     assert read_label_file(path, scale={"grades": [1, 2, 3, 4, 5]}, rounding="nearest").labels.scale.grades[0] == 1

@@ -118,7 +118,7 @@ def test_group_figure_is_ranked_and_keeps_undefined_groups() -> None:
 
 
 def test_group_figure_of_long_reasons_keeps_its_axes() -> None:
-    undefined = Estimate(value=None, note="undefined: a grader gave one grade only, or there are no items", n=2)
+    undefined = Estimate(value=None, note="undefined: one of the two gave one grade only, or there are no items", n=2)
     groups = {f"a rather long name of group {k}": undefined for k in range(30)}
     figure = figures.group_figure(groups, statistic="tau_b", overall=undefined)
     figures.png(figure)  # warns, which is an error here, when the layout leaves the axes no room

@@ -33,4 +33,4 @@ def test_missing_statistics_with_one_reason_are_one_note() -> None:
     r = ratings(30)
     found = measure(replaced(r, judge=r.judge * 0), HOW)
     assert [note.partition(":")[0] for note in notes({"my_judge": found})] == ["my judge"]
-    assert notes({"my_judge": found})[0].startswith("my judge: no tau-b: undefined: a grader gave one grade only")
+    assert notes({"my_judge": found})[0].startswith("my judge: no tau-b: undefined: one of the two gave one grade only")

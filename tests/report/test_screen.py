@@ -63,7 +63,9 @@ def test_names_of_rows_and_shares_with_their_intervals_are_never_broken(
     names = ("tau-b of the score", "accept agreement", "bias [limits of agreement]", "reject rate, experts")
     cells = ("55 % [45, 64]", "+.02 [-1.87, 1.91]", "+12 points [+4, +20]", "104 (26)")
     table = TextTable(
-        "in full", ("", "compiled", "compiled, one left out", "ceiling"), [(n, *3 * (c,)) for n in names for c in cells]
+        "in full",
+        ("", "compiled", "compiled, one annotator left out", "ceiling"),
+        [(n, *3 * (c,)) for n in names for c in cells],
     )
     for width in (60, 70, 76, 80):
         lines = printed(table, width, capsys, monkeypatch)

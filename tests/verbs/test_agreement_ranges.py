@@ -150,7 +150,8 @@ def test_means_of_raters_are_said_and_rounded_when_asked() -> None:
     mean = rng.integers(1, 6, (90, 3)).mean(axis=1).round(3)
     frame = pd.DataFrame({"human": mean, "judge": mean.round().astype(int)})
     assert any(
-        "means of 3 raters (thirds)" in note for note in judgec.agreement(frame, expert="human", judge="judge").notes
+        "means of 3 annotators (thirds)" in note
+        for note in judgec.agreement(frame, expert="human", judge="judge").notes
     )
     found = judgec.agreement(frame, expert="human", judge="judge", round="nearest")
     assert found.estimates["exact"].value == 1.0

@@ -68,7 +68,7 @@ class LabelFile:
 
     Args:
         labels: The set.
-        rows: Rows in the file (with one column per rater: items).
+        rows: Rows in the file (with one column per annotator: items).
         empty_answers: Labelled rows whose answer or document is missing, read as empty.
         not_text: Input cells that were not text and became text.
         unlabelled: Items that nobody labelled; they stay in the set.
@@ -149,11 +149,11 @@ def read_label_file(
         path: A file, a folder, or ``hf:owner/name@split``.
         task: Overrides the datasheet's task, which overrides the one the columns imply.
         rename: Our column names by theirs.
-        annotators: Columns that hold one rater's labels each.
+        annotators: Columns that hold one annotator's labels each.
         accept_at: The lowest accepted grade; overrides the datasheet.
         scale: As ``read_datasheet``.
         turn: What of a conversation is judged; as ``with_turns``.
-        rounding: ``nearest``: numbers between two grades, such as means of raters, become the nearest.
+        rounding: ``nearest``: numbers between two grades, such as means of annotators, become the nearest.
         missing: Words that say nothing; as ``read_table``.
         judges: As ``label_file``.
         winner_words: Sides by words for the winner, beside those of ``records.tasks.winners``; go before the
@@ -351,7 +351,7 @@ def people_only(labels: LabelSet, judges: Collection[str]) -> LabelSet:
 
 
 def _label_columns(table: Table, task: Task | None, annotators: Sequence[str]) -> list[str]:
-    """The columns that hold labels, those of one rater each among them."""
+    """The columns that hold labels, those of one annotator each among them."""
     tasks = TASKS if task is None else (task,)
     raters = [columns_of(name, table.columns) for name in rejoined(annotators, table.columns)]
     theirs = [column for own in raters for column, what in own.items() if what != "rationale"]
@@ -457,7 +457,7 @@ def _labels(
 
 
 def _values_in(raw: RawLabels, collected: Collected) -> list[float]:
-    """The numbers of these labels, and of each item and aspect the mean of its raters."""
+    """The numbers of these labels, and of each item and aspect the mean of its annotators."""
     given: dict[tuple[int, str], list[float]] = {}
     for item, label in zip(collected.item_of, raw.rows, strict=True):
         for aspect, grade in label.grades.items() if label else ():

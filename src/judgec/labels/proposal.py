@@ -834,7 +834,7 @@ class _Look:
         alike = [name for name in rest if name not in known and any(self.shares(name, one) for one in gold)]
         if not gold or not (known or alike):
             return people
-        self.why["labels"] = f"{listed(gold)} says the same for all raters of an item: nobody's label"
+        self.why["labels"] = f"{listed(gold)} says the same for all annotators of an item: nobody's label"
         return known or alike
 
     def _doubt_label(self, label: str, others: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ from judgec.records.judgment import Judgments
 from judgec.records.label import Experts, FloatArray, IntArray, TextArray
 from judgec.records.scale import ACCEPT_SCALE, Scale
 
-ROUNDING = 9  # digits: means of raters that differ by rounding are equal
+ROUNDING = 9  # digits: means of annotators that differ by rounding are equal
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ class Scale(BaseModel):
     Args:
         name: What is graded, for example ``faithfulness``.
         level: ``ordinal`` (order matters), ``nominal`` (classes such as a / b / tie) or ``interval`` (any number from
-            the first grade to the last, such as means of raters).
+            the first grade to the last, such as means of annotators).
         grades: At least two distinct grades, worst first; numbers or words. Of labels on an interval scale every
             different value.
         meanings: One sentence a grade, or empty.

@@ -166,7 +166,7 @@ def histogram_figure(
             axes.bar_label(bars, [str(count) for count in counts], fontsize=8, padding=1)
     axes.set_xticks(range(k), [_plain(str(grade)) for grade in scale.grades])
     axes.set_xlabel(_plain(scale.name))
-    axes.set_ylabel("share of the rater's grades (%)")
+    axes.set_ylabel("share of the annotator's grades (%)")
     axes.set_title("Grades by annotator", fontsize=11)
     axes.legend(frameon=False, fontsize=9)
     axes.margins(y=0.12)
@@ -290,7 +290,7 @@ def reliability_figure(probability: FloatArray, accepted: IntArray) -> Figure:
         label="judge",
         zorder=3,
     )
-    axes.set(xlim=(0, 100), ylim=(-3, 103), ylabel="accepted by the expert (%)")
+    axes.set(xlim=(0, 100), ylim=(-3, 103), ylabel="accepted by the experts (%)")
     axes.legend(frameon=False, loc="upper left")
     _title(axes, f"Reliability, ECE {_percent(error)}", known.sum(), "without one", int((~known).sum()))
     step = 100 / BINS

@@ -23,7 +23,7 @@ WORDS = {  # what the browser calls things; a page may have others
     "intro": "The items most worth reading: unscored ones, disagreements, then the least sure.",
     "differ": "disagreements",
     "unscored": "unscored",
-    "rater": "Rater",
+    "rater": "Annotator",
     "group": "Group",
     "far": "farthest apart",
 }

@@ -21,7 +21,7 @@ JUDGES: Mapping[str, str] = MappingProxyType(
 """The rows that a compile compares, by key."""
 
 ROWS: Mapping[str, str] = MappingProxyType(
-    {"evidence_only": "evidence alone", "compiled_loo": "compiled, one left out"}
+    {"evidence_only": "evidence alone", "compiled_loo": "compiled, one annotator left out"}
 )
 """What those of these rows are called whose keys are no words."""
 

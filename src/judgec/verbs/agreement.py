@@ -770,7 +770,7 @@ def _one_table(found: MeasuredAgreement) -> TextTable:
     rows = {judge: found.agreements[judge] for judge in judges[:MOST_JUDGES]}
     first = judges[0]
     if len(judges) == 1 and first in found.ceilings:
-        rows |= {f"{first}, one expert left out": found.beside[first]}
+        rows |= {f"{first}, one annotator left out": found.beside[first]}
     if first in found.ceilings:
         rows |= {EXPERTS: found.ceilings[first]}
     only = f"{MOST_JUDGES} of " if len(judges) > MOST_JUDGES else ""
@@ -791,7 +791,10 @@ def _every_table(found: MeasuredAgreement) -> list[TextTable]:
         ]
     rows = {found.judge: found.agreement}
     if found.judge in found.ceilings:
-        rows |= {f"{found.judge}, one expert left out": found.beside[found.judge], EXPERTS: found.ceilings[found.judge]}
+        rows |= {
+            f"{found.judge}, one annotator left out": found.beside[found.judge],
+            EXPERTS: found.ceilings[found.judge],
+        }
     tables = [agreement_table(f"{found.judge} against {found.expert}, {found.source}", rows)]
     tables += [mode_table(one) for one in found.modes.values()]
     test = found.alt_test

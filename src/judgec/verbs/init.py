@@ -75,7 +75,7 @@ class LabelSetup:
         found = [(name, theirs.get(name, name)) for name in wanted if theirs.get(name, name) in self.examples]
         found += [("judge", name) for name in self.proposal.judges if name in self.examples]
         if self.proposal.annotators:
-            return [*found, *(("rater", name) for name in self.proposal.labels)]
+            return [*found, *(("annotator", name) for name in self.proposal.labels)]
         return [*found, *((self.proposal.columns.get(name, name), name) for name in self.proposal.labels)]
 
     def require_sure(self) -> None:
@@ -230,7 +230,7 @@ def _examples(table: Table) -> dict[str, str]:
 
 
 def proposed_report(found: LabelSetup) -> Report:
-    """Which column is what, with an example of each, and what was seen of raters and scale."""
+    """Which column is what, with an example of each, and what was seen of annotators and scale."""
     proposal, project, labels = found.proposal, found.project, found.labels
     rows = [(ours, theirs, found.examples.get(theirs, "")) for ours, theirs in found.roles()]
     queries = len({item.query_id for item in labels.items})

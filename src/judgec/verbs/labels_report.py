@@ -80,7 +80,7 @@ def _steps(report: LabelReport, options: LabelsOptions, differ: int) -> list[str
     test = report["split"]["test"]
     steps = [f"Compile a judge: {next_command(options)}"]
     if len(report["annotators"]) < 2:
-        steps.insert(0, "Let a second expert grade some of these items: only then is a judge's ceiling known.")
+        steps.insert(0, "Let a second annotator grade some of these items: only then is a judge's ceiling known.")
     if differ:
         steps.append(
             f"Read the {differ} items on which annotators differ, below: a slip can be mended, a difference of opinion "

@@ -16,7 +16,7 @@ def test_means_of_so_many_raters_are_known_however_they_are_rounded(raters: int,
     means = rng.integers(1, 6, (200, raters)).mean(axis=1).round(digits)
     said = looks_like_means(means)
     assert said is not None
-    assert f"means of {raters} raters" in said
+    assert f"means of {raters} annotators" in said
 
 
 def test_whole_numbers_a_slip_and_measurements_are_no_means() -> None:

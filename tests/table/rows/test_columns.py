@@ -35,7 +35,7 @@ def test_task_is_inferred_from_columns(columns: str, task: str) -> None:
         ("query answer_a answer_b winner", "--map winner=preference."),
         (
             "query answer alice bob",
-            "--map THEIR_COLUMN=grade, or name one column a rater with --annotators A,B.",
+            "--map THEIR_COLUMN=grade, or name one column an annotator with --annotators A,B.",
         ),
     ],
 )

@@ -98,7 +98,7 @@ def test_screen_is_one_table_of_judge_and_experts_and_v_prints_every_statistic(t
     for side in (found, found["ceiling"]):
         assert f"{100 * side['accept_agreement']['value']:.0f} % [" in verdict
         assert f"tau-b {show(Estimate(**side['tau_b']))}" in verdict
-    assert "gpt, one expert left out" in short.stdout
+    assert "gpt, one annotator left out" in short.stdout
     assert "experts, each against the others" in short.stdout
     assert "kappa" not in short.stdout
     assert len((short.stdout + short.stderr).splitlines()) <= 24

@@ -91,7 +91,7 @@ def read_other(records: Sequence[ExportRecord], rename: Mapping[str, str]) -> Sc
                             kind="preference" if rename.get(name, name) == "preference" else "grade",
                         )
                     )
-    note = "Lists of scores are those of several raters: rater-1, rater-2, ... by their places in the list."
+    note = "Lists of scores are those of several annotators: rater-1, rater-2, ... by their places in the list."
     return ScoreExport(items, scores, skipped, (note,) if by_raters else ())
 
 

@@ -297,7 +297,7 @@ def _filled(sheet: LabelSheet, wide: Table, path: str) -> list[str]:
     )
     given = ", ".join(f"{count} by {name}" for name, count in sheet.annotators().items())
     notes = [f"labels in {sheet.path.name}, those in columns of {path} among them: {given}"] if given else []
-    return notes + ([f"{lost} cells of raters' columns are not on the scale: left out"] if lost else [])
+    return notes + ([f"{lost} cells of annotators' columns are not on the scale: left out"] if lost else [])
 
 
 def _declared(form: Form) -> str:

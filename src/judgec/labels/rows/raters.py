@@ -187,7 +187,7 @@ def unpivot(
         faults.append(
             f"{table.path}:1: there is an 'annotator' column already; --annotators is for files "
             "with one column "
-            "a rater. Drop --annotators, or --map annotator=something_else."
+            "an annotator. Drop --annotators, or --map annotator=something_else."
         )
     if faults:
         raise InputError(faults)
@@ -353,7 +353,7 @@ def _label_column(table: Table, annotators: Sequence[str], task: Task | None, *,
     if words or (bits and accepts and not has_scale):
         return (
             "accept",
-            f"The raters' columns hold only {listed(sorted(map(str, seen)))}: read as accept / reject.",
+            f"The annotators' columns hold only {listed(sorted(map(str, seen)))}: read as accept / reject.",
         )
     return "grade", ""
 

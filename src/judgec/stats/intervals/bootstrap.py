@@ -153,7 +153,7 @@ def _interval(statistic: Statistic, level: float, resamples: int, seed: int, *, 
     n_clusters = int(present.sum())
     none = Interval(value, None, None, None, None, level, n_clusters, resamples, seed, "none")
     if np.isnan(value):
-        note = "undefined: a grader gave one grade only, or there are no items"
+        note = "undefined: one of the two gave one grade only, or there are no items"
         return replace(none, value=None, note=note)
     if n_clusters < MIN_CLUSTERS:
         return replace(none, note=f"no interval: {n_clusters} clusters, at least {MIN_CLUSTERS} are needed")

@@ -223,7 +223,7 @@ def _advice(columns: Sequence[str], missing: Sequence[str]) -> str:
         return f"Rename with --map, for example --map {shlex.quote(guess)}."
     wanted = _alternatives(missing)
     advice = f"Rename with --map, for example --map THEIR_COLUMN={wanted[0].replace('<aspect>', 'relevance')}"
-    return advice + (", or name one column a rater with --annotators A,B." if "grade" in wanted else ".")
+    return advice + (", or name one column an annotator with --annotators A,B." if "grade" in wanted else ".")
 
 
 def _alternatives(missing: Sequence[str]) -> list[str]:

@@ -76,7 +76,7 @@ def with_nested(table: Table) -> Table:
 
 
 def with_raters(table: Table) -> Table:
-    """The table with a row for each score of a cell that lists those of several raters: ``[4, 5, 3]``.
+    """The table with a row for each score of a cell that lists those of several annotators: ``[4, 5, 3]``.
 
     A list of one is the score itself. Tables that name their annotators are as they were.
     """
@@ -106,7 +106,7 @@ def with_raters(table: Table) -> Table:
         rows += [{**rest, "annotator": f"rater-{at}", column: one} for at, one in enumerate(scores or [None], 1)]
         lines += [line] * max(len(scores), 1)
     columns = [column if each == name else each for each in table.columns] + ["annotator"] * (most > 1)
-    note = f"Lists in {name} are the scores of up to {most} raters: rater-1, rater-2, ... by their places."
+    note = f"Lists in {name} are the scores of up to {most} annotators: rater-1, rater-2, ... by their places."
     notes = (*table.notes, note) if most > 1 else table.notes
     return replace(table, columns=tuple(columns), rows=tuple(rows), lines=tuple(lines), notes=notes)
 

@@ -78,7 +78,7 @@ def _corrected(options: InitOptions, found: "LabelSetup") -> InitOptions:
     proposal, project = found.proposal, found.project
     task = as_task(_answer(f"What is labelled ({', '.join(TASKS)})?", proposal.task))
     spec = TASKS[task]
-    theirs = {ours: column for ours, column in found.roles() if ours not in {"rater", "judge"}}
+    theirs = {ours: column for ours, column in found.roles() if ours != "annotator" or not proposal.annotators}
     columns = {}
     labels = () if proposal.annotators else spec.labels if not spec.by_aspect else ()
     asked = [name for name in spec.inputs if name in theirs or name not in {*TURNS, DIALOGUE}]  # found, or not there
@@ -86,7 +86,9 @@ def _corrected(options: InitOptions, found: "LabelSetup") -> InitOptions:
         column = _answer(f"Which column is {ours}? ({NONE}: none)", theirs.get(ours, NONE))
         if column not in {NONE, ours}:
             columns[column] = ours
-    raters = _answer(f"Columns of one rater each, with commas? ({NONE}: none)", ",".join(proposal.annotators) or NONE)
+    raters = _answer(
+        f"Columns of one annotator each, with commas? ({NONE}: none)", ",".join(proposal.annotators) or NONE
+    )
     annotators = () if raters == NONE else as_names(raters)
     scale = project.scale
     usual = ",".join(map(str, scale.grades)) if scale else NONE

@@ -60,8 +60,8 @@ Missing = Annotated[
 LabelScale = Annotated[
     Mapping[str, object] | None,
     Option(
-        "Labels are any numbers from 1 to 5, such as means of raters: an interval scale. In Python also a dict: grades "
-        "(worst first), meanings, accept_at, name, level. Default: the datasheet's.",
+        "Labels are any numbers from 1 to 5, such as means of annotators: an interval scale. In Python also a dict: "
+        "grades (worst first), meanings, accept_at, name, level. Default: the datasheet's.",
         metavar="1..5",
         commas=True,
         project="scale",
