@@ -23,6 +23,7 @@ from judgec.labels.review.sheet import Given, LabelSheet, open_sheet
 from judgec.labels.review.spreadsheet import export_sheet, import_sheet
 from judgec.raters import programs
 from judgec.records.card import ProgramCard
+from judgec.records.tasks.grade import borrowed_meanings
 from judgec.records.tasks.registry import TASKS
 from judgec.report.report import Report
 from judgec.table.datasheet import read_datasheet
@@ -139,7 +140,8 @@ def export_labels(options: LabelsOptions) -> ExportedSheets | FilledQueue:
     names = options.annotators
     if target.startswith(MLFLOW_PREFIX):
         store = tracking_store(options.home, options.tracking_uri, os.environ)
-        return _send(sheet, store, target.removeprefix(MLFLOW_PREFIX), names, notes)
+        borrowed = borrowed_meanings(sheet.form.task, sheet.form.scale, "the queue shows")
+        return _send(sheet, store, target.removeprefix(MLFLOW_PREFIX), names, [*notes, *borrowed])
     path = Path(target)
     if not path.parent.is_dir():
         raise UserError(f"--export {target}: no such folder {path.parent}; create it, or name another.")

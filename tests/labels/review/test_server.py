@@ -170,9 +170,18 @@ def test_experts_see_the_texts_and_the_rubric_and_nothing_that_was_said_of_them(
     about = json.loads(ask(server, "GET", "/api/about")[2])
     assert about["grades"] == ["1", "2", "3", "4", "5"]
     assert about["meanings"]["grade"][1].startswith("honestly admits")  # the words that the judge is given
+    assert "vRAG-Eval" in about["note"]  # and whose they are
     everything = json.dumps([item, about, json.loads(ask(server, "GET", "/api/labels?annotator=ann")[2])])
     assert SECRET not in everything
     assert "gpt" not in everything
+
+
+def test_page_names_nobody_as_the_author_of_meanings_that_are_the_users_own(tmp_path: Path) -> None:
+    path = tmp_path / "items.jsonl"
+    path.write_text(json.dumps(ROWS[1]) + "\n")
+    told = 'task = "grade"\n[scale]\ngrades = [1, 2, 3, 4, 5]\nmeanings = ["bad", "weak", "fair", "good", "best"]\n'
+    (tmp_path / "datasheet.toml").write_text(told)
+    assert Desk(open_sheet(str(path))[0]).about()["note"] == ""
 
 
 def test_only_the_named_annotators_may_grade(tmp_path: Path) -> None:

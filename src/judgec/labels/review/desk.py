@@ -8,6 +8,7 @@ from judgec.errors import UserError
 from judgec.labels.review.sheet import NOTHING, Given, LabelSheet
 from judgec.records.label import Task
 from judgec.records.scale import Scale
+from judgec.records.tasks.grade import borrowed_meanings
 from judgec.records.tasks.registry import TASKS
 
 LONGEST_NAME = 80  # characters of an annotator's name
@@ -42,6 +43,7 @@ class Desk:
             "ordered": form.scale.level == "ordinal",
             "grades": list(form.options),
             "meanings": {name: list(meanings_of(form.task, form.scale, name)) for name in form.aspects},
+            "note": " ".join(borrowed_meanings(form.task, form.scale, "this page shows")),
             "aspects": list(form.aspects),
             "items": len(self._sheet.items),
             "annotators": list(self._annotators),

@@ -266,7 +266,7 @@ document.addEventListener('visibilitychange', () => { if (document.visibilitySta
 window.addEventListener('focus', look);
 (async () => {
   try { about = await ask('/api/about'); } catch (error) { fault(error); return; }
-  $('title').textContent = `${about.file}: ${about.task}`; document.title = $('title').textContent;
+  $('title').textContent = `${about.file}: ${about.task}`; document.title = $('title').textContent; $('note').textContent = about.note;
   $('known').replaceChildren(...about.known.map(name => {
     const one = make('button', name); one.type = 'button'; one.addEventListener('click', () => begin(name)); return one; }));
   $('other').hidden = about.annotators.length > 0;

@@ -28,9 +28,9 @@ TASK = TaskSpec(
 )
 
 
-def borrowed_meanings(task: str, scale: Scale) -> tuple[str, ...]:
-    """A note on prompts that take vRAG-Eval's meanings of 1-5, since nobody said what these grades mean."""
+def borrowed_meanings(task: str, scale: Scale, takes: str = "the prompt takes") -> tuple[str, ...]:
+    """A note on prompts and forms that take vRAG-Eval's meanings of 1-5, since nobody said what these grades mean."""
     if task != TASK.name or scale.grades != ONE_TO_FIVE or scale.meanings:
         return ()
     said = "meanings = [...] under [scale] in judgec.toml or the datasheet says what yours mean"
-    return (f"nobody said what grades 1-5 mean: the prompt takes vRAG-Eval's meanings; {said}",)
+    return (f"nobody said what grades 1-5 mean: {takes} vRAG-Eval's meanings; {said}",)
