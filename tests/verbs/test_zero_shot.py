@@ -13,7 +13,9 @@ from judgec.errors import UserError
 from judgec.labels.split.draw import FRESH, trainable
 from judgec.lm.saved_engine import unquote
 from judgec.lm.watch import Silent
+from judgec.records.scale import Scale
 from judgec.records.tasks.grade import borrowed_meanings
+from judgec.records.tasks.registry import TASKS
 from judgec.verbs.judge_file import next_step
 from judgec.verbs.next_labels import choose_next, read_unlabelled
 from judgec.verbs.options.labels import LabelsOptions
@@ -383,3 +385,23 @@ def test_zero_shot_takes_the_meanings_that_judgec_toml_has_and_else_says_whose_t
     asked = zero_shot_of_file("zero-shot", str(tmp_path / "sheet.csv"), {}, "openai/fake", None)
     assert asked.card.scale.meanings == ("bad", "weak", "fair", "good", "best")
     assert borrowed_meanings("grade", asked.card.scale) == ()
+
+
+@pytest.mark.parametrize("beside", ["judgec.toml", "sheet.datasheet.toml"])
+def test_zero_shot_asks_for_the_grades_that_the_file_is_said_to_have(home: Path, beside: str) -> None:
+    (home / "sheet.csv").write_text("query,answer,grade\nq,a,0\nq,b,2\nr,a,3\n")
+    told = "[scale]\nname = 'help'\ngrades = [0, 1, 2, 3]\naccept_at = 2\n"
+    (home / beside).write_text(f"task = 'grade'\n{told}")
+    named = str(home / "sheet.csv")
+    asked = zero_shot_of_file("zero-shot", named, {}, "openai/fake", None)
+    assert asked.card.scale == Scale(name="help", grades=(0, 1, 2, 3), accept_at=2)
+    with FakeOpenAI(best) as server:
+        model: dict[str, Any] = {"lm": "openai/gpt-4o-mini", "api_base": server.base_url, "home": home}
+        assert set(
+            judgec.judge_file(named, judge="zero-shot", out=home / "out.jsonl", **model).frame()["judge_grade"]
+        ) == {3}
+        found = judgec.compare("zero-shot:grade", "zero-shot:grade", labels=named, **model)
+    assert found.comparison.a.n == 3
+    for other in ("task = 'relevance'\n" + told, "task = 'grade'\n[scale]\nlevel = 'interval'\ngrades = [0, 100]\n"):
+        (home / beside).write_text(other)
+        assert zero_shot_of_file("zero-shot:grade", named, {}, "openai/fake", None).card.scale == TASKS["grade"].scale

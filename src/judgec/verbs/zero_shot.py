@@ -24,6 +24,7 @@ from judgec.records.scale import Scale
 from judgec.records.tasks.registry import TASKS, as_task, told_by
 from judgec.records.tasks.spec import TaskSpec
 from judgec.report.numbers import percent
+from judgec.table.datasheet import read_datasheet
 from judgec.table.table import Table
 from judgec.table.tables import as_it_stands
 from judgec.tournament.files.entries import Entries
@@ -212,13 +213,26 @@ def zero_shot_of_file(
             f"--judge {name}: the columns {', '.join(head.columns)} tell no task; {NAME}:TASK with one of "
             f"{', '.join(TASKS)} is valid. Name it, or map columns with --map."
         )
-    project = None if isinstance(file, Table) else find_project(file)
-    told = None if project is None or project.task != spec.name else project.scale
-    if told is not None and scale is None and not wording and told.grades == spec.scale.grades:
-        scale = spec.scale.model_copy(update={"meanings": told.meanings})
+    if scale is None and not wording and not isinstance(file, Table):
+        scale = _told(spec, file)
     why = f"no label was given, so nobody knows how far {name} agrees with people; {FEW} labels can measure it"
     asked = LMSpec.parse(model, api_base=api_base)
     return uncompiled_program(spec, _fields(spec, ours), asked, why, scale=scale, wording=wording)
+
+
+def _told(spec: TaskSpec, file: str) -> Scale | None:
+    """The scale that ``judgec.toml`` or the datasheet of a file says, where a prompt can ask for its grades.
+
+    An interval scale is not asked for: its ends are no grades to choose from.
+    """
+    sheets = [one for one in (find_project(file), read_datasheet(file)) if one is not None]
+    told = next((one.scale for one in sheets if one.scale is not None and one.task in {None, spec.name}), None)
+    if told is None or told.interval:
+        return None
+    same = told.grades == spec.scale.grades
+    if same and told.accept_at is None:
+        return told.model_copy(update={"accept_at": spec.scale.accept_at})
+    return None if spec.settled and not same else told
 
 
 def zero_shot_like(card: ProgramCard, lm: str | None, api_base: str | None) -> Program:
