@@ -57,8 +57,8 @@ def systems_lines(found: SystemAgreement | None) -> tuple[str, ...]:
         )
     said = (
         f"it ranks {len(found.systems)} systems as people do with tau-b {show(found.tau_b)} (on {found.n_queries} "
-        f"queries that all of them answered{beside}); at 5 % it decides {found.same} of {found.pairs} pairs of systems "
-        f"as people do and {found.opposite} the other way round{apart}"
+        f"queries where people and judge graded all of them{beside}); at 5 % it decides {found.same} of "
+        f"{found.pairs} pairs of systems as people do and {found.opposite} the other way round{apart}"
     )
     return (said,)
 

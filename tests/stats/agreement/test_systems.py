@@ -3,7 +3,11 @@
 An unscored answer counts against the judge; a bias towards one system is found.
 """
 
+import json
+from typing import Any
+
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import kendalltau, spearmanr
 
@@ -70,7 +74,11 @@ def test_decisions_are_the_same_for_people_themselves_and_opposite_for_their_neg
 
 @pytest.mark.parametrize(
     ("systems", "queries", "why"),
-    [(1, 20, "1 systems answered"), (2, 20, "2 systems answered"), (5, 2, "2 queries that all 5 systems answered")],
+    [
+        (1, 20, "1 systems answered"),
+        (2, 20, "2 systems answered"),
+        (5, 2, "2 queries where people and judge graded all 5"),
+    ],
 )
 def test_too_few_systems_or_queries_are_undefined_and_say_why(systems: int, queries: int, why: str) -> None:
     found = system_agreement(*graded(systems, queries, 0))
@@ -87,7 +95,34 @@ def test_a_system_without_a_query_in_common_leaves_no_order() -> None:
     query = np.where(np.array(names) == "s3", query + 20, query)
     found = system_agreement(names, query, people, judge)
     assert found is not None
-    assert found.tau_b.note == "0 queries that all 4 systems answered, 3 are needed"
+    assert found.tau_b.note == "0 queries where people and judge graded all 4, 3 are needed"
+
+
+def _report(found: judgec.MeasuredAgreement) -> dict[str, Any]:  # Any: JSON
+    return dict(json.loads(json.dumps(found.report))["judges"]["j"])
+
+
+def test_a_system_of_which_no_answer_is_scored_is_not_left_out_of_the_order_in_silence() -> None:
+    names, query, people, judge = graded(5, 20, 1, slope=1.0)
+    rows = pd.DataFrame({"item_id": [f"i{k}" for k in range(100)], "query": query, "answer": "a", "agent": names})
+    labels, said = rows.assign(grade=people.astype(int)), rows[["item_id"]].assign(judge="j", grade=np.round(judge))
+    of = rows["agent"] == "s1"
+    failed = _report(judgec.agreement(said.assign(grade=said["grade"].mask(of)), labels=labels))
+    assert failed["system_tau"] == failed["systems"]["tau_b"]
+    assert failed["system_tau"]["note"] == "0 queries where people and judge graded all 5, 3 are needed"
+    never_asked = _report(judgec.agreement(said[~of], labels=labels))
+    assert never_asked["systems"]["systems"] == ["s0", "s2", "s3", "s4"]
+    assert never_asked["system_tau"] == never_asked["systems"]["tau_b"]
+    assert never_asked["system_tau"]["value"] > 0
+
+
+def test_a_query_with_one_of_several_answers_unscored_does_not_count() -> None:
+    names, query, people, judge = graded(4, 20, 1)
+    twice = [np.concatenate([one, one]) for one in (query, people, judge)]
+    twice[2][3] = np.nan  # its twin is scored
+    found = system_agreement(names * 2, *twice)
+    assert found is not None
+    assert found.n_queries == 19
 
 
 def test_nobody_named_is_no_order_at_all() -> None:

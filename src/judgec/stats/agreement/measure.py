@@ -11,7 +11,7 @@ from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import UNLABELLED, FloatArray
 from judgec.records.ratings import GradePairs
-from judgec.stats.agreement.registry import KNOWN, ReportedStatistic, reported
+from judgec.stats.agreement.registry import KNOWN, OF_SYSTEMS, ReportedStatistic, reported
 from judgec.stats.agreement.statistic import Statistic, WeightedSum, bland_altman
 from judgec.stats.agreement.system_tau import SystemStatistic, orders_systems
 from judgec.stats.intervals.bootstrap import Interval, interval
@@ -160,7 +160,9 @@ def _is_defined(part: tuple[float, Statistic] | None) -> bool:
 
 
 def compared_rows(name: str, ratings: GradePairs) -> GradePairs:
-    """The rows that the statistic ``name`` compares: labelled and scored."""
+    """The rows that the statistic ``name`` compares: labelled and scored; one of systems leaves out whole queries."""
+    if name in OF_SYSTEMS:
+        return ratings.where(ratings.expert != UNLABELLED)
     if KNOWN[name].compares == "accepts":
         return ratings.where((ratings.expert_accept != UNLABELLED) & (ratings.judge_accept != UNSCORED))
     return ratings.where((ratings.expert != UNLABELLED) & (ratings.judge != UNSCORED))

@@ -1,6 +1,6 @@
 """Tau-b of systems' means by people and by a judge, as a statistic that can be recomputed under any resample.
 
-Only queries that every system answered, and that people graded for every system, count: else a system with harder
+Only queries count where people graded an answer of every system, and the judge all of these: else a system with harder
 queries would look worse.
 """
 
@@ -24,7 +24,7 @@ Formula = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SystemStatistic(Stepwise):
-    """A statistic of systems' means by people and by a judge, over the queries that all systems answered.
+    """A statistic of systems' means by people and by a judge, over the queries where both graded all systems.
 
     Args:
         systems: Their names, sorted.
@@ -55,7 +55,7 @@ class SystemStatistic(Stepwise):
         if len(self.systems) < LEAST_SYSTEMS:
             return f"{len(self.systems)} systems answered, an order needs {LEAST_SYSTEMS}"
         if (common := int((self.items > 0).sum())) < LEAST_QUERIES:
-            return f"{common} queries that all {len(self.systems)} systems answered, {LEAST_QUERIES} are needed"
+            return f"{common} queries where people and judge graded all {len(self.systems)}, {LEAST_QUERIES} are needed"
         return "all systems have the same mean" if np.isnan(self._of(np.ones((1, len(self.items))))[0]) else ""
 
     def point(self) -> float:
@@ -122,13 +122,15 @@ def system_statistic(
         undefined: What stands for a value that is not defined.
     """
     name = np.array([one or "" for one in systems], dtype=np.str_)
-    known = (name != "") & ~np.isnan(people) & (ends is not None or ~np.isnan(judge))
-    names = np.unique(name[name != ""])
+    known = (name != "") & ~np.isnan(people)
+    names = np.unique(name[known])
     n = (int(queries.max(initial=-1)) + 1) if n_clusters is None else n_clusters
     width = len(names)
     cell = queries[known] * width + np.searchsorted(names, name[known])
     count = np.bincount(cell, minlength=n * width).reshape(n, width).astype(np.float64)
     counted = np.asarray((count > 0).all(axis=1) & (width > 0))
+    if ends is None:
+        counted[queries[known & np.isnan(judge)]] = False
 
     def means(given: FloatArray) -> FloatArray:
         total = np.bincount(cell, given[known], minlength=n * width).astype(np.float64).reshape(n, width)

@@ -67,7 +67,7 @@ class SystemAgreement:
 
     Args:
         systems: Their names.
-        n_queries: Queries that all of them answered.
+        n_queries: Queries where people and judge graded all of them.
         tau_b: Between the systems' mean scores by the judge and their mean grades by people.
         spearman: The same by ranks.
         people: Mean tau-b of people's own order on half of the queries and that on the other half: a bound for what can
@@ -151,8 +151,8 @@ def system_agreement(
         seed: Of resamples and halves.
 
     Returns:
-        None where nobody says who answered. Below three systems or three queries that all of them answered nothing is
-        defined, and its note says so.
+        None where nobody says who answered. Below three systems or three queries where both graded all of them nothing
+        is defined, and its note says so.
 
     Source: Kendall (1938), Biometrika 30, tau-b as in Kendall (1945), Biometrika 33; Voorhees (2000), Information
         Processing and Management 36(5), for the order of systems as what judgments are for.
