@@ -416,7 +416,7 @@ def _of_column(options: AgreementOptions, table: Table, source: str, column: str
     if cut is not None and options.reversed:
         cut = replace(cut, at=-cut.at, below=True)
     ceiling, beside = _ceiling(graded)
-    systems = systems_of(graded.ratings)
+    systems = systems_of(graded.ratings, alike=not graded.no_grades)
     ranks = (f"{judge}: {line}" for line in systems_lines(systems))
     said = (*turned, *cut_off_notes(judge, cut), *ranks, *_one_grade(judge, graded))
     return MeasuredAgreement(

@@ -99,7 +99,7 @@ def recorded_agreement(options: AgreementOptions) -> RecordedAgreement:
     ranks = (
         {}
         if labels.scale.level == "nominal"
-        else {name: systems_of(_beside(labels, experts, one)) for name, one in said.items()}
+        else {name: systems_of(_beside(labels, experts, one), alike=name not in why) for name, one in said.items()}
     )
     return RecordedAgreement(
         {name: _measured(labels, experts, one, why.get(name, "")) for name, one in said.items()},

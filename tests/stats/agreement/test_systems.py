@@ -4,12 +4,13 @@ An unscored answer counts against the judge; a bias towards one system is found.
 """
 
 import json
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import kendalltau, spearmanr
+from scipy.stats import kendalltau, spearmanr, ttest_rel
 
 import judgec
 from judgec.records.label import FloatArray, IntArray
@@ -186,6 +187,79 @@ def test_a_judge_with_a_bias_towards_one_system_is_found_by_the_pairs(seed: int)
 def test_a_judge_without_a_bias_rarely_differs_beyond_noise() -> None:
     found = [system_agreement(*biased(40, 0.0, seed)) for seed in range(60)]
     assert sum(bool(one and one.differing) for one in found) <= 6  # 3 are expected at 5 % over all pairs
+
+
+def test_a_bias_that_is_the_same_in_every_query_is_found() -> None:
+    names, query, people, _ = graded(4, 30, 2)
+    found = system_agreement(names, query, people, people - 2.0 * (np.array(names) == "s0"))
+    assert found is not None
+    assert found.differing
+    assert all("s0" in (one.a, one.b) and one.p < 0.05 for one in found.differing)
+
+
+@pytest.mark.parametrize("queries", [3, 4, 5, 8])
+def test_systems_that_are_alike_are_told_apart_in_5_percent_of_the_pairs_also_at_few_queries(queries: int) -> None:
+    told = pairs = 0
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        query, agent = np.repeat(np.arange(queries), 4), np.tile(np.arange(4), queries)
+        people, judge = (np.clip(np.round(3 + rng.normal(size=len(agent))), 1, 5) for _ in range(2))
+        found = system_agreement([f"s{one}" for one in agent], query, people, judge, resamples=200)
+        assert found is not None
+        told, pairs = told + found.told, pairs + found.pairs
+    assert told / pairs < 0.075  # percentiles of resampled queries told 8 to 16 % apart
+
+
+def test_decisions_are_those_of_paired_t_tests_of_scipy() -> None:
+    names, query, people, judge = graded(6, 14, 4)
+    found = system_agreement(names, query, people, judge)
+    assert found is not None
+    wide = [by.reshape(14, 6) for by in (people, judge)]
+    told = [
+        [np.sign(test.statistic) * (test.pvalue < 0.05) for a, b in combinations(range(6), 2)
+         if (test := ttest_rel(by[:, a], by[:, b]))]
+        for by in wide
+    ]  # fmt: skip
+    theirs, ours = np.array(told[0]), np.array(told[1])
+    assert (found.told, found.same) == ((theirs != 0).sum(), (theirs == ours).sum())
+    assert found.opposite == (theirs * ours < 0).sum()
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("queries", "least"), [(10, 0.8), (30, 0.88), (96, 0.9)])
+@pytest.mark.parametrize("apart", [0.5, 1.5])
+def test_intervals_of_tau_b_hold_the_truth_less_often_at_few_queries(queries: int, least: float, apart: float) -> None:
+    held, runs = 0.0, 120
+    for seed in range(1000, 1000 + runs):
+        rng = np.random.default_rng(seed)
+        by_people = 0.5 * rng.normal(size=11)
+        by_judge = by_people + apart * rng.normal(size=11)
+        truth = kendalltau(by_people, by_judge).statistic
+        query, agent = np.repeat(np.arange(queries), 11), np.tile(np.arange(11), queries)
+        both = rng.normal(size=len(agent))
+        people = by_people[agent] + both + 0.7 * rng.normal(size=len(agent))
+        judge = by_judge[agent] + 0.5 * both + 0.7 * rng.normal(size=len(agent))
+        found = system_agreement([f"s{one:02d}" for one in agent], query, people, judge, resamples=400)
+        assert found is not None
+        assert found.tau_b.low is not None
+        assert found.tau_b.high is not None
+        held += found.tau_b.low <= truth <= found.tau_b.high
+    assert least <= held / runs < 0.99
+
+
+def test_a_score_in_other_units_is_not_said_to_differ_from_people() -> None:
+    names, query, people, _ = graded(5, 60, 1)
+    judge = people + 5 * np.random.default_rng(1).normal(size=len(people))
+    rows = pd.DataFrame({"human": people.astype(int), "agent": names, "query": query})
+    rows["score"] = (judge - judge.min()) / np.ptp(judge)
+    found = judgec.agreement(rows, expert="human", judge="score").systems["score"]
+    assert (found.tau_b.value or 0) > 0
+    assert found.differing == ()
+    labels = rows.assign(item_id=[f"i{k}" for k in range(300)], answer="a", grade=rows["human"])
+    said = labels[["item_id"]].assign(judge="j", grade=rows["score"])
+    one = judgec.agreement(said, labels=labels.drop(columns=["human", "score"])).systems["j"]
+    assert one.tau_b.value == found.tau_b.value
+    assert one.differing == ()
 
 
 def ratings_of(names: list[str], query: IntArray, people: FloatArray, judge: FloatArray) -> GradePairs:

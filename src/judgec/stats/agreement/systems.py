@@ -1,7 +1,7 @@
 """Compares how a judge ranks systems with how people do: means, their order, and the pairs that each tells apart.
 
-Intervals are percentiles over resamples of the queries; a rank correlation of a few systems moves in steps, for which a
-jackknife has no standard error.
+Intervals of a correlation are percentiles over resamples of the queries: that of a few systems moves in steps, for
+which a jackknife has no standard error. Those of a difference of means are Student's, which hold at few queries too.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,8 +23,7 @@ from judgec.stats.agreement.system_tau import (
     tau_b_bounds,
 )
 from judgec.stats.agreement.tables import ratio
-from judgec.stats.intervals.bootstrap import PERCENTILES, interval
-from judgec.stats.intervals.resampling import resample
+from judgec.stats.intervals.bootstrap import interval
 from judgec.stats.intervals.significance import holm
 
 HALVES = 200  # random splits of the queries
@@ -70,12 +69,13 @@ class SystemAgreement:
         n_queries: Queries where people and judge graded all of them.
         tau_b: Between the systems' mean scores by the judge and their mean grades by people.
         spearman: The same by ranks.
-        people: Mean tau-b of people's own order on half of the queries and that on the other half: a bound for what can
-            be asked of a judge on half as many; None where it is undefined.
+        people: Mean tau-b of people's own order on half of the queries and that on the other half: how settled that
+            order is; None where it is undefined. A judge of the same answers may come closer to it.
         told: Pairs of systems that people tell apart at 5 %.
         same: Pairs on which judge and people decide the same at 5 %: better, worse, or not to be told.
         opposite: Pairs on which they decide the opposite.
-        differing: Pairs on which they decide otherwise, and whose two differences differ at 5 % over all pairs.
+        differing: Pairs on which they decide otherwise, and whose two differences differ at 5 % over all pairs; none
+            of a score in other units than people's.
     """
 
     systems: tuple[str, ...]
@@ -124,11 +124,15 @@ class SystemAgreement:
         }
 
 
-def systems_of(ratings: GradePairs) -> SystemAgreement | None:
-    """The order of systems by a judge beside that by people; None where nobody says who answered."""
+def systems_of(ratings: GradePairs, *, alike: bool = True) -> SystemAgreement | None:
+    """The order of systems by a judge beside that by people; None where nobody says who answered.
+
+    ``alike`` is false where the judge's score is in other units than people's grades.
+    """
     if ratings.system is None:
         return None
-    return system_agreement(ratings.system, ratings.cluster, ratings.given, ratings.score)
+    found = system_agreement(ratings.system, ratings.cluster, ratings.given, ratings.score)
+    return found if found is None or alike else replace(found, differing=())
 
 
 def system_agreement(
@@ -168,28 +172,31 @@ def system_agreement(
             return SystemAgreement(names, len(by_people), nothing, nothing, None, 0, 0, 0)
     n = len(by_people)
     left, right = np.triu_indices(len(names), 1)
-    weights = resample(n, resamples, seed) / n
 
-    def apart(by: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Difference of each pair with its interval, each of shape (n_pairs,)."""
+    def apart(by: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Difference of each pair and its standard error, each of shape (n_pairs,)."""
         each = by[:, left] - by[:, right]
-        low, high = np.quantile(weights @ each, [TAIL, 1 - TAIL], axis=0)
-        return each.mean(axis=0), low, high
+        error = each.std(axis=0, ddof=1) / np.sqrt(n)
+        return each.mean(axis=0), np.where(error > 10.0**-ROUNDING, error, 0.0)
 
-    ours, theirs = apart(by_judge), apart(by_people)
-    our, their = ((low > 0).astype(np.int64) - (high < 0) for _, low, high in (ours, theirs))
-    surplus = (by_judge - by_people)[:, left] - (by_judge - by_people)[:, right]
-    error = surplus.std(axis=0, ddof=1) / np.sqrt(n)
-    t = ratio(surplus.mean(axis=0), np.where(error > 10.0**-ROUNDING, error, 0.0))
-    p = holm(2 * stats.t.sf(np.abs(t), n - 1))
+    def chance(value: FloatArray, error: FloatArray) -> FloatArray:
+        """Of no difference; the same one in every query is a sign test's."""
+        alike = np.where(np.abs(value) > 10.0**-ROUNDING, 2.0 ** (1 - n), 1.0)
+        return np.where(error > 0, 2 * stats.t.sf(np.abs(ratio(value, error)), n - 1), alike)
+
+    reach = stats.t.isf(TAIL, n - 1)
+    ours, theirs, surplus = (apart(by) for by in (by_judge, by_people, by_judge - by_people))
+    our, their = (np.sign(one[0]) * (chance(*one) < 2 * TAIL) for one in (ours, theirs))
+    p = holm(chance(*surplus))
 
     def of(one: SystemStatistic) -> Estimate:
         made = interval(one, resamples=resamples, seed=seed)
         return (replace(made, note=note) if made.value is None else made).estimate(len(names))
 
-    def shown(by: tuple[FloatArray, FloatArray, FloatArray], pair: int) -> Estimate:
-        value, low, high = (float(one[pair]) for one in by)
-        return Estimate(value=value, low=low, high=high, n_clusters=n, method=PERCENTILES, seed=seed)
+    def shown(by: tuple[FloatArray, FloatArray], pair: int) -> Estimate:
+        value, error = (float(one[pair]) for one in by)
+        low, high = value - reach * error, value + reach * error
+        return Estimate(value=value, low=low, high=high, n_clusters=n, method="Student's t over queries")
 
     differing = [
         pair for pair in np.argsort(p, kind="stable").tolist() if p[pair] < 2 * TAIL and our[pair] != their[pair]
