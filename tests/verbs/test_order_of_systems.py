@@ -77,6 +77,19 @@ def test_orders_of_hannas_writers_are_those_of_scipy_on_the_raw_files(tmp_path: 
     assert found["ChatGPT/prompt-2"].people == pytest.approx(0.69, abs=0.02)
 
 
+def test_the_column_agent_is_known_by_its_other_names(
+    labelled: tuple[pd.DataFrame, pd.DataFrame], tmp_path: Path
+) -> None:
+    labels, verdicts = labelled
+    wide = labels.merge(verdicts.pivot_table(index="item_id", columns="judge", values="grade"), on="item_id")
+    by = [
+        judgec.agreement(wide.rename(columns={"agent": name}), expert="grade", judge="items", home=tmp_path).systems
+        for name in ("agent", "system", "Model Name")
+    ]
+    assert by[0]["items"].systems == tuple(f"s{k}" for k in range(6))
+    assert by[1] == by[2] == by[0]
+
+
 def test_many_recorded_judges_are_one_line(labelled: tuple[pd.DataFrame, pd.DataFrame], tmp_path: Path) -> None:
     labels, verdicts = labelled
     more = [verdicts.assign(judge=verdicts["judge"] + mark) for mark in ("", "-2")]
@@ -104,6 +117,13 @@ def test_audit_and_evaluate_say_how_the_judge_ranked_agents(
     kept = programs.load(tmp_path, "ranks@1").card.audit
     assert kept is not None
     assert kept.systems == ranked
+
+    accepts = labels.assign(accept=labels["grade"] >= 4).drop(columns="grade")
+    said = judgec.audit("ranks@1", labels=accepts, only=["groups"], home=tmp_path)
+    by_accept: Json = json.loads(json.dumps(said.report))["systems"]
+    assert by_accept["queries"] == ranked["queries"]
+    assert by_accept["tau_b"]["value"] > 0.5
+    assert all(abs(one["people"]["value"]) <= 1 and abs(one["judge"]["value"]) <= 1 for one in by_accept["differing"])
 
     board = judgec.evaluate(
         queries=labels[["query_id", "query"]].drop_duplicates(),

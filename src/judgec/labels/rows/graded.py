@@ -430,7 +430,10 @@ def _graded(
     numbers, foreign = _numbers(path, judge, ladder, how, notes)
     scores = numbers.copy() if how.score is None else _floats(_scores(table, kept, how.score))
     given = _judged(numbers, scores, ladder, None if foreign else by, said, how, notes)
-    every = table.column(AGENT).each(lambda cell: "" if is_missing(cell) else as_id(cell))
+    taken = {*how.experts, *how.judged, how.cluster, *how.annotators}
+    heads = {plain(name): name for name in reversed(table.columns) if name not in taken}
+    agent = next((heads[one] for one in (AGENT, *also_called(AGENT)) if one in heads), AGENT)
+    every = table.column(agent).each(lambda cell: "" if is_missing(cell) else as_id(cell))
     found = _ordered(by, given, ladder, how.experts, keys, cluster, notes)
     answered = replace(found.ratings, system=np.array([every[i] for i in kept], dtype=np.str_))
     return replace(found, ratings=answered, rows=tuple(kept), cells=cells)

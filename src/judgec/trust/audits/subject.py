@@ -14,7 +14,7 @@ from judgec.raters.pairwise import TIE
 from judgec.raters.prompt import verdicts
 from judgec.raters.signatures import CONFIDENCE, REASONS
 from judgec.records.judgment import UNSCORED, Judgments
-from judgec.records.label import Experts, FloatArray, IntArray, Item
+from judgec.records.label import UNLABELLED, Experts, FloatArray, IntArray, Item
 from judgec.records.ratings import pair, people_mean
 from judgec.records.scale import ACCEPT_SCALE, Scale
 from judgec.stats.agreement.systems import SystemAgreement, systems_of
@@ -80,10 +80,17 @@ class AuditSubject:
 
     @cached_property
     def systems(self) -> SystemAgreement | None:
-        """How the judge ranks whoever answered, beside the experts; None where nobody names them."""
+        """How the judge ranks whoever answered, beside the experts; None where nobody names them.
+
+        By the shares that are accepted, where the experts gave no grades.
+        """
         if self.experts is None or self.scale.level == "nominal":
             return None
-        return systems_of(pair(self.experts, self.beside_experts, self.scale, accept_only=False))
+        accepts = bool((self.experts.grade == UNLABELLED).all())
+        ratings = pair(self.experts, self.beside_experts, self.scale, accept_only=accepts)
+        if accepts:
+            ratings = replace(ratings, score=np.where(ratings.judge == UNSCORED, np.nan, ratings.judge))
+        return systems_of(ratings)
 
     @cached_property
     def cluster(self) -> IntArray:
