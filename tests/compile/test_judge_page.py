@@ -122,7 +122,7 @@ def test_items_in_a_browser_are_searched_filtered_sorted_and_linked(outcome: Out
         for width in (1400, 1024, 420):
             browser.resize(width, 900)
             browser.run("document.querySelectorAll('#items-browser details').forEach((one, n) => one.open = n < 3)")
-            assert browser.run("document.scrollingElement.scrollWidth <= innerWidth"), width
+            assert browser.run("document.scrollingElement.scrollWidth <= document.documentElement.clientWidth"), width
         browser.run(choose("show", "differ"))
         assert browser.run(shown) == wrong
         assert 0 < wrong < len(items)

@@ -54,7 +54,7 @@ def test_cases_in_a_browser_fit_are_filtered_linked_and_stay_text(tmp_path: Path
         browser.run("document.querySelectorAll('#items-browser details').forEach(one => one.open = true)")
         for width in (1400, 1024, 420):
             browser.resize(width, 900)
-            assert browser.run("document.scrollingElement.scrollWidth <= innerWidth"), width
+            assert browser.run("document.scrollingElement.scrollWidth <= document.documentElement.clientWidth"), width
             clipped = (
                 "[...document.querySelectorAll('#items-browser article')].filter(a => a.scrollWidth > a.clientWidth)"
             )
