@@ -545,8 +545,8 @@ def _require_systems(parts: Parts, objective: str) -> None:
         )
     for part in compared:
         by: dict[str, set[str]] = {name: set() for name in systems}
-        for item in part.items:
-            if item.agent:
+        for item, whole in zip(part.items, part.experts.grade.min(axis=1) >= 0, strict=True):
+            if item.agent and whole:
                 by[item.agent].add(item.query_id)
         shared = set.intersection(*by.values())
         if len(shared) < LEAST_QUERIES:

@@ -33,7 +33,8 @@ class GradePairs:
         people: Mean of what each row's annotators gave, in scale units, shape (n,); None where one annotator graded,
             whose grade it is. ``expert`` is a grade of the scale, for which one may have been drawn.
         interval: The scale has no grades but numbers: what people gave is compared with ``score``.
-        system: Who answered, empty where nobody says, shape (n,); None where nobody says of any row.
+        system: Who answered, empty where nobody says or people left out an aspect, shape (n,); None where nobody says
+            of any row.
     """
 
     expert: IntArray
@@ -143,7 +144,11 @@ def pair(
     by = (experts.accept_by if accept_only else experts.grade_by)[:, :, columns]
     people = people_mean(by, np.array(values)).ravel() if len(experts.annotators) > 1 else None
     interval = scale.interval and not accept_only
-    system = None if experts.system is None else np.repeat(experts.system, experts.grade[:, columns].shape[1])
+    system = None
+    if experts.system is not None:  # an item without one of its aspects is no fair part of a system's mean
+        width = experts.grade[:, columns].shape[1]
+        whole = (expert.reshape(-1, width) >= 0).all(axis=1)
+        system = np.repeat(np.where(whole, experts.system, ""), width)
     ratings = GradePairs(
         expert, judge, score, expert_accept, judge_accept, cluster, values, n_clusters, people, interval, system
     )

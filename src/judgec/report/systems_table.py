@@ -31,6 +31,7 @@ JUDGES_TITLE = "The order of systems, by judges and by people"
 JUDGES: TableColumns[tuple[str, SystemAgreement]] = TableColumns(
     (
         Column("judge", lambda one: one[0]),
+        Column("queries", lambda one: str(one[1].n_queries)),
         Column("tau-b", lambda one: show(one[1].tau_b)),
         Column("Spearman", lambda one: show(one[1].spearman)),
         Column("people on halves", lambda one: number(one[1].people)),

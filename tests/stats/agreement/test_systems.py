@@ -117,6 +117,19 @@ def test_a_system_of_which_no_answer_is_scored_is_not_left_out_of_the_order_in_s
     assert never_asked["system_tau"]["value"] > 0
 
 
+def test_an_item_without_one_of_its_aspects_is_no_part_of_the_order() -> None:
+    names, query, people, judge = graded(5, 30, 1, slope=1.0)
+    rows = pd.DataFrame({"item_id": [f"i{k}" for k in range(150)], "query": query, "answer": "a", "agent": names})
+    given = {"accuracy": np.clip(people + 1, 1, 5), "style": np.clip(people - 1, 1, 5)}
+    labels = rows.assign(**{f"grade.{aspect}": grade for aspect, grade in given.items()})
+    said = pd.concat(
+        rows[["item_id"]].assign(judge="j", aspect=aspect, grade=np.clip(np.round(judge), 1, 5)) for aspect in given
+    )
+    labels.loc[(labels["agent"] == "s4") & (labels["query"] >= 20), "grade.accuracy"] = np.nan
+    found = judgec.agreement(said, labels=labels).systems["j"]
+    assert found.n_queries == 20  # in the others s4 would stand with its lower aspect alone
+
+
 def test_a_query_with_one_of_several_answers_unscored_does_not_count() -> None:
     names, query, people, judge = graded(4, 20, 1)
     twice = [np.concatenate([one, one]) for one in (query, people, judge)]
