@@ -84,18 +84,17 @@ class Session:
         self.usage = usage or Usage()
         self.journal = Journal(home / ".judgec" / "journal.db") if journal is None else journal
         self._caps = caps or Budget(calls=budget, usd=max_cost)
-        self._cluster = Cluster(ray_address) if spread else None
         self.opened = ExitStack()  # what else ends with the session
         self._executors: dict[str, Executor] = {}
         self._batched: dict[str, BatchExecutor] = {}
         self._spec = spec
         try:
+            self._cluster = Cluster(ray_address) if spread else None
             for one in () if spec is None else _models(spec):
                 self.executor(one, whole=True)
             self.reflection = None if reflection is None else self._open(reflection)
-        except BaseException:  # a model that cannot be asked so
-            if journal is None:
-                self.journal.close()
+        except BaseException:  # no cluster, or a model that cannot be asked so
+            self.journal.close()
             raise
         self._on_done = on_done
 

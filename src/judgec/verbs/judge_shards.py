@@ -297,9 +297,9 @@ def _judged(
     caps = None if shares is None else PartialBudget(options.budget, options.max_cost, shares.take)
     account = None if caps is None else Account(caps)
     used = time.process_time()
-    journal = ShardJournal(folder / ".judgec" / "journal.db", target, job.shard.name)
     try:
-        found = judged_by(work.programs, options, Silent(), account=account, journal=journal)
+        with ShardJournal(folder / ".judgec" / "journal.db", target, job.shard.name) as journal:
+            found = judged_by(work.programs, options, Silent(), account=account, journal=journal)
     finally:
         if shares is not None and caps is not None:
             shares.give(caps.unused())

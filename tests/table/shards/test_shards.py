@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from judgec.errors import UserError
+from judgec.errors import ArtifactError, UserError
 from judgec.lm.cluster.replies import BATCH, ShardJournal
 from judgec.lm.journal.journal import JournaledReply
-from judgec.table.shards.manifest import ShardManifest, judged_already, key_of, manifest_of
+from judgec.table.shards.manifest import REPLIES, ShardManifest, judged_already, key_of, manifest_of
 from judgec.table.shards.place import Found, ShardPlace, as_shown, shards_of
 
 
@@ -77,3 +77,27 @@ def test_replies_of_a_shard_outlive_its_machine(tmp_path: Path) -> None:
         assert third.get(reply(6000)[0]) == reply(6000)[1]
     with ShardJournal(tmp_path / "four" / "journal.db", place, "other.jsonl") as other:
         assert len(other) == 0
+
+
+def test_journal_of_a_shard_whose_place_fails_is_closed(tmp_path: Path) -> None:
+    opened: list[ShardJournal] = []
+
+    class Kept(ShardJournal):
+        def __init__(self, folder: str) -> None:
+            opened.append(self)
+            super().__init__(tmp_path / folder / "journal.db", ShardPlace(str(tmp_path / "out")), "part.jsonl")
+
+    journal = Kept("one")
+    journal.put_many(map(reply, range(BATCH)))
+    journal.put(*reply(BATCH))
+    (tmp_path / "out" / REPLIES).rename(tmp_path / "away")
+    (tmp_path / "out" / REPLIES).touch()
+    with pytest.raises(NotADirectoryError):
+        journal.close()
+    (tmp_path / "out" / REPLIES).unlink()
+    ShardPlace(str(tmp_path / "out")).write(f"{REPLIES}/part.jsonl/00000001-a.jsonl", b"half\n")
+    with pytest.raises(ValueError, match="Expecting value"):
+        Kept("two")
+    for one in opened:
+        with pytest.raises(ArtifactError, match="closed"):
+            len(one)

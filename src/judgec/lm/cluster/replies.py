@@ -35,10 +35,14 @@ class ShardJournal(Journal):
         self._waiting: list[tuple[bytes, JournaledReply]] = []
         self._sent = time.monotonic()
         self._number = 0
-        for one in ShardPlace(place.of(self._folder)).files():
-            lines = place.read(f"{self._folder}/{one.name}").splitlines()
-            super().put_many(map(_reply, lines))
-            self._number = int(one.name.partition("-")[0])
+        try:
+            for one in ShardPlace(place.of(self._folder)).files():
+                lines = place.read(f"{self._folder}/{one.name}").splitlines()
+                super().put_many(map(_reply, lines))
+                self._number = int(one.name.partition("-")[0])
+        except BaseException:
+            super().close()
+            raise
 
     def put_many(self, replies: Iterable[tuple[bytes, JournaledReply]]) -> None:
         """As ``Journal.put_many``; durable beyond this machine a moment later."""
@@ -51,9 +55,11 @@ class ShardJournal(Journal):
 
     def close(self) -> None:
         """Send what waits, and close the file."""
-        with self._out:
-            self._send()
-        super().close()
+        try:
+            with self._out:
+                self._send()
+        finally:
+            super().close()
 
     def _send(self) -> None:
         if self._waiting:
