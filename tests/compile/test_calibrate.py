@@ -120,6 +120,24 @@ def test_forest_arrays_equal_scikit_learn() -> None:
     assert (found[:, 1] == 0.0).all()
 
 
+def test_a_mix_takes_the_linear_part_of_its_family_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    fits = 0
+    fit = LogisticRegression.fit
+
+    def counted(model: LogisticRegression, *given: object, **weight: object) -> object:
+        nonlocal fits
+        fits += 1
+        return fit(model, *given, **weight)
+
+    monkeypatch.setattr(LogisticRegression, "fit", counted)
+    rng = np.random.default_rng(0)
+    nothing, scale = np.full(60, -1), Scale(name="s", grades=(0, 1, 2))
+    data = Data(None, rng.normal(size=(60, 2)), rng.integers(0, 3, 60), np.arange(60), scale, nothing)
+    made = dict(_fit_source(data, "evidence", 0, 4, ("ordinal", "multinomial", "trees", "mix")))
+    assert fits == 2 + 1
+    assert made["evidence", "mix"].linear == made["evidence", "ordinal"].linear
+
+
 def test_each_cut_between_grades_has_a_regression_of_its_own() -> None:
     evidence, target, cluster = world(240, 4, 7)
     data = Data(None, evidence, target, cluster, FOUR, np.full(240, -1))

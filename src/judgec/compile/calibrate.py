@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any  # scikit-learn has no types
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression, Ridge
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from judgec.compile.calibrate_choice import Data, Key, TrainingRows, choose, fit_accept_threshold
 from judgec.compile.decision_rule import fit_sureness
@@ -147,8 +148,7 @@ def fit_out_of_fold(
     def fit(part: Data, source: Source) -> Iterable[tuple[Key, Calibrator]]:
         return _fit_once(part, source, seed, TREES_IN_FOLDS, _families(source, data), {} if known is None else known)
 
-    # The matrices are small: a second BLAS thread costs ten times what it saves, more on a busy machine.
-    with threadpool_limits(limits=1, user_api="blas"):
+    with _blas().limit(limits=1, user_api="blas"):
         chosen = choose(data, fit, objective, seed)
         source, family = chosen.key
         # Evidence needs no verdict: rows that the LM left unscored teach it too.
@@ -197,11 +197,20 @@ def fit_stack(
     nothing = np.full(len(target), UNLABELLED, dtype=np.int64)
     data = Data(None, columns, target, nothing, scale, nothing, shares=shares)
     family: Family = "ridge" if scale.interval else "multinomial" if data.nominal else "ordinal"
-    with threadpool_limits(limits=1, user_api="blas"):
+    with _blas().limit(limits=1, user_api="blas"):
         ((_, fitted),) = _fit_source(data, "evidence", 0, 0, (family,), c=1.0 / (STACK_PENALTY * len(target)))
     return fitted.model_copy(
         update={"feature_names": tuple(names), "n_labels": len(target), "versions": VERSIONS},
     )
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """Found once: a look through all loaded libraries takes as long as a small fit.
+
+    The matrices are small: a second BLAS thread costs ten times what it saves, more on a busy machine.
+    """
+    return ThreadpoolController()
 
 
 def _nothing_said(n: int, n_grades: int) -> OutOfFold:
@@ -284,7 +293,7 @@ def _fit_source(
     scaled = standardize(columns, center, spread, n_verdict)
     mixed: Family = "multinomial" if data.nominal else "ordinal"
     one_grade = len(np.unique(training_rows.grade)) < 2
-    forest = None
+    forest, linears = None, dict[bool, Linear]()  # a mix has the same linear part as its family alone
     if not one_grade and not {"trees", "mix", "mirrored_mix"}.isdisjoint(families):
         forest = _forest(columns[training_rows.row], training_rows, k, trees, seed)
     for family in families:
@@ -296,8 +305,10 @@ def _fit_source(
             parts = {"steps": _isotonic(data.verdicts[training_rows.row], training_rows, k)}
         if family in {"ordinal", "multinomial", "mix"}:
             ordinal = (mixed if family == "mix" else family) == "ordinal"
-            linear = _logistic(scaled[training_rows.row], training_rows, source, n_verdict, ordinal=ordinal, c=c)
-            parts = {"linear": linear, "ordinal": ordinal, **fixed}
+            if ordinal not in linears:
+                rows = scaled[training_rows.row]
+                linears[ordinal] = _logistic(rows, training_rows, source, n_verdict, ordinal=ordinal, c=c)
+            parts = {"linear": linears[ordinal], "ordinal": ordinal, **fixed}
         if family in {"mirrored", "mirrored_mix"}:
             parts = _mirrored(columns, training_rows, data.scale)
         if family in {"trees", "mix", "mirrored_mix"}:

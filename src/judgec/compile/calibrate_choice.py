@@ -204,9 +204,11 @@ def choose(data: Data, fit: Fit, objective: Objective, seed: int) -> Chosen:
         return _number(data, fold, predicted, losses, objective)
     objective = objective.of_grades_too
     most = float(losses[base].mean())
+    by_cuts = by_lm and data.joint and not data.nominal  # of the verdicts the map alone competes
     options = [
         one
         for key in predicted
+        if key[0] != "lm" or not by_cuts
         for one in _options(data, predicted[key], key, fold, objective, seed, whole=float(losses[key].mean()) <= most)
     ]
     best_lm = _best(losses, "lm")
@@ -219,7 +221,6 @@ def choose(data: Data, fit: Fit, objective: Objective, seed: int) -> Chosen:
             for key, p in predicted.items()
         }
         options = [replace(one, score=worth[one.key]) for one in options]
-    by_cuts = by_lm and data.joint and not data.nominal
     if by_cuts:
         options = [one for one in options if one.key[0] != "lm" or (one.rule, one.goal) == ("map", objective)]
     wanted: RuleName = "likeliest" if base[0] != "lm" else "map" if by_cuts else "raw"
