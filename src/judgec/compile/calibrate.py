@@ -324,7 +324,7 @@ def _regressions(
     families: tuple[Family, ...],
     c: float | None,
 ) -> Iterator[tuple[Key, Calibrator]]:
-    """Each regression of the score fitted to what the raters gave on average."""
+    """Each regression of the score fitted to what the annotators gave on average."""
     seed, trees = seed_and_trees
     values, truth = data.scale.values, data.truth
     columns = number_columns(source, data.verdicts, data.read_by(source), values)

@@ -55,10 +55,10 @@ class Project:
         lm: The model that a judge is compiled for.
         budget: Most LM calls.
         max_cost: Most dollars.
-        annotators: Columns that hold one rater's labels each.
+        annotators: Columns that hold one annotator's labels each.
         columns: judgec's names by those of the file.
         scale: The grades, worst first.
-        round: ``nearest``: grades that are means of raters become the nearest grade.
+        round: ``nearest``: grades that are means of annotators become the nearest grade.
         repeats: ``median`` or ``error``: what becomes of an item that one person graded again.
         judges: Columns of a judge's grades or scores, and judges in the column of annotators: no annotators.
         missing: Words that say nothing, in any cell.
@@ -181,7 +181,7 @@ def renamed_and_raters(path: str) -> tuple[dict[str, str], tuple[str, ...]]:
         path: A file of items, labelled or not.
 
     Returns:
-        judgec's names by those of the file, and the columns that hold a rater each; nothing where it does not apply.
+        judgec's names by those of the file, and the columns of one annotator each; nothing where it does not apply.
 
     Raises:
         InputError: As ``read_project`` and ``read_table``.

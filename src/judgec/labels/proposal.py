@@ -163,7 +163,7 @@ class LabelProposal:
     Args:
         task: What is labelled.
         columns: judgec's names by those of the table, where they differ.
-        annotators: Columns of one rater each.
+        annotators: Columns of one annotator each.
         labels: The columns that hold the labels, as the table names them.
         scale: The grades; None where the labels are accept / reject, or the task's own.
         why: By ``task``, ``annotators``, ``scale``: what was seen, in a sentence.
@@ -264,7 +264,7 @@ class UsualHeads:
 
     Args:
         columns: judgec's names by the table's; empty where a head that is needed is not known.
-        annotators: Columns of one rater each, numbered (``annotator1``), where nobody names others.
+        annotators: Columns of one annotator each, numbered (``annotator1``), where nobody names others.
         scale: Of words whose order is known.
         note: A sentence that says so.
     """
@@ -764,7 +764,7 @@ class _Look:
         return True
 
     def find_labels(self, annotators: Sequence[str]) -> None:
-        """The columns of grades: of one rater each, of one aspect each, or one."""
+        """The columns of grades: of one annotator each, of one aspect each, or one."""
         spec = TASKS[self.task]
         own = label_columns([self.ours(name) for name in self.table.columns if name not in self.judged], self.task)
         self.unsure = []  # of an earlier look, for the task
@@ -820,7 +820,7 @@ class _Look:
         self.labels = (label,)
 
     def without_gold(self, ranked: Sequence[str]) -> list[str]:
-        """The columns that may be labels of the raters in ``annotator``: what says the same for all of an item is none.
+        """The columns that may be labels of those in ``annotator``: what says the same for all of an item is none.
 
         Where no other has a label's name, those on the same scale go first.
         """

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 BLUE, VERMILLION, GREY = "#0072B2", "#D55E00", "#6E6E6E"
 EXPERT_COLOURS = ("#56B4E9", "#009E73", "#E69F00", "#CC79A7", "#0072B2", "#F0E442", "#999999")
 DPI = 120
-MAX_NAME = 28  # characters of a rater's or group's name that fit beside an axis
+MAX_NAME = 28  # characters of an annotator's or group's name that fit beside an axis
 MAX_RATERS = 12  # experts with bars of their own; more could not be told apart
 BUBBLE = 900.0  # area of the largest bubble, in square points
 

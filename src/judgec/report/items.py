@@ -49,7 +49,7 @@ class Browsed(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ItemLabel:
-    """What one rater said of an item."""
+    """What one annotator said of an item."""
 
     rater: str
     grades: Mapping[str, object]
@@ -73,7 +73,7 @@ class BrowsedItem:
         distance: How far apart judge and experts are, as a share of the scale.
         unscored: Why it has no grade, or None.
         reason: The judge's.
-        labels: What raters said.
+        labels: What annotators said.
         texts: Input fields in the order of reading.
         claims: What was checked piece by piece, as in rows of ``judge``.
         nuggets: What the answer should say, likewise.

@@ -161,7 +161,7 @@ def without(table: Table, words: Sequence[str]) -> Table:
 
 
 def as_it_stands(path: str, having: Collection[str] = (), head: int | None = None) -> Table:
-    """A file as ``read_table`` reads it, before anything in it is taken for labels of several raters or answers."""
+    """A file as ``read_table`` reads it, before anything in it is taken for labels of several annotators or answers."""
     if path.startswith(HUB_PREFIX):
         return _binary(path, read_hub(path))
     if is_workbook(path):

@@ -283,7 +283,7 @@ def compare_judges(
         source: A path, a DataFrame, a list of dicts or a ``datasets.Dataset``.
         judges: The columns of the judges.
         expert: The column of the experts' labels, or several; or ``annotators``.
-        annotators: Columns that hold one rater's labels each: then the experts' own agreement stands beside.
+        annotators: Columns that hold one annotator's labels each: then the experts' own agreement stands beside.
         cluster: The column that groups dependent rows, such as the query.
         accept_at: The lowest grade that counts as accepted.
         home: The folder of judges and of ``judgec.toml``, as everywhere.

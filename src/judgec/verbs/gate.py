@@ -48,7 +48,7 @@ class AgreementGate:
             are left out.
         answers: Answers without labels, for ``max_failure_rate``.
         columns: judgec's names by those of the files; a name that a file lacks is not one of its columns.
-        annotators: Columns of ``labels`` that hold one rater's grades each.
+        annotators: Columns of ``labels`` that hold one annotator's grades each.
         min_tau_b: The least lower bound of tau-b's 95 % interval.
         max_failure_rate: The largest share of items without a verdict; with ``answers``, of answers that the judge
             rejects or gives no verdict on.

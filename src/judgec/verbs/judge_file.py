@@ -501,7 +501,7 @@ def _known(items: ItemStream) -> list[str]:
 
 
 def _raters(program: Program) -> tuple[str, ...]:
-    """The raters' columns in the labels that the judge was compiled on; the same file may be judged."""
+    """The annotators' columns in the labels that the judge was compiled on; the same file may be judged."""
     source = program.report.get("source")
     names = source.get("annotators") if isinstance(source, dict) else None
     return tuple(map(str, names or ()))

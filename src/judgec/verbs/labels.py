@@ -58,18 +58,18 @@ def read_labels(
     home: str | Path = ".",
     tracking_uri: str | None = None,
 ) -> Labels:
-    """Read experts' labels: one row an item and annotator, or one column a rater.
+    """Read experts' labels: one row an item and annotator, or one column an annotator.
 
     Args:
         source: A path, ``hf:owner/name@split``, ``mlflow:EXPERIMENT``, a DataFrame, a list of dicts or a
             ``datasets.Dataset``.
-        annotators: Columns that hold one rater's labels each.
+        annotators: Columns that hold one annotator's labels each.
         columns: judgec's names by yours, for example ``{"Frage": "query"}``.
         task: answer, grade, modes, preference, rejection, relevance or reliability; by default the columns tell.
         accept_at: The lowest grade that counts as accepted.
         scale: ``grades`` (worst first), ``meanings``, ``accept_at``, ``name``: else the datasheet's, or inferred.
         turn: Of a conversation ``last``: its last answer is judged; ``each``: each answer; ``whole``: the dialogue.
-        round: ``nearest``: grades that are means of raters, such as 2.33, become the nearest grade.
+        round: ``nearest``: grades that are means of annotators, such as 2.33, become the nearest grade.
         winner_words: What words for the winner of a pair mean, for example ``{"1": "a", "2": "b", "0": "tie"}``.
         missing: Words that say nothing, in any cell, beside an empty one.
         repeats: Of an item that one person graded again the ``median``, or an ``error``; by default the median where a

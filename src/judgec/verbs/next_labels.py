@@ -172,7 +172,7 @@ def read_unlabelled(
         path: Any file that ``read_table`` reads; it may have no label column at all.
         task: What the labels are of.
         rename: Our column names by theirs.
-        annotators: Columns that hold one rater's labels each.
+        annotators: Columns that hold one annotator's labels each.
         turn: What of a conversation is judged; as ``with_turns``.
         usual: As ``with_turns``.
 

@@ -1,4 +1,4 @@
-"""Reads MLflow traces: their human feedback, a row a trace and rater with every rater kept, or what they did, as spans.
+"""Reads MLflow traces: their human feedback, a row a trace and annotator, or what they did, as spans.
 
 As in ``background``, a command that only reads them does so through a process of its own and never imports MLflow.
 """
@@ -30,7 +30,7 @@ class Feedback:
     """Human feedback as rows of a label table, before anybody interprets the labels.
 
     Args:
-        rows: One a trace and rater: item_id, query, answer, reference and contexts where there are any, annotator,
+        rows: One a trace and annotator: item_id, query, answer, reference and contexts where there are any, annotator,
             label, rationale.
         notes: What was left out.
     """
@@ -46,7 +46,7 @@ def feedback_of(
 
     ``query`` is the root span's input (the text where it is one, JSON where it is more), ``answer`` its output,
     ``reference`` the human expectations, ``contexts`` what its retrievers returned. Names are compared without case,
-    as MLflow does. Of several pieces of feedback by one rater on one trace the newest counts.
+    as MLflow does. Of several pieces of feedback by one annotator on one trace the newest counts.
 
     Args:
         traces: With spans and assessments.

@@ -213,9 +213,9 @@ def open_sheet(
 
     Where no datasheet declares the scale that is graded on, one is written beside the file.
 
-    A file that is not JSON lines, or whose columns are renamed, or that has one column a rater, is copied to
-    ``STEM.labels.jsonl`` beside it; where that is there already, grading goes on in it. Grades in raters' columns are
-    in the copy; one that is there already gets those of raters who have graded nothing in it.
+    A file that is not JSON lines, or whose columns are renamed, or that has one column an annotator, is copied to
+    ``STEM.labels.jsonl`` beside it; where that is there already, grading goes on in it. Grades in annotators' columns
+    are in the copy; one that is there already gets those of annotators who have graded nothing in it.
 
     Args:
         path: Any file that ``read_table`` reads.
@@ -267,7 +267,7 @@ def _unpivoted(
     *,
     has_scale: bool,
 ) -> Table | None:
-    """The file with a row an item and rater, or None where none of them has a column."""
+    """The file with a row an item and annotator, or None where none of them has a column."""
     if not annotators:
         return None
     table = renamed(read_table(path), rename)
@@ -280,7 +280,7 @@ def _unpivoted(
 
 
 def _filled(sheet: LabelSheet, wide: Table, path: str) -> list[str]:
-    """Put in what raters said in columns of their own and the sheet does not have; says what came from there."""
+    """Put in what annotators said in columns of their own and the sheet does not have; says what came from there."""
     there = sheet.annotators()
     collected = _collected(wide, sheet.form)
     labels = [

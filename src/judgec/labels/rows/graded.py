@@ -122,7 +122,7 @@ class Reading:
         columns: judgec's names of columns by the table's.
         scale: The experts', where somebody has said it.
         low_is_good: A low number of the judge is a good one.
-        round_to_nearest: Experts' means of raters become the nearest grade.
+        round_to_nearest: Experts' means of annotators become the nearest grade.
         winner_words: What words for the winner of a pair mean, as ``records.tasks.winners.winner_words`` makes it.
         repeats: What becomes of an item that one person graded again.
         kept: Columns of which the cells are wanted, too, by what they are: ``aspect``, ``group``, ``confidence``.

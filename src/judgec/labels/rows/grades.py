@@ -153,7 +153,7 @@ def _grades_in(
 
 
 def _means_in(columns: Sequence[str], grades: Sequence[Grade | None], notes: list[str]) -> str:
-    """What grades look like that are means of raters; empty where they do not."""
+    """What grades look like that are means of annotators; empty where they do not."""
     used = {float(grade) for grade in grades if grade is not None and not isinstance(grade, str)}
     found = looks_like_means(np.array(sorted(used))) if used else None
     if found is None:
@@ -305,7 +305,7 @@ def scale_shown(scale: Scale) -> str:
 def interval_of(used: Collection[Grade]) -> tuple[int, int] | None:
     """The ends of the interval scale that these different grades propose, whole numbers; None where they are grades.
 
-    More than ``MOST_GRADES`` different numbers, of which some are no whole ones, are measured or means of raters.
+    More than ``MOST_GRADES`` different numbers, of which some are no whole ones, are measured or means of annotators.
     """
     numbers = [grade for grade in used if not isinstance(grade, str)]
     if len(numbers) <= MOST_GRADES or len(numbers) < len(used) or all(one == int(one) for one in numbers):

@@ -1,4 +1,4 @@
-"""Grades that are means of several raters: thirds, halves, quarters of a grade."""
+"""Grades that are means of several annotators: thirds, halves, quarters of a grade."""
 
 from typing import Literal
 

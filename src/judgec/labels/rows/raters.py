@@ -1,4 +1,4 @@
-"""Files with one column per rater, turned into one row per item and rater."""
+"""Files with one column per annotator, turned into one row per item and annotator."""
 
 import re
 import shlex
@@ -156,15 +156,15 @@ def unpivot(
 ) -> Table:
     """One row per item and annotator, from one column per annotator.
 
-    The column ``alice`` holds Alice's label: a grade; accept or reject when all raters' columns hold only
+    The column ``alice`` holds Alice's label: a grade; accept or reject when all annotators' columns hold only
     yes/no words (or only 0 and 1, when no scale is declared and an answer is graded); a preference where
     there is ``answer_a``. ``alice.<aspect>`` holds her grade of one aspect, ``alice.accept`` and
-    ``alice.rationale`` what they say. A rater who left an item blank gets no row for it.
+    ``alice.rationale`` what they say. An annotator who left an item blank gets no row for it.
 
     A file that has a row an annotator already, and no such columns, keeps the labels of these annotators.
 
     Raises:
-        InputError: A rater's column is missing, or the file has an ``annotator`` column as well.
+        InputError: An annotator's column is missing, or the file has an ``annotator`` column as well.
     """
     if not annotators:
         return table
@@ -252,7 +252,7 @@ def rejoined(names: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
 
 
 def columns_of(name: str, columns: Sequence[str]) -> dict[str, str]:
-    """The rater's columns, each with the part after ``NAME.``; empty for the column ``NAME`` itself, and for those of
+    """The annotator's columns, each with the part after ``NAME.``; empty for the column ``NAME`` itself, and those of
     repeated gradings: ``NAME 1``, ``NAME 2``.
     """
     own = {

@@ -135,7 +135,7 @@ def reason_columns(
 
     Args:
         table: Under judgec's names of columns, or with those of its labels said.
-        annotators: Columns of one rater each.
+        annotators: Columns of one annotator each.
         labels: The columns of labels; empty for those that judgec calls so.
         judges: Judges that are measured: their columns, or their names.
     """
@@ -161,14 +161,14 @@ def reason_columns(
 
 
 def with_reasons(table: Table, annotators: Sequence[str] = (), judges: Collection[str] = ()) -> Table:
-    """The table with people's reasons as ``rationale``, of columns of one rater each as ``NAME.rationale``.
+    """The table with people's reasons as ``rationale``, of columns of one annotator each as ``NAME.rationale``.
 
     Where there is such a column already it counts alone. Of several reasons of one grade the first counts, as
     ``REASON_NAMES`` has them; reasons of several aspects are put together, each behind its aspect.
 
     Args:
         table: Under judgec's names of columns.
-        annotators: Columns of one rater each.
+        annotators: Columns of one annotator each.
         judges: Judges that are measured: their columns, or their names.
     """
     wanted = reason_columns(table, annotators, judges=judges)
