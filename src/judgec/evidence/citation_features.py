@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from math import log1p
 
 from judgec.evidence.claims import Alignment, Source, align, source_of
-from judgec.evidence.overlap import Weight, ratio
+from judgec.evidence.overlap import Weight, ratio, total
 from judgec.evidence.sentences import Sentence, sentence_at, sentence_spans
 from judgec.evidence.text import Library
 from judgec.records.citation import numbers_of
@@ -120,14 +120,14 @@ def citation_features(checked: CheckedCitations) -> tuple[float, ...]:
         ratio(checked.uncited, checked.uncited + len(sentences)),
         (n - len(there)) / n,
         *(verdicts.count(verdict) / n for verdict in (SUPPORTED, CONTRADICTED, NOT_FOUND)),
-        sum(near) / n,
+        total(near) / n,
         min(near),
-        sum(together) / len(together),
+        total(together) / len(together),
         min(together),
-        sum(anywhere) / len(anywhere),
+        total(anywhere) / len(anywhere),
         min(anywhere),
         min(one.together.alike for one in sentences),
-        sum(better) / len(better),
+        total(better) / len(better),
         *(sum(one.conflict == kind for one in there) / n for kind in ("figures", "negation", "opposites", "names")),
         log1p(sum(one.together.lost_figures for one in sentences)),
         log1p(sum(one.together.lost_names for one in sentences)),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import log1p
 
 from judgec.evidence.claims import Alignment, align, cut, source_of
-from judgec.evidence.overlap import Weight, ratio
+from judgec.evidence.overlap import Weight, ratio, total
 from judgec.evidence.reference_features import alternatives
 from judgec.evidence.sentences import Sentence, sentence_at
 from judgec.evidence.text import Library
@@ -116,10 +116,10 @@ def _of_claims(claims: Sequence[Alignment]) -> tuple[float, ...]:
         log1p(n),
         *(sum(one.verdict == verdict for one in claims) / n for verdict in (SUPPORTED, CONTRADICTED, NOT_FOUND)),
         sum(size for size, one in zip(words, claims, strict=True) if one.verdict == SUPPORTED) / sum(words),
-        sum(near) / n,
+        total(near) / n,
         near[0],
         near[min(1, n - 1)],
-        sum(anywhere) / n,
+        total(anywhere) / n,
         min(anywhere),
         min(one.alike for one in claims),
         claims[0].near,
@@ -137,7 +137,7 @@ def _of_reference(alternatives: Sequence[Sequence[Alignment]]) -> tuple[float, f
     rows = [
         (
             sum(one.verdict == SUPPORTED for one in claims) / len(claims),
-            sum(one.near for one in claims) / len(claims),
+            total(one.near for one in claims) / len(claims),
             min(one.near for one in claims),
         )
         for claims in alternatives
@@ -152,7 +152,7 @@ def _of_nuggets(checked: CheckedAnswer) -> tuple[float, ...]:
     denied = sum(one.verdict == CONTRADICTED for one in nuggets)
     return (
         *(NEUTRAL if share is None else share for share in shares),
-        ratio(sum(near), len(near), NEUTRAL),
+        ratio(total(near), len(near), NEUTRAL),
         ratio(denied, len(nuggets)),
     )
 

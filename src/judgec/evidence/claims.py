@@ -11,7 +11,7 @@ from functools import cached_property
 
 from judgec.evidence.answer_features import refuses, without_courtesies
 from judgec.evidence.numerals import is_number
-from judgec.evidence.overlap import Weight, ratio, resemblance
+from judgec.evidence.overlap import Weight, ratio, resemblance, total
 from judgec.evidence.sentences import Sentence, clause_spans, sentence_at, sentence_spans, sentences_of
 from judgec.evidence.text import Library, StemmedText, stem
 from judgec.records.claim import CONTRADICTED, NOT_FOUND, SUPPORTED, CheckedClaim, Found
@@ -188,11 +188,11 @@ def _rival(claim: Sentence, figures: int, names: int, sources: Sequence[Source])
 
 def _mass(stems: Sequence[str] | set[str], weight: Weight) -> float:
     ordered = sorted(stems) if isinstance(stems, set) else stems  # a set's order is another one in each process
-    return sum(map(weight, ordered))
+    return total(map(weight, ordered))
 
 
 def _share(stems: Sequence[str], text: StemmedText, weight: Weight) -> float:
-    return ratio(sum(weight(one) for one in stems if one in text.vocabulary), _mass(stems, weight))
+    return ratio(total(weight(one) for one in stems if one in text.vocabulary), _mass(stems, weight))
 
 
 def _near(own: Sequence[str], claim: StemmedText, source: Source, weight: Weight) -> dict[int, float]:

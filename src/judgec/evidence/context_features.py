@@ -6,7 +6,7 @@ from math import log1p
 from typing import NamedTuple
 
 from judgec.evidence.answer_features import JudgedAnswer
-from judgec.evidence.overlap import Weight, fragments, gram_orders, lcs, likeliest, ratio, support
+from judgec.evidence.overlap import Weight, fragments, gram_orders, lcs, likeliest, ratio, support, total
 from judgec.evidence.text import StemmedText
 
 NEUTRAL = 0.5  # a share of nothing: neither supported nor unsupported
@@ -65,7 +65,7 @@ def context_features(
     kinds = _kinds(reply, question, contexts, reference, weight)
     grams = _grams(reply, question, contexts)
     best = _best_sentences(reply, contexts, weight, {})
-    claims = (words.new, grams[0], min(words.shares), sum(best) / len(best))
+    claims = (words.new, grams[0], min(words.shares), total(best) / len(best))
     return (
         words.new,
         words.all,
@@ -83,7 +83,7 @@ def context_features(
         *_spread(best),
         *_unsupported(reply.names, question, known.__contains__),
         *_unsupported(reply.numbers, question, lambda number: contexts.gives(number, reply)),
-        log1p(sum(kinds.missing)),
+        log1p(total(kinds.missing)),
         max(kinds.missing, default=0.0),
         log1p(words.gap),
         support(question.content, known, weight, NEUTRAL),
@@ -95,7 +95,7 @@ def context_features(
 
 def _spread(shares: Sequence[float]) -> tuple[float, float, float]:
     """Mean, least and most."""
-    return sum(shares) / len(shares), min(shares), max(shares)
+    return total(shares) / len(shares), min(shares), max(shares)
 
 
 class _Words(NamedTuple):
@@ -285,5 +285,5 @@ def _claims(
         words.new,
         ratio(sum([order >= 2 for order in orders]), len(orders), NEUTRAL),
         min(words.shares),
-        sum(own) / len(own),
+        total(own) / len(own),
     )

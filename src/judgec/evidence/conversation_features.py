@@ -7,7 +7,7 @@ from functools import cache
 from math import log, log1p
 
 from judgec.evidence.answer_features import JudgedAnswer, read_answer
-from judgec.evidence.overlap import Weight, contains_run, fragments, ratio, support
+from judgec.evidence.overlap import Weight, contains_run, fragments, ratio, support, total
 from judgec.evidence.quantities import same
 from judgec.evidence.text import Library, Reader, StemmedText, stem
 from judgec.records.conversation import ASSISTANT, USER, Message
@@ -205,7 +205,7 @@ def dialogue_features(turns: Sequence[Message], library: Library, weight: Weight
         if answer.passage.stems:
             question = library.read(turns[asked].content)
             rows.append(conversation_features(answer, question, turns[:asked], library, weight))
-    return tuple(sum(column) / len(rows) for column in zip(*rows, strict=True)) if rows else ()
+    return tuple(total(column) / len(rows) for column in zip(*rows, strict=True)) if rows else ()
 
 
 def earlier(

@@ -4,7 +4,7 @@ from math import log1p
 
 import numpy as np
 
-from judgec.evidence.overlap import Weight, gram_orders, lcs, ratio, soft_support, support
+from judgec.evidence.overlap import Weight, gram_orders, lcs, ratio, soft_support, support, total
 from judgec.evidence.text import StemmedText
 
 BM25_K1 = 1.2  # saturation of a term's count; Robertson et al., TREC-3
@@ -48,7 +48,7 @@ def document_features(
     terms, counts = list(query.content) or list(query.vocabulary), document.vocabulary
     matched = [term for term in terms if term in counts]
     norm = BM25_K1 * (1 - BM25_B + BM25_B * len(document.stems) / mean_length)
-    bm25 = sum(weight(t) * counts[t] * (BM25_K1 + 1) / (counts[t] + norm) for t in matched)
+    bm25 = total(weight(t) * counts[t] * (BM25_K1 + 1) / (counts[t] + norm) for t in matched)
     top = sorted(terms, key=lambda term: (-weight(term), term))[:3]
     pairs = gram_orders(query.stems, document)[1:]
     return (
@@ -57,7 +57,7 @@ def document_features(
         len(matched) / len(terms),
         log1p(len(matched)),
         bm25,
-        ratio(bm25, sum(map(weight, terms)) * (BM25_K1 + 1)),
+        ratio(bm25, total(map(weight, terms)) * (BM25_K1 + 1)),
         ratio(sum([order >= 2 for order in pairs]), len(pairs)),
         lcs(query.stems, document) / len(query.stems),
         *_sentences(terms, document, weight),
@@ -75,7 +75,7 @@ def document_features(
 def _sentences(terms: list[str], document: StemmedText, weight: Weight) -> tuple[float, float, float, float]:
     shares = [support(terms, frozenset(sentence), weight, 0.0) for sentence in document.sentences]
     best = max(range(len(shares)), key=lambda number: (shares[number], -number))
-    return shares[best], best / len(shares), shares[0], sum(shares) / len(shares)
+    return shares[best], best / len(shares), shares[0], total(shares) / len(shares)
 
 
 def _proximity(matched: list[str], document: StemmedText) -> float:

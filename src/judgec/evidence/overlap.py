@@ -1,9 +1,10 @@
 """Measures how much of one analysed text stands in another; the feature families share it."""
 
 from collections.abc import Callable, Container, Iterable
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import pairwise
 from math import sqrt
+from operator import add
 
 import numpy as np
 
@@ -16,6 +17,11 @@ Weight = Callable[[str], float]
 def ratio(part: float, whole: float, empty: float = 0.0) -> float:
     """``part / whole``; ``empty`` when there is nothing to share out."""
     return part / whole if whole > 0 else empty
+
+
+def total(numbers: Iterable[float]) -> float:
+    """Their sum, added in order: since Python 3.12 ``sum`` rounds otherwise, and judges keep the bits of features."""
+    return reduce(add, numbers, 0.0)
 
 
 def support(stems: Iterable[str], known: Container[str], weight: Weight, empty: float) -> float:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from math import log1p
 
-from judgec.evidence.overlap import Weight, f1, soft_support, support
+from judgec.evidence.overlap import Weight, f1, soft_support, support, total
 from judgec.evidence.text import Library, StemmedText
 
 AGREES = 0.6  # likeness from which a peer says the same
@@ -60,14 +60,14 @@ def peer_features(
     whole, asked = sum(counts), question.vocabulary
 
     def mean(values: Sequence[float]) -> float:
-        return sum(value * count for value, count in zip(values, counts, strict=True)) / whole
+        return total(value * count for value, count in zip(values, counts, strict=True)) / whole
 
     rows = [_alike(reply, passage, question, weight) for passage in passages]
     means = [mean(column) for column in zip(*rows, strict=True)]
     likeness = [row[3] for row in rows]
     given = [_given(passage, references, asked, weight) for passage in passages]
-    own, like = _given(reply, references, asked, weight), sum(map(float.__mul__, likeness, map(float, counts)))
-    near = sum(g * a * n for g, a, n in zip(given, likeness, counts, strict=True)) / like if like else own
+    own, like = _given(reply, references, asked, weight), total(map(float.__mul__, likeness, map(float, counts)))
+    near = total(g * a * n for g, a, n in zip(given, likeness, counts, strict=True)) / like if like else own
     consensus = max(sum(n for other, n in read if _inside(passage, other)) / whole for passage in passages)
     new = _new(reply, asked)
     shares = [sum(n for passage, n in read if stem in passage.vocabulary) / whole for stem in new]
@@ -80,7 +80,7 @@ def peer_features(
         near,
         consensus,
         consensus - means[4],
-        sum(map(float.__mul__, mass, shares)) / sum(mass),
+        total(map(float.__mul__, mass, shares)) / total(mass),
         min(shares),
         log1p(whole),
         mean([_other_figures(reply, passage, asked) for passage in passages]),

@@ -3,7 +3,7 @@
 from math import log1p
 
 from judgec.evidence.answer_features import JudgedAnswer, refusing
-from judgec.evidence.overlap import Weight, contains_run, cosine, f1, lcs, ratio, support, supports
+from judgec.evidence.overlap import Weight, contains_run, cosine, f1, lcs, ratio, support, supports, total
 from judgec.evidence.text import Library, StemmedText
 
 SEPARATOR = " | "  # between the alternatives of a reference
@@ -62,7 +62,7 @@ def reference_features(
     rows = [_compare(reply, question, passage, weight) for passage in wanted]
     unknown = any(any(refusing(passage, library.definitions)) for passage in wanted)
     best = max(rows, key=lambda row: (row[_SOFT] + row[_LCS_F1] + row[_INSIDE], row))
-    means = (sum(row[_ONE.index(name)] for row in rows) / len(rows) for name in _AVERAGED)
+    means = (total(row[_ONE.index(name)] for row in rows) / len(rows) for name in _AVERAGED)
     union = {stem: None for passage in wanted for stem in passage.vocabulary}
     return (
         *best,

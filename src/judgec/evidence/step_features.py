@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import log1p
 
 from judgec.evidence.answer_features import JudgedAnswer
-from judgec.evidence.overlap import Weight, ratio, support
+from judgec.evidence.overlap import Weight, ratio, support, total
 from judgec.evidence.text import Library, StemmedText
 from judgec.records.trajectory import TOOL, Step
 
@@ -178,7 +178,7 @@ def _arguments_known(run: Run, weight: Weight) -> float:
         if given:
             shares.append(support(given, known, weight, 1.0))
         known |= run.library.read(step.result).vocabulary.keys() if step.result else set()
-    return sum(shares) / len(shares) if shares else NEUTRAL
+    return total(shares) / len(shares) if shares else NEUTRAL
 
 
 def _supported(run: Run, weight: Weight) -> tuple[float, ...]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from judgec.evidence.overlap import Weight
+from judgec.evidence.overlap import Weight, total
 from judgec.evidence.text import StemmedText
 from judgec.records.label import IntArray
 
@@ -55,8 +55,8 @@ class Themes:
     def features(self, query: StemmedText, document: StemmedText, weight: Weight) -> tuple[float, ...]:
         """The numbers of ``THEME_NAMES``, or an empty tuple where no word of one of the texts has a place."""
         one, other = self._place(query, weight), self._place(document, weight)
-        norms = sqrt(sum(x * x for x in one)) * sqrt(sum(x * x for x in other))
-        return (sum(x * y for x, y in zip(one, other, strict=True)) / norms,) if norms > 0.0 else ()
+        norms = sqrt(total(x * x for x in one)) * sqrt(total(x * x for x in other))
+        return (total(x * y for x, y in zip(one, other, strict=True)) / norms,) if norms > 0.0 else ()
 
     def _place(self, text: StemmedText, weight: Weight) -> list[float]:
         numbers: list[int] = []
