@@ -282,6 +282,8 @@ def test_server_that_says_it_closes_the_connection_is_asked_over_a_new_one() -> 
 
 @pytest.mark.parametrize("late", [False, True])
 def test_bytes_behind_a_reply_are_never_read_as_the_next_one(late: bool) -> None:
+    written = asyncio.Event()
+
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await request(reader)
         if late:
@@ -290,12 +292,15 @@ def test_bytes_behind_a_reply_are_never_read_as_the_next_one(late: bool) -> None
             writer.write(OK.replace(b"ok", b"no"))
         else:
             writer.write(OK + OK.replace(b"ok", b"no"))
+        written.set()
         await reader.read()
 
     async def ask() -> None:
         async with served(serve) as connections:
             for _ in range(3):
                 assert (await connections.post(b"", 10)).body == b"ok"
+                await written.wait()
+                written.clear()
                 await asyncio.sleep(0.05)
 
     asyncio.run(ask())
