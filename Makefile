@@ -5,8 +5,9 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 EXTRAS := $(VENV)/.extras
 PYTEST := $(BIN)/python -m pytest
+NEWEST_TESTS := $(addprefix tests/, connect evidence/test_same_bits.py lm raters/export records table)
 
-.PHONY: setup demo demo-tournament demo-rag demo-agent demo-probe test test-full soak check format bench docs clean
+.PHONY: setup demo demo-tournament demo-rag demo-agent demo-probe test test-newest test-full soak check format bench docs clean
 
 setup: $(STAMP)
 
@@ -36,6 +37,20 @@ demo-probe: $(STAMP)
 
 test: $(STAMP)
 	$(PYTEST) -n 2 --dist worksteal --ignore tests/saved
+
+# On the newest Python beside the one in use: what opens files and databases, calls models, and keeps bits.
+test-newest: $(STAMP)
+	@for minor in 14 13 12; do \
+	  $(BIN)/python -c "import sys; sys.exit(sys.version_info >= (3, $$minor))" || break; \
+	  for python in python3.$$minor "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/3.$$minor.*/bin/python3; do \
+	    "$$python" -c "" 2>/dev/null || continue; \
+	    if "$$python" -c "import ensurepip, lzma, sqlite3, ssl, venv" \
+	      && PIP_ONLY_BINARY=:all: $(MAKE) --no-print-directory setup VENV=.venv-3.$$minor PYTHON="$$python"; \
+	    then exec .venv-3.$$minor/bin/python -m pytest -n 2 --dist worksteal $(NEWEST_TESTS); fi; \
+	    echo "make: $$python is left out: it lacks a module, or requirements.lock does not install" >&2; \
+	  done; \
+	done; \
+	echo "NO NEWER PYTHON: nothing is tested on a later one than $$($(BIN)/python --version)"
 
 test-full: $(EXTRAS)
 	$(PYTEST) -n 2 --dist worksteal -m full -rs --timeout 1500
@@ -71,4 +86,4 @@ docs: $(STAMP)
 	$(BIN)/python docs/make_site.py
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .venv-3.* .mypy_cache .ruff_cache .pytest_cache
