@@ -204,8 +204,17 @@ FALL = Shortfall(0.76, 0.83, Estimate(value=-0.07, low=-0.11, high=-0.03))
             "",
             "; the judge as it was (.52) agrees more with the consensus of all annotators than it does (.50, tau-b).",
         ),
+        (
+            {
+                "promoted": True,
+                "reason": "tau-b +.2 against champion",
+                "above": dict.fromkeys(("uncompiled", "best_alone", "compiled_prompt"), (0.52, 0.5)),
+            },
+            "",
+            "; the judge as it was (.52) agrees more with the consensus of all annotators than it does (.50, tau-b).",
+        ),
     ],
-    ids=["promoted", "not shown", "refused", "below the majority", "below another row"],
+    ids=["promoted", "not shown", "refused", "below the majority", "below another row", "one row of three names"],
 )
 def test_first_sentences_of_the_page_are_true_whatever_was_decided(
     outcome: Outcome, decided: dict[str, Any], stamp: str, sentence: str

@@ -66,7 +66,7 @@ def test_halving_without_an_interval_says_nothing() -> None:
         # 6 of 20 queries in test; .16 is twice .08, so four times as many: 18 more in test, 60 more in all.
         (0.16, 60, "labels of 60 more queries would show a difference of .08"),
         (0.081, 1, "labels of 1 more query would show a difference of .08"),
-        (0.05, 0, "6 test queries are enough to show differences from .05 on"),
+        (0.05, 0, ""),
         (None, None, "nobody can tell how many more labelled queries would show a difference of .08: too few"),
     ],
 )

@@ -60,8 +60,8 @@ def test_equal_judges_are_not_promoted_and_the_smallest_detectable_difference_is
     assert decision.detectable is not None
     assert decision.detectable > 0
     n_clusters = decision.difference.n_clusters
-    assert f"{n_clusters} test queries are too few to tell: only a difference above {number(decision.detectable)}" in (
-        decision.reason
+    assert (
+        f"{n_clusters} test queries would show only a difference above {number(decision.detectable)}" in decision.reason
     )
 
 

@@ -200,7 +200,7 @@ def _facts(compiled: Compiled, card: ProgramCard) -> list[str]:
             smallest = number(decision.detectable)
             facts.append(f"The smallest difference that this test set would have shown with 80 % power: {smallest}.")
         sentence = compiled.detectable_difference.sentence
-        facts.append(f"{sentence[0].upper()}{sentence[1:]}.")
+        facts += [f"{sentence[0].upper()}{sentence[1:]}."] if sentence else []
     facts += [f"{said[0].upper()}{said[1:]}." for said in systems_lines(compiled.systems)]
     match compiled.combined:
         case PanelFound() as panel:

@@ -76,12 +76,12 @@ class DetectableDifference:
 
     @property
     def sentence(self) -> str:
-        """For people, in a line."""
+        """For people, in a line; empty where it would show already: the decision says from which difference on."""
         worth = number(WORTH_SHOWING)
         if self.detectable is None or self.more_queries is None:
             return f"nobody can tell how many more labelled queries would show a difference of {worth}: {self.note}"
         if not self.more_queries:
-            return f"{self.test_queries} test queries are enough to show differences from {number(self.detectable)} on"
+            return ""
         queries = "query" if self.more_queries == 1 else "queries"
         return f"labels of {self.more_queries:,} more {queries} would show a difference of {worth}"
 

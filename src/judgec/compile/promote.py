@@ -58,7 +58,7 @@ class Gain:
         return detectable_difference(self.interval)
 
     def too_few(self, units: str) -> str:
-        """``; 12 test queries are too few to tell: only a difference above .93 would show``; empty where it is told.
+        """``; 12 test queries would show only a difference above .93``; empty where it is told.
 
         Args:
             units: What was tested on.
@@ -66,8 +66,7 @@ class Gain:
         high, least = self.interval.high, self.detectable
         if least is None or high is None or high < 0:
             return ""
-        few = f"{self.interval.n_clusters} {units} are too few to tell"
-        return f"; {few}: only a difference above {number(least)} would show"
+        return f"; {self.interval.n_clusters} {units} would show only a difference above {number(least)}"
 
 
 def gain(compiled: Statistic, rival: Statistic, how: Resampling, *, test_use: int) -> Gain:
@@ -245,7 +244,10 @@ def shortfalls(below: Mapping[str, Shortfall]) -> str:
 
 def standing_above(above: Mapping[str, tuple[float, float]], objective: str) -> str:
     """``evidence alone (.52) agrees more with the consensus of all annotators than it does (.50, tau-b)``."""
-    *rows, last = [f"{_plain(name)} ({number(other)})" for name, (other, _) in above.items()]
+    first: dict[float, str] = {}  # rows that are one and the same stand once
+    for name, (other, _) in above.items():
+        first.setdefault(other, name)
+    *rows, last = [f"{_plain(name)} ({number(other)})" for other, name in first.items()]
     own = next(iter(above.values()))[1]
     who = f"{', '.join(rows)} and {last} agree" if rows else f"{last} agrees"
     return f"{who} more with the consensus of all annotators than it does ({number(own)}, {objective_name(objective)})"
