@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from judgec.verbs.cli.app import COMMANDS, app
 from judgec.verbs.options.option import Panel
 
+WORDED = ["review", "export", "import", "next", "peers"]  # what follows labels
 NAMES = [name for named in COMMANDS.values() for name, one in named.items() if not isinstance(one, typer.Typer)]
 HEADINGS = [*get_args(Panel), "Other"]
 
@@ -68,7 +69,14 @@ def test_summaries_of_commands_are_whole_sentences() -> None:
             assert first in said
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "demo"])
+@pytest.mark.parametrize("word", WORDED)
+def test_help_of_what_follows_labels_has_an_example(word: str) -> None:
+    said = _help("labels", word)
+    assert f"Example: judgec labels {word} " in said
+    assert said.index("Example:") < said.index("What:")
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_help_has_an_example_whose_options_there_are_with_all_that_are_needed(name: str) -> None:
     said = re.search(rf"Example: judgec {name}(?![\w-])(.*(?:\n  \S.*)*)", _help(name))
     assert said is not None

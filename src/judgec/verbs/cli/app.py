@@ -40,7 +40,8 @@ from judgec.verbs.cli.watch import watch
 app = typer.Typer(
     name="judgec",
     cls=PlainGroup,
-    help="The compiler for LLM judges: labels in, a judge out that is measured against your experts.",
+    help="The compiler for LLM judges: labels in, a judge out that is measured against your experts."
+    "\n\nExample: judgec init labels.csv",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},  # commands take it over
     pretty_exceptions_enable=False,

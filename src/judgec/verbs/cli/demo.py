@@ -34,7 +34,10 @@ def demo(
     tracking_uri: TrackingOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Compile judges of stories that people and four models graded; no key and no file is needed."""
+    """Compile judges of stories that people and four models graded; no key and no file is needed.
+
+    Example: judgec demo
+    """
     from judgec.raters.programs import names
     from judgec.report.progress import Bar
     from judgec.verbs.cli.output import print_json, print_report

@@ -21,14 +21,16 @@ from judgec.verbs.options.labels import (
 )
 from judgec.verbs.options.option import carried_over
 
-PortOption = Annotated[int, typer.Option("--port", min=0, max=65535, help="Of the page; 0: a free one.")]
+PortOption = Annotated[
+    int, typer.Option("--port", min=0, max=65535, help="The port of the review page; 0 takes a free one.")
+]
 
 
 @command_of(LabelsOptions)
 def labels(
     options: LabelsOptions,
     *,
-    review: Annotated[bool, typer.Option("--review", help="As labels review.")] = False,
+    review: Annotated[bool, typer.Option("--review", help="Open a page to grade on, as labels review does.")] = False,
     port: PortOption = 0,
     report: ReportOption = None,
     verbose: VerboseOption = False,
@@ -80,31 +82,46 @@ def labels_like(options: object, *, json: bool, port: int = 0, review: bool = Fa
 
 @command_of(ReviewOptions)
 def review_labels(options: ReviewOptions, *, port: PortOption = 0, json: JsonOption = False) -> None:
-    """Open a page on which the items are graded; the labels go into FILE. Ctrl-C ends it."""
+    """Open a page on which the items are graded; the labels go into FILE. Ctrl-C ends it.
+
+    Example: judgec labels review items.csv --annotators ann,bob
+    """
     labels_like(options, json=json, port=port, review=True)
 
 
 @command_of(LabelExportOptions)
 def export_labels(options: LabelExportOptions, *, json: JsonOption = False) -> None:
-    """Write a sheet for each annotator, fill a review queue of MLflow, or send scores back to the tool they are of."""
+    """Write a sheet for each annotator, fill a review queue of MLflow, or send scores back to the tool they are of.
+
+    Example: judgec labels export items.csv sheet.csv --annotators ann,bob
+    """
     labels_like(options, json=json)
 
 
 @command_of(LabelImportOptions)
 def import_labels(options: LabelImportOptions, *, json: JsonOption = False) -> None:
-    """Put the labels of a sheet or of MLflow into FILE, or make a label file of another tool's export."""
+    """Put the labels of a sheet or of MLflow into FILE, or make a label file of another tool's export.
+
+    Example: judgec labels import items.csv sheet.ann.csv
+    """
     labels_like(options, json=json)
 
 
 @command_of(NextOptions)
 def next_labels(options: NextOptions, *, json: JsonOption = False) -> None:
-    """Choose unlabelled items to grade: half those that a judge is least sure of, half at random."""
+    """Choose unlabelled items to grade: half those that a judge is least sure of, half at random.
+
+    Example: judgec labels next items.csv 50 --judge NAME
+    """
     labels_like(options, json=json)
 
 
 @command_of(PeersOptions)
 def peer_labels(options: PeersOptions, *, json: JsonOption = False) -> None:
-    """Write FILE anew with a column of what other systems answered to the same query."""
+    """Write FILE anew with a column of what other systems answered to the same query.
+
+    Example: judgec labels peers answers.csv with-peers.jsonl
+    """
     labels_like(options, json=json)
 
 

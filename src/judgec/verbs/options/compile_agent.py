@@ -31,11 +31,14 @@ class CompileAgentOptions(AgentShape, Spending, Places):
     index: Annotated[str, IndexName]
     queries: Annotated["Source", QueriesTable]
     judge: Annotated[
-        "Judge | str | None", Option("Maximize the score of this judge.", metavar="NAME[@VERSION]", panel="What")
+        "Judge | str | None",
+        Option("Maximize the score of this judge; it or --labels is needed.", metavar="NAME[@VERSION]", panel="What"),
     ] = None
     labels: Annotated[
         "Labels | Source | None",
-        Option("Maximize likeness to answers that experts accepted.", metavar="FILE", panel="What"),
+        Option(
+            "Maximize likeness to answers that experts accepted, in place of --judge.", metavar="FILE", panel="What"
+        ),
     ] = None
     report_judge: Annotated[
         "Judge | str | None", Option("The judge of the head-to-head test. Default: another champion.", metavar="NAME")

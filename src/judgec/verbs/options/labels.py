@@ -47,7 +47,9 @@ class LabelsOptions(LabelColumns, Spending, Places):
             project="name",
         ),
     ] = None
-    next: Annotated[int | None, Option("As labels next.", metavar="N", least=1, panel="What")] = None
+    next: Annotated[
+        int | None, Option("Choose N items to grade, as labels next does.", metavar="N", least=1, panel="What")
+    ] = None
     judge: Judged = None
     lm: OtherLm = None
     out: NextSheet = Path("next.csv")
@@ -60,9 +62,15 @@ class LabelsOptions(LabelColumns, Spending, Places):
             commas=True,
         ),
     ] = ()
-    export: Annotated[str | None, Option("As labels export.", metavar="TO", panel="Output")] = None
-    peers: Annotated[Path | None, Option("As labels peers.", metavar="OUT.jsonl", panel="Output")] = None
-    import_: Annotated[str | None, Option("As labels import.", flag="--import", metavar="SOURCE", panel="What")] = None
+    export: Annotated[
+        str | None, Option("Write sheets to grade, as labels export does.", metavar="TO", panel="Output")
+    ] = None
+    peers: Annotated[
+        Path | None, Option("Add other answers, as labels peers does.", metavar="OUT.jsonl", panel="Output")
+    ] = None
+    import_: Annotated[
+        str | None, Option("Read labels in, as labels import does.", flag="--import", metavar="SOURCE", panel="What")
+    ] = None
     as_: As = None
 
 

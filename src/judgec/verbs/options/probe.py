@@ -31,7 +31,9 @@ class ProbeOptions(Spending, Places):
     system: Annotated[
         tuple[str, ...],
         Option(
-            "The system: http.yaml, python:module:function, rag-bm25; repeat for several.", metavar="NAME", panel="What"
+            "The system: http.yaml, python:module:function, rag-bm25; repeat for several. Needed but with --compare.",
+            metavar="NAME",
+            panel="What",
         ),
     ] = ()
     n: Annotated[int | None, Option("Questions of each scenario; default: its own number.", least=1, panel="What")] = (
