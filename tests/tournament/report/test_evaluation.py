@@ -1,5 +1,6 @@
 import json
 import math
+import re
 from dataclasses import replace
 from html import escape
 from html.parser import HTMLParser
@@ -97,6 +98,12 @@ def test_page_begins_with_who_leads_whom_that_beats_and_from_whom_it_is_not_told
     board = make_leaderboard(as_games(played, entries), tournaments=10, resamples=50)
     html = page(Evaluation(entries, make_card(), board, played, marks=player.marks), title="t", created="")
     assert "best is rated best, 1000\u00a0[900,\u00a01078]: better than worst; not told apart from twin." in html
+    more = r"Elo \[(-?\d+), (\d+)\].*? About ([\d,]+) more queries would show a difference of 50 Elo\."
+    said = re.search(more, html.replace("\u00a0", " "))
+    assert said is not None
+    half = (int(said[2]) - int(said[1])) / 2
+    # The closest pair is the last one of Holm's procedure, at 5 %: z = 1.96, and four cases in five need .842 more.
+    assert int(said[3].replace(",", "")) == pytest.approx(20 * ((half * (1 + 0.842 / 1.96) / 50) ** 2 - 1), rel=0.05)
 
 
 def test_page_of_hostile_names_and_texts_runs_nothing_and_loads_nothing() -> None:
