@@ -67,7 +67,7 @@ from judgec.records.language import language_notes, languages_of
 from judgec.records.tasks.grade import borrowed_meanings
 from judgec.records.tasks.registry import compares, finds_modes
 from judgec.report.numbers import number, objective_name, percent, show, statistic_name
-from judgec.stats.agreement.ceiling import adjudicator_notes
+from judgec.stats.agreement.ceiling import adjudicator_notes, ceiling
 from judgec.stats.agreement.difference import differences
 from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import Objective, parse_objective, statistics_of
@@ -156,7 +156,10 @@ class Compiled:
         raw = settings.rated.recorded.judgments(before.name, [item.item_id for item in whole.items])
         how = Resampling(resamples=settings.resamples, seed=settings.seed)
         agreed = measure(ratings_of(self.dataset, whole, raw), how)
-        return AsItIs(before.name, statistics_of(settings.objective)[0], agreed)
+        labels = self.dataset.labels
+        accept_only = labels.accept_only
+        beside = ceiling(whole.experts, whole.others, labels.scale, labels.aspects, how, accept_only=accept_only)
+        return AsItIs(before.name, statistics_of(settings.objective)[0], agreed, beside.get("ceiling"))
 
     @cached_property
     def systems(self) -> SystemAgreement | None:
@@ -188,19 +191,26 @@ class AsItIs:
         judge: Its name.
         statistic: What was maximised, as reports call it.
         agreement: With the experts, on all labelled items.
+        ceiling: The experts with each other, there; None without two annotators of an item.
     """
 
     judge: str
     statistic: str
     agreement: Agreement
+    ceiling: Agreement | None = None
 
     @property
     def sentence(self) -> str:
-        """The statistic and accept agreement, in words."""
+        """The statistic and accept agreement, in words, beside the experts' own."""
         known = self.agreement.estimates
         names = [name for name in dict.fromkeys((self.statistic, beside_headline(known))) if name in known]
         numbers = ", ".join(f"{statistic_name(name)} {show(known[name])}" for name in names)
-        return f"{self.judge} as it is, on all {self.agreement.n} labelled items: {numbers} with your experts."
+        said = f"{self.judge} as it is, on all {self.agreement.n} labelled items: {numbers} with your experts"
+        if self.ceiling is None or not self.ceiling.n:
+            return f"{said}."
+        own = self.ceiling.estimates
+        among = ", ".join(f"{statistic_name(name)} {show(own[name])}" for name in names if name in own)
+        return f"{said}; they among themselves: {among}."
 
     def to_json(self) -> dict[str, object]:
         """``as_it_is`` of the report."""

@@ -175,6 +175,16 @@ def test_a_judge_among_the_annotators_is_compiled_as_one_with_a_column_of_its_ow
     assert any("gpt: no annotator, it is measured" in note for note in long.saved.compiled.dataset.labels.notes)
 
 
+def test_a_judge_as_it_is_stands_beside_what_experts_reach_among_themselves(tmp_path: Path) -> None:
+    rows = wide().drop(columns="item_id").rename(columns={"grade": "mia", KEPT[0]: "gpt"})
+    rows.assign(noah=rows["mia"]).to_csv(tmp_path / "two.csv", index=False)
+    options: Json = {"evidence": False, "folds": 1, "objective": "qwk", "home": tmp_path, "verdicts": ["gpt"]}
+    options |= {"scale": {"grades": [0, 1, 2, 3]}, "annotators": ["mia", "noah"]}
+    found = judgec_api.compile_judge(str(tmp_path / "two.csv"), name="two", **options).saved.compiled.as_it_is
+    assert found is not None
+    assert "with your experts; they among themselves: QWK 1.00" in found.sentence
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
