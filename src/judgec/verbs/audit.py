@@ -45,7 +45,7 @@ from judgec.verbs.given_judge import GivenJudge, given_judge
 from judgec.verbs.options.audit import AuditOptions
 from judgec.verbs.source import read_held_out
 from judgec.verbs.spending import account_for, session_for
-from judgec.verbs.typed import command, judgec_here
+from judgec.verbs.typed import command
 from judgec.verbs.validity import validity_of
 from judgec.verbs.verb import verb
 
@@ -374,14 +374,14 @@ def _behind(spec: LMSpec) -> str:
 def audit_report(found: JudgeAudit, options: AuditOptions) -> Report:
     """What each audit saw and how it ended; of an anchor, what was frozen or what became of it."""
     if found.audit is not None:
-        return _of_audit(found, found.audit)
+        return _of_audit(found, found.audit, options)
     if found.drift is not None:
         return _of_drift(found, found.drift)
     again = command("audit", "--judge", str(options.judge), "--anchor", str(options.anchor), home=options.home)
     return Report(verdict=[found.sentence], lines=["When the model may have changed:"], next=[again])
 
 
-def _of_audit(found: JudgeAudit, audit: AuditReport) -> Report:
+def _of_audit(found: JudgeAudit, audit: AuditReport, options: AuditOptions) -> Report:
     title = f"Audit of {found.judge} on {audit.items} items of {audit.queries} queries, 95 % intervals"
     heads = ("", "audit", "what was seen")
     systems = None if audit.systems is None else SystemAgreement.from_json(audit.systems)
@@ -392,6 +392,9 @@ def _of_audit(found: JudgeAudit, audit: AuditReport) -> Report:
         if one.status != "skipped"
     ]
     notes = found.report["notes"]
+    endpoint = () if options.api_base is None else ("--api-base", options.api_base)
+    labels = ("--labels", str(options.labels)) if isinstance(options.labels, (str, Path)) else ()
+    frozen = ("--judge", found.judge, *labels, "--anchor", "anchor.json", *endpoint)
     return Report(
         verdict=[audit.summary],
         tables=[TextTable(title, heads, [*rows, *([("skipped", ", ".join(skipped), "")] if skipped else [])])],
@@ -405,7 +408,7 @@ def _of_audit(found: JudgeAudit, audit: AuditReport) -> Report:
         ],
         notes=notes if isinstance(notes, list) else [],
         more="bounds, how many items would settle it, why some were skipped",
-        next=[f"{judgec_here()} ui", f"{judgec_here()} audit --judge NAME --anchor FILE  (keeps watch over drift)"],
+        next=[command("audit", *frozen, home=options.home), command("ui", home=options.home)],
     )
 
 

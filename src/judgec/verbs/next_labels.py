@@ -374,6 +374,6 @@ def chosen_report(found: ChosenItems, options: LabelsOptions) -> Report:
     why = f"{unsure} that {_called(found.card)} is unsure of and {drawn} at random"
     return Report(
         verdict=[f"{found.out}: {len(found.picks)} of {found.unlabelled} unlabelled items to grade, {why}"],
-        lines=[f"{found.calls} LM calls"],
-        next=[f"fill in {', '.join(found.columns)}, then {command('labels', str(found.out), home=options.home)}"],
+        lines=[f"{found.calls} LM calls", f"Fill in {', '.join(found.columns)} in {found.out} first."],
+        next=[command("labels", str(found.out), home=options.home)],
     )
