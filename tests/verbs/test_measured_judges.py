@@ -224,3 +224,17 @@ def test_verdicts_of_judges_without_people_are_refused(tmp_path: Path, names: tu
     pd.DataFrame(rows).to_csv(tmp_path / "sheet.csv", index=False)
     with pytest.raises(InputError, match=said):
         judgec.init(str(tmp_path / "sheet.csv"))
+
+
+def test_line_that_init_prints_measures_a_judge_in_the_column_of_annotators_under_any_heads(tmp_path: Path) -> None:
+    heads = {"query": "Consulta", "answer": "Respuesta del asistente", "annotator": "Evaluador", "grade": "Puntuación"}
+    rows = [
+        {theirs: row[ours] for ours, theirs in heads.items()} for row in long(("Lucía", "Marta", "Íñigo", "gpt-4o"))
+    ]
+    pd.DataFrame(rows).to_csv(tmp_path / "hoja.csv", index=False)
+    found = judgec.init(str(tmp_path / "hoja.csv"))
+    assert found.proposal.judges == ("gpt-4o",)
+    columns = found.project.columns
+    under = judgec.agreement(str(tmp_path / "hoja.csv"), expert="Puntuación", judge="gpt-4o", columns=columns)
+    plain = judgec.agreement(long(("Lucía", "Marta", "Íñigo", "gpt-4o")), expert="grade", judge="gpt-4o")
+    assert under.estimates["tau_b"] == plain.estimates["tau_b"]

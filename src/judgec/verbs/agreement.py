@@ -16,7 +16,15 @@ from judgec.labels.rows.conversations import DIALOGUE_ID, with_turns
 from judgec.labels.rows.graded import JUDGED_COLUMN, Graded, Reading, StandIns, graded_of
 from judgec.labels.rows.graded_modes import MODES, graded_modes
 from judgec.labels.rows.nuggets import nugget_rows
-from judgec.labels.rows.panel import ASPECT, AnnotatorPanel, by_judge, judges_among, judges_beside, one_row_an_aspect
+from judgec.labels.rows.panel import (
+    ANNOTATOR,
+    ASPECT,
+    AnnotatorPanel,
+    by_judge,
+    judges_among,
+    judges_beside,
+    one_row_an_aspect,
+)
 from judgec.labels.rows.ranges import with_range
 from judgec.labels.rows.raters import annotator_column, is_measured, measured_note
 from judgec.lm.watch import Watch
@@ -45,7 +53,7 @@ from judgec.stats.agreement.modes import measure_modes
 from judgec.stats.agreement.systems import SystemAgreement, systems_of
 from judgec.table.datasheet import as_scale
 from judgec.table.rows.cells import as_accept, as_grade, as_id, as_number, is_missing
-from judgec.table.rows.columns import aspect_columns, listed
+from judgec.table.rows.columns import aspect_columns, listed, renamed
 from judgec.table.rows.heads import is_low_good, machines_among, words
 from judgec.table.table import Table
 from judgec.verbs.frames import IN_MEMORY, Source, as_table, is_path
@@ -326,16 +334,17 @@ def _of_whom(options: AgreementOptions, table: Table, source: str) -> tuple[Tabl
     experts, judges = _columns(options.expert, table), _columns(options.judge, table)
     names = [with_range(name)[0] for name in judges if name not in table.columns]
     absent = [name for name in names if name not in (*table.columns, *theirs)]
-    column, among = judges_among(table, absent) if absent or not judges else ("", ())
+    heads = {theirs[ANNOTATOR]: ANNOTATOR} if ANNOTATOR in theirs else {}
+    column, among = judges_among(renamed(table, heads), absent) if absent or not judges else ("", ())
     label = next((name for ours in LABELS if (name := theirs.get(ours, ours)) in table.columns), None)
-    heads = _label_heads(table, names)
-    if label is None and len(heads) == 1 and (among or annotator_column(table, table.columns) is not None):
-        label = heads[0]  # one row an item and person, under another tool's heads
+    labels = _label_heads(table, names)
+    if label is None and len(labels) == 1 and (among or annotator_column(table, table.columns) is not None):
+        label = labels[0]  # one row an item and person, under another tool's heads
     if not experts and not options.annotators and label is not None:
         experts = (label,)
     if among and (rated := experts or ((label,) if label is not None else ())):
         experts, judges = rated, judges or among
-        table = judges_beside(table, theirs.get(column, column), among, theirs.get(rated[0], rated[0]))
+        table = judges_beside(table, theirs.get(column, column), among, theirs.get(rated[0], rated[0]), options.columns)
     if not judges or not (experts or options.annotators):
         scored = [name for name in machines_among(table.columns) if name not in experts and _is_scored(table, name)]
         scored = scored or list(judges_among(table, sure=False)[1])
@@ -345,7 +354,7 @@ def _of_whom(options: AgreementOptions, table: Table, source: str) -> tuple[Tabl
             first = (judges or tuple(scored) or ("",))[0]
             same = [name for name in table.columns if words(name) < words(first) and _is_scored(table, name)]
             lacks = [f"--judge {shlex.quote(first)}"] if same and len(judges) != 1 else lacks
-            found = same or heads
+            found = same or labels
             lacks += [f"--expert {shlex.quote(found[0]) if len(found) == 1 else 'COLUMN'}"]
         raise UserError(
             f"{source}: --expert and --judge name the columns of a table that holds both (--annotators in place of "

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -112,7 +113,9 @@ def by_judge(table: Table, column: str) -> dict[str, Table]:
     return {}
 
 
-def judges_beside(table: Table, column: str, judges: Collection[str], label: str) -> Table:
+def judges_beside(
+    table: Table, column: str, judges: Collection[str], label: str, columns: Mapping[str, str] = MappingProxyType({})
+) -> Table:
     """The table with a row an item and person, and a column of each judge with what it gave that item.
 
     Args:
@@ -120,19 +123,23 @@ def judges_beside(table: Table, column: str, judges: Collection[str], label: str
         column: Who graded.
         judges: Which of these are judges.
         label: The grades.
+        columns: judgec's names by the table's, as somebody says.
 
     Raises:
         UserError: No column says which rows are of one item.
     """
-    keys = _item_keys(with_inputs(table, {column, label}), range(len(table.rows)))
+    said = {
+        theirs: ours for theirs, ours in columns.items() if theirs in table.columns and theirs not in {column, label}
+    }
+    keys = _item_keys(with_inputs(renamed(table, said), {column, label}), range(len(table.rows)))
     if keys is None:
         raise UserError(f"{table.path}: {NO_ITEM}. Add one.")
     who = _raters(table, column)
-    said: dict[tuple[str, object], object] = {}
+    given: dict[tuple[str, object], object] = {}
     for name, key, cell in zip(who, keys, table.column(label).cells(), strict=True):
-        said.setdefault((name, key), cell)
+        given.setdefault((name, key), cell)
     kept = [at for at, name in enumerate(who) if name not in judges]
-    beside = {judge: TableColumn.of(said.get((judge, keys[at])) for at in kept) for judge in judges}
+    beside = {judge: TableColumn.of(given.get((judge, keys[at])) for at in kept) for judge in judges}
     note = f"{listed(judges)} of column {column}: measured beside the others' grades of the same item"
     found = replace(table.only(kept).with_columns(beside, note), columns=(*table.columns, *judges))
     return renamed(found, {column: ANNOTATOR}) if column != ANNOTATOR else found
