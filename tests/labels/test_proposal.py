@@ -581,6 +581,14 @@ def test_winner_beside_each_answers_grades_is_the_preference() -> None:
     assert not found.annotators
 
 
+def test_remark_beside_two_answers_is_no_winner() -> None:
+    file = table(Question=QUESTIONS, Answer_A=ANSWERS, Answer_B=ANSWERS[::-1], Notes=["close call", ""])
+    with pytest.raises(InputError, match="no column looks like labels"):
+        propose(file, Datasheet(), UserChoices())
+    known = table(Question=QUESTIONS, Answer_A=ANSWERS, Answer_B=ANSWERS[::-1], Feedback=["A", "B", "tie"])
+    assert propose(known, Datasheet(), UserChoices()).columns["Feedback"] == "preference"
+
+
 def test_grades_of_each_answer_are_no_winners() -> None:
     rows: list[Row] = [
         {"question": f"Which pump {i}?", "answer 1": f"The {i}th.", "answer 2": f"Not the {i}th."}

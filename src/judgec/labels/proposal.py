@@ -785,7 +785,7 @@ class _Look:
         if self.has("annotator") is None and (people := self._people()):
             self._find_annotators(people)
             return
-        spared = [] if spec.pairs else [name for name in self.free() if self._is_no_grade(name)]
+        spared = [name for name in self.free() if (self._is_remark(name) if spec.pairs else self._is_no_grade(name))]
         names = {name: plain(name) for name in self.free() if name not in spared}
         known = [*(n for label in spec.labels for n in (label, *also_called(label))), "grade", *also_called("grade")]
         ranked = [name for wanted in known for name, own in names.items() if own == wanted and self.looks_graded(name)]
@@ -948,6 +948,10 @@ class _Look:
             or (not known and (self.holds_versions(column) or self._is_constant(column)))
             or self._is_dated(column)
         )
+
+    def _is_remark(self, column: str) -> bool:
+        """Reasons, by the head, and no winners."""
+        return plain(column) in REASON_NAMES and not self._names_winners(column)
 
     def _is_constant(self, column: str) -> bool:
         """One number in every row of many; a word may be what somebody always says."""
