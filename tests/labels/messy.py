@@ -1,4 +1,4 @@
-"""Forty tables as people keep them, each with what is true of it: who graded, which judges, agents, items, grades.
+"""Over forty tables as people keep them, each with what is true of it: who graded, which judges, agents, items, grades.
 
 What is true follows from what was planted, and never from reading the table.
 """
@@ -649,3 +649,36 @@ def colours() -> Made:
     own = plant(("rot", "gelb", "grün"), ("Lena", "Tim"), language="de")
     rows = own.rows({"Frage": query, "Antwort": text, "Lena": by("Lena"), "Tim": by("Tim")})
     return workbook({"Ampel": rows}, own.truth(flag=("--grades", "rot,gelb,grün")))
+
+
+@table
+def decimal_commas_beside_numbers() -> Made:
+    own = plant((1, 1.5, 2, 2.5, 3), ("Lena", "Tim"), language="de", queries=40)
+
+    def typed(who: str) -> Cell:
+        return lambda a: comma(a.grades[who]) if a.number % 2 else a.grades[who]
+
+    rows = own.rows({"Kundenfrage": query, "Antwort": text, "Punkte Lena": typed("Lena"), "Punkte Tim": typed("Tim")})
+    return workbook({"Tabelle1": rows}, own.truth())
+
+
+@table
+def headings_above_every_group() -> Made:
+    own = plant(("no", "parcialmente", "sí"), ("Ana", "Pablo"), language="es", gaps=(3, 8))
+    rows = own.rows(
+        {"Id": number, "Pregunta": query, "Respuesta": text, "Ana": by("Ana"), "Pablo": by("Pablo", none="N/D")}
+        | {"Juez LLM": by("Ana")}
+    )
+    heading = ["Evaluación", "", "", "Personas", "", "Automático"]
+    truth = own.truth(ids="1", judges=frozenset({"Juez LLM"}), left_out=("N/D",))
+    return workbook({"Hoja1": [heading, *rows]}, truth, "D1:E1")
+
+
+@table
+def counts_of_words_below() -> Made:
+    own = plant(("n.i.O.", "i.O."), ("Lena", "Tim"), language="de", queries=30)
+    rows = own.rows({"Nr": number, "Anfrage": query, "Antwort": text, "Lena": by("Lena"), "Tim": by("Tim")})
+    for word in own.scale:
+        counts = [sum(one.grades[who] == word for one in own.answers) for who in own.people]
+        rows.append(["", "", f"Anzahl {word}", *counts])
+    return delimited(rows, own.truth(ids="1", left_out=("Anzahl i.O.", "Anzahl n.i.O.")), ";", "cp1252")

@@ -1,4 +1,4 @@
-"""Forty tables as people keep them are read as a person reads them; where that is not sure, ``init`` asks."""
+"""Over forty tables as people keep them are read as a person reads them; where that is not sure, ``init`` asks."""
 
 from collections import Counter
 from dataclasses import replace
@@ -74,8 +74,8 @@ def test_messy_table_is_read_as_it_is_or_asked_about(name: str, tmp_path: Path) 
 
 def test_corpus_has_forty_tables_and_few_need_a_flag(tmp_path: Path) -> None:
     flags = [written(name, tmp_path)[1].flag for name in TABLES]
-    assert len(flags) == 40
-    assert sum(not flag for flag in flags) >= 36
+    assert len(flags) >= 40
+    assert sum(bool(flag) for flag in flags) <= 4
 
 
 def test_meanings_of_another_sheet_are_proposed_and_not_written_unasked(tmp_path: Path) -> None:

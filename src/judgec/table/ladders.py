@@ -42,6 +42,8 @@ LADDER: dict[str, float] = {
             unfaithful_answer low niedrig
             non nao nie nee nej nei ei ne nem hayir hayır tidak нет ні όχι לא لا 否 不 不是 错 错误 いいえ 不正解
             아니오 아니요
+            incorrecte faux incorrecto incorrecta fout onjuist slecht onvoldoende errato sbagliato incorreto incorreta
+            n_i_o nicht_in_ordnung
         """,
         0.3: """
             weak somewhat_disagree mostly_unsupported mostly_wrong marginal slightly_relevant eher_schlecht
@@ -53,6 +55,7 @@ LADDER: dict[str, float] = {
             partially_supported partially_useful partially_helpful somewhat_helpful related borderline maybe
             teilweise teils mittel befriedigend in_part somewhat_useful mittelmaessig unsure
             incomplete_but_correct neither 😐 moderate
+            partiellement en_partie partiel parcialmente en_parte parcial gedeeltelijk deels parzialmente in_parte
         """,
         0.65: """
             mostly_correct mostly_supported mostly_right somewhat_agree acceptable adequate ueberwiegend
@@ -63,6 +66,7 @@ LADDER: dict[str, float] = {
             helpful useful agree like liked positive gut richtig ja faithful accurate complete 👍 ✅ ✓ high hoch
             fully
             oui si sim tak ja igen ano evet ya да так ναι כן نعم 是 对 正确 はい 예 네 正解
+            correcte vrai correcto correcta goed juist voldoende corretto correto correta i_o in_ordnung
         """,
         0.9: """
             very_good fully_correct fully_supported highly_relevant very_relevant very_helpful very_useful

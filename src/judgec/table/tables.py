@@ -271,7 +271,8 @@ def _header(sheet: Sheet) -> tuple[int, list[str]]:
     """The row of the header and the names in it.
 
     Titles above it are passed over. Where a heading spans several columns (merged cells), the row
-    below names them; a name that several headings share is led by its heading: ``Anna relevance``.
+    below names them, and the others too where it has more known names; a name that several headings share is led by
+    its heading: ``Anna relevance``.
     """
     first = header_row(sheet.rows, sheet.wide)
     header = [cell.strip() for cell in sheet.rows.get(first, [])]
@@ -283,7 +284,10 @@ def _header(sheet: Sheet) -> tuple[int, list[str]]:
     if not all(any(under[left : right + 1]) for left, right in spans):
         return first, header
     heading = {column: header[left] for left, right in spans for column in range(left, right + 1)}
-    names = [name if at not in heading else under[at] for at, name in enumerate(header)]
+    header += [""] * (len(under) - len(header))
+    under += [""] * (len(header) - len(under))
+    whole = sum(map(called, under)) > sum(map(called, header))  # headings of single columns, too
+    names = [under[at] if at in heading or (whole and under[at]) else name for at, name in enumerate(header)]
     merged = [
         f"{heading[at]} {name}" if at in heading and name and names.count(name) > 1 else name
         for at, name in enumerate(names)

@@ -17,9 +17,12 @@ from judgec.table.rows.cells import as_grade, as_id, as_text, is_missing
 from judgec.table.rows.columns import listed
 from judgec.table.table import Table, TableColumn
 
-NOTHING = frozenset(
-    {"na", "n/a", "#n/a", "#na", "#nv", "#n/v", "<na>", "nat", "n.a.", "k.a.", "k. a."}
-)  # as tools write no value
+NOTHING = frozenset(  # as tools and people write no value
+    [
+        *("na", "n/a", "#n/a", "#na", "#nv", "#n/v", "<na>", "nat", "n.a.", "k.a.", "k. a."),
+        *("n/d", "n.d.", "n.v.t.", "nvt", "s.o.", "s/o", "entfällt"),
+    ]
+)
 MARKS = frozenset({"none", "-", "–", "—", "x", "?", "/"})  # no value where the others of the column are grades
 AMOUNTS = frozenset(  # words of scales that begin with none
     [
@@ -60,7 +63,8 @@ LONGEST_STRAY = 40  # characters of one in a note
 SIGNS = frozenset({"+", "++", "+++", "-", "--", "---", "0", "o", "+/-", "±"})
 _PERCENT = re.compile(r"([-+]?\d+(?:[.,]\d+)?)\s*%")
 _COMMA = re.compile(r"[-+]?\d+(?:,\d+)?")
-_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+")
+_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:[.,]\d{3})+")
+_DECIMAL = re.compile(r"[-+]?\d+(?:[.,]\d+)?")  # 1,5 typed as text, beside the 1.5 of a cell that is a number
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,8 +225,11 @@ def _numbers(words: set[str]) -> dict[str, float]:
     if words and len(percents) == len(words):
         return {word: round(float(text.replace(",", ".")) / 100, 12) for word, text in percents.items()}
     commas = [word for word in words if "," in word]
-    if not commas or not all(map(_COMMA.fullmatch, words)) or all(map(_THOUSANDS.fullmatch, commas)):
+    points = [word for word in words if "." in word]
+    if not commas or not all(map(_DECIMAL.fullmatch, words)) or all(map(_THOUSANDS.fullmatch, commas)):
         return {}  # "1,000" is one, or a thousand
+    if points and all(map(_THOUSANDS.fullmatch, points)):
+        return {}
     return {word: float(word.replace(",", ".")) for word in words}
 
 

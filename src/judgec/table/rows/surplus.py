@@ -118,7 +118,7 @@ def _short(text: str) -> str:
 
 
 def without_totals(table: Table) -> Table:
-    """The table without rows that sum up others: ``Total``, ``Mittelwert``, or bare sums below all others."""
+    """The table without rows that sum up others: ``Total``, ``Mittelwert``, or bare sums or counts below all others."""
     rows = table.rows
     usual = [name for name in table.columns if 2 * (~table.column(name).missing).sum() > len(rows)]
     lacking = np.zeros(len(rows), dtype=np.bool_)
@@ -127,13 +127,17 @@ def without_totals(table: Table) -> Table:
     odd = np.flatnonzero(lacking & (_filled_cells(table) > 1)).tolist()
     gone = {at for at in odd if _sums_up_by_name(rows[at])}
     last = len(rows) - 1
-    while last > MOST_TOTALS and last > len(rows) - 1 - MOST_TOTALS and (last in gone or _sums_up(table, last)):
+    while last > MOST_TOTALS and last > len(rows) - 1 - MOST_TOTALS and _is_below(table, last, gone):
         gone.add(last)
         last -= 1
     if not gone or len(gone) > FEW * len(rows) + 1:
         return table
     places = "; ".join(" ".join([table.where(at), *_words_of(rows[at])]) for at in sorted(gone))
     return _left_out(table, gone, f"Rows that sum up others (a total, a mean) are left out: {places}.")
+
+
+def _is_below(table: Table, at: int, gone: Collection[int]) -> bool:
+    return at in gone or _sums_up(table, at) or _counts(table, at)
 
 
 def _words_of(row: Row) -> list[str]:
@@ -161,6 +165,22 @@ def _sums_up(table: Table, at: int) -> bool:
         if min(abs(number - sum(above)), abs(number - sum(above) / len(above))) > CLOSE:
             return False
     return bool(numbers)
+
+
+def _counts(table: Table, at: int) -> bool:
+    """Whether a row holds nothing but counts of words above it and what it counts: ``ja`` 31, ``A wins`` 22."""
+    filled = _filled(table.rows[at])
+    counted = [name for name, value in filled if (number := _written(value)) is not None and number <= at]
+    said = [value for name, value in filled if name not in counted]
+    named = len(said) == 1 and isinstance(said[0], str) and len(said[0].strip()) <= LONGEST_TOTAL
+    return named and bool(counted) and all(_is_of_words(table.column(name), at) for name in counted)
+
+
+def _is_of_words(column: TableColumn, upto: int) -> bool:
+    """True where the cells above a row are words, few of them different."""
+    above = [cell for cell in column.cells()[:upto] if not is_missing(cell)]
+    few = 0 < len({str(cell).strip() for cell in above}) <= max(1, len(above) // 3)
+    return few and all(_is_words(cell) for cell in above[:-MOST_TOTALS]) and _is_words(above[0])
 
 
 def _written(cell: object) -> float | None:
