@@ -22,6 +22,7 @@ from judgec.records.label import LabelSet
 from judgec.records.scale import Scale
 from judgec.verbs.compile_judge import planned
 from judgec.verbs.frames import as_table
+from judgec.verbs.init import written_report
 from judgec.verbs.labels import Labels
 from judgec.verbs.options.compile_judge import CompileJudgeOptions
 from judgec.verbs.options.shared import HeldOutLabels
@@ -238,3 +239,10 @@ def test_line_that_init_prints_measures_a_judge_in_the_column_of_annotators_unde
     under = judgec.agreement(str(tmp_path / "hoja.csv"), expert="Puntuación", judge="gpt-4o", columns=columns)
     plain = judgec.agreement(long(("Lucía", "Marta", "Íñigo", "gpt-4o")), expert="grade", judge="gpt-4o")
     assert under.estimates["tau_b"] == plain.estimates["tau_b"]
+
+
+def test_line_that_init_prints_says_the_range_of_numbers_off_the_scale(tmp_path: Path) -> None:
+    rows = [{**row, "faithfulness": i % 9 / 8, "llm_judge": 1 + i % 5} for i, row in enumerate(wide(("Mia", "Noah")))]
+    pd.DataFrame(rows).to_csv(tmp_path / "sheet.csv", index=False)
+    found = judgec.init(str(tmp_path / "sheet.csv"))
+    assert any("--verdicts 'faithfulness#range=0..1,llm_judge'" in line for line in written_report(found).next)

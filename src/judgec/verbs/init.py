@@ -4,11 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from judgec.errors import InputError, UserError
 from judgec.labels.labels import label_file
 from judgec.labels.project import NAME, Project, read_project, write_project
 from judgec.labels.proposal import LabelProposal, UserChoices, propose
+from judgec.labels.rows.graded import Graded
 from judgec.labels.rows.grades import scale_shown
+from judgec.labels.rows.ranges import MARK, Range, usual_range
 from judgec.labels.split.family import as_family, default_family, write_whole
 from judgec.lm.spec import NO_LM
 from judgec.lm.watch import Silent, Watch
@@ -284,21 +288,35 @@ def _measured(found: LabelSetup, judge: str) -> str:
     return f"{who}{'low is good by its name, ' if how.reversed else ''}measured with {_typed(how)}"
 
 
-def _said_by(found: LabelSetup) -> dict[str, str]:
-    """How far each judge agrees whose verdicts lie beside the labels; nothing where that takes more than a look."""
+def _said_by(found: LabelSetup) -> dict[str, tuple[str, str]]:
+    """How far each judge agrees whose verdicts lie beside the labels, and how ``--verdicts`` names it; nothing where
+    that takes more than a look.
+    """
     from judgec.verbs.agreement import agreement  # loads the statistics
 
-    said: dict[str, str] = {}
+    said: dict[str, tuple[str, str]] = {}
     for judge in found.proposal.judges if len(found.labels.items) <= MOST_MEASURED else ():
         how = _measuring(found, judge)
         if len(found.proposal.labels) > 1 and how.expert and not words(how.expert[0]) & words(judge):
             continue  # nothing says which of several it is of
         try:
-            verdict = agreement.run(how, Silent()).verdict
+            measured = agreement.run(how, Silent())
         except (UserError, InputError):  # classes of other names, say: the command says more
             continue
-        said[judge] = f"There is a judge in column {judge}: {verdict}."
+        said[judge] = (
+            f"There is a judge in column {judge}: {measured.verdict}.",
+            _named(judge, measured.graded[judge], how),
+        )
     return said
+
+
+def _named(judge: str, graded: Graded, how: AgreementOptions) -> str:
+    """The judge, with the range of its numbers where these are not on the scale of the labels."""
+    scores = graded.ratings.score[~np.isnan(graded.ratings.score)]
+    if not graded.no_grades or not len(scores):
+        return judge
+    own = usual_range(-scores if how.reversed else scores)
+    return f"{judge}{MARK}{Range(own.best, own.worst) if how.reversed else own}"
 
 
 def _scale(found: LabelSetup) -> list[str]:
@@ -324,12 +342,12 @@ def written_report(found: LabelSetup) -> Report:
     file = () if here else (str(found.project.label_path),)
     said = _said_by(found)
     by_aspect = TASKS[found.proposal.task].by_aspect  # a judge's column is of one aspect
-    better = ("--verdicts", ",".join(said)) if said and not by_aspect else ()
+    better = ("--verdicts", ",".join(named for _, named in said.values())) if said and not by_aspect else ()
     agents = any(ours == "agent" for _, ours in found.roles())
     return Report(
         verdict=[
             f"wrote {found.path}: commands that are run here, or given a file beside it, need no further options",
-            *said.values(),
+            *(sentence for sentence, _ in said.values()),
         ],
         next=[
             *[_typed(_measuring(found, judge)) for judge in list(said)[:1]],
