@@ -6,12 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from judgec.compile.promote import Decision, decide
+from judgec.compile.promote import Decision, Gain, decide
 from judgec.records.label import IntArray
 from judgec.records.ratings import GradePairs
 from judgec.report.numbers import number
 from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import parse_objective
+from judgec.stats.intervals.bootstrap import Interval
 from judgec.stats.intervals.significance import level_for_test_use
 from tests.stats.side_by_side import side_by_side
 
@@ -61,8 +62,17 @@ def test_equal_judges_are_not_promoted_and_the_smallest_detectable_difference_is
     assert decision.detectable > 0
     n_clusters = decision.difference.n_clusters
     assert (
-        f"{n_clusters} test queries would show only a difference above {number(decision.detectable)}" in decision.reason
+        f"{n_clusters} test queries are" in decision.reason
+        and f"a difference above {number(decision.detectable)} would show" in decision.reason
     )
+
+
+def test_difference_that_is_small_enough_to_be_shown_is_not_called_untold() -> None:
+    def said(half: float) -> str:
+        return Gain(Interval(0.0, -half, half, 1.0, half / 2, 0.95, 40, 400, 0, "none")).too_few("test queries")
+
+    assert "are too few to tell" in said(0.3)
+    assert "are enough" in said(0.01)
 
 
 def test_worse_judge_is_not_promoted_however_sure_the_difference_is() -> None:

@@ -8,6 +8,7 @@ from scipy.stats import t as student
 
 from judgec.compile.assemble import Bench, calibration_data, fitted, learned_part
 from judgec.compile.dataset import Dataset, Part, ratings_of
+from judgec.compile.promote import WORTH_SHOWING
 from judgec.compile.search.candidates import Candidate
 from judgec.compile.verify import labelled
 from judgec.records.estimate import Estimate
@@ -20,7 +21,6 @@ from judgec.stats.intervals.bootstrap import Interval, interval
 SMALLEST = 25  # labels of the first point; each further point has twice as many
 DRAWS = 5  # random subsets of each size
 WANTED = 0.05  # half an interval's width that most reports are content with
-WORTH_SHOWING = 0.08  # a difference in agreement that most people would want to see
 
 
 @dataclass(frozen=True, slots=True)

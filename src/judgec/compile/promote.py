@@ -27,6 +27,7 @@ MIN_TEST_QUERIES = 10  # fewer: an interval over them means little
 GUARDS = ("kappa", "accept_agreement")  # what the objective must not be bought with
 FLOORS = ("exact", "accept_agreement")  # what the most frequent grade must not do better
 CLOSENESS = "mae"  # of numbers, what the median must not do better
+WORTH_SHOWING = 0.08  # a difference in agreement that most people would want to see
 SAME = 1e-12  # objectives that differ by less are equal
 
 
@@ -58,7 +59,9 @@ class Gain:
         return detectable_difference(self.interval)
 
     def too_few(self, units: str) -> str:
-        """``; 12 test queries would show only a difference above .93``; empty where it is told.
+        """``; 12 test queries are too few to tell: only a difference above .93 would show``; empty where it is told.
+
+        Where they would show what is worth showing, they are said to be enough.
 
         Args:
             units: What was tested on.
@@ -66,7 +69,10 @@ class Gain:
         high, least = self.interval.high, self.detectable
         if least is None or high is None or high < 0:
             return ""
-        return f"; {self.interval.n_clusters} {units} would show only a difference above {number(least)}"
+        tested = f"{self.interval.n_clusters} {units}"
+        if least <= WORTH_SHOWING:
+            return f"; {tested} are enough: a difference above {number(least)} would show"
+        return f"; {tested} are too few to tell: only a difference above {number(least)} would show"
 
 
 def gain(compiled: Statistic, rival: Statistic, how: Resampling, *, test_use: int) -> Gain:
