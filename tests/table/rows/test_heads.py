@@ -41,6 +41,8 @@ PEOPLE = ["Mia", "Noah", "Kai", "Aisha", "Kira", "Maia", "Nora", "Aimée", "Kimb
         *("o3-mini", "o1", "o4-mini-high", "phi-4", "command-r-plus", "Nova Pro", "prometheus", "AlignScore", "KI"),
         *("Sprachmodell", "titan-express", "Yi-34B", "grok-3", "gemma-2-9b-it", "kimi-k2", "bm25", "palm2", "modèle"),
         *("judge", "Model", "auto_score", "Judge score", "model rating", "Automatic score", "claude"),
+        *("Évaluateur automatique", "Evaluador automático", "Note du modèle", "Nota del modelo", "Oordeel door AI"),
+        *("4o", "4o-mini", "JudgeLM", "computer", "Système"),
     ],
 )
 def test_machine_is_known_by_its_head_beside_people(head: str) -> None:
@@ -66,6 +68,7 @@ def test_machine_is_known_by_its_head_beside_people(head: str) -> None:
         ["kai@firm.ai", "mia@openai.com"],
         ["A. I. Smith", "B. Jones"],
         ["annotator_1", "expert0", "nist"],
+        ["Évaluateur 1", "Marie de la Tour", "Jan van den Berg", "4b"],
     ],
 )
 def test_people_stay_people(names: Sequence[str]) -> None:

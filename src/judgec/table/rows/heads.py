@@ -25,21 +25,28 @@ MACHINES = _set(  # models, their makers, and metrics: nobody's name
     ai alignscore alpaca anthropic autoeval autograder autorater bartscore bertscore bleu bleurt bm25 chatglm chatgpt
     chrf codestral cohere comet commandr copilot cosine cosinesimilarity cosinus crossencoder davinci dbrx deepeval
     deepseek dolly editdistance embedding embeddings exactmatch f1 factscore gemini genai geval glm gpt grok ia
-    internlm jamba ki langfuse langsmith languagemodel levenshtein lfm llama llm llmjudge llms meteor ministral
+    internlm jamba judgelm ki langfuse langsmith languagemodel levenshtein lfm llama llm llmjudge llms meteor ministral
     mistral mixtral moonshot moverscore mpnet mrr ndcg nemotron nli openai opik perplexity pixtral prometheus
     promptfoo questeval qwen qwq ragas rouge rougel rougelsum sacrebleu sbert selfcheckgpt semanticsimilarity slm
     smollm sprachmodell sprachmodelle summac trulens unieval vicuna vlm wizardlm
     """
 )
-WEAK = _set(  # a machine's where people remain beside it: judges may be people, and a bot may be what is graded
+AUTOMATIC = _set(  # a machine's, beside words of people too: Evaluador automático
     """
-    algorithm algorithme algorithmus algoritmo auto automated automatic automatica automatically automatico automatique
-    automatisch automatische automatisee baseline bot chatbot classifier computed detector evals heuristic heuristik
-    judge judges juez juge klassifikator machine maschine maschinell metric metrica metrik metrique model modele modell
-    modelo models pipeline predicted prediction reward richter robot roboter scorer similarity system verifier
-    vorhersage
+    automated automatic automatica automatically automatico automatique automatisch automatische automatischer
+    automatisee automatisiert automatisierte maschinell maschinelle
     """
 )
+# a machine's where people remain beside it: judges may be people, and a bot may be what is graded
+WEAK = AUTOMATIC | _set(
+    """
+    algorithm algorithme algorithmus algoritmo auto baseline bot chatbot classifier computed computer detector evals
+    heuristic heuristik judge judges juez juge klassifikator machine maschine metric metrica metrik metrique model
+    modele modell modello modelo modeloordeel models pipeline predicted prediction reward richter robot roboter scorer
+    similarity sistema system systeem systeme verifier vorhersage
+    """
+)
+LINKING = _set("by da de del della der des do door du durch el la le of par por the van vom von")  # Note du modèle
 NAMES_TOO = _set(  # people are called so, and grades
     """
     claude ernie falcon gemma haiku kimi minimax nova olmo opus score sonnet
@@ -218,7 +225,7 @@ _ORDINAL = re.compile(rf"({'|'.join(sorted(ORDINALS, key=len, reverse=True))})(?
 _SHORT = 2  # letters of a word that may as well stand within an identifier such as A2KI8Q
 _LONG = 5  # letters from which a word may be written apart: g-eval, exact match
 _MANY_LETTERS = 8  # A-H
-_REASONING = re.compile(r"(?i)(?<![^\W_])o[134](?![^\W_])")  # o1, o3-mini
+_REASONING = re.compile(r"(?i)(?<![^\W_])(?:o[134]|4o)(?![^\W_])")  # o1, o3-mini, 4o
 _OBSERVER = re.compile(r"(?i)(?<![^\W_])o[25-9](?![^\W_])")  # beside which O1 is one, too
 
 
@@ -299,7 +306,7 @@ def _numbered(name: str) -> str:
 def _weak(name: str, aspects: Collection[str]) -> frozenset[str]:
     """The words that may name a machine; none where another one may be a person's."""
     told = _spelled(name)
-    if _strange(told - set(aspects)):
+    if _strange(told - set(aspects) - LINKING - (PEOPLE if told & AUTOMATIC else frozenset())):
         return frozenset()
     family = frozenset(told & FAMILIES) if told & EDITIONS or re.search(r"\d", name) else frozenset[str]()
     return frozenset(told & (WEAK | NAMES_TOO)) | family | ({"o"} if _REASONING.search(name) else frozenset[str]())
