@@ -73,6 +73,9 @@ def test_demo_ranks_writers_as_people_do_better_compiled(tmp_path: Path) -> None
     found = re.search(r"tau-b (\.\d+); ChatGPT as it is with (\.\d+)\.", " ".join(done.stderr.split()))
     assert found is not None
     assert float(found[1]) > float(found[2])
+    best = re.search(r"(\w+) is best: \1 - \w+ = \+\.\d+ \[\S+, \S+\] grades by the compiled judge", done.stderr)
+    assert best is not None, done.stderr
+    assert re.search(rf"^ +{best[1]} .* 1\. ", done.stdout, re.MULTILINE)
     assert len(re.findall(r"^(?: .*\d\.\d\d \[\d\.\d\d, \d\.\d\d\]){3}", done.stdout, re.MULTILINE)) == 11
 
 
