@@ -17,7 +17,7 @@ from judgec.report.report import Report
 from judgec.report.screen import TextTable
 from judgec.tournament.files.queries import Query
 from judgec.verbs.frames import frame_part
-from judgec.verbs.typed import judgec_here
+from judgec.verbs.typed import command
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,7 @@ def _summary(own: Sequence[Answer]) -> dict[str, object]:
 MOST_REASONS = 5
 
 
-def answers_report(found: Answers) -> Report:
+def answers_report(found: Answers, home: Path) -> Report:
     """Counts by agent, why some failed, and the next command."""
     assert found.out is not None  # the command does not go without --out
     heads = ("agent", "answers", "failed", "refused", "cite", "median s", "tokens", "$ an answer")
@@ -207,8 +207,12 @@ def answers_report(found: Answers) -> Report:
     failures = [f"Failures are in {failed_path(found.out)}; they are no answers."] if reasons else []
     return Report(
         tables=[TextTable(str(found.out), heads, rows)],
-        lines=[*list(reasons)[:MOST_REASONS], *failures],
-        next=[f"{judgec_here()} evaluate --answers {found.out} --judge NAME"],
+        lines=[
+            *list(reasons)[:MOST_REASONS],
+            *failures,
+            f"A judge NAME ranks the agents: judgec evaluate --answers {found.out} --judge NAME",
+        ],
+        next=[command("labels", "review", str(found.out), home=home)],
     )
 
 

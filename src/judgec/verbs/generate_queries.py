@@ -31,7 +31,7 @@ from judgec.verbs.frames import frame_part
 from judgec.verbs.options.generate_queries import GenerateQueriesOptions
 from judgec.verbs.query_models import ask_of, open_reliability, writer_spec
 from judgec.verbs.spending import session_for
-from judgec.verbs.typed import judgec_here
+from judgec.verbs.typed import command
 from judgec.verbs.verb import verb
 
 
@@ -306,10 +306,12 @@ def _tables(found: GeneratedQueries) -> list[TextTable]:
 
 def _next(found: GeneratedQueries) -> list[str]:
     """What the queries are for, as commands."""
-    probing = f"{judgec_here()} probe --questions {found.out} --system SYSTEM"
-    if not found.options.references:
-        probing = f"with --references, {judgec_here()} probe"
-    return [probing, f"{judgec_here()} answer --queries {found.out}"]
+    options, out = found.options, str(found.out)
+    index = ("--index", str(options.index))
+    agents = ("--agents", "rag-bm25,rag-fusion-hybrid", "--out", "answers.jsonl")
+    probing = command("probe", "--questions", out, "--system", "rag-bm25", *index, home=options.home)
+    answering = command("answer", *index, "--queries", out, *agents, home=options.home)
+    return [probing, answering] if options.references else [answering]
 
 
 def _counts(dropped: dict[str, int]) -> str:

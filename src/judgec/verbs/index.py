@@ -164,7 +164,10 @@ def index_report(found: CorpusIndex) -> Report:
             *_some(list(report.faults), "rows left out"),
             *([f"Files that nobody reads were left out: {kinds}."] if kinds else []),
         ],
-        next=[f"{judgec_here()} answer --index {where} --queries QUERIES --agents {agents} --out answers.jsonl"],
+        next=[
+            f"{judgec_here()} generate-queries --index {where} --out queries.jsonl",
+            f"{judgec_here()} answer --index {where} --queries queries.jsonl --agents {agents} --out answers.jsonl",
+        ],
     )
 
 

@@ -30,7 +30,7 @@ from judgec.table.datasheet import read_datasheet
 from judgec.table.rows.columns import renamed
 from judgec.table.tables import read_table
 from judgec.verbs.options.labels import LabelsOptions
-from judgec.verbs.typed import as_typed, command, judgec_here
+from judgec.verbs.typed import as_typed, command
 
 
 @dataclass(frozen=True)
@@ -238,13 +238,18 @@ def _file_part(name: str) -> str:
 def sheets_report(found: ExportedSheets | FilledQueue, options: LabelsOptions) -> Report:
     """What went out, and the command that brings it back."""
     if isinstance(found, FilledQueue):
-        here = judgec_here()
         return Report(
             verdict=[
                 f"queue {found.queue} of experiment {found.experiment}: {found.items} items, {found.sent} of them new"
             ],
+            lines=[
+                "People grade in MLflow under the experiment's Review; the second command brings their labels back."
+            ],
             notes=found.notes,
-            next=[f"{here} ui, experiment -> Review; then {here} labels FILE --import mlflow:{found.experiment}"],
+            next=[
+                command("ui", home=options.home),
+                command("labels", str(options.file), "--import", f"mlflow:{found.experiment}", home=options.home),
+            ],
         )
     judge = () if options.judge is None else ("--judge", options.judge)
     typed = (*as_typed(options), *judge, "--import", next(iter(found.blank)))

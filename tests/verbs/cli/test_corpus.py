@@ -83,7 +83,7 @@ def test_index_again_reads_nothing_and_names_what_it_skipped(here: Path, capsys:
     shown = capsys.readouterr()
     assert "unchanged" in shown.out
     assert "skipped old.pdf: not a readable PDF" in shown.err
-    assert "Next: judgec answer --index index" in shown.err
+    assert "Next: judgec generate-queries --index index --out queries.jsonl" in shown.err
 
 
 def test_answers_cite_passages_and_carry_what_they_took(

@@ -34,5 +34,5 @@ def answer(
     if json:
         print_json({"out": str(options.out), "agents": found.report, **found.spent.to_json()})
     else:
-        print_report(answers_report(found))
+        print_report(answers_report(found, options.home))
     require_answers(found)

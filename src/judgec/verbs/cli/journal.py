@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 journal = typer.Typer(
     name="journal",
-    help="The journal of LM calls: what is in it, taking it out, making it smaller.",
+    help="The journal of LM calls: what is in it, taking it out, making it smaller.\n\nExample: judgec journal stats",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -24,7 +24,10 @@ ModelOption = Annotated[str | None, typer.Option("--model", metavar="PROVIDER/NA
 
 @journal.command(cls=PlainCommand)
 def stats(*, json: JsonOption = False, home: HomeOption = Path()) -> None:
-    """Replies, tokens and dollars by model, verdicts and features by judge, batches that are not read yet."""
+    """Replies, tokens and dollars by model, verdicts and features by judge, batches that are not read yet.
+
+    Example: judgec journal stats
+    """
     from dataclasses import asdict
     from datetime import UTC, datetime
 
@@ -82,7 +85,10 @@ def export(
     json: JsonOption = False,
     home: HomeOption = Path(),
 ) -> None:
-    """Write the newest reply of every call as JSON lines."""
+    """Write the newest reply of every call as JSON lines.
+
+    Example: judgec journal export --out replies.jsonl
+    """
     import orjson
 
     from judgec.labels.split.family import writing_whole
@@ -115,7 +121,10 @@ def prune(
     json: JsonOption = False,
     home: HomeOption = Path(),
 ) -> None:
-    """Delete replies that newer ones replaced, and what is asked for besides. A deleted reply is paid again."""
+    """Delete replies that newer ones replaced, and what is asked for besides. A deleted reply is paid again.
+
+    Example: judgec journal prune --older-than 90
+    """
     from judgec.lm.journal.upkeep import prune as delete
     from judgec.lm.journal.upkeep import size
     from judgec.verbs.cli.output import print_json, say
