@@ -6,6 +6,7 @@ API: query, answer, steps; and prints its id.
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -50,8 +51,12 @@ def mlflow_server(database: str, folder: Path) -> Iterator[str]:
         _await(port, process, folder / "server.log")
         yield f"http://127.0.0.1:{port}"
     finally:
-        os.killpg(process.pid, 15)
-        process.wait(60)
+        os.killpg(process.pid, signal.SIGTERM)
+        try:
+            process.wait(60)
+        except subprocess.TimeoutExpired:  # its workers have ended and its parent has not, as seen on a busy machine
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
 
 def _await(port: int, process: "subprocess.Popen[bytes]", log: Path) -> None:
