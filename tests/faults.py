@@ -17,7 +17,6 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -26,7 +25,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 SECONDS = 600  # tests that run longer are no answer, or have found a loop without end
 MOST_FILES = 10
-FLIPPED: dict[type[ast.AST], type[ast.AST]] = {
+COMPARED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
     ast.Gt: ast.GtE,
@@ -37,12 +36,12 @@ FLIPPED: dict[type[ast.AST], type[ast.AST]] = {
     ast.NotIn: ast.In,
     ast.Is: ast.IsNot,
     ast.IsNot: ast.Is,
+}
+COMPUTED: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
     ast.Mult: ast.Div,
     ast.Div: ast.Mult,
-    ast.And: ast.Or,
-    ast.Or: ast.And,
 }
 
 
@@ -64,27 +63,32 @@ class Fault:
         return self.module.parts[1].removesuffix(".py")
 
 
-def places(tree: ast.Module) -> Iterator[ast.AST]:
-    """Nodes inside of functions that can be changed, always in the same order."""
-    for function in (one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)):
-        for node in (inner for line in function.body for inner in ast.walk(line)):
-            number = isinstance(node, ast.Constant) and type(node.value) in {int, float}
-            changed = isinstance(node, ast.BinOp | ast.BoolOp) and type(node.op) in FLIPPED
-            if number or changed or isinstance(node, ast.Compare | ast.If | ast.IfExp):
-                yield node
+def places(tree: ast.Module) -> list[ast.AST]:
+    """Nodes inside of functions that can be changed, each once, always in the same order."""
+    functions = (one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef))
+    inner = dict.fromkeys(node for one in functions for line in one.body for node in ast.walk(line))
+    return [node for node in inner if _can_change(node)]
+
+
+def _can_change(node: ast.AST) -> bool:
+    number = isinstance(node, ast.Constant) and type(node.value) in {int, float}
+    computed = isinstance(node, ast.BinOp) and type(node.op) in COMPUTED
+    return number or computed or isinstance(node, ast.BoolOp | ast.Compare | ast.If | ast.IfExp)
 
 
 def planted(source: str, place: int) -> tuple[str, int, str]:
     """The module with the fault, its line, and that line as it was."""
     tree = ast.parse(source)
-    node = list(places(tree))[place]
+    node = places(tree)[place]
     match node:
         case ast.Constant(value=int() | float() as value):
             node.value = value + 1
-        case ast.BinOp(op=op) | ast.BoolOp(op=op):
-            node.op = FLIPPED[type(op)]()  # type: ignore[assignment]  # of the same kind
+        case ast.BinOp(op=op):
+            node.op = COMPUTED[type(op)]()
+        case ast.BoolOp(op=joined):
+            node.op = ast.Or() if isinstance(joined, ast.And) else ast.And()
         case ast.Compare(ops=[first, *others]):
-            node.ops = [FLIPPED[type(first)](), *others]  # type: ignore[list-item]  # as above
+            node.ops = [COMPARED[type(first)](), *others]
         case ast.If(test=test) | ast.IfExp(test=test):
             node.test = ast.UnaryOp(ast.Not(), test)
     line = getattr(node, "lineno", 0)
@@ -96,7 +100,7 @@ def drawn(count: int, seed: int, room: str | None) -> list[Fault]:
     every = [
         Fault(path.relative_to(ROOT / "src"), place)
         for path in sorted((ROOT / "src" / "judgec").rglob("*.py"))
-        for place in range(len(list(places(ast.parse(path.read_text(encoding="utf-8"))))))
+        for place in range(len(places(ast.parse(path.read_text(encoding="utf-8")))))
     ]
     every = [one for one in every if room in {None, one.room}]
     return random.Random(seed).sample(every, min(count, len(every)))

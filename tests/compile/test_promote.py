@@ -66,7 +66,7 @@ def test_equal_judges_are_not_promoted_and_the_smallest_detectable_difference_is
 
 def test_difference_that_is_small_enough_to_be_shown_is_not_called_untold() -> None:
     def said(half: float) -> str:
-        return Gain(Interval(0.0, -half, half, 1.0, half / 2, 0.95, 40, 400, 0, "none")).too_few("test queries")
+        return Gain(Interval(0.0, -half, half, 1.0, half / 2, 0.95, 40, 400, 0, "none")).could_show("test queries")
 
     assert "are too few to tell" in said(0.3)
     assert "are enough" in said(0.01)

@@ -252,7 +252,7 @@ def decide_means(
     elif chosen == UNCOMPILED and rival == UNCOMPILED:
         reason = f"not shown to be better: no candidate beat the uncompiled {words.noun} on dev"
     else:
-        told = f"; {difference.note}" if difference.note else found.too_few(words.units)
+        told = f"; {difference.note}" if difference.note else found.could_show(words.units)
         reason = f"not shown to be better: {measured}{told}"
     return MeanVerdict(
         promoted=found.better and not refusal,

@@ -58,7 +58,7 @@ class Gain:
         """The smallest difference that these test queries would have shown (80 % power), or None."""
         return detectable_difference(self.interval)
 
-    def too_few(self, units: str) -> str:
+    def could_show(self, units: str) -> str:
         """``; 12 test queries are too few to tell: only a difference above .93 would show``; empty where it is told.
 
         Where they would show what is worth showing, they are said to be enough.
@@ -312,7 +312,7 @@ def _praise(
 
 def _doubt(measured: str, found: Gain, difference: Estimate, word: str) -> str:
     """Of a judge that is not shown to be better."""
-    told = f"; {difference.note}" if difference.note else found.too_few("test queries")
+    told = f"; {difference.note}" if difference.note else found.could_show("test queries")
     return f"not shown to be {word}: {measured}{told}"
 
 

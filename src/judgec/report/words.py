@@ -20,11 +20,6 @@ JUDGES: Mapping[str, str] = MappingProxyType(
 )
 """The rows that a compile compares, by key."""
 
-ROWS: Mapping[str, str] = MappingProxyType(
-    {"evidence_only": "evidence alone", "compiled_loo": "compiled, one annotator left out"}
-)
-"""What those of these rows are called whose keys are no words."""
-
 RIVALS: Mapping[str, str] = MappingProxyType(
     {
         "majority": "the most frequent grade",
@@ -37,6 +32,8 @@ RIVALS: Mapping[str, str] = MappingProxyType(
     }
 )
 """The same in a sentence."""
+
+_ROWS = {"evidence_only": RIVALS["evidence_only"], "compiled_loo": "compiled, one annotator left out"}
 
 MEANINGS: Mapping[str, str] = MappingProxyType(
     {one.label: one.meaning for one in KNOWN.values() if one.meaning}
@@ -76,8 +73,8 @@ CONSTRUCTED = "CONSTRUCTED LABELS. No expert gave them: agreement with them says
 
 
 def row_name(key: str) -> str:
-    """What tables, pages and notes call a row."""
-    return ROWS.get(key, key.replace("_", " "))
+    """What tables, pages and notes call a row: its key, where that is words."""
+    return _ROWS.get(key, key.replace("_", " "))
 
 
 def judges(names: Iterable[str]) -> dict[str, str]:

@@ -81,7 +81,7 @@ def _limits(difference: Estimate) -> str:
 
 
 def _more(lead: Estimate, units: str) -> str:
-    """How many more would show ``WORTH_SHOWING`` in four of five cases; the interval narrows with their root.
+    """How many more would show ``ELO_WORTH_SHOWING`` in four of five cases; the interval narrows with their root.
 
     Not the difference that was seen: where nothing is told apart that is mostly chance.
     """
@@ -89,10 +89,10 @@ def _more(lead: Estimate, units: str) -> str:
         return ""
     quantile = NormalDist().inv_cdf
     shown = (lead.high - lead.low) / 2 * (1 + quantile(0.8) / quantile((1 + lead.level) / 2))
-    more = ceil(lead.n_clusters * ((shown / WORTH_SHOWING) ** 2 - 1))
+    more = ceil(lead.n_clusters * ((shown / ELO_WORTH_SHOWING) ** 2 - 1))
     if more <= 0:
-        return f" These {lead.n_clusters:,} {units} would have shown a difference of {WORTH_SHOWING} Elo."
-    return f" About {more:,} more {units} would show a difference of {WORTH_SHOWING} Elo."
+        return f" These {lead.n_clusters:,} {units} would have shown a difference of {ELO_WORTH_SHOWING} Elo."
+    return f" About {more:,} more {units} would show a difference of {ELO_WORTH_SHOWING} Elo."
 
 
 def _names(agents: Sequence[str]) -> str:
@@ -101,7 +101,7 @@ def _names(agents: Sequence[str]) -> str:
     return ", ".join(named) + (f" and {len(agents) - len(named)} more" if len(agents) > len(named) else "")
 
 
-WORTH_SHOWING = 50  # Elo points, 57 % of games: the difference that a reader is told the queries for
+ELO_WORTH_SHOWING = 50  # Elo points, 57 % of games: the difference that a reader is told the queries for
 SHOWN_COLUMNS = ("agent", "component", "rating", "95 % interval", "rank", "group", "wins %", "$")  # of the short table
 LETTERS = "Agents that share a letter are not separable at 5 % (all pairs, Holm)."
 MOST_COLUMNS = 12  # agents in a win table that still fits a screen

@@ -1,9 +1,11 @@
 """``make demo-tournament``: people, a model as it is and a compiled judge rank eleven writers; no model is asked."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.ratings import people_mean
@@ -49,7 +51,8 @@ def demo_writers(home: Path) -> Report:
     found = {name: system_agreement(agents, test.experts.cluster, grades, said) for name, said in scores.items()}
     ranks = {name: one for name, one in found.items() if one is not None}
     best, worst = ranks[together], ranks[f"{MODEL} as it is"]
-    leaders = {name: _leader(agents, columns[name], test.experts.cluster) for name in ("people", together)}
+    cluster = test.experts.cluster
+    leaders = {name: _leader(agents, columns[name], cluster, by) for name, by in zip(columns, ranked, strict=True)}
     leads = f"{leaders[together]} by the compiled judge; by people, {leaders['people']}."
     said = (
         f"Compiled, {ALL_MODELS} rank {len(writers)} writers as people do with tau-b {number(best.tau_b.value)}; "
@@ -64,18 +67,12 @@ def demo_writers(home: Path) -> Report:
     )
 
 
-def _leader(agents: Sequence[str], said: FloatArray, cluster: IntArray) -> str:
+def _leader(agents: Sequence[str], said: FloatArray, cluster: IntArray, ranked: Iterable[str]) -> str:
     """``Human is best: Human - Fusion = +.50 [.31, .69] grades``; the two best on the prompts of both."""
-    first, second = list(_ranked(agents, said, cluster))[:2]
-    name = np.array(agents)
-    of = [
-        {at: said[(name == one) & (cluster == at)].mean() for at in set(cluster[name == one])}
-        for one in (first, second)
-    ]
-    shared = sorted(set(of[0]) & set(of[1]))
-    apart = np.array([of[0][at] - of[1][at] for at in shared])
-    known = ~np.isnan(apart)
-    lead = mean_estimate(apart[known], np.flatnonzero(known))
+    first, second = islice(ranked, 2)
+    means = pd.DataFrame({"agent": agents, "prompt": cluster, "said": said}).pivot_table("said", "prompt", "agent")
+    apart = (means[first] - means[second]).dropna()
+    lead = mean_estimate(apart.to_numpy(), apart.index.to_numpy())
     return f"{first} is best: {first} - {second} = {show(lead, sign=True)} grades"
 
 
