@@ -1,4 +1,4 @@
-"""One value that says what a verb found; a screen, a page and a notebook are made of it.
+"""One value that says what a verb found: screen, page, JSON and what build servers read are made of it.
 
 A verb fills a ``Report`` where it makes its result. What a surface leaves out is decided here once: the screen shows
 the answer, one table, the notes and what to type next; ``-v`` shows every table; the page has all of it and the items.
@@ -12,6 +12,7 @@ from typing import Literal
 from judgec.labels.split.family import write_whole
 from judgec.report import kit
 from judgec.report.cases import BrowsedCase
+from judgec.report.gates import Gates
 from judgec.report.items import WORDS, embedded, item_lines
 from judgec.report.screen import TextTable
 
@@ -22,9 +23,12 @@ ITEMS = ".items.jsonl"  # behind the page's name without its ending
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a verb found, for people.
+    """What a verb found.
 
     Args:
+        data: For programs: the object that ``--json`` prints; its keys are promises.
+        gates: What was demanded of it, and what that came to; None where nothing was.
+
         verdict: The answer, a sentence each; it stands first.
         tables: What the answer rests on: one screenful.
         full: Every table, for ``-v``; None where ``tables`` are all.
@@ -48,6 +52,8 @@ class Report:
         further: Tables of the page that come after all that.
     """
 
+    data: Mapping[str, object] = field(default_factory=dict)
+    gates: Gates | None = None
     verdict: Sequence[str] = ()
     tables: Sequence[TextTable] = ()
     full: Sequence[TextTable] | None = None

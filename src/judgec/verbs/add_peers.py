@@ -144,6 +144,7 @@ def add_peers(options: LabelsOptions) -> AddedPeers:
 def peers_report(added: AddedPeers, options: LabelsOptions) -> Report:
     """How many rows have peers, and what to do with them."""
     return Report(
+        data=added.to_json(),
         verdict=[
             f"{added.out}: {added.rows} rows, {added.rows - added.alone} of them with peers, {added.peers} at most"
         ],

@@ -97,6 +97,7 @@ def agent_report(compilation: AgentCompilation, options: CompileAgentOptions) ->
     verdict = "promoted to champion" if card.promoted else "saved as challenger"
     compiled = f"{card.name}@{programs.CHAMPION if card.promoted else card.version}"
     return Report(
+        data=compilation.report,
         verdict=[f"{card.name}@{card.version} {verdict}: {card.reason}"],
         tables=[TextTable(title, ("agent", "mean score", "95 % interval"), rows)],
         lines=[*heads, f"prompt {found.chosen.name}; {card.cost.lm_calls} LM calls, {card.cost.seconds:.0f} s"],

@@ -683,6 +683,7 @@ def agreement_report(found: MeasuredAgreement, options: AgreementOptions, file: 
     every = [*_every_table(found), *pairs_tables(found.systems)]
     few = len(found.agreements) <= MOST_TESTED
     return Report(
+        data=found.report,
         verdict=[found.verdict],
         tables=[_one_table(found), *apart],
         full=[*every, *apart],

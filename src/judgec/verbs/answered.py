@@ -206,6 +206,7 @@ def answers_report(found: Answers, home: Path) -> Report:
     reasons = dict.fromkeys(f"{row['agent']}: {row['error']}" for row in found.failed)
     failures = [f"Failures are in {failed_path(found.out)}; they are no answers."] if reasons else []
     return Report(
+        data={"out": str(found.out), "agents": found.report, **found.spent.to_json()},
         tables=[TextTable(str(found.out), heads, rows)],
         lines=[
             *list(reasons)[:MOST_REASONS],
@@ -223,6 +224,7 @@ def plan_report(plan: AnswerPlan) -> Report:
     of = f" of {', '.join(plan.asked)}" if plan.asked else ""
     shared = f"{plan.indexes} indexes, of which {plan.missing} have to be built; " if plan.indexes else ""
     return Report(
+        data=plan.to_json(),
         tables=[TextTable(f"{len(plan.calls)} agents, at most{of}", ("agent", "answers", "calls"), rows)],
         lines=[f"{shared}nothing was asked and nothing was written"],
     )

@@ -28,6 +28,7 @@ from judgec.raters.judge import no_member
 from judgec.records.audit import AuditReport, Finding, Status
 from judgec.records.card import ProgramCard
 from judgec.records.tasks.registry import TASKS, require_better_above
+from judgec.report.gates import Gate, Gates
 from judgec.report.numbers import percent, show
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
@@ -371,17 +372,35 @@ def _behind(spec: LMSpec) -> str:
     return names[0] if len({family_of(name) for name in names}) == 1 else SEVERAL
 
 
-def audit_report(found: JudgeAudit, options: AuditOptions) -> Report:
-    """What each audit saw and how it ended; of an anchor, what was frozen or what became of it."""
+def audit_report(found: JudgeAudit, options: AuditOptions, *, require_pass: bool = False) -> Report:
+    """What each audit saw and how it ended; of an anchor, what was frozen or what became of it.
+
+    Args:
+        found: What came of it.
+        options: Of the audit.
+        require_pass: All audits have to pass.
+    """
+    gates = _gates(found, options) if require_pass or options.anchor is not None else None
     if found.audit is not None:
-        return _of_audit(found, found.audit, options)
+        return _of_audit(found, found.audit, options, gates)
     if found.drift is not None:
-        return _of_drift(found, found.drift)
+        return _of_drift(found, found.drift, gates)
     again = command("audit", "--judge", str(options.judge), "--anchor", str(options.anchor), home=options.home)
-    return Report(verdict=[found.sentence], lines=["When the model may have changed:"], next=[again])
+    lines = ["When the model may have changed:"]
+    return Report(data=found.report, gates=gates, verdict=[found.sentence], lines=lines, next=[again])
 
 
-def _of_audit(found: JudgeAudit, audit: AuditReport, options: AuditOptions) -> Report:
+def _gates(found: JudgeAudit, options: AuditOptions) -> Gates:
+    """Each audit that was made, else the demand itself; a new anchor needs no word."""
+    demand = "--require-pass" if options.anchor is None else f"--anchor {options.anchor}"
+    verdicts: dict[str, GateVerdict] = {"pass": "passed", "fail": "failed", "not shown": "not shown"}
+    findings = found.audit.findings if found.audit else ()
+    parts = [Gate(one.audit, verdicts[one.status], one.sentence) for one in findings if one.status in verdicts]
+    said = "" if found.audit is None and found.drift is None else found.announced
+    return Gates("audit", parts or [Gate(demand, found.verdict, found.sentence)], said, found.report_path)
+
+
+def _of_audit(found: JudgeAudit, audit: AuditReport, options: AuditOptions, gates: Gates | None) -> Report:
     title = f"Audit of {found.judge} on {audit.items} items of {audit.queries} queries, 95 % intervals"
     heads = ("", "audit", "what was seen")
     systems = None if audit.systems is None else SystemAgreement.from_json(audit.systems)
@@ -395,7 +414,10 @@ def _of_audit(found: JudgeAudit, audit: AuditReport, options: AuditOptions) -> R
     endpoint = () if options.api_base is None else ("--api-base", options.api_base)
     labels = ("--labels", str(options.labels)) if isinstance(options.labels, (str, Path)) else ()
     frozen = ("--judge", found.judge, *labels, "--anchor", "anchor.json", *endpoint)
+    gate = {} if gates is None else {"gate": {"verdict": found.verdict, "sentence": found.announced}}
     return Report(
+        data={**found.report, **gate},
+        gates=gates,
         verdict=[audit.summary],
         tables=[TextTable(title, heads, [*rows, *([("skipped", ", ".join(skipped), "")] if skipped else [])])],
         full=[
@@ -412,11 +434,13 @@ def _of_audit(found: JudgeAudit, audit: AuditReport, options: AuditOptions) -> R
     )
 
 
-def _of_drift(found: JudgeAudit, drift: Drift) -> Report:
+def _of_drift(found: JudgeAudit, drift: Drift, gates: Gates | None) -> Report:
     assert found.anchor is not None  # drift is held against one
     agreed = drift.agreement.estimates["exact"]
     lost = f"{drift.lost} verdicts lost; noise when frozen: {found.anchor.noise}"
     return Report(
+        data=found.report,
+        gates=gates,
         verdict=[
             f"{found.judge} against {found.anchor.judge} of {found.anchor.created}",
             drift.flips.sentence,

@@ -270,6 +270,7 @@ def compared_report(found: JudgeComparison, options: CompareOptions, file: Path 
     judges, differences = {found.a: a, found.b: b}, found.comparison.differences
     both = paired_table(title, judges, differences)
     return Report(
+        data=found.report,
         verdict=[verdict],
         tables=[paired_table(title, judges, differences, _leading(found))],
         full=[both, *([_differing(found)] if differing else [])],

@@ -143,7 +143,7 @@ def comparison_report(found: ProbeComparison) -> Report:
         heads = [paired.by.replace("_", " "), "A fails", "B fails"]
         tables.append(TextTable(f"{paired.title.capitalize()}: {p}", heads, rates))
     method = "Intervals and resamples are over source documents; p-values are exact and two-sided."
-    return Report(tables=tables, lines=[*found.notes, method])
+    return Report(data=found.to_json(), tables=tables, lines=[*found.notes, method])
 
 
 def _row(row: Compared) -> list[str]:

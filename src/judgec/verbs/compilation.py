@@ -32,6 +32,7 @@ from judgec.records.agreement import Agreement
 from judgec.records.card import NO_MODEL, ProgramCard
 from judgec.records.label import LabelSet
 from judgec.records.tasks.grade import borrowed_meanings
+from judgec.report.gates import Gate, Gates
 from judgec.report.modes_table import mode_table
 from judgec.report.numbers import dollars, objective_name, show, statistic_name
 from judgec.report.page.notebook import notebook_part
@@ -231,6 +232,7 @@ def plan_report(settings: CompileSettings, dataset: Dataset, plan: CallPlan) -> 
     waits = "no batch to wait for" if not plan.waits else f"at most {plan.waits} batches, one after the other"
     batches = [f"{waits}, each for up to 24 hours; one more where replies have to be asked for again"]
     return Report(
+        data=_plan_to_json(settings, dataset, plan),
         tables=[TextTable(title, ["stage", "calls", "tokens", "$"], rows)],
         lines=[
             *(batches if settings.batch else []),
@@ -241,8 +243,7 @@ def plan_report(settings: CompileSettings, dataset: Dataset, plan: CallPlan) -> 
     )
 
 
-def plan_to_json(settings: CompileSettings, dataset: Dataset, plan: CallPlan) -> dict[str, object]:
-    """The same for ``--json``."""
+def _plan_to_json(settings: CompileSettings, dataset: Dataset, plan: CallPlan) -> dict[str, object]:
     total = plan.total
     return {
         "dry_run": True,
@@ -352,12 +353,20 @@ def _labelled(options: CompileJudgeOptions) -> tuple[str, ...]:
     return (str(file), *maps_typed(str(file), options.columns))
 
 
-def compiled_report(found: Compilation, options: CompileJudgeOptions) -> Report:
+def _gates(found: Compilation) -> Gates:
+    """That it is promoted, which its verdict says by itself."""
+    sentence = f"{found.name}: {'promoted' if found.promoted else 'not promoted'}; {found.reason}"
+    gate = Gate("--require-promotion", "passed" if found.promoted else "not shown", sentence)
+    return Gates("compile-judge", [gate], "" if found.promoted else sentence, found.report_path)
+
+
+def compiled_report(found: Compilation, options: CompileJudgeOptions, *, gated: bool = False) -> Report:
     """What came of it: a verdict, a table, what to do next.
 
     Args:
         found: What was compiled.
         options: Of the compile.
+        gated: It has to be promoted.
     """
     saved = found.saved
     card, compiled = saved.card, saved.compiled
@@ -379,6 +388,8 @@ def compiled_report(found: Compilation, options: CompileJudgeOptions) -> Report:
     judging = (*judge_and_out(card, options.home), *endpoint, *functions_to_type(card, options))
     short = outcome_notes(compiled, calibration=False)
     return Report(
+        data=found.report,
+        gates=_gates(found) if gated else None,
         verdict=[found.verdict],
         tables=[short_table(found), *asked, *of_parts],
         full=[*_every_table(found), *asked_in_full, *of_parts, *pairs_tables(ranks)],

@@ -245,6 +245,7 @@ def compiled_queries_report(found: QueryCompilation) -> Report:
         sides.append([side, *(number(one.value, 3) for one in estimates)])
     here = judgec_here()
     return Report(
+        data=found.report,
         verdict=[f"{name} {'promoted to champion' if found.promoted else 'saved as challenger'}: {found.reason}"],
         tables=[
             TextTable("Candidates on dev", ["generator", "value", "accepted", "queries"], rows),

@@ -565,8 +565,13 @@ def _said(rate: AspectRate) -> str:
     return f"accept rate {value}{between}{uncorrected}; {rate.n_labelled} of {rate.n} items labelled"
 
 
-def rate_report(found: RateEstimate) -> Report:
-    """Raw beside corrected."""
+def rate_report(found: RateEstimate, judged: Mapping[str, object]) -> Report:
+    """Raw beside corrected.
+
+    Args:
+        found: The estimate.
+        judged: What programs read of the judgments that it is made of.
+    """
     rows = [
         (
             name if len(found.aspects) > 1 else "accept rate",
@@ -576,6 +581,7 @@ def rate_report(found: RateEstimate) -> Report:
     ]
     heads = ("", "raw", "corrected (PPI++)", "Rogan-Gladen")
     return Report(
+        data={**judged, **found.spent.to_json(), "estimate": found.to_json()},
         tables=[TextTable("Accept rate, 95 % intervals", heads, rows)],
         lines=[f"{found.spent.calls} LM calls in all, {found.spent.journaled} from the journal"],
         notes=found.notes,

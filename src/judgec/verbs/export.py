@@ -230,6 +230,7 @@ def exported_report(found: Export) -> Report:
     rows = [(row.replace("_", " "), show(Estimate.model_validate(value))) for row, value in test.items()]
     lost = [f"Without judgec these of {found.judge} are lost:", *(f"- {one}" for one in found.lost)]
     return Report(
+        data=found.report,
         tables=[TextTable(f"{found.judge} on test", ("", objective_name(objective)), rows)] if rows else [],
         lines=[*(lost if found.lost else []), f"written: {found.options.out}"],
     )

@@ -80,6 +80,7 @@ def export_scores(options: LabelsOptions) -> ExportedScores:
 def sent_report(found: ExportedScores) -> Report:
     """How many scores go back, and what takes them."""
     return Report(
+        data=found.to_json(),
         verdict=[f"{found.out}: {found.scores} of {found.records} scores"],
         lines=[f"{count} left out: {reason}" for reason, count in found.skipped.items()],
         next=[found.how],

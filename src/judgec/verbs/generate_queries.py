@@ -247,6 +247,7 @@ def generated_report(found: GeneratedQueries, file: Path | None) -> Report:
         steps.append("To probe a system with them, write them with --references: answers are held against these.")
     steps.append(f"Let agents answer them: judgec answer --index INDEX --queries {found.out} --agents rag-bm25")
     return Report(
+        data=found.report,
         verdict=[verdict],
         tables=_tables(found),
         notes=found.notes,

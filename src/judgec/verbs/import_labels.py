@@ -143,6 +143,7 @@ def made_report(found: ImportedExport, options: LabelsOptions) -> Report:
     verdicts = [f"{found.verdicts_out}: {found.verdicts} verdicts for --lm recorded:FILE"] if found.verdicts_out else []
     made = f"{found.labels} labels, {found.verdicts} verdicts, {found.texts} texts"
     return Report(
+        data=found.to_json(),
         verdict=[f"{found.records} scores of {found.items} items: {made}, {sum(found.skipped.values())} left out"],
         lines=[
             *(f"{count} left out: {reason}" for reason, count in found.skipped.items()),

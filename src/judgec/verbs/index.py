@@ -158,6 +158,7 @@ def index_report(found: CorpusIndex) -> Report:
     where = location_shown(found.published or str(found.path))
     agents = "rag-bm25,rag-fusion-hybrid"
     return Report(
+        data=found.report,
         tables=[TextTable(str(found.path), ("index", ""), rows)],
         lines=[
             *_some(skipped, "skipped files"),

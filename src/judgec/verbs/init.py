@@ -345,6 +345,7 @@ def written_report(found: LabelSetup) -> Report:
     better = ("--verdicts", ",".join(named for _, named in said.values())) if said and not by_aspect else ()
     agents = any(ours == "agent" for _, ours in found.roles())
     return Report(
+        data=found.to_json(),
         verdict=[
             f"wrote {found.path}: commands that are run here, or given a file beside it, need no further options",
             *(sentence for sentence, _ in said.values()),

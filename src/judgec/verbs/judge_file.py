@@ -525,6 +525,7 @@ def judged_report(found: FileJudgments) -> Report:
     kappa = agreement["fleiss_kappa"] if isinstance(agreement, dict) else None
     among = [f"the verdicts among themselves: Fleiss' kappa {number(kappa)}"] if isinstance(kappa, float) else []
     return Report(
+        data=found.report,
         verdict=[found.verdict],
         lines=[*asked_lines(found.report, found.tally), *among],
         notes=notes_of(found.report),

@@ -413,8 +413,8 @@ def _number(value: object) -> int:
 def shards_report(found: ShardJudgments) -> Report:
     """Counts, notes and where the judged shards are."""
     return Report(
+        data=found.report,
         verdict=[found.verdict],
-        lines=asked_lines(found.report, found.tally),
+        lines=[*asked_lines(found.report, found.tally), f"judged shards: {found.out}"],
         notes=notes_of(found.report),
-        stamps=[f"judged shards: {found.out}"],
     )

@@ -239,6 +239,7 @@ def sheets_report(found: ExportedSheets | FilledQueue, options: LabelsOptions) -
     """What went out, and the command that brings it back."""
     if isinstance(found, FilledQueue):
         return Report(
+            data=found.to_json(),
             verdict=[
                 f"queue {found.queue} of experiment {found.experiment}: {found.items} items, {found.sent} of them new"
             ],
@@ -254,6 +255,7 @@ def sheets_report(found: ExportedSheets | FilledQueue, options: LabelsOptions) -
     judge = () if options.judge is None else ("--judge", options.judge)
     typed = (*as_typed(options), *judge, "--import", next(iter(found.blank)))
     return Report(
+        data=found.to_json(),
         verdict=[
             f"{path}: {found.items} items for {found.annotators[path]}, {blank} of them to grade"
             for path, blank in found.blank.items()
@@ -266,6 +268,7 @@ def sheets_report(found: ExportedSheets | FilledQueue, options: LabelsOptions) -
 def imported_report(found: ImportedLabels, options: LabelsOptions) -> Report:
     """Whose labels came back."""
     return Report(
+        data=found.to_json(),
         verdict=[f"{count} labels by {name}" for name, count in found.imported.items()],
         notes=found.notes,
         next=[command("labels", str(found.out), home=options.home)],

@@ -50,6 +50,7 @@ def labels_report(
     cases = [] if file is None else label_cases(labels, experts_of(labels))
     summary, *others = tables
     return Report(
+        data=dict(report),
         verdict=[_sentence(report), label_verdict(report)],
         tables=[first],
         full=tables,

@@ -373,6 +373,7 @@ def chosen_report(found: ChosenItems, options: LabelsOptions) -> Report:
     unsure, drawn = found.strata["uncertain"], found.strata["random"]
     why = f"{unsure} that {_called(found.card)} is unsure of and {drawn} at random"
     return Report(
+        data=found.to_json(),
         verdict=[f"{found.out}: {len(found.picks)} of {found.unlabelled} unlabelled items to grade, {why}"],
         lines=[f"{found.calls} LM calls", f"Fill in {', '.join(found.columns)} in {found.out} first."],
         next=[command("labels", str(found.out), home=options.home)],

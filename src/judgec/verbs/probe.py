@@ -44,11 +44,12 @@ from judgec.rag.queries.scenarios.reading import files_in, questions_of, read_sc
 from judgec.rag.rules.writer import RuleWriter
 from judgec.records.scenario.outcome import Probed, SystemReply
 from judgec.records.scenario.schema import REJECTION, Metric, Question, Scenario, metric_of
+from judgec.report.gates import Gate, Gates
 from judgec.report.junit import junit
 from judgec.report.jury import jury_sentence
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
-from judgec.stats.intervals.gate import GateVerdict
+from judgec.stats.intervals.gate import GateVerdict, announced
 from judgec.table import seal
 from judgec.verbs.frames import as_table, frame_part, is_path
 from judgec.verbs.options.probe import ProbeOptions
@@ -524,6 +525,8 @@ def probe_report(found: ProbeReport) -> Report:
     summary = found.summary
     again = summary.flakiness
     return Report(
+        data=found.report,
+        gates=_gates(found),
         verdict=[summary.verdict, *([] if again is None else [again.verdict])],
         tables=[_told(failures_table(summary))],
         full=_every_table(summary),
@@ -535,6 +538,18 @@ def probe_report(found: ProbeReport) -> Report:
             command("ui", home=found.options.home),
         ],
     )
+
+
+def _gates(found: ProbeReport) -> Gates | None:
+    """Every breach of ``--max-failure``, or that there is none; None where it was not asked or nothing answered."""
+    if found.gate is None or found.unanswered:
+        return None
+    demand = f"--max-failure {', '.join(found.options.max_failure)}"
+    within = f"{demand}: every upper bound is within its limit"
+    broken = [Gate(demand, found.gate, sentence) for sentence in found.breaches]
+    sentence = "--max-failure: " + "; ".join(found.breaches) + "." if found.breaches else within
+    said = announced(found.gate, sentence)
+    return Gates("probe", broken or [Gate(demand, found.gate, within)], said, found.report_path)
 
 
 def _told(table: TextTable) -> TextTable:

@@ -123,6 +123,7 @@ def ranking_report(found: Ranking) -> Report:
     corrected = [] if votes is None else [TextTable(title, *VOTES.screen(votes.rows))]
     tables, full = board_tables(found.board)
     return Report(
+        data=found.report,
         verdict=[board_sentence(found.board)],
         tables=[*tables, *corrected],
         full=[*full, *corrected],

@@ -94,11 +94,14 @@ def rubric_report(found: Rubric) -> Report:
     rows = [("", "-", line) for line in found.dropped]
     rows += [(str(number), "+", line) for number, line in enumerate(found.added, 1)]
     if not rows:
-        return Report(lines=[f"{found.judge} adds no line to its rubric."])
+        return Report(data=found.report, lines=[f"{found.judge} adds no line to its rubric."])
     said = [f"written: {len(found.accepted)} lines into {found.datasheet}"] if found.accepted else []
     commands = [] if found.accepted or not found.added else [f"judgec rubric {found.judge} --accept 1"]
     return Report(
-        tables=[TextTable(f"{found.judge} beside its rubric", ("", "", "line"), rows)], lines=said, next=commands
+        data=found.report,
+        tables=[TextTable(f"{found.judge} beside its rubric", ("", "", "line"), rows)],
+        lines=said,
+        next=commands,
     )
 
 

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from judgec.report.gates import Gate, Gates
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
+from judgec.stats.intervals.gate import announced
 from judgec.tournament.gate import Held
 from judgec.tournament.render import LETTERS, board_sentence, board_tables, retrieval_rows
 from judgec.tournament.report.aspects import COLUMNS as ASPECTS
@@ -86,14 +88,27 @@ class Tournament:
         return frame_part(self.verdict, self.ratings, digits=0, chart=self.ranking.rated)
 
 
+def _gates(tournament: Tournament, held: Held, demand: str) -> Gates:
+    unproven = f" UNPROVEN JUDGE: {tournament.found.unproven}." if tournament.found.unproven else ""
+    said = announced(held.verdict, f"--gate {demand}: {held.sentence}{unproven}")
+    return Gates("evaluate", [Gate(demand, held.verdict, held.sentence)], said, tournament.report_path)
+
+
 MOST_TESTS = 12  # of pairs of agents on the screen; the page has more
 
 
-def tournament_report(tournament: Tournament) -> Report:
-    """Who is best, the leaderboard, what mattered, the notes; every table besides."""
+def tournament_report(tournament: Tournament, gate: str | None = None) -> Report:
+    """Who is best, the leaderboard, what mattered, the notes; every table besides.
+
+    Args:
+        tournament: What was played.
+        gate: The demand as it was typed, where there is one.
+    """
     found, out = tournament.found, tournament.folder
     tables, full = board_tables(found.board, agent_costs(found.entries))
     return Report(
+        data=tournament.report,
+        gates=None if tournament.gate is None else _gates(tournament, tournament.gate, str(gate)),
         verdict=[board_sentence(found.board)],
         tables=tables,
         full=[*full, *_further(found)],

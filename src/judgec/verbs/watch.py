@@ -410,6 +410,7 @@ def look_report(found: WatchReport) -> Report:
     new = f"{counts['new_traces']} new traces, {counts['new_sampled']} of them judged"
     in_all = f"{counts['traces']} and {counts['sampled']} in all, {counts['unscored']} without a verdict"
     return Report(
+        data=found.to_json(),
         tables=[TextTable(title, ("", "rate", "interval", "traces"), rows)],
         lines=[
             f"{new}; {in_all}",

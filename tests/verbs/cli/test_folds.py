@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from judgec.lm.watch import Silent
-from judgec.verbs.compilation import plan_to_json
+from judgec.verbs.compilation import plan_report
 from judgec.verbs.compile_judge import compile_judge, planned
 from judgec.verbs.options.compile_judge import CompileJudgeOptions
 from tests.compile.small import write
@@ -73,7 +73,7 @@ def test_dry_run_names_the_most_calls_that_the_folds_make(
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     asked = request(tmp_path, server, budget=budget)
     before = server.calls
-    plan = plan_to_json(*planned(asked, Silent()))
+    plan = plan_report(*planned(asked, Silent())).data
     assert server.calls == before
     assert plan["split"] == {"train": 0, "dev": 0, "test": 60, "folds": 5}
     stages = {stage["name"]: stage["calls"] for stage in plan["stages"]}  # type: ignore[attr-defined]  # a list of them

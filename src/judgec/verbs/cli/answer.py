@@ -1,5 +1,7 @@
 """``judgec answer``."""
 
+from functools import partial
+
 from judgec.verbs.cli.shell import DryRunOption, JsonOption, command_of
 from judgec.verbs.options.answer import AnswerOptions
 
@@ -15,24 +17,12 @@ def answer(
 
     Example: judgec answer --index docs.index --queries queries.csv --agents rag-bm25 --out answers.jsonl
     """
-    from judgec.report.progress import Bar
     from judgec.verbs.answer import answer as answered
     from judgec.verbs.answer import planned
     from judgec.verbs.answered import answers_report, plan_report, require_answers
-    from judgec.verbs.cli.output import print_json, print_report
+    from judgec.verbs.cli.output import run_shown, show
 
     if dry_run:
-        plan = planned(options)
-        if json:
-            print_json(plan.to_json())
-        else:
-            print_report(plan_report(plan))
+        show(plan_report(planned(options)), json=json)
         return
-    bar = Bar(shown=not json)
-    found = answered.run(options, bar)
-    bar.close()
-    if json:
-        print_json({"out": str(options.out), "agents": found.report, **found.spent.to_json()})
-    else:
-        print_report(answers_report(found, options.home))
-    require_answers(found)
+    require_answers(run_shown(answered.run, options, partial(answers_report, home=options.home), json=json))

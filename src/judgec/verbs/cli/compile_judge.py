@@ -18,39 +18,20 @@ def compile_judge(
 
     Example: judgec compile-judge labels.csv --lm openai/gpt-4o-mini
     """
-    from judgec.report.progress import Bar
-    from judgec.verbs.cli.gates import Gate, end_gated, needs_gate
-    from judgec.verbs.cli.output import print_json, print_report
-    from judgec.verbs.compilation import compiled_report, judges_table, plan_report, plan_to_json
+    from judgec.verbs.cli.output import needs_gate, run_barred, run_shown, show
+    from judgec.verbs.compilation import compiled_report, plan_report
     from judgec.verbs.compile_judge import compile_judge as compiled
     from judgec.verbs.compile_judge import planned
 
     needs_gate(junit, gated=require_promotion, option="--require-promotion")
-    bar = Bar(shown=not json)
     if dry_run:
-        settings, dataset, plan = planned(options, bar)
-        if json:
-            print_json(plan_to_json(settings, dataset, plan))
-        else:
-            print_report(plan_report(settings, dataset, plan))
+        show(plan_report(*run_barred(planned, options, json=json)), json=json)
         return
-    try:
-        found = compiled.run(options, bar)
-    finally:
-        bar.close()
-    if json:
-        print_json(found.report)
-    else:
-        print_report(compiled_report(found, options), verbose=verbose)
-    if require_promotion:
-        sentence = f"{found.name}: {'promoted' if found.promoted else 'not promoted'}; {found.reason}"
-        end_gated(
-            "compile-judge",
-            [Gate("--require-promotion", "passed" if found.promoted else "not shown", sentence)],
-            sentence=sentence,
-            junit_file=junit,
-            tables=[judges_table(found)],
-            report=found.report_path,
-            quiet=found.promoted,
-            announce=False,
-        )
+    run_shown(
+        compiled.run,
+        options,
+        lambda found: compiled_report(found, options, gated=require_promotion),
+        json=json,
+        verbose=verbose,
+        junit=junit,
+    )

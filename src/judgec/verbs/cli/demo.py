@@ -40,13 +40,13 @@ def demo(
     """
     from judgec.raters.programs import names
     from judgec.report.progress import Bar
-    from judgec.verbs.cli.output import print_json, print_report
+    from judgec.verbs.cli.output import show
 
     if ci:
         from judgec.verbs.cli.demo_ci import write_repository
 
         labels, said = stories()
-        print_report(write_repository(folder, labels.rename(columns={f"grade.{ASPECT}": "grade"}), said))
+        show(write_repository(folder, labels.rename(columns={f"grade.{ASPECT}": "grade"}), said), json=False)
         return
     taken = set(names(home))
     family = next(name for k in range(1, len(taken) + 2) if (name := f"{FAMILY}-{k}") not in taken)
@@ -54,11 +54,7 @@ def demo(
     one = compile_stories(f"{family}-{MODEL.lower()}", home, bar, tracking_uri=tracking_uri, model=MODEL)
     together = compile_stories(family, home, bar, tracking_uri=tracking_uri)
     bar.close()
-    if json:
-        compared = {called: agreement.to_json() for called, agreement in _compared(one, together).items()}
-        print_json({**together.report, "compared": compared})
-    else:
-        print_report(_report(one, together, home))
+    show(_report(one, together, home), json=json)
 
 
 def stories() -> "tuple[pd.DataFrame, pd.DataFrame]":
@@ -133,6 +129,7 @@ def _report(one: "Compilation", together: "Compilation", home: Path) -> "Report"
         "learned from."
     )
     return Report(
+        data={**together.report, "compared": {called: agreement.to_json() for called, agreement in rows.items()}},
         verdict=[said],
         tables=[beside_table(f"{stories_of}, with 95 % intervals", rows, ("qwk", "accept_agreement"))],
         lines=["HANNA: 1,056 stories of 11 writers, graded by three people each (Chhun et al., 2022; MIT licence)."],

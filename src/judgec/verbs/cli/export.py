@@ -11,12 +11,8 @@ def export(options: ExportOptions, *, json: JsonOption = False) -> None:
     Example: judgec export NAME --to python --out judge
     """
     from judgec.lm.watch import Silent
-    from judgec.verbs.cli.output import print_json, print_report
+    from judgec.verbs.cli.output import show
     from judgec.verbs.export import export as exported
     from judgec.verbs.export import exported_report
 
-    found = exported.run(options, Silent())
-    if json:
-        print_json(found.report)
-    else:
-        print_report(exported_report(found))
+    show(exported_report(exported.run(options, Silent())), json=json)

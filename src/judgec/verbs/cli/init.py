@@ -28,7 +28,7 @@ def init(
     Example: judgec init labels.xlsx
     """
     from judgec.lm.watch import Silent
-    from judgec.verbs.cli.output import print_json, print_report
+    from judgec.verbs.cli.output import print_report, show
     from judgec.verbs.init import proposed, proposed_report, written_report
 
     found = proposed(options, Silent())
@@ -44,10 +44,7 @@ def init(
     if not yes and found.project.scale is not None and not found.project.scale.meanings:
         found = _with_meanings(found)
     found.write()
-    if json:
-        print_json(found.to_json())
-    else:
-        print_report(written_report(found))
+    show(written_report(found), json=json)
 
 
 def _answer(question: str, usual: str) -> str:

@@ -42,9 +42,8 @@ def judge(
 
     Example: judgec judge answers.csv --judge NAME
     """
-    from judgec.report.progress import Bar
-    from judgec.verbs.cli.output import print_json, print_report
-    from judgec.verbs.estimate import rate_report
+    from judgec.verbs.cli.output import print_report, run_barred, run_shown, show
+    from judgec.verbs.estimate import estimate_judged, rate_report
     from judgec.verbs.judge_file import judged, judged_report, require_judge_or_jury
     from judgec.verbs.judge_shards import judged_shards, sharded, shards_report
 
@@ -52,34 +51,18 @@ def judge(
     if sharded(options):
         if estimate is not None:
             raise UserError(f"--estimate {estimate}: of one file; {options.file} holds shards. Drop it.")
-        bar = Bar(shown=not json)
-        try:
-            shards = judged_shards(options, bar)
-        finally:
-            bar.close()
-        print_json(shards.report) if json else print_report(shards_report(shards))
-        shards.require_some()
+        run_shown(judged_shards, options, shards_report, json=json).require_some()
         return
     rate = rate_asked(options, estimate, labels, annotators)
-    bar = Bar(shown=not json)
-    try:
-        found = judged(options, bar)
-    finally:
-        bar.close()
+    if rate is None:
+        run_shown(judged, options, judged_report, json=json).require_some()
+        return
+    found = run_barred(judged, options, json=json)
     if not json:
         print_report(judged_report(found))
-    elif rate is None:
-        print_json(found.report)
     found.require_some()
-    if rate is None:
-        return
-    from judgec.verbs.estimate import estimate_judged
-
     corrected = estimate_judged(found, rate)
-    if json:
-        print_json({**found.report, **corrected.spent.to_json(), "estimate": corrected.to_json()})
-    else:
-        print_report(rate_report(corrected))
+    show(rate_report(corrected, found.report), json=json)
     corrected.require()
 
 

@@ -4,7 +4,7 @@ import contextlib
 import signal
 import threading
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,6 +20,9 @@ from judgec.verbs.options.labels import (
     ReviewOptions,
 )
 from judgec.verbs.options.option import carried_over
+
+if TYPE_CHECKING:
+    from judgec.report.report import Report
 
 PortOption = Annotated[
     int, typer.Option("--port", min=0, max=65535, help="The port of the review page; 0 takes a free one.")
@@ -61,18 +64,14 @@ def labels(
 
 
 def _finish(options: LabelsOptions, page: Path | None, port: int, *, review: bool, verbose: bool, json: bool) -> None:
-    if options.peers is not None:
-        done = _with_peers(options, shown=not json)
-    elif review or options.export is not None or options.import_ is not None:
-        done = _graded(options, port, review=review)
-    elif options.next is not None or options.judge is not None:
-        done = _chosen(options, shown=not json)
-    else:
-        done = _checked(options, page, shown=not json, verbose=verbose)
-    if json:
-        from judgec.verbs.cli.output import print_json
+    from judgec.verbs.cli.output import print_json, show
 
-        print_json(done)
+    if review:
+        served = _serve(options, port)
+        if json:
+            print_json(served)
+        return
+    show(_found(options, page, json=json), json=json, verbose=verbose, page=page)
 
 
 def labels_like(options: object, *, json: bool, port: int = 0, review: bool = False) -> None:
@@ -148,70 +147,39 @@ class LabelsCommand(PlainCommand):
         return super().make_context(info_name, args, parent, **extra)
 
 
-def _checked(options: LabelsOptions, page: Path | None, *, shown: bool, verbose: bool) -> dict[str, object]:
-    from judgec.report.report import write_page
+def _found(options: LabelsOptions, page: Path | None, *, json: bool) -> "Report":
+    """Do what the options say with the label file."""
+    if options.peers is not None:
+        from judgec.verbs.add_peers import add_peers, peers_report
+
+        return peers_report(add_peers(options), options)
+    if options.export is not None or options.import_ is not None:
+        return _graded(options)
+    if options.next is not None or options.judge is not None:
+        from judgec.verbs.cli.output import run_barred
+        from judgec.verbs.next_labels import choose_next, chosen_report
+
+        return chosen_report(run_barred(choose_next, options, json=json), options)
     from judgec.verbs.check_labels import check_labels
-    from judgec.verbs.cli.output import print_report
     from judgec.verbs.labels_report import labels_report
 
     content, report, tests = check_labels(options)
-    found = labels_report(content.labels, report, tests, options, page)
-    if page is not None:
-        write_page(found, page)
-    if shown:
-        print_report(found, verbose=verbose)
-    return dict(report)
+    return labels_report(content.labels, report, tests, options, page)
 
 
-def _chosen(options: LabelsOptions, *, shown: bool) -> dict[str, object]:
-    from judgec.report.progress import Bar
-    from judgec.verbs.cli.output import print_report
-    from judgec.verbs.next_labels import choose_next, chosen_report
-
-    bar = Bar(shown=shown)
-    try:
-        found = choose_next(options, bar)
-    finally:
-        bar.close()
-    if shown:
-        print_report(chosen_report(found, options))
-    return found.to_json()
-
-
-def _with_peers(options: LabelsOptions, *, shown: bool) -> dict[str, object]:
-    from judgec.verbs.add_peers import add_peers, peers_report
-    from judgec.verbs.cli.output import print_report
-
-    added = add_peers(options)
-    if shown:
-        print_report(peers_report(added, options))
-    return added.to_json()
-
-
-def _graded(options: LabelsOptions, port: int, *, review: bool) -> dict[str, object]:
+def _graded(options: LabelsOptions) -> "Report":
     from judgec.connect.scores.registry import tool_of
-    from judgec.verbs.cli.output import print_report
     from judgec.verbs.export_scores import export_scores, sent_report
     from judgec.verbs.import_labels import import_export, made_report
     from judgec.verbs.label_sheets import export_labels, import_labels, imported_report, sheets_report
 
-    if review:
-        return _serve(options, port)
-    if options.export is not None and tool_of(options.export):
-        scores = export_scores(options)
-        print_report(sent_report(scores))
-        return scores.to_json()
     if options.export is not None:
-        exported = export_labels(options)
-        print_report(sheets_report(exported, options))
-        return exported.to_json()
+        if tool_of(options.export):
+            return sent_report(export_scores(options))
+        return sheets_report(export_labels(options), options)
     if tool_of(options.import_ or ""):
-        made = import_export(options)
-        print_report(made_report(made, options))
-        return made.to_json()
-    imported = import_labels(options)
-    print_report(imported_report(imported, options))
-    return imported.to_json()
+        return made_report(import_export(options), options)
+    return imported_report(import_labels(options), options)
 
 
 def _serve(options: LabelsOptions, port: int) -> dict[str, object]:

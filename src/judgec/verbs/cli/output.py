@@ -10,30 +10,24 @@ from contextlib import contextmanager, suppress
 from functools import wraps
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
-from judgec.errors import JudgecError
+from judgec.errors import GateError, JudgecError, UserError
 from judgec.report.screen import TextTable, print_tables, visible
 from judgec.table import seal
 
 if TYPE_CHECKING:
     from judgec.lm.watch import Watch
+    from judgec.report.gates import Gates
     from judgec.report.report import Report
-
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
-
-class Reported(Protocol):
-    """A result that has what ``--json`` prints."""
-
-    @property
-    def report(self) -> Mapping[str, object]:
-        """The JSON object."""
-
-
 O = TypeVar("O")  # noqa: E741  # options
-R = TypeVar("R", bound=Reported)
+R = TypeVar("R")
+
+SUMMARY = "GITHUB_STEP_SUMMARY"
+"""The file that GitHub shows on the page of a job; what a step appends to it is Markdown."""
 
 
 def print_json(report: Mapping[str, object]) -> None:
@@ -62,6 +56,70 @@ def print_report(report: "Report", *, verbose: bool = False) -> None:
     say(*report.below(verbose=verbose))
 
 
+def show(
+    report: "Report", *, json: bool, verbose: bool = False, page: Path | None = None, junit: Path | None = None
+) -> None:
+    """Put a report on all surfaces that were asked for, and end the command as its gates do.
+
+    Args:
+        report: What was found.
+        json: Print the JSON object, and no tables.
+        verbose: Print every table.
+        page: Write it as a page, too.
+        junit: Write the gates as JUnit XML.
+
+    Raises:
+        GateError: When a demand has not passed; the files are there.
+    """
+    from judgec.report.report import write_page
+
+    if page is not None:
+        write_page(report, page)
+    if json:
+        print_json(report.data)
+        say(*report.stamps)
+    else:
+        print_report(report, verbose=verbose)
+    if report.gates is not None:
+        _end_gated(report, report.gates, junit)
+
+
+def _end_gated(report: "Report", gates: "Gates", junit: Path | None) -> None:
+    from judgec.labels.split.family import write_whole
+    from judgec.report.gates import gates_junit, gates_markdown
+
+    if junit is not None:
+        write_whole(junit, gates_junit(gates))
+    if summary := os.environ.get(SUMMARY):
+        with Path(summary).open("a", encoding="utf-8") as file:
+            file.write(gates_markdown(gates, report.tables))
+    if gates.verdict != "passed":
+        raise GateError(gates.sentence)
+    if gates.sentence:
+        say(gates.sentence)
+
+
+def needs_gate(junit: Path | None, *, gated: bool, option: str) -> None:
+    """Refuse ``--junit`` before any work where nothing is demanded.
+
+    Raises:
+        UserError: When there is a file to write and no gate.
+    """
+    if junit is not None and not gated:
+        raise UserError(f"--junit {junit}: no gate is asked for; {option} makes one. Add it, or leave --junit out.")
+
+
+def run_barred(run: Callable[[O, "Watch"], R], options: O, *, json: bool) -> R:
+    """Do the work of a command under a progress bar; none where programs read."""
+    from judgec.report.progress import Bar
+
+    bar = Bar(shown=not json)
+    try:
+        return run(options, bar)
+    finally:
+        bar.close()
+
+
 def run_shown(
     run: Callable[[O, "Watch"], R],
     options: O,
@@ -70,33 +128,14 @@ def run_shown(
     json: bool,
     verbose: bool = False,
     page: Path | None = None,
+    junit: Path | None = None,
 ) -> R:
-    """Do the work of a command under a progress bar, and print its result: one JSON object, or its report.
+    """Do the work of a command under a progress bar, and show its report as ``show`` does.
 
-    Args:
-        run: The verb's work.
-        options: Its record.
-        report: Makes the report of the result.
-        json: Print the JSON object.
-        verbose: Print every table of the report.
-        page: Write the report as a page, too.
-
-    Returns: The result.
+    Returns: The result of the work.
     """
-    from judgec.report.progress import Bar
-    from judgec.report.report import write_page
-
-    bar = Bar(shown=not json)
-    try:
-        found = run(options, bar)
-    finally:
-        bar.close()
-    if page is not None:
-        write_page(report(found), page)
-    if json:
-        print_json(found.report)
-    else:
-        print_report(report(found), verbose=verbose)
+    found = run_barred(run, options, json=json)
+    show(report(found), json=json, verbose=verbose, page=page, junit=junit)
     return found
 
 

@@ -35,34 +35,17 @@ def probe(
 
 def _probe(options: ProbeOptions, *, junit: Path | None, verbose: bool, json: bool) -> None:
     from judgec.errors import ServiceError
-    from judgec.verbs.cli.gates import Gate, end_gated, needs_gate
-    from judgec.verbs.cli.output import run_shown
-    from judgec.verbs.probe import failures_table, probe_report, run_probe
+    from judgec.verbs.cli.output import needs_gate, run_shown
+    from judgec.verbs.probe import probe_report, run_probe
 
     needs_gate(junit, gated=bool(options.max_failure), option="--max-failure")
-    found = run_shown(run_probe, options, probe_report, json=json, verbose=verbose)
+    found = run_shown(run_probe, options, probe_report, json=json, verbose=verbose, junit=junit)
     if found.unanswered:
         raise ServiceError(found.unanswered)
-    if found.gate is not None:
-        limits = ", ".join(options.max_failure)
-        within = f"--max-failure {limits}: every upper bound is within its limit"
-        broken = [Gate(f"--max-failure {limits}", found.gate, sentence) for sentence in found.breaches]
-        end_gated(
-            "probe",
-            broken or [Gate(f"--max-failure {limits}", found.gate, within)],
-            sentence="--max-failure: " + "; ".join(found.breaches) + "." if found.breaches else within,
-            junit_file=junit,
-            tables=[failures_table(found.summary)],
-            report=found.report_path,
-        )
 
 
 def _compare(a: str, b: str, *, seed: int, json: bool) -> None:
-    from judgec.verbs.cli.output import print_json, print_report
+    from judgec.verbs.cli.output import show
     from judgec.verbs.compare_probes import compare_probes, comparison_report
 
-    found = compare_probes(a, b, seed=seed)
-    if json:
-        print_json(found.comparison.to_json())
-    else:
-        print_report(comparison_report(found.comparison))
+    show(comparison_report(compare_probes(a, b, seed=seed).comparison), json=json)

@@ -11,12 +11,8 @@ def rubric(options: RubricOptions, *, json: JsonOption = False) -> None:
     Example: judgec rubric NAME --accept 1,3 --edit "2=An answer names its source."
     """
     from judgec.lm.watch import Silent
-    from judgec.verbs.cli.output import print_json, print_report
+    from judgec.verbs.cli.output import show
     from judgec.verbs.rubric import rubric as read
     from judgec.verbs.rubric import rubric_report
 
-    found = read.run(options, Silent())
-    if json:
-        print_json(found.report)
-    else:
-        print_report(rubric_report(found))
+    show(rubric_report(read.run(options, Silent())), json=json)

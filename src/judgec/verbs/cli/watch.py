@@ -56,27 +56,19 @@ def keep_looking(
         GateError: An alert has fired.
     """
     from judgec.errors import GateError, ServiceError
-    from judgec.report.progress import Bar
-    from judgec.verbs.cli.output import print_json, print_report, say
+    from judgec.verbs.cli.output import run_shown, say
     from judgec.verbs.watch import look_report
     from judgec.verbs.watch import watch as look
 
     while True:
-        bar = Bar(shown=not json)
         try:
-            found = look.run(options, bar)
+            found = run_shown(look.run, options, look_report, json=json)
         except ServiceError as error:
             if once:
                 raise
             say(f"note: {error} The next look is in {seconds:g} s.")  # outages end
             wait(seconds)
             continue
-        finally:
-            bar.close()
-        if json:
-            print_json(found.to_json())
-        else:
-            print_report(look_report(found))
         sys.stdout.flush()  # a pipe or a log file shows each look when it was made, not when the watch ends
         if found.fired:
             raise GateError("; ".join(found.fired))

@@ -3,19 +3,19 @@
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from judgec.report.junit import junit
+from judgec.report.gates import Gate, Gates, gates_junit, gates_markdown
 from judgec.report.screen import TextTable
-from judgec.verbs.cli.gates import Gate, gate_cases, markdown
 
 GATES = [
     Gate("a>=b-30", "passed", "a - b = +4 Elo"),
     Gate("length", "failed", "moved by .31 [.22, .40] <of> 'all' & \"more\"\x00"),
     Gate("order", "not shown", "too few items"),
 ]
+NONE = Gates("probe", [], "")
 
 
 def test_junit_has_a_case_for_each_demand_and_what_is_not_shown_fails_too() -> None:
-    root = ET.fromstring(junit("judgec audit", gate_cases("audit", GATES)))  # noqa: S314  # our own
+    root = ET.fromstring(gates_junit(Gates("audit", GATES, "")))  # noqa: S314  # our own
     assert (root.tag, root.attrib["tests"], root.attrib["failures"]) == ("testsuites", "3", "2")
     (suite,) = root
     assert suite.attrib["name"] == "judgec audit"
@@ -29,7 +29,7 @@ def test_junit_has_a_case_for_each_demand_and_what_is_not_shown_fails_too() -> N
 
 def test_markdown_begins_with_the_worst_verdict_and_texts_cannot_be_markup() -> None:
     table = TextTable("Board | one", ("agent", "rating"), [("[x](http://evil) <img>|`", "1043 [1001, 1088]")])
-    text = markdown("evaluate", GATES[::2], [table], Path("out/report.html"))
+    text = gates_markdown(Gates("evaluate", GATES[::2], "", Path("out/report.html")), [table])
     assert text.startswith("## judgec evaluate: ⚠️ not shown\n")
     assert "http" in text
     assert not set("<`") & set(text.replace("`out/report.html`", ""))
@@ -47,5 +47,5 @@ def test_a_column_with_a_text_stands_left_and_one_of_numbers_right() -> None:
     sentence = "3 of 40 items are unscored, which is more than 5 %"
     heads = ("system", "rate", "p", "why", "missing", "group")
     table = TextTable("t", heads, [("a", "55 % [45, 64]", "< .001", sentence, "-", "A"), ("b", "-", ".02", "", "", "")])
-    assert "| :-- | --: | --: | :-- | --: | :-- |" in markdown("probe", [], [table], None).splitlines()
-    assert "| :-- | --: |" in markdown("probe", [], [TextTable("t", ("a", "b"), [])], None).splitlines()
+    assert "| :-- | --: | --: | :-- | --: | :-- |" in gates_markdown(NONE, [table]).splitlines()
+    assert "| :-- | --: |" in gates_markdown(NONE, [TextTable("t", ("a", "b"), [])]).splitlines()
