@@ -2,7 +2,7 @@
 
 ``judgec`` is this checkout's; with FAKE_OPENAI set, commands that ask a model are sent there. A command that serves a
 page is stopped once the page is up. ``make TARGET`` says what it would do, so that the target exists.
-The first command of each name in a document is a Python that has imported nothing; WARM_PYTHON runs the others
+The first command of each name in a run of tests is a Python that has imported nothing; WARM_PYTHON runs the others
 (``tests/verbs/cli/warm.py``), and a file in STARTED says that the first one was.
 """
 
@@ -32,6 +32,7 @@ def main() -> int:
         started = Path(os.environ["STARTED"], arguments[0])
         if started.exists():
             command[0] = os.environ["WARM_PYTHON"]
+        started.parent.mkdir(exist_ok=True)
         started.touch()
         return subprocess.run(command, check=False).returncode
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:

@@ -77,15 +77,13 @@ def prepared(folder: Path) -> dict[str, str]:
     paths = os.pathsep.join([str(ROOT), str(ROOT / "src"), *filter(None, [kept.get("PYTHONPATH")])])
     if not any(plugin.name == "judgec" for plugin in entry_points(group="pytest11")):
         kept["PYTEST_ADDOPTS"] = "-p judgec.pytest_plugin"  # where judgec is installed pytest finds it by itself
-    started = tools / "started"
-    started.mkdir()
-    kept |= {"STARTED": str(started), "WARM_PYTHON": background.PYTHON}
+    kept |= {"STARTED": str(Path(background.PYTHON).with_name("started")), "WARM_PYTHON": background.PYTHON}
     return {**kept, "PATH": f"{tools}{os.pathsep}{kept['PATH']}", "REAL_PATH": kept["PATH"], "PYTHONPATH": paths}
 
 
 def run(block: Block, folder: Path, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
     if block.language == "python":
-        command = [sys.executable, "-c", block.text]
+        command = [environment["WARM_PYTHON"], "-c", block.text]
     else:
         text = commands(block.text) if block.language == "console" else block.text
         command = ["bash", "-euo", "pipefail", "-c", text]

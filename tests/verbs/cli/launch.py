@@ -1,7 +1,7 @@
 """Stands for Python's start: runs what it is given in a copy of a process that has imported it already; see ``warm``.
 
-``launch.py PROGRAM OWNER cli.py ARGUMENTS`` or ``... -m judgec.connect.tracking.MODULE``, with this process's folder,
-environment and streams; anything else is run by Python itself. Imports next to nothing.
+``launch.py PROGRAM OWNER cli.py ARGUMENTS``, ``... -c CODE`` or ``... -m judgec.connect.tracking.MODULE``, with this
+process's folder, environment and streams; anything else is run by Python itself. Imports next to nothing.
 """
 
 import fcntl
@@ -20,7 +20,7 @@ TURN = 0.02  # seconds
 def main() -> int:
     """Ask for the copy, pass signals on to it, end as it does."""
     program, owner, *arguments = sys.argv[1:]
-    if arguments[:1] == [str(ROOT / "cli.py")]:
+    if arguments[0] in {str(ROOT / "cli.py"), "-c"}:
         kind = "judgec"
     elif arguments[0] == "-m" and arguments[1].startswith("judgec.connect.tracking."):
         kind = "mlflow"

@@ -6,7 +6,7 @@ process is a copy of one of them, with its own folder, environment, arguments, s
 then runs ``cli.py`` or the module as Python would. A new database of MLflow begins as a copy of an empty one; the rest
 of its making, and all that is written to it, is what users have.
 What differs from a process of its own: it did not import what it needs. That a command finds its imports alone is
-shown where the documents are run (tests/docs): the first command of each name in each document starts from nothing.
+shown where the documents are run (tests/docs): the first command of each name in a run starts from nothing.
 So do those of ``tests/connect/tracking/test_background.py`` and all that tests kill or interrupt.
 """
 
@@ -165,6 +165,9 @@ if __name__ == "__main__":
     if first == "-m":
         sys.argv = others
         runpy.run_module(others[0], run_name="__main__", alter_sys=True)
+    elif first == "-c":
+        sys.argv, sys.path[0] = [first, *others[1:]], ""
+        exec(compile(others[0], "<string>", "exec"), vars(sys.modules["__main__"]))  # noqa: S102 -- as Python would
     else:
         sys.argv, sys.path[0] = [first, *others], str(ROOT)
         runpy.run_path(first, run_name="__main__")
