@@ -14,9 +14,9 @@ from judgec.lm.spec import NO_LM
 from judgec.rag.retrieval.manifest import location_shown
 from judgec.raters import programs
 from judgec.report.numbers import UNKNOWN, brackets, number, show
+from judgec.report.page.notebook import notebook
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
-from judgec.verbs.frames import frame_part
 from judgec.verbs.options.compile_agent import CompileAgentOptions
 from judgec.verbs.options.shared import AgentShape
 from judgec.verbs.typed import command
@@ -76,10 +76,10 @@ class AgentCompilation:
         return f"<AgentCompilation {self.name}, {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        return frame_part(self.verdict, self.table, name=self.name, digits=3)
+        return notebook(agent_report(self))
 
 
-def agent_report(compilation: AgentCompilation, options: CompileAgentOptions) -> Report:
+def agent_report(compilation: AgentCompilation, options: CompileAgentOptions | None = None) -> Report:
     """Mean scores, the head to head, the verdict and the next command."""
     saved, met, settings = compilation.saved, compilation.duel, compilation.settings
     card, found = saved.card, saved.compiled
@@ -103,7 +103,7 @@ def agent_report(compilation: AgentCompilation, options: CompileAgentOptions) ->
         lines=[*heads, f"prompt {found.chosen.name}; {card.cost.lm_calls} LM calls, {card.cost.seconds:.0f} s"],
         notes=found.notes,
         file=Path(str(saved.report["report_html"])),
-        next=[_next(options, compiled)],
+        next=[] if options is None else [_next(options, compiled)],
     )
 
 

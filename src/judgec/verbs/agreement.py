@@ -40,7 +40,7 @@ from judgec.report.modes_table import mode_table
 from judgec.report.numbers import number, p_value, short, show, show_percent, statistic_name
 from judgec.report.page import charts
 from judgec.report.page.grade_charts import DrawnGrades, grade_charts
-from judgec.report.page.notebook import notebook_part
+from judgec.report.page.notebook import notebook
 from judgec.report.render import agreement_table, beside_table, comparison_table, notes
 from judgec.report.replacement_table import ASPECTS, ASPECTS_TITLE, COLUMNS, JUDGES, TITLE, outcome_sentences
 from judgec.report.report import Report
@@ -224,12 +224,11 @@ class MeasuredAgreement:
         return f"<MeasuredAgreement {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        table, judges = _one_table(self), self.ranked[:MOST_JUDGES]
+        judges = self.ranked[:MOST_JUDGES]
         chart = {judge: self.agreements[judge].estimates[self.leading] for judge in judges}
         if (ceiling := self.ceilings.get(judges[0])) is not None:
             chart[EXPERTS] = ceiling.estimates[self.leading]
-        said = [f"Drawn: {statistic_name(self.leading)}.", *(f"Note: {note}" for note in self.notes)]
-        return notebook_part(self.verdict, table.heads, table.rows, chart=chart, lines=said)
+        return notebook(agreement_report(self), chart=chart)
 
 
 @verb(AgreementOptions)
@@ -671,7 +670,9 @@ EXPERTS = "experts, each against the others"  # a row
 SHOWN_STATISTICS = 2  # of the short table: what fits 80 columns
 
 
-def agreement_report(found: MeasuredAgreement, options: AgreementOptions, file: Path | None = None) -> Report:
+def agreement_report(
+    found: MeasuredAgreement, options: AgreementOptions | None = None, file: Path | None = None
+) -> Report:
     """The verdict, the judges in one table, whether they may replace an annotator; every table besides.
 
     Args:
@@ -680,6 +681,7 @@ def agreement_report(found: MeasuredAgreement, options: AgreementOptions, file: 
         file: The page, where one is written.
     """
     apart, tests = _apart_tables(found), _p_values(found)
+    commands = [] if options is None else _next(found, options)
     every = [*_every_table(found), *pairs_tables(found.systems)]
     few = len(found.agreements) <= MOST_TESTED
     return Report(
@@ -692,10 +694,10 @@ def agreement_report(found: MeasuredAgreement, options: AgreementOptions, file: 
         notes=found.notes,
         more="every statistic",
         file=file,
-        next=_next(found, options),
+        next=commands,
         title=f"Agreement: {Path(found.source).name}",
         facts=f"{', '.join(found.agreements)} against {found.expert}",
-        steps=_next(found, options),
+        steps=commands,
         charts="" if file is None else _charts(found),
         further=every,
     )

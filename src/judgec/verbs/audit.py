@@ -30,6 +30,7 @@ from judgec.records.card import ProgramCard
 from judgec.records.tasks.registry import TASKS, require_better_above
 from judgec.report.gates import Gate, Gates
 from judgec.report.numbers import percent, show
+from judgec.report.page.notebook import notebook
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
 from judgec.report.systems_table import pairs_tables, systems_lines
@@ -41,7 +42,6 @@ from judgec.trust.audits.drift import Anchor, Drift
 from judgec.trust.audits.fairness import SEVERAL, family_of
 from judgec.trust.audits.registry import audits_named, run_audits
 from judgec.trust.audits.subject import AuditSubject, subject_of
-from judgec.verbs.frames import frame_part
 from judgec.verbs.given_judge import GivenJudge, given_judge
 from judgec.verbs.options.audit import AuditOptions
 from judgec.verbs.source import read_held_out
@@ -116,7 +116,7 @@ class JudgeAudit:
         return f"<JudgeAudit of {self.judge}, {self.verdict}: {self.sentence}>"
 
     def _repr_html_(self) -> str:
-        return frame_part(f"{self.verdict}: {self.sentence}", self.findings, name=self.judge)
+        return notebook(audit_report(self))
 
 
 @verb(AuditOptions)
@@ -372,7 +372,7 @@ def _behind(spec: LMSpec) -> str:
     return names[0] if len({family_of(name) for name in names}) == 1 else SEVERAL
 
 
-def audit_report(found: JudgeAudit, options: AuditOptions, *, require_pass: bool = False) -> Report:
+def audit_report(found: JudgeAudit, options: AuditOptions | None = None, *, require_pass: bool = False) -> Report:
     """What each audit saw and how it ended; of an anchor, what was frozen or what became of it.
 
     Args:
@@ -380,6 +380,7 @@ def audit_report(found: JudgeAudit, options: AuditOptions, *, require_pass: bool
         options: Of the audit.
         require_pass: All audits have to pass.
     """
+    options = options or AuditOptions(judge=found.judge, home=found.home)
     gates = _gates(found, options) if require_pass or options.anchor is not None else None
     if found.audit is not None:
         return _of_audit(found, found.audit, options, gates)

@@ -25,6 +25,7 @@ from judgec.records.label import Item
 from judgec.report.cases import BrowsedCase, CaseNote, CaseSide
 from judgec.report.items import WORDS
 from judgec.report.numbers import NAMES, show, statistic_name
+from judgec.report.page.notebook import notebook
 from judgec.report.render import notes, paired_table
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
@@ -32,7 +33,6 @@ from judgec.report.words import CONSTRUCTED
 from judgec.stats.agreement.compare import Comparison, Differing
 from judgec.stats.agreement.compare import compare as compared
 from judgec.stats.intervals.significance import level_for_test_use
-from judgec.verbs.frames import frame_part
 from judgec.verbs.given_judge import GivenJudge, given_judge, is_unlabelled
 from judgec.verbs.options.compare import CompareOptions
 from judgec.verbs.source import JudgeLabels, labels_for
@@ -107,8 +107,7 @@ class JudgeComparison:
         return f"<JudgeComparison {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        shown = self.table[["a", "b", "difference", "difference.low", "difference.high"]].dropna(how="all")
-        return frame_part(self.verdict, shown)
+        return notebook(compared_report(self))
 
 
 @verb(CompareOptions)
@@ -255,7 +254,7 @@ def compared_verdict(found: JudgeComparison) -> tuple[str, Literal["better", "ev
     return f"{better} agrees with {found.whom} more than {other}: {found.a} minus {found.b} is {said}.", "better"
 
 
-def compared_report(found: JudgeComparison, options: CompareOptions, file: Path | None) -> Report:
+def compared_report(found: JudgeComparison, options: CompareOptions | None = None, file: Path | None = None) -> Report:
     """Which judge agrees with the experts more, both judges' numbers, and the items on which they differ."""
     verdict, standing = compared_verdict(found)
     differing = found.comparison.differing
@@ -281,7 +280,7 @@ def compared_report(found: JudgeComparison, options: CompareOptions, file: Path 
         else "every statistic",
         stamps=[CONSTRUCTED] if found.constructed else [],
         file=file,
-        next=[_next(options)] if options.out is None and differing else [],
+        next=[_next(options)] if options is not None and options.out is None and differing else [],
         title=f"{found.a} against {found.b}",
         facts=f"{_graded(found)} that neither has learned from",
         standing=standing,

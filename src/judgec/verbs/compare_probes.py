@@ -10,9 +10,9 @@ from judgec.rag.probes.compare import Compared, ProbeComparison, compare, read_s
 from judgec.records.estimate import Estimate
 from judgec.records.scenario.outcome import Probed
 from judgec.report.numbers import UNKNOWN, brackets, p_value, percent, show_percent, signed
+from judgec.report.page.notebook import notebook
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
-from judgec.verbs.frames import frame_part
 from judgec.verbs.probe import ProbeReport
 
 TITLES = {"systems": "two systems on the same questions", "generators": "two generators of questions"}
@@ -82,7 +82,7 @@ class ComparedProbes:
         return f"<ComparedProbes, {TITLES[self.comparison.kind]}: {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        return frame_part(self.verdict, self.results)
+        return notebook(comparison_report(self.comparison))
 
 
 def compare_probes(

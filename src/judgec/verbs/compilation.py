@@ -35,7 +35,7 @@ from judgec.records.tasks.grade import borrowed_meanings
 from judgec.report.gates import Gate, Gates
 from judgec.report.modes_table import mode_table
 from judgec.report.numbers import dollars, objective_name, show, statistic_name
-from judgec.report.page.notebook import notebook_part
+from judgec.report.page.notebook import notebook
 from judgec.report.render import agreement_table, beside_table, comparison_table, notes
 from judgec.report.replacement_table import ASPECTS, ASPECTS_TITLE, outcome_sentences
 from judgec.report.report import Report
@@ -120,16 +120,12 @@ class Compilation:
         return f"<Compilation {self.name}, {'promoted' if self.promoted else 'not promoted'}: {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        compiled, table, objective = self.saved.compiled, short_table(self), self.saved.card.objective
-        headline, width = statistics_of(objective)[0], compiled.interval_width(objective)
-        return notebook_part(
-            self.verdict,
-            table.heads,
-            table.rows,
-            name=self.name,
+        compiled, objective = self.saved.compiled, self.saved.card.objective
+        headline = statistics_of(objective)[0]
+        return notebook(
+            compiled_report(self),
             chart={called: one.estimates[headline] for called, one in shown_judges(self).items()},
-            lines=[f"Missing: {width.sentence}."] if width.sentence else [],
-            figures=_drawn(compiled, width),
+            figures=_drawn(compiled, compiled.interval_width(objective)),
         )
 
 
@@ -353,6 +349,12 @@ def _labelled(options: CompileJudgeOptions) -> tuple[str, ...]:
     return (str(file), *maps_typed(str(file), options.columns))
 
 
+def _next(options: CompileJudgeOptions, card: ProgramCard) -> list[str]:
+    endpoint = () if options.api_base is None else ("--api-base", options.api_base)
+    judging = (*judge_and_out(card, options.home), *endpoint, *functions_to_type(card, options))
+    return [command("judge", *_labelled(options), *judging, home=options.home), command("ui", home=options.home)]
+
+
 def _gates(found: Compilation) -> Gates:
     """That it is promoted, which its verdict says by itself."""
     sentence = f"{found.name}: {'promoted' if found.promoted else 'not promoted'}; {found.reason}"
@@ -360,7 +362,7 @@ def _gates(found: Compilation) -> Gates:
     return Gates("compile-judge", [gate], "" if found.promoted else sentence, found.report_path)
 
 
-def compiled_report(found: Compilation, options: CompileJudgeOptions, *, gated: bool = False) -> Report:
+def compiled_report(found: Compilation, options: CompileJudgeOptions | None = None, *, gated: bool = False) -> Report:
     """What came of it: a verdict, a table, what to do next.
 
     Args:
@@ -384,8 +386,6 @@ def compiled_report(found: Compilation, options: CompileJudgeOptions, *, gated: 
     ranks = {} if compiled.systems is None else {f"{card.name}@{card.version}": compiled.systems}
     more = "" if card.promoted else compiled.detectable_difference.sentence
     enough = (more, compiled.interval_width(card.objective).sentence)
-    endpoint = () if options.api_base is None else ("--api-base", options.api_base)
-    judging = (*judge_and_out(card, options.home), *endpoint, *functions_to_type(card, options))
     short = outcome_notes(compiled, calibration=False)
     return Report(
         data=found.report,
@@ -407,8 +407,8 @@ def compiled_report(found: Compilation, options: CompileJudgeOptions, *, gated: 
             *notes({"compiled": compiled.verification.agreements["compiled"]}),
         ],
         more="every statistic, also in the report",
-        file=programs.page_path(options.home, card),
-        next=[command("judge", *_labelled(options), *judging, home=options.home), command("ui", home=options.home)],
+        file=programs.page_path(found.home, card),
+        next=[] if options is None else _next(options, card),
     )
 
 

@@ -31,12 +31,12 @@ from judgec.raters import programs
 from judgec.records.card import ProgramCard
 from judgec.records.label import FloatArray
 from judgec.report.numbers import number
+from judgec.report.page.notebook import notebook
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
 from judgec.table import seal
 from judgec.verbs.compile_judge import compiled_within
 from judgec.verbs.expert_queries import expert_queries
-from judgec.verbs.frames import frame_part
 from judgec.verbs.options.compile_judge import CompileJudgeOptions
 from judgec.verbs.options.compile_queries import CompileQueriesOptions
 from judgec.verbs.options.option import carried_over
@@ -102,7 +102,7 @@ class QueryCompilation:
         return f"<QueryCompilation {self.name}, {self._verdict}>"
 
     def _repr_html_(self) -> str:
-        return frame_part(self._verdict, self.table[list(MEASURED)], name=self.name)
+        return notebook(compiled_queries_report(self))
 
     @property
     def _verdict(self) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +26,7 @@ from judgec.records.label import FloatArray, Item
 from judgec.records.ratings import people_mean
 from judgec.records.scale import ACCEPT_SCALE
 from judgec.report.numbers import percent
+from judgec.report.page.notebook import notebook
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
 from judgec.stats.correction.mean import clustered_mean
@@ -34,7 +36,6 @@ from judgec.stats.correction.support import missing_kinds, out_of_range
 from judgec.table.datasheet import Datasheet
 from judgec.table.table import Row
 from judgec.table.tables import TableSource
-from judgec.verbs.frames import frame_part
 from judgec.verbs.judge_file import FileJudgments
 from judgec.verbs.jury import VerdictCount, abstaining, asked_at, open_jury, open_session
 from judgec.verbs.options.estimate import ACCEPT_RATE, EstimateOptions
@@ -219,7 +220,7 @@ class RateEstimate:
         return f"<RateEstimate by {self.judge}: {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        return frame_part(self.verdict, self.table, name=self.judge, digits=3)
+        return notebook(rate_report(self))
 
     @property
     def _only(self) -> AspectRate:
@@ -565,7 +566,7 @@ def _said(rate: AspectRate) -> str:
     return f"accept rate {value}{between}{uncorrected}; {rate.n_labelled} of {rate.n} items labelled"
 
 
-def rate_report(found: RateEstimate, judged: Mapping[str, object]) -> Report:
+def rate_report(found: RateEstimate, judged: Mapping[str, object] = MappingProxyType({})) -> Report:
     """Raw beside corrected.
 
     Args:

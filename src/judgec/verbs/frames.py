@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from judgec.errors import UserError
-from judgec.records.estimate import Estimate
 from judgec.report.numbers import number
-from judgec.report.page.notebook import notebook_part
+from judgec.report.page.notebook import notebook
+from judgec.report.report import Report
+from judgec.report.screen import TextTable
 from judgec.table.table import Row, Table
 from judgec.table.tables import TableSource, read_table, without
 from judgec.table.wide import as_long
@@ -99,22 +100,14 @@ def _plain(value: object) -> object:
     return None if value is pd.NA or value is pd.NaT or (isinstance(value, float) and np.isnan(value)) else value
 
 
-def frame_part(
-    sentence: str,
-    frame: pd.DataFrame,
-    *,
-    name: str = "",
-    digits: int = 2,
-    chart: Mapping[str, Estimate] | None = None,
-) -> str:
-    """What ``_repr_html_`` shows: a sentence, a table, a drawing of values with intervals; every text escaped."""
+def frame_part(sentence: str, frame: pd.DataFrame, *, digits: int = 2) -> str:
+    """What ``_repr_html_`` shows of rows: a sentence, and the frame as a table; every text escaped."""
     index = ["" if each is None else str(each) for each in frame.index.names]
     rows = [
         [*map(str, key if isinstance(key, tuple) else (key,)), *(_written(value, digits) for value in values)]
         for key, values in zip(frame.index, frame.itertuples(index=False, name=None), strict=True)
     ]
-    head = [*index, *map(str, frame.columns)]
-    return notebook_part(sentence, head, rows, name=name, chart=chart, digits=digits)
+    return notebook(Report(verdict=[sentence], tables=[TextTable("", [*index, *map(str, frame.columns)], rows)]))
 
 
 def _written(value: object, digits: int) -> str:

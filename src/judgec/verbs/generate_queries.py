@@ -23,11 +23,11 @@ from judgec.records.label import FloatArray
 from judgec.report.cases import BrowsedCase, CaseSide
 from judgec.report.items import WORDS
 from judgec.report.numbers import number
+from judgec.report.page.notebook import notebook
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
 from judgec.table.regular import seen_at
 from judgec.verbs.expert_queries import expert_queries
-from judgec.verbs.frames import frame_part
 from judgec.verbs.options.generate_queries import GenerateQueriesOptions
 from judgec.verbs.query_models import ask_of, open_reliability, writer_spec
 from judgec.verbs.spending import session_for
@@ -89,7 +89,7 @@ class GeneratedQueries:
         return f"<GeneratedQueries {self._verdict}>"
 
     def _repr_html_(self) -> str:
-        return frame_part(self._verdict, self.counts)
+        return notebook(generated_report(self))
 
     @property
     def _verdict(self) -> str:
@@ -235,7 +235,7 @@ def _report(
     }
 
 
-def generated_report(found: GeneratedQueries, file: Path | None) -> Report:
+def generated_report(found: GeneratedQueries, file: Path | None = None) -> Report:
     """How many queries there are, where they come from, how like the experts' they are, and each with its passage."""
     pool = found.pool
     dropped = sum(sum(reasons.values()) for reasons in pool.dropped.values())

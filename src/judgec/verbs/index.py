@@ -16,9 +16,9 @@ from judgec.rag.retrieval.index import open_index
 from judgec.rag.retrieval.manifest import location_shown
 from judgec.rag.retrieval.measure import K, VectorSearch, measure_search
 from judgec.rag.retrieval.parsing.chunking import Chunking
+from judgec.report.page.notebook import notebook
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
-from judgec.verbs.frames import frame_part
 from judgec.verbs.options.index import IndexOptions
 from judgec.verbs.typed import judgec_here
 from judgec.verbs.verb import verb
@@ -89,10 +89,7 @@ class CorpusIndex:
         return f"<CorpusIndex {self.path}: {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        rows = pd.Series(
-            {name: str(value) for name, value in self.report.items() if not isinstance(value, dict | list)}
-        )
-        return frame_part(self.verdict, rows.to_frame("index"), name=str(self.path))
+        return notebook(index_report(self))
 
 
 @verb(IndexOptions)

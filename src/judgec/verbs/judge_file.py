@@ -141,8 +141,7 @@ class FileJudgments:
         return f"<FileJudgments {self.path} by {', '.join(self.judges)}: {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        said = f"{', '.join(self.judges)}: {self.verdict}"
-        return frame_part(said, self.table, name=str(self.path))
+        return frame_part(f"{self.path}: {', '.join(self.judges)}: {self.verdict}", self.table)
 
 
 @verb(JudgeFileOptions)

@@ -103,7 +103,7 @@ class ShardJudgments:
         return f"<ShardJudgments {self.out} by {', '.join(self.judges)}: {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        return frame_part(f"{', '.join(self.judges)}: {self.verdict}", self.table, name=self.out)
+        return frame_part(f"{self.out}: {', '.join(self.judges)}: {self.verdict}", self.table)
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,11 +47,12 @@ from judgec.records.scenario.schema import REJECTION, Metric, Question, Scenario
 from judgec.report.gates import Gate, Gates
 from judgec.report.junit import junit
 from judgec.report.jury import jury_sentence
+from judgec.report.page.notebook import notebook
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
 from judgec.stats.intervals.gate import GateVerdict, announced
 from judgec.table import seal
-from judgec.verbs.frames import as_table, frame_part, is_path
+from judgec.verbs.frames import as_table, is_path
 from judgec.verbs.options.probe import ProbeOptions
 from judgec.verbs.query_models import ask_of, open_panel, open_reliability, writer_spec
 from judgec.verbs.spending import session_for
@@ -162,7 +163,7 @@ class ProbeReport:
         return f"<ProbeReport {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        return frame_part(self.verdict, self.results)
+        return notebook(probe_report(self))
 
 
 @verb(ProbeOptions)

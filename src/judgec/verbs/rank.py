@@ -9,6 +9,7 @@ import pandas as pd
 from judgec.lm.watch import Watch
 from judgec.records.estimate import Estimate
 from judgec.records.tasks.winners import winner_words
+from judgec.report.page.notebook import notebook
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
 from judgec.table.rows.columns import named_here
@@ -19,7 +20,7 @@ from judgec.tournament.leaderboard_columns import leaderboard_columns
 from judgec.tournament.render import LETTERS, board_sentence, board_tables
 from judgec.tournament.report.costs import COSTS, AgentCost
 from judgec.tournament.report.votes import VOTES, VotedLeague, corrected_by
-from judgec.verbs.frames import frame_part, named_table, table_source
+from judgec.verbs.frames import named_table, table_source
 from judgec.verbs.options.rank import RankOptions
 from judgec.verbs.verb import verb
 
@@ -75,7 +76,7 @@ class Ranking:
         return f"<Ranking of {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        return frame_part(self.verdict, self.ratings, digits=0, chart=self.rated)
+        return notebook(ranking_report(self), chart=self.rated, digits=0)
 
 
 @verb(RankOptions)

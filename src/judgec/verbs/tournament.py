@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from judgec.report.gates import Gate, Gates
+from judgec.report.page.notebook import notebook
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
 from judgec.stats.intervals.gate import announced
@@ -20,7 +21,6 @@ from judgec.tournament.report.effects import effects_sentence
 from judgec.tournament.report.evaluation import Evaluation
 from judgec.tournament.report.rates import length_rows, rate_rows
 from judgec.tournament.report.tables import csv_tables
-from judgec.verbs.frames import frame_part
 from judgec.verbs.rank import Ranking
 from judgec.verbs.typed import command
 
@@ -85,7 +85,7 @@ class Tournament:
         return f"<Tournament {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        return frame_part(self.verdict, self.ratings, digits=0, chart=self.ranking.rated)
+        return notebook(tournament_report(self), chart=self.ranking.rated, digits=0)
 
 
 def _gates(tournament: Tournament, held: Held, demand: str) -> Gates:

@@ -34,6 +34,7 @@ from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import Item
 from judgec.report.numbers import percent
+from judgec.report.page.notebook import notebook
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
 from judgec.table.rows.cells import as_accept, as_grade
@@ -41,7 +42,6 @@ from judgec.table.table import Table
 from judgec.table.tables import read_table
 from judgec.trust.recheck import Recheck
 from judgec.trust.watched import WatchedTrace, WatchState, open_state
-from judgec.verbs.frames import frame_part
 from judgec.verbs.jury import asked_at, open_session
 from judgec.verbs.options.watch import WatchOptions
 from judgec.verbs.verb import verb
@@ -115,7 +115,7 @@ class WatchReport:
         return f"<WatchReport {self.source} by {self.judge}: {self.rate.sentence}>"
 
     def _repr_html_(self) -> str:
-        return frame_part(self.rate.sentence, self.table, name=self.source, digits=3)
+        return notebook(look_report(self))
 
 
 @verb(WatchOptions)

@@ -4,7 +4,9 @@ import re
 
 from judgec.records.estimate import Estimate
 from judgec.report.page.interval_chart import WIDTH, interval_chart
-from judgec.report.page.notebook import notebook_part
+from judgec.report.page.notebook import notebook
+from judgec.report.report import Report
+from judgec.report.screen import TextTable
 from tests.report.page.html import Page
 
 ROWS = {
@@ -37,13 +39,17 @@ def test_nothing_known_is_no_drawing_and_one_value_alone_is_one() -> None:
     assert "<circle" in interval_chart({"a": Estimate(value=1000.0)}, "x", digits=0)
 
 
+def _found(said: str, *row: str) -> Report:
+    return Report(verdict=[said], tables=[TextTable("Board", ("agent", "rating"), [row])])
+
+
 def test_part_of_a_notebook_has_sentence_table_and_drawing() -> None:
-    html = notebook_part("A is <best>.", ["agent", "rating"], [["A", "1000"]], chart=ROWS)
+    html = notebook(_found("A is <best>.", "A", "1000"), chart=ROWS)
     assert html.index("A is &lt;best&gt;.") < html.index("<table") < html.index("<svg")
     assert Page(f"<!doctype html><html lang=en><title>t</title><body>{html}</body></html>").faults == []
 
 
 def test_interval_in_a_narrow_notebook_stays_on_one_line() -> None:
-    html = notebook_part("A leads.", ["agent", "rating"], [["agent A", "1000 [900, 1100]"]])
+    html = notebook(_found("A leads.", "agent A", "1000 [900, 1100]"))
     assert "<td>1000\u00a0[900,\u00a01100]" in html
     assert "<td>agent A" in html

@@ -1,38 +1,39 @@
-"""Shows a result in a notebook: its name, a sentence, a table, and a drawing of the numbers that matter most."""
+"""Shows what a verb found in a notebook: its answer, its tables, a drawing of the numbers that matter most."""
 
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from judgec.records.estimate import Estimate
 from judgec.report.kit import render, whole
 from judgec.report.page.interval_chart import interval_chart
+from judgec.report.report import Report
 
 
-def notebook_part(
-    sentence: str,
-    head: Sequence[str],
-    rows: Sequence[Sequence[str]],
+def notebook(
+    report: Report,
     *,
-    name: str = "",
     chart: Mapping[str, Estimate] | None = None,
     digits: int = 2,
-    lines: Sequence[str] = (),
     figures: Mapping[str, bytes] | None = None,
 ) -> str:
-    """HTML for ``_repr_html_``.
+    """HTML for ``_repr_html_``: the answer and one screenful of tables; what to type next is for a terminal.
 
     Args:
-        sentence: What is shown.
-        head: Of the table's columns.
-        rows: Cells.
-        name: Of what is shown.
+        report: What was found.
         chart: Values to draw with their intervals, or none.
         digits: Of the drawing.
-        lines: Sentences below the table.
         figures: PNGs beside each other, by what each shows.
     """
-    drawn = interval_chart(chart, sentence, digits=digits) if chart else ""
-    cells = [list(map(whole, row)) for row in rows]
-    shown = {about: b64encode(image).decode() for about, image in (figures or {}).items()}
-    values = {"name": name, "sentence": sentence, "head": head, "rows": cells, "chart": drawn, "lines": lines}
-    return str(render("notebook.html", {**values, "figures": shown}))
+    said = " ".join(report.verdict)
+    tables = [
+        {"title": table.title, "head": list(table.heads), "rows": [list(map(whole, row)) for row in table.rows]}
+        for table in report.tables
+    ]
+    values = {
+        "said": said,
+        "tables": tables,
+        "chart": interval_chart(chart, said, digits=digits) if chart else "",
+        "lines": [*report.lines, *(f"Note: {note}" for note in report.notes), *report.stamps],
+        "figures": {about: b64encode(image).decode() for about, image in (figures or {}).items()},
+    }
+    return str(render("notebook.html", values))
