@@ -1,4 +1,4 @@
-"""What the demands of a command came to, as build servers read it: JUnit XML, and Markdown on the page of a job."""
+"""The demands of a command and what they came to, as build servers read it: JUnit XML, and Markdown of a job."""
 
 import re
 from collections.abc import Sequence
