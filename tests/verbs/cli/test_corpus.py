@@ -16,11 +16,8 @@ from judgec.lm.usage import Account
 from judgec.lm.watch import Watch
 from judgec.rag.retrieval.build import build_index
 from judgec.verbs.answered import Answers
-from judgec.verbs.cli.answer import answer
 from judgec.verbs.cli.app import main
-from judgec.verbs.cli.compile_agent import compile_agent
-from judgec.verbs.cli.evaluate import evaluate
-from judgec.verbs.cli.index import index
+from judgec.verbs.cli.commands import answer, compile_agent, evaluate, index
 from judgec.verbs.options.answer import AnswerOptions
 from tests.compile.small import compiled_from, write
 from tests.rag.retrieval.parsing.files import broken_pdf

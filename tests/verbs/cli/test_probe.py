@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from judgec.errors import GateError, InputError, ServiceError, UserError
-from judgec.verbs.cli.probe import probe
+from judgec.verbs.cli.commands import probe
 from judgec.verbs.generate_queries import generate_queries
 from tests.verbs.cli.process import ROOT, judgec
 

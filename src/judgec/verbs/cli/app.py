@@ -1,7 +1,7 @@
 """The ``judgec`` command: one visible table of commands, and the one place where errors become exit codes.
 
-Nothing heavy is imported here. A command module imports typer at its top and the rest inside its function, so
-that ``judgec --help`` answers at once.
+Nothing heavy is imported here: a command imports its work inside its function, so that ``judgec --help`` answers at
+once.
 """
 
 import gc
@@ -11,29 +11,31 @@ from typing import Annotated
 import typer
 
 from judgec import __version__
-from judgec.verbs.cli.agreement import agreement
-from judgec.verbs.cli.answer import answer
-from judgec.verbs.cli.audit import audit
-from judgec.verbs.cli.compare import compare
-from judgec.verbs.cli.compile_agent import compile_agent
-from judgec.verbs.cli.compile_judge import compile_judge
-from judgec.verbs.cli.compile_queries import compile_queries
+from judgec.verbs.cli.commands import (
+    agreement,
+    answer,
+    audit,
+    compare,
+    compile_agent,
+    compile_judge,
+    compile_queries,
+    evaluate,
+    export,
+    generate_queries,
+    index,
+    probe,
+    rank,
+    rubric,
+)
 from judgec.verbs.cli.demo import demo
 from judgec.verbs.cli.doctor import doctor
-from judgec.verbs.cli.evaluate import evaluate
-from judgec.verbs.cli.export import export
-from judgec.verbs.cli.generate_queries import generate_queries
 from judgec.verbs.cli.help import PlainCommand, PlainGroup
-from judgec.verbs.cli.index import index
 from judgec.verbs.cli.init import init
 from judgec.verbs.cli.journal import journal
 from judgec.verbs.cli.judge import judge
 from judgec.verbs.cli.labels import LabelsCommand, labels
 from judgec.verbs.cli.open import open_page
 from judgec.verbs.cli.output import exit_with_code, stoppable
-from judgec.verbs.cli.probe import probe
-from judgec.verbs.cli.rank import rank
-from judgec.verbs.cli.rubric import rubric
 from judgec.verbs.cli.ui import ui
 from judgec.verbs.cli.watch import watch
 
