@@ -224,6 +224,79 @@ service = open_service(LMSpec.parse("groq/llama-3"), MaxWait(1.0), {"GROQ_API_KE
 assert service.name == "groq"
 """,
     ),
+    "a feature of documents": Change(
+        most=1,
+        lines={
+            "evidence/document_features.py": (
+                ('    "length",', '    "digits",\n'),
+                (
+                    "        log1p(len(document.stems)),",
+                    "        float(sum(any(sign.isdigit() for sign in stem) for stem in document.stems)),\n",
+                ),
+            )
+        },
+        proof=GRADES
+        + """
+from judgec.evidence.model import EvidenceModel
+from judgec.records.label import Item
+documents = ("1 m or 7", "2 m or 8")
+items = [Item(item_id=said, query_id="q", inputs={"query": "How wide?", "document": said}) for said in documents]
+model = EvidenceModel.fit(items)
+assert model.transform(items)[:, model.names.index("document.digits")].tolist() == [2.0, 2.0]
+rows = [{"query": f"q{n // 4}", "document": "12 m " * (n % 4) + "wide", "relevance": n % 4} for n in range(160)]
+pd.DataFrame(rows).to_csv("d.csv", index=False)
+cli("compile-judge", "d.csv", "--name", "digits", "--folds", "1")
+cli("judge", "d.csv", "--judge", "digits@1", "--out", "judged.csv")
+""",
+    ),
+    "a family of features": Change(
+        most=4,
+        new={
+            "evidence/shout_features.py": (
+                'SHOUT_NAMES = ("share",)\n\n\ndef shout_features(text: str) -> tuple[float, ...]:\n'
+                '    """The share of capitals, for a text that is not empty."""\n'
+                "    return (sum(map(str.isupper, text)) / len(text),) if text else ()\n"
+            )
+        },
+        lines={
+            "records/tasks/spec.py": (('    *("claims"', '    "shout",\n'),),
+            "records/tasks/grade.py": (
+                (
+                    "    rates_answers=True,",
+                    (
+                        '    evidence={"answer": ("answer",), "shout": ("answer",), "reference": ("reference",),\n'
+                        '        "contexts": ("contexts",), "conversation": ("conversation", "dialogue")},\n'
+                    ),
+                ),
+            ),
+            "evidence/model.py": (
+                (
+                    "from judgec.evidence.step_features",
+                    "from judgec.evidence.shout_features import SHOUT_NAMES, shout_features\n",
+                ),
+                ('    "answer": ANSWER_NAMES,', '    "shout": SHOUT_NAMES,\n'),
+                (
+                    '        if family == "answer":',
+                    '        if family == "shout":\n            return shout_features(self._answer(item))\n',
+                ),
+            ),
+        },
+        proof=GRADES
+        + """
+from judgec.evidence.model import EvidenceModel
+from judgec.records.label import Item
+items = [Item(item_id=f"{n}", query_id="q", inputs={"query": "How?", "answer": "AB cd"}) for n in (1, 2)]
+model = EvidenceModel.fit(items)
+assert model.transform(items)[:, model.names.index("shout.share")].tolist() == [0.4, 0.4]
+rows = [
+    {"query": f"q{n // 2}", "answer": ("LOUD" if n % 2 else "low") + f" {n}", "grade": 5 - 4 * (n % 2)}
+    for n in range(80)
+]
+pd.DataFrame(rows).to_csv("s.csv", index=False)
+found = json.loads(cli("compile-judge", "s.csv", "--name", "shout", "--folds", "1", "--json"))
+assert found["program"] == "shout"
+""",
+    ),
 }
 
 
