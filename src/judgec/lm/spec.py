@@ -17,7 +17,7 @@ FUNCTION = "function"  # as a provider, before the name of a Python function (``
 JURY = "jury:"  # before the names of compiled judges that are asked together, each with its own model
 REFUSED = (
     "{model}: recorded verdicts, which answer for the items of their file alone; this asks about other texts. Name a "
-    "language model with --lm, or judge the recorded items with judgec judge --lm recorded:FILE."
+    "language model with --lm, or a judge that was compiled with one."
 )
 Scalar = str | int | float | bool
 

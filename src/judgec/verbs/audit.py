@@ -20,7 +20,7 @@ from judgec.errors import UserError
 from judgec.labels.split.family import write_whole
 from judgec.lm.executor import Ask
 from judgec.lm.session import Session
-from judgec.lm.spec import NO_LM, LMSpec
+from judgec.lm.spec import NO_LM, REFUSED, LMSpec
 from judgec.lm.usage import Spent
 from judgec.lm.watch import Watch
 from judgec.raters import programs
@@ -140,6 +140,8 @@ def audit(options: AuditOptions, watch: Watch) -> JudgeAudit:
     require_better_above(judge.program.card.task, f"--judge {judge.name}")
     for name in (name for name, model in judge.judge.spec.members.items() if model.recorded is not None):
         no_member(name)
+    if judge.judge.spec.recorded is not None and judge.judge.compiled.asks_lm:
+        raise UserError(REFUSED.format(model=f"--judge {judge.name} ({judge.judge.spec.model})"))
     if options.anchor is None:
         return _audited(options, judge, watch)
     if options.anchor.exists():

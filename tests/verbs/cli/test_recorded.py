@@ -102,7 +102,7 @@ def test_a_compiled_judge_of_verdicts_is_asked_of_no_model_and_about_no_new_text
     with pytest.raises(UserError, match=r"--lm openai/gpt-4o: the judge was compiled for recorded:verdicts\.parquet"):
         judgec_api.judge_file(labelled, lm="openai/gpt-4o", **given)
     with pytest.raises(UserError, match="recorded verdicts, which answer for the items of their file alone"):
-        judgec_api.audit(judge="mine", home=folder, labels=labelled)
+        judgec_api.audit(judge="mine", home=folder, labels="absent.jsonl")  # refused before anything is read
     wrong = write(folder / "wrong.jsonl", [{"item_id": "q0-d0", "judge": "other", "grade": 1}])
     with pytest.raises(UserError, match=r"wrong\.jsonl: no verdicts of judge gpt/odd; it has other"):
         judgec_api.judge_file(labelled, lm=f"recorded:{wrong}", **given)
