@@ -98,3 +98,28 @@ def test_nothing_is_clipped_at_three_widths(tmp_path: Path) -> None:
                 )
         shown = "document.querySelectorAll('#items-browser details').length"
         assert browser.run(shown) == len((tmp_path / "q.jsonl").read_text().splitlines())
+
+
+def test_how_a_file_was_read_is_one_line_and_what_no_longer_counts_stays_by_kind() -> None:
+    reading = [
+        "2 rows left out as totals or means of others: a.csv:26 'Sum'; a.csv:27 'Mean'.",
+        "1,001 rows left out as empty.",
+        "Column Mia: 3 cells say nothing and are missing: n/a (3).",
+        "Column 7: 24 cells are read as numbers: 0,5 is 0.5.",
+        "gpt-4: no annotator, it is measured.",
+    ]
+    shown = Report(notes=["promoted by hand"], reading=reading, more="every statistic")
+    assert shown.below() == [
+        "note: gpt-4: no annotator, it is measured.",
+        "note: promoted by hand",
+        "every statistic, 4 notes on how the file was read (1,003 rows left out, 3 cells missing): -v",
+    ]
+    assert shown.below(verbose=True) == [f"note: {note}" for note in [*reading, "promoted by hand"]]
+    assert Report(reading=reading[2:3]).below() == [f"note: {reading[2]}"]  # shorter than a line about it
+
+
+def test_page_has_every_note_on_how_the_file_was_read(tmp_path: Path) -> None:
+    write_page(Report(title="a", reading=["1 row left out as empty.", "b is read as c"]), tmp_path / "page.html")
+    html = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "1 row left out as empty." in html
+    assert "b is read as c" in html

@@ -181,7 +181,7 @@ def test_folder_of_a_train_set_is_read_through_its_label_file(tmp_path: Path) ->
 def test_rows_without_any_value_are_skipped_and_counted(tmp_path: Path) -> None:
     table = read_table(write(tmp_path, "t.csv", "q,a\nx,1\n,\n , \ny,2\n"))
     assert table.lines == (2, 5)
-    assert table.notes == ("2 rows without any value were skipped.",)
+    assert table.notes == ("2 rows left out as empty.",)
 
 
 @pytest.mark.parametrize(

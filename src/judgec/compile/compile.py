@@ -43,7 +43,7 @@ from judgec.compile.search.registry import OPTIMIZERS, Optimizer, find_optimizer
 from judgec.compile.settings import JURY_KIND, MIN_TEST_QUERIES, CompileSettings
 from judgec.compile.verify import BEST_ALONE, COMPILED_SINGLE, NO_PROMPT, Verification, labelled, verify
 from judgec.errors import UserError
-from judgec.labels.experts import drawn_note
+from judgec.labels.experts import reading_notes
 from judgec.labels.split.draw import folds_of
 from judgec.labels.split.family import Family, read_family
 from judgec.labels.split.memory import read_memory
@@ -63,11 +63,10 @@ from judgec.records.cost import JudgeCost
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
 from judgec.records.label import InputCounts, LabelSet
-from judgec.records.language import language_notes, languages_of
 from judgec.records.tasks.grade import borrowed_meanings
 from judgec.records.tasks.registry import compares, finds_modes
 from judgec.report.numbers import number, objective_name, percent, show, statistic_name
-from judgec.stats.agreement.ceiling import adjudicator_notes, ceiling
+from judgec.stats.agreement.ceiling import ceiling
 from judgec.stats.agreement.difference import differences
 from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import Objective, parse_objective, statistics_of
@@ -667,15 +666,11 @@ def _notes(
     objective: Objective,
     judge: CompiledJudge,
 ) -> tuple[str, ...]:
-    notes = [*dataset.labels.notes, *adjudicator_notes(dataset.test.experts)]
-    notes += drawn_note(dataset.test.experts)
-    notes += language_notes(languages_of(dataset.labels.items))
+    notes = reading_notes(dataset.labels, dataset.test.experts)
     if settings.rated.recorded is not None:
         notes += [*settings.rated.recorded.notes, *_coverage(settings.rated.recorded, dataset, verification)]
     if settings.no_model:
-        notes.append(
-            f"{NO_MODEL}: evidence alone judges, there is no prompt, and judging costs nothing; --lm names one"
-        )
+        notes.append(f"{NO_MODEL}: evidence alone judges, without a prompt, at no cost; --lm names a model")
     elif settings.rated.recorded is None:
         notes += borrowed_meanings(dataset.labels.task, dataset.labels.scale)
     if not settings.no_model and not judge.asks_lm:

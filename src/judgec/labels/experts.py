@@ -22,8 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgec.records.label import UNLABELLED, Experts, FloatArray, IntArray, LabelSet
+from judgec.records.language import language_notes, languages_of
 from judgec.records.ratings import people_mean
 from judgec.records.scale import Scale
+from judgec.stats.agreement.ceiling import adjudicator_notes
 
 BoolArray = NDArray[np.bool_]
 
@@ -68,6 +70,16 @@ def experts_of(labels: LabelSet, seed: int = 0) -> Experts:
         adjudicators=adjudicators_of(annotators, np.concatenate([grade_by, accept_by], axis=2)),
         system=np.array(agents) if any(agents := [item.agent or "" for item in labels.items]) else None,
     )
+
+
+def reading_notes(labels: LabelSet, experts: Experts) -> list[str]:
+    """How labels were read: what the file says otherwise, in which languages, and which grades were drawn."""
+    return [
+        *labels.notes,
+        *language_notes(languages_of(labels.items)),
+        *adjudicator_notes(experts),
+        *drawn_note(experts),
+    ]
 
 
 def drawn_note(experts: Experts) -> tuple[str, ...]:

@@ -47,6 +47,7 @@ from judgec.table.tables import TableSource, read_table
 Graded = tuple[tuple[str, Grade], ...]  # by aspect
 DEFAULT_ANNOTATOR = "expert"
 UNREAD_LISTS = "{} cells look like printed lists, cut or broken, and are read as one text each; JSON lists are sure."
+NOT_READ = "Columns that nobody reads: "  # begins a note
 MOST_NAMED = 12  # columns in a note
 FEW_ITEMS = 30  # below this no split leaves enough to test on
 
@@ -281,7 +282,8 @@ def _again(repeats: Sequence[SelfAgreement]) -> list[str]:
     """The note on items that somebody graded again."""
     said = "; ".join(one.note() for one in repeats[:MOST_NAMED])
     more = f"; {len(repeats) - MOST_NAMED} more did so" if len(repeats) > MOST_NAMED else ""
-    what = "Of an item that one annotator graded again the median counts (--repeats error refuses it)"
+    count = sum(one.n for one in repeats)
+    what = f"{count} gradings repeated by the same annotator: the median of an item counts (--repeats error refuses it)"
     return [f"{what}: {said}{more}."] if repeats else []
 
 
@@ -330,7 +332,7 @@ def _not_read(table: Table, task: Task, judges: Collection[str]) -> list[str]:
     left = [name for name in table.columns if name not in read and not is_measured(name, judges)]
     more = f" and {len(left) - MOST_NAMED} more" if len(left) > MOST_NAMED else ""
     advice = "--map THEIRS=OURS says what one is."
-    return [f"Columns that nobody reads: {listed(left[:MOST_NAMED])}{more}; {advice}"] if left else []
+    return [f"{NOT_READ}{listed(left[:MOST_NAMED])}{more}; {advice}"] if left else []
 
 
 def people_only(labels: LabelSet, judges: Collection[str]) -> LabelSet:
@@ -531,8 +533,7 @@ def _counts(
         "row, which "
         "counts.": collected.regrouped,
         f"{spread} query texts have several query_ids, so they can fall into different splits.": spread,
-        f"Only {items} items: under {FEW_ITEMS}, too few to prove a judge; figures will be very wide.": items
-        < FEW_ITEMS,
+        f"Only {items} items: under {FEW_ITEMS}, too few to prove a judge; intervals will be wide.": items < FEW_ITEMS,
     }
     return [sentence for sentence, applies in sentences.items() if applies]
 

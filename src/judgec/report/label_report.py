@@ -7,18 +7,17 @@ from typing import NotRequired, TypedDict
 
 import numpy as np
 
-from judgec.labels.experts import drawn_note, experts_of, leave_one_out
+from judgec.labels.experts import experts_of, leave_one_out, reading_notes
 from judgec.labels.labels import LabelFile
 from judgec.labels.split.draw import FRESH, fold_splits, folds_of, split_labels
 from judgec.labels.split.memory import Memory
 from judgec.records.estimate import Estimate
 from judgec.records.label import UNLABELLED, Experts, FloatArray, IntArray, LabelSet
-from judgec.records.language import language_notes, languages_of
 from judgec.records.ratings import GradePairs, people_mean
 from judgec.records.scale import Scale
 from judgec.records.tasks.registry import finds_modes
 from judgec.report.mode_counts import ModeCounts, mode_counts
-from judgec.stats.agreement.ceiling import adjudicator_notes, ceiling, expert_ratings
+from judgec.stats.agreement.ceiling import ceiling, expert_ratings
 from judgec.stats.agreement.habits import confusion, leniency, mean_estimate
 from judgec.stats.agreement.kappa import exact_table, kappa_table
 from judgec.stats.agreement.measure import NO_CLASSES, Resampling, compared_rows, statistic_of
@@ -223,8 +222,7 @@ def label_report(file: LabelFile, family: str, seed: int = 0, *, memory: Memory 
     folds = folds_of(labels, memory, None, free=False)
     split = split_labels(labels, memory) if folds == 1 else fold_splits(labels, folds, memory)[0]
     test_queries = len({labels.items[i].query_id for i in split.test})
-    notes = [*labels.notes, *language_notes(languages_of(labels.items)), *adjudicator_notes(experts)]
-    notes += drawn_note(experts)
+    notes = reading_notes(labels, experts)
     if test_queries < FEW_TEST_QUERIES:
         notes.append(
             f"The test split of family {family} has {test_queries} queries: below "

@@ -2,8 +2,11 @@
 
 A verb fills a ``Report`` where it makes its result. What a surface leaves out is decided here once: the screen shows
 the answer, one table, the notes and what to type next; ``-v`` shows every table; the page has all of it and the items.
+How a file was read is one line of a screen: what no longer counts, by kind.
 """
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +22,13 @@ from judgec.report.screen import TextTable
 LONG = 60  # characters of a cell that is a sentence
 PAGE = ("title", "facts", "stamps", "standing", "items_title", "charts")  # what the template takes as it is
 ITEMS = ".items.jsonl"  # behind the page's name without its ending
+WIDTH = 80  # characters of a line of a screen
+# Of how a file was read, what nobody may overlook: who is a person, what is a grade, what has been learned from.
+_STAYS = re.compile(r"no annotator|read as a person|one person|read as a score|has learned from|too few")
+_GONE = re.compile(  # "2 rows left out as empty", "Column Mia: 3 cells say nothing and are missing"
+    r"\b(?P<count>[\d,]+)(?: of [\d,]+)? (?P<what>row|cell|grading|label|verdict|judge value)s?\b.*?"
+    r"\b(?P<gone>left out|missing|unscored|repeated)\b"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +45,7 @@ class Report:
         lines: Sentences below the tables.
         details: Further sentences, with ``-v`` alone.
         notes: What the reader has to know.
+        reading: How the file was read, a sentence each: counted on the screen, in full with ``-v`` and on the page.
         more: What ``-v`` adds, for those who have not typed it.
         stamps: What nobody may overlook: first on the page; on the screen last, or among the notes where these have it.
         file: The page, where one was written.
@@ -60,6 +71,7 @@ class Report:
     lines: Sequence[str] = ()
     details: Sequence[str] = ()
     notes: Sequence[str] = ()
+    reading: Sequence[str] = ()
     more: str = ""
     stamps: Sequence[str] = ()
     file: Path | None = None
@@ -79,17 +91,41 @@ class Report:
         """The tables of a screen."""
         return self.full if verbose and self.full is not None else self.tables
 
+    def noted(self, *, verbose: bool = True) -> list[str]:
+        """The notes, each once; without ``verbose`` those on how the file was read only where they must be seen."""
+        read = [note for note in self.reading if verbose or _STAYS.search(note)]
+        return list(dict.fromkeys([*read, *self.notes]))
+
     def below(self, *, verbose: bool = False) -> list[str]:
         """The lines below the tables of a screen."""
         return [
             *self.lines,
             *(self.details if verbose else ()),
-            *(f"note: {note}" for note in dict.fromkeys(self.notes)),
-            *([f"{self.more}: -v"] if self.more and not verbose else []),
+            *(f"note: {note}" for note in self.noted(verbose=verbose)),
+            *([] if verbose else self._shortened()),
             *([f"report: {self.file}"] if self.file is not None else []),
             *(f"{'     ' if place else 'Next:'} {command}" for place, command in enumerate(self.next)),
             *(stamp for stamp in self.stamps if stamp not in self.notes),
         ]
+
+    def _shortened(self) -> list[str]:
+        """What ``-v`` adds, in a line; of a single short note on how the file was read the note."""
+        notes = [note for note in dict.fromkeys(self.reading) if not _STAYS.search(note)]
+        alone = [f"note: {note}" for note in notes] if len(notes) == 1 else []
+        if any(len(line) > WIDTH for line in alone):
+            alone = []
+        more = ", ".join(filter(None, [self.more, "" if alone else _counted(notes) if notes else ""]))
+        return [*alone, *([f"{more}: -v"] if more else [])]
+
+
+def _counted(notes: Sequence[str]) -> str:
+    """How the file was read: how much no longer counts, by kind, and how many notes say more."""
+    gone: Counter[tuple[str, str]] = Counter()
+    for found in filter(None, map(_GONE.search, notes)):
+        gone[found["what"], found["gone"]] += int(found["count"].replace(",", ""))
+    said = ", ".join(f"{count:,} {what}{'s' * (count > 1)} {how}" for (what, how), count in gone.items())
+    counted = f"{len(notes)} note{'s' * (len(notes) > 1)} on how the file was read"
+    return f"{counted}{f' ({said})' if said else ''}"
 
 
 def items_path(path: Path) -> Path:
@@ -108,7 +144,7 @@ def write_page(report: Report, path: Path) -> None:
     parts = {
         **{name: getattr(report, name) for name in PAGE},
         "verdict": " ".join(report.verdict),
-        "notes": [note for note in dict.fromkeys(report.notes) if note not in report.stamps],
+        "notes": [note for note in report.noted() if note not in report.stamps],
         "next": report.steps,
         "sections": _sections(report.tables),
         "further": _sections(report.further),

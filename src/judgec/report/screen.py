@@ -55,12 +55,11 @@ def print_tables(*tables: TextTable) -> None:
 
     console = Console(soft_wrap=False, markup=False, emoji=False, highlight=False)
     for table in tables:
-        title: str | None = visible(table.title)
+        console.print(visible(table.title), style="bold")  # as wide as the screen, not as its table
         columns = [[visible(cell) for cell in column] for column in zip(table.heads, *table.rows, strict=True)]
         for widths in blocks(columns, console.width):
             console.width = max(console.width, sum(width + _EDGES for width in widths.values()) + _FRAME)
-            console.print(_drawn(title, {place: columns[place] for place in widths}, widths))
-            title = None
+            console.print(_drawn({place: columns[place] for place in widths}, widths))
         for line in legend_lines(table.legend, console.width):
             console.print(line, style="dim")
         if table.legend:
@@ -123,11 +122,11 @@ def _widened(widths: Sequence[int], natural: Sequence[int], room: int) -> list[i
     return found
 
 
-def _drawn(title: str | None, columns: Mapping[int, Sequence[str]], widths: Mapping[int, int]) -> "Table":
+def _drawn(columns: Mapping[int, Sequence[str]], widths: Mapping[int, int]) -> "Table":
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1))
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1))
     wrapped = {place: [_wrapped(cell, widths[place]) for cell in column] for place, column in columns.items()}
     for place, (head, *cells) in wrapped.items():
         text = not place or any("\n" in cell for cell in cells)

@@ -155,7 +155,8 @@ def without(table: Table, words: Sequence[str]) -> Table:
         return table
     first = sorted(gone, key=lambda name: int(gone[name].argmax()))
     said = ", ".join(f"{name} ({int(gone[name].sum())})" for name in first)
-    note = f"Cells that hold {' or '.join(dict.fromkeys(words))} are missing: {said}."
+    count = sum(int(blank.sum()) for blank in gone.values())
+    note = f"{count} cells that hold {' or '.join(dict.fromkeys(words))} are missing: {said}."
     made = {name: table.column(name).made(lambda cell: None if says_nothing(cell) else cell) for name in gone}
     return table.with_columns(made, note)
 
@@ -467,7 +468,7 @@ def _delimited(path: str, text: str, delimiter: str, quoting: Literal[0, 3]) -> 
     faults = [*_repeated(path, first, header), *broken, *faults]
     if not lines and not faults:
         faults.append(f"{path}:1: a header without rows; rows are needed. Add them.")
-    notes = [f"{blank} rows without any value were skipped."] if blank else []
+    notes = [f"{blank} row{'s' * (blank > 1)} left out as empty."] if blank else []
     if first > min(head, default=first):
         notes.append(f"The header is in line {first}; what stands above it is not read.")
     return Table(path, tuple(name for name in header if name), found, tuple(lines), notes=tuple(notes)), faults

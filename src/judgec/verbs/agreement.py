@@ -662,7 +662,7 @@ def _said_out_of_fold(home: Path, table: Table, rows: Sequence[int], prefix: str
     return stand_ins(home, table, rows, prefix)
 
 
-MOST_TESTED = 3  # judges whose p-values the screen has
+MOST_TESTED = 3  # judges whose p-values, and order of systems, the screen has
 MOST_DRAWN = 3  # judges of whom charts are drawn
 PERCENT = 100.0
 MOST_JUDGES = 12  # rows of the short table
@@ -684,6 +684,9 @@ def agreement_report(
     commands = [] if options is None else _next(found, options)
     every = [*_every_table(found), *pairs_tables(found.systems)]
     few = len(found.agreements) <= MOST_TESTED
+    told = [one for graded in found.graded.values() for one in (*graded.notes, graded.no_grades, graded.panel)]
+    reasons = [one for one in told if isinstance(one, str) and one]  # each may stand behind the name of a judge
+    reading = [note for note in found.notes if any(reason in note for reason in reasons)]
     return Report(
         data=found.report,
         verdict=[found.verdict],
@@ -691,7 +694,8 @@ def agreement_report(
         full=[*every, *apart],
         lines=[*(tests if few else ()), *_replacement(found)],
         details=[*(() if few else tests), *_replacement_in_full(found)],
-        notes=found.notes,
+        notes=[note for note in found.notes if note not in reading],
+        reading=reading,
         more="every statistic",
         file=file,
         next=commands,
@@ -833,10 +837,14 @@ def _replacement(found: MeasuredAgreement) -> list[str]:
     """Whether the judge may replace an annotator; of several, which."""
     tested = {judge: test.passes for judge, test in found.alt_tests.items() if test.passes is not None}
     if len(found.agreements) == 1:
-        return [] if found.alt_test is None else list(outcome_sentences(found.alt_test)[:2])
+        return (
+            [] if found.alt_test is None or found.alt_test.omega is None else [*outcome_sentences(found.alt_test)[:2]]
+        )
     able = [judge for judge in found.ranked if tested.get(judge)]
     return [f"{TITLE}? {len(able)} of {len(tested)} judges: {', '.join(able) or 'none is shown to'}"] if tested else []
 
 
 def _replacement_in_full(found: MeasuredAgreement) -> list[str]:
-    return [] if len(found.agreements) > 1 or found.alt_test is None else list(outcome_sentences(found.alt_test)[2:])
+    if len(found.agreements) > 1 or found.alt_test is None:
+        return []
+    return [one for one in outcome_sentences(found.alt_test) if one not in _replacement(found)]

@@ -23,6 +23,7 @@ from judgec.compile.verify import BEST_ALONE, COMPILED_SINGLE
 from judgec.connect.tracking.background import Tracker
 from judgec.connect.tracking.runs import Logged
 from judgec.connect.tracking.store import TrackingStore
+from judgec.labels.experts import reading_notes
 from judgec.labels.project import find_project
 from judgec.lm.usage import Account, Spent
 from judgec.lm.watch import Watch
@@ -384,8 +385,10 @@ def compiled_report(found: Compilation, options: CompileJudgeOptions | None = No
     if modes is not None:
         of_parts.append(mode_table(modes))
     ranks = {} if compiled.systems is None else {f"{card.name}@{card.version}": compiled.systems}
+    reading = reading_notes(compiled.dataset.labels, compiled.dataset.test.experts)
     more = "" if card.promoted else compiled.detectable_difference.sentence
-    enough = (more, compiled.interval_width(card.objective).sentence)
+    cost = f"{card.cost.lm_calls} LM calls, {dollars(card.cost.usd)}, {card.cost.seconds:.0f} s"
+    width = compiled.interval_width(card.objective).sentence
     short = outcome_notes(compiled, calibration=False)
     return Report(
         data=found.report,
@@ -395,18 +398,24 @@ def compiled_report(found: Compilation, options: CompileJudgeOptions | None = No
         full=[*_every_table(found), *asked_in_full, *of_parts, *pairs_tables(ranks)],
         lines=[
             *(() if replaces is None or replaces.omega is None else outcome_sentences(replaces)),
-            *filter(None, enough),
+            *filter(None, [more or width]),
             *systems_lines(compiled.systems),
             *short,
-            f"{card.cost.lm_calls} LM calls, {dollars(card.cost.usd)}, {card.cost.seconds:.0f} s",
+            *([cost] if card.cost.lm_calls else []),
         ],
-        details=[*_gains(found), *(one for one in outcome_notes(compiled, calibration=True) if one not in short)],
+        details=[
+            *([width] if more else []),
+            *([] if card.cost.lm_calls else [cost]),
+            *_gains(found),
+            *(one for one in outcome_notes(compiled, calibration=True) if one not in short),
+        ],
+        reading=reading,
         notes=[
-            *compiled.notes,
+            *(note for note in compiled.notes if note not in reading),
             *(() if modes is None else modes.notes),
             *notes({"compiled": compiled.verification.agreements["compiled"]}),
         ],
-        more="every statistic, also in the report",
+        more="every statistic",
         file=programs.page_path(found.home, card),
         next=[] if options is None else _next(options, card),
     )

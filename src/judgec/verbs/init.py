@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from judgec.errors import InputError, UserError
-from judgec.labels.labels import label_file
+from judgec.labels.labels import NOT_READ, label_file
 from judgec.labels.project import NAME, Project, read_project, write_project
 from judgec.labels.proposal import LabelProposal, UserChoices, propose
 from judgec.labels.rows.graded import Graded
@@ -236,24 +236,31 @@ def _examples(table: Table) -> dict[str, str]:
 def proposed_report(found: LabelSetup) -> Report:
     """Which column is what, with an example of each, and what was seen of annotators and scale."""
     proposal, project, labels = found.proposal, found.project, found.labels
-    rows = [(ours, theirs, found.examples.get(theirs, "")) for ours, theirs in found.roles()]
+    columns: dict[str, list[str]] = {}
+    for ours, theirs in found.roles():
+        columns.setdefault(ours, []).append(theirs)
+    rows = [(ours, ", ".join(theirs), found.examples.get(theirs[0], "")) for ours, theirs in columns.items()]
     queries = len({item.query_id for item in labels.items})
     graders = sorted({label.annotator for label in labels.labels})
     why = proposal.why
-    title = f"{project.label_path}: task {proposal.task}"
+    title = f"{project.label_path}: task {proposal.task}" + (f", {why['task']}" if "task" in why else "")
+    by = "" if "annotators" in why else f", graded by {_some(graders)}"
     lines = [
-        *([f"task: {why['task']}"] if "task" in why else []),
         *([f"annotators: {why['annotators']}; --annotators A,B,... names others"] if "annotators" in why else []),
-        f"{len(labels.items)} items of {queries} queries, graded by {_some(graders)}",
+        f"{len(labels.items)} items of {queries} queries{by}",
         *_scale(found),
         *[why[key] for key in ("labels", "constant") if key in why],
-        *[f"{name} looks like a judge's: {_measured(found, name)}" for name in proposal.judges],
+        *([f"judges, no annotators: {', '.join(map(_low, proposal.judges))}"] if proposal.judges else []),
         *([f"not read: {', '.join(proposal.unused)}"] if proposal.unused else []),
         f"judge: {project.name}, {f'asks {project.lm}' if project.lm else 'no model; --lm names one'}",
-        *[f"note: {note}" for note in found.notes if not note.startswith("Task ")],
-        *[f"not sure: {one}" for one in proposal.unsure],
     ]
-    return Report(tables=[TextTable(title, ("judgec's", "your column", "for example"), rows)], lines=lines)
+    told = ("Task ", NOT_READ)  # above
+    return Report(
+        tables=[TextTable(title, ("judgec's", "your column", "for example"), rows)],
+        lines=lines,
+        reading=[note for note in found.notes if not note.startswith(told)],
+        stamps=[f"not sure: {one}" for one in proposal.unsure],
+    )
 
 
 def _measuring(found: LabelSetup, judge: str) -> AgreementOptions:
@@ -282,10 +289,8 @@ def _typed(how: AgreementOptions) -> str:
     return command("agreement", str(how.file), *labels, "--judge", how.judge[0], *low, home=Path())
 
 
-def _measured(found: LabelSetup, judge: str) -> str:
-    how = _measuring(found, judge)
-    who = "" if judge in found.examples else "no annotator, "
-    return f"{who}{'low is good by its name, ' if how.reversed else ''}measured with {_typed(how)}"
+def _low(judge: str) -> str:
+    return f"{judge} (low is good, by its name)" if is_low_good(judge) else judge
 
 
 def _said_by(found: LabelSetup) -> dict[str, tuple[str, str]]:
@@ -304,7 +309,7 @@ def _said_by(found: LabelSetup) -> dict[str, tuple[str, str]]:
         except (UserError, InputError):  # classes of other names, say: the command says more
             continue
         said[judge] = (
-            f"There is a judge in column {judge}: {measured.verdict}.",
+            f"{measured.verdict}.",
             _named(judge, measured.graded[judge], how),
         )
     return said
@@ -343,15 +348,17 @@ def written_report(found: LabelSetup) -> Report:
     said = _said_by(found)
     by_aspect = TASKS[found.proposal.task].by_aspect  # a judge's column is of one aspect
     better = ("--verdicts", ",".join(named for _, named in said.values())) if said and not by_aspect else ()
+    many = len(found.labels.items) > MOST_MEASURED  # measured by the command alone
+    judges = found.proposal.judges if many else tuple(said)
     agents = any(ours == "agent" for _, ours in found.roles())
     return Report(
         data=found.to_json(),
         verdict=[
-            f"wrote {found.path}: commands that are run here, or given a file beside it, need no further options",
+            f"wrote {found.path}: commands run here, or given a file beside it, take it from there",
             *(sentence for sentence, _ in said.values()),
         ],
         next=[
-            *[_typed(_measuring(found, judge)) for judge in list(said)[:1]],
+            *[_typed(_measuring(found, judge)) for judge in judges[:1]],
             command("compile-judge", *file, *better, home=Path()),
             *([command("labels", *file, home=Path())] if agents else []),
         ],

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from judgec.labels.experts import experts_of
+from judgec.labels.experts import experts_of, reading_notes
 from judgec.labels.project import columns_in, find_project
 from judgec.labels.rows.grades import scale_shown
 from judgec.records.label import LabelSet
@@ -23,6 +23,7 @@ TESTED = "Agents in pairs, by people's grades alone; p after Holm"
 AGENTS = "Agents as people grade them"  # these begin the titles of tables
 HISTOGRAM = "Grades by annotator"
 MODES = "How often each failure mode is seen"
+SIMULATED = "What test queries can show is simulated: two judges whose errors are independent."
 CEILING = "Ceiling"  # begins the title of the table that the verdict is of
 MOST_ROWS = 20  # annotators, pairs or groups printed; --json has all
 MOST_DIFFERENCES = 3  # of an annotator's grades from the others'; --json has the whole table
@@ -49,13 +50,16 @@ def labels_report(
     first = min(tables, key=_place)
     cases = [] if file is None else label_cases(labels, experts_of(labels))
     summary, *others = tables
+    reading = reading_notes(labels, experts_of(labels))
     return Report(
         data=dict(report),
         verdict=[_sentence(report), label_verdict(report)],
         tables=[first],
         full=tables,
         lines=_shows(report),
-        notes=report["notes"],
+        details=[SIMULATED] if "shows" in report else [],
+        notes=[note for note in report["notes"] if note not in reading],
+        reading=reading,
         more="pairs, leniency and every count",
         stamps=[CONSTRUCTED] if labels.constructed else [],
         file=file,
@@ -99,7 +103,7 @@ def _shows(report: LabelReport) -> list[str]:
     least, statistic = found["difference"], statistic_name(found["statistic"])
     more = f"labels of {found['more_queries']:,} more queries would show {number(least / 2)}"
     shown = f"{found['queries']:,} test queries can show a difference of {statistic} above {number(least)}"
-    return [f"{shown}; {more} (simulated: two judges whose errors are independent)."]
+    return [f"{shown}; {more}."]
 
 
 def _sentence(report: LabelReport) -> str:
@@ -109,7 +113,7 @@ def _sentence(report: LabelReport) -> str:
     return (
         f"{report['labels']} labels of {report['items']} items, {report['queries']} queries, by "
         f"{counted}; task {report['task']}, scale {_scale_words(report)}; "
-        f"{': '.join(_parts(report['split']))}"
+        f"{': '.join(_parts(report['split'])).partition(';')[0]}"
     )
 
 

@@ -276,7 +276,7 @@ def test_judge_beside_two_raters_is_measured_against_both_whatever_their_columns
     lines += [f"Frage {n};Antwort {n};{one};{max(1, one - n % 2)};{one}" for n, one in enumerate(grades)]
     (tmp_path / "t.csv").write_text("\n".join(lines))
     said = judgec_here(tmp_path, "init", "t.csv", "--yes").stderr
-    assert "There is a judge in column GPT-4 Urteil: GPT-4 Urteil and Bewertung Anna, Bewertung Paul" in said
+    assert "GPT-4 Urteil and Bewertung Anna, Bewertung Paul" in said
     assert "judgec compile-judge --verdicts 'GPT-4 Urteil'" in said
     assert "Next: judgec compile-judge --verdicts 'GPT-4 Urteil'" in judgec_here(tmp_path, "labels").stderr
 
@@ -289,7 +289,7 @@ def test_what_init_says_of_a_judge_is_what_agreement_says_whatever_the_scale_is(
     said = judgec_here(tmp_path, "init", "t.csv", "--grades", "6,5,4,3,2,1", "--yes").stderr
     measured = judgec_here(tmp_path, "agreement", "t.csv").stderr
     verdict = next(line for line in measured.splitlines() if line.startswith("Note KI and Note Eva"))
-    assert f"There is a judge in column Note KI: {verdict}." in said.splitlines()
+    assert f"{verdict}." in said.splitlines()
 
 
 def test_grades_that_are_typed_are_accepted_from_four_for_every_verb_as_those_that_are_seen(tmp_path: Path) -> None:

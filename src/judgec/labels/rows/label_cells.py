@@ -176,7 +176,7 @@ def without_strays(
         at = np.flatnonzero(np.array([*blank, False])[column.codes]).tolist()
         each = [f"{table.where(i)} {_cut(str(table.rows[i][name]))}" for i in at[:MOST_STRAYS]]
         each += [f"{len(at) - MOST_STRAYS} more"] * (len(at) > MOST_STRAYS)
-        notes.append(f"Column {name}: text among grades is missing in {len(at)} cells: {'; '.join(each)}.")
+        notes.append(f"Column {name}: {len(at)} cells of text among grades are missing: {'; '.join(each)}.")
         kept = [None if gone else cell for cell, gone in zip(column.values, blank, strict=True)]
         read[name] = TableColumn(column.codes, kept)
     return table.with_columns(read, *notes) if found else table

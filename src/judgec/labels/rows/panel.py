@@ -234,7 +234,8 @@ def one_grading_each(
             before = found.get(who, SelfAgreement(who, 0, 0))
             found[who] = SelfAgreement(who, before.n + len(others), before.same + others.count(first))
     gone = {at for own in several.values() for at in own[1:]}
-    note = f"{listed(labels)}: of an item that one annotator graded again the median counts: "
+    count = sum(one.n for one in found.values())
+    note = f"{listed(labels)}: {count} gradings repeated by the same annotator: the median of an item counts: "
     note += "; ".join(found[who].note() for who in sorted(found))
     made = {label: TableColumn.of(cells) for label, cells in settled.items()}
     return table.with_columns(made, *([note] if found else [])).only(

@@ -207,7 +207,7 @@ def _labels_of(table: Table, annotators: Sequence[str]) -> Table:
     if not others:
         return found
     left = ", ".join(f"{name} ({count})" for name, count in others.items())
-    note = f"--annotators {listed(annotators)}: rows of other annotators are left out: {left}."
+    note = f"{others.total()} rows left out, of others than --annotators {listed(annotators)}: {left}."
     return replace(found, notes=(*found.notes, note))
 
 
@@ -305,13 +305,13 @@ def with_gradings(
         name: [[value for column in own if not is_missing(value := row.get(column))] for row in table.rows]
         for name, own in repeated.items()
     }
-    said = []
+    said, count = [], 0
     for name, own in repeated.items():
         twice = [[str(as_grade(value)).casefold() for value in values[:2]] for values in cells[name] if values[1:]]
-        same = sum(first == second for first, second in twice)
+        same, count = sum(first == second for first, second in twice), count + len(twice)
         said.append(f"{listed(own)} (the same again in {same} of {len(twice)} items)")
     notes.append(
-        f"Repeated gradings are one person's, of which the median counts, of two the first: {'; '.join(said)}."
+        f"{count} gradings repeated by the same annotator: the median counts, of two the first: {'; '.join(said)}."
     )
     places = places_of((value for own in cells.values() for values in own for value in values), scale)
     gone = {column for own in repeated.values() for column in own} - {*names, *others}

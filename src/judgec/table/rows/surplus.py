@@ -58,6 +58,10 @@ def _left_out(table: Table, gone: Collection[int], why: str) -> Table:
     return table.only((at for at in range(len(table.rows)) if at not in out), why) if gone else table
 
 
+def _rows(gone: Collection[int]) -> str:
+    return f"{len(gone)} row{'s' * (len(gone) > 1)}"
+
+
 def _without_headers(table: Table) -> Table:
     """The table without its header once more."""
     same = _filled_cells(table) > 1
@@ -65,7 +69,7 @@ def _without_headers(table: Table) -> Table:
         if same.any():
             same &= column.missing | column.holds(partial(_says, name))
     gone = np.flatnonzero(same).tolist()
-    return _left_out(table, gone, f"{len(gone)} rows repeat the header, and are left out.")
+    return _left_out(table, gone, f"{_rows(gone)} left out as the header once more.")
 
 
 def _says(name: str, cell: object) -> bool:
@@ -93,7 +97,7 @@ def without_notes(table: Table) -> Table:
     gone = {at: text for at, (name, text) in alone.items() if at > last or (told[name] and _written(text) is None)}
     gone = {at: text for at, text in gone.items() if not str(text).rstrip().endswith("?")}
     said = [f"{table.where(at)} {_short(str(text))}" for at, text in gone.items()]
-    return _left_out(table, gone, f"Notes and headings are no rows, and are left out: {'; '.join(said)}.")
+    return _left_out(table, gone, f"{_rows(gone)} left out as notes or headings: {'; '.join(said)}.")
 
 
 def _tells_apart(column: TableColumn, among: BoolArray) -> bool:
@@ -133,7 +137,7 @@ def without_totals(table: Table) -> Table:
     if not gone or len(gone) > FEW * len(rows) + 1:
         return table
     places = "; ".join(" ".join([table.where(at), *_words_of(rows[at])]) for at in sorted(gone))
-    return _left_out(table, gone, f"Rows that sum up others (a total, a mean) are left out: {places}.")
+    return _left_out(table, gone, f"{_rows(gone)} left out as totals or means of others: {places}.")
 
 
 def _is_below(table: Table, at: int, gone: Collection[int]) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from judgec.errors import UserError
-from judgec.verbs.cli.shell import JsonOption, command_of
+from judgec.verbs.cli.shell import JsonOption, VerboseOption, command_of
 from judgec.verbs.options.init import InitOptions
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ def init(
     options: InitOptions,
     *,
     yes: Annotated[bool, typer.Option("--yes", help="Ask nothing: write what is seen.")] = False,
+    verbose: VerboseOption = False,
     json: JsonOption = False,
 ) -> None:
     """Look at your labels and write judgec.toml beside them, so that no command needs to be told again.
@@ -34,13 +35,13 @@ def init(
     found = proposed(options, Silent())
     found = found.unasked() if yes else found
     if not json:
-        print_report(proposed_report(found))
+        print_report(proposed_report(found), verbose=verbose)
     if yes:
         found.require_sure()
     while not yes and not _agreed("Write this?"):
         options = _corrected(options, found)
         found = proposed(options, Silent())
-        print_report(proposed_report(found))
+        print_report(proposed_report(found), verbose=verbose)
     if not yes and found.project.scale is not None and not found.project.scale.meanings:
         found = _with_meanings(found)
     found.write()
