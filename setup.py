@@ -1,6 +1,6 @@
-"""Puts the labels that ship into the wheel; everything else about the build is in pyproject.toml.
+"""Puts the labels that ship, and their notebook, into the wheel; everything else about the build is in pyproject.toml.
 
-They live in ``trainsets``, outside the package. A wheel gets a copy when it is built, so that the tree
+They live in ``trainsets`` and ``docs``, outside the package. A wheel gets a copy when it is built, so the tree
 holds one; in a checkout, also an editable install, the program reads that one.
 """
 
@@ -13,11 +13,12 @@ ROOT = Path(__file__).parent
 SHIPPED = (
     *(Path("trainsets/sensors") / name for name in ("labels.jsonl", "datasheet.toml", "README.md")),
     *(path.relative_to(ROOT) for path in sorted((ROOT / "trainsets/hanna").iterdir()) if path.is_file()),
+    Path("docs/notebooks/compile.ipynb"),
 )
 
 
 class BuildWithLabels(build_py):
-    """``build_py`` that also copies the labels to ``judgec/trainsets``."""
+    """``build_py`` that also copies what ships into it."""
 
     def run(self) -> None:
         """Build the package, then copy."""

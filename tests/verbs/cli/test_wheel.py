@@ -13,6 +13,7 @@ import pytest
 
 from judgec import __version__
 from tests.verbs.cli.process import ROOT
+from tests.verbs.cli.test_next_lines import following
 
 WHEEL = f"judgec-{__version__}-py3-none-any.whl"
 SDIST = f"judgec-{__version__}.tar.gz"
@@ -119,6 +120,7 @@ def test_wheel_holds_the_package_its_data_the_labels_and_the_licence(tree: Path,
         for path in (*(Path("sensors") / name for name in ("labels.jsonl", "datasheet.toml", "README.md")), *hanna):
             assert packed.read(f"judgec/trainsets/{path}") == (TRAINSETS / path).read_bytes()
             names.remove(f"judgec/trainsets/{path}")
+        names.remove("judgec/docs/notebooks/compile.ipynb")
     package = tree / "src"
     expected = {path.relative_to(package).as_posix() for path in (package / "judgec").rglob("*") if path.is_file()}
     about = {name for name in names if name.startswith(f"judgec-{__version__}.dist-info/")}
@@ -146,9 +148,11 @@ def test_wheel_outside_the_tree_compiles_the_demo_and_its_next_command_runs(inst
     said = run(installed / "judgec", "demo", folder=folder)
     assert "ChatGPT with a typical prompt agrees with people by" in said
     assert (folder / "programs" / "hanna-demo-1" / "0001" / "report.html").is_file()
-    (init,) = (line.removeprefix("Next: ") for line in said.splitlines() if line.startswith("Next: "))
+    init, tournament, notebook = following(said)
+    assert (folder / notebook.split()[-1]).is_file()
     assert init.startswith(".venv/bin/judgec init ")
     (labels,) = (folder / ".venv").rglob("trainsets/sensors/labels.jsonl")
     (folder / "mine.jsonl").write_bytes(labels.read_bytes())
     run("sh", "-c", f"{init.rpartition(' ')[0]} mine.jsonl --yes", folder=folder)
     assert (folder / "judgec.toml").is_file()
+    assert "rank" in run("sh", "-c", tournament, folder=folder)

@@ -1,13 +1,16 @@
 """``judgec demo``: real models' grades of stories beside people's, as they are and compiled; no key, no model."""
 
+import shlex
+import sys
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
-from shutil import which
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from judgec.errors import UserError
+from judgec.labels.shipped import NOTEBOOK, shipped_notebook
 from judgec.verbs.cli.shell import HomeOption, JsonOption, TrackingOption
 
 if TYPE_CHECKING:
@@ -22,7 +25,7 @@ FAMILY = "hanna-demo"
 ASPECT = "relevance"
 MODEL = "ChatGPT"
 ALL_MODELS = "four models"
-NOTEBOOK = Path("docs/notebooks/compile.ipynb")
+TOURNAMENT = "judgec.verbs.cli.demo_writers"
 
 
 def demo(
@@ -117,8 +120,12 @@ def _report(one: "Compilation", together: "Compilation", home: Path) -> "Report"
     from judgec.report.numbers import number
     from judgec.report.render import beside_table
     from judgec.report.report import Report
-    from judgec.verbs.typed import command
+    from judgec.verbs.typed import command, nearest
 
+    notebook = nearest(shipped_notebook())
+    python = shlex.quote(nearest(Path(sys.executable)))
+    there, able = find_spec("jupyterlab"), find_spec("pip")
+    jupyter = f"{'' if there else f'{python} -m pip install --quiet jupyterlab && '}{python} -m jupyterlab"
     rows = _compared(one, together)
     typical, compiled, _, all_models = (number(each.estimates["qwk"].value) for each in rows.values())
     test = together.saved.compiled.dataset.test
@@ -136,9 +143,8 @@ def _report(one: "Compilation", together: "Compilation", home: Path) -> "Report"
         file=page_path(home, together.saved.card),
         next=[
             command("init", "YOUR_TABLE.xlsx", home=home),
-            *(["make demo-tournament"] if NOTEBOOK.is_file() else []),
-            *([f"jupyter lab {NOTEBOOK}"] if NOTEBOOK.is_file() and which("jupyter-lab") else []),
-            command("ui", home=home),
+            "make demo-tournament" if Path(notebook) == NOTEBOOK else f"{python} -m {TOURNAMENT}",
+            *([f"{jupyter} {shlex.quote(notebook)}"] if there or able else []),
         ],
     )
 
