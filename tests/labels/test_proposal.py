@@ -1,5 +1,6 @@
 """What people call their columns and how they write grades: what is seen in a table is what a person sees."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -46,7 +47,7 @@ def seen(file: Table, said: UserChoices | None = None) -> tuple[LabelProposal, L
     return found, labels
 
 
-@pytest.mark.parametrize("name", ["Athena-2", "Lynx-8B", "rubric_v3"])
+@pytest.mark.parametrize("name", ["Athena-2", "Onyx-8B", "rubric_v3"])
 def test_name_of_a_version_among_people_is_asked_about_and_both_lines_run(name: str) -> None:
     wide = table(query=QUESTIONS, answer=ANSWERS, Mia=[1, 2, 3, 3], Noah=[1, 3, 3, 2], **{name: [2, 2, 3, 1]})
     rows = [{**row, "annotator": who, "grade": row[who]} for row in wide.rows for who in ("Mia", "Noah", name)]
@@ -624,3 +625,55 @@ def test_an_automatic_check_is_no_person() -> None:
     table = Table("checks.csv", tuple(rows[0]), tuple(rows), tuple(range(2, 22)))
     found = propose(table, Datasheet(), UserChoices())
     assert (found.annotators, found.judges) == (("Lena", "Paul"), ("Automatic check",))
+
+
+HALVES = [1.5, 2, 2.5, 1, 3, 2.5]
+
+
+@pytest.mark.parametrize(
+    ("columns", "odd"),
+    [
+        ({"Sanne": [1, 2, 3, 3], "Mehmet": [1, 3, 3, 2], "Quill": HALVES}, "Quill"),  # decimals beside whole numbers
+        ({"Quill": HALVES, "Sanne": [1, 2, 3, 3]}, "Quill"),
+        ({"Sanne": [1, 2, 3, ""], "Mehmet": ["", 3, 3, 2], "Quill": [1, 2, 3, 3]}, "Quill"),  # all rows, others 3 of 4
+        ({"Sanne": [1, 2, 3, 3], "Selene": [1, 3, 3, 2]}, "Selene"),
+    ],
+)
+def test_column_unlike_the_others_is_asked_about_and_both_lines_run(
+    columns: Mapping[str, Sequence[object]], odd: str
+) -> None:
+    people = [name for name in columns if name != odd]
+    wide = table(query=QUESTIONS, answer=ANSWERS, **columns)
+    rows = [{**row, "annotator": who, "grade": row[who]} for row in wide.rows for who in columns if row[who] != ""]
+    rows = [{key: row[key] for key in ("query", "answer", "annotator", "grade")} for row in rows]
+    for file in (wide, Table("l.csv", tuple(rows[0]), tuple(rows), tuple(range(2, len(rows) + 2)))):
+        (doubt,) = propose(file, Datasheet(), UserChoices()).unsure
+        assert doubt.startswith(f"{odd}: a judge or a person")
+        assert f"--annotators {','.join(people)} where it is a judge" in doubt
+        assert sorted(re.findall(r"--annotators (\S+)", doubt)[1].split(",")) == sorted(columns)
+        assert propose(file, Datasheet(), UserChoices(annotators=tuple(columns))).unsure == ()
+    found, labels = seen(wide, UserChoices(annotators=tuple(people)))
+    assert (found.judges, {label.annotator for label in labels.labels}) == ((odd,), {*people})
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"Sanne": [1, 2, 3, 3], "Mehmet": [1, "", 3, ""]},  # a second person grades a part
+        {"Rater 1": [1, 2, 3, 3], "Rater 2": [1, "", 3, ""], "Rater 3": ["", 3, "", 2]},
+        {"Sanne": [1, 2, 3, 3], "Mehmet": [1, 3, 3, 2], "Prüfer Tim": HALVES},
+        {"Sanne": HALVES, "Mehmet": [1, 3.5, 3, 2]},
+    ],
+)
+def test_ordinary_columns_of_people_are_not_asked_about(columns: Mapping[str, Sequence[object]]) -> None:
+    found = propose(table(query=QUESTIONS, answer=ANSWERS, **columns), Datasheet(), UserChoices())
+    assert (found.annotators, found.unsure) == (tuple(columns), ())
+
+
+def test_two_columns_of_grades_on_different_scales_are_asked_about_and_both_lines_run() -> None:
+    file = table(query=QUESTIONS, answer=ANSWERS, Quill=[12, 55, 90, 71], Sanne=[1, 2, 5, 4])
+    (doubt,) = propose(file, Datasheet(), UserChoices()).unsure
+    assert "--map Quill=grade or --map Sanne=grade" in doubt
+    for label in ("Quill", "Sanne"):
+        said = propose(file, Datasheet(), UserChoices(columns={label: "grade"}))
+        assert (said.labels, said.unsure) == ((label,), ())

@@ -41,7 +41,9 @@ from judgec.table.rows.heads import (
     ASPECTS,
     JUDGE_HEADS,
     JUDGED_BY,
+    PEOPLE,
     are_versions,
+    doubtful_among,
     gradings_among,
     is_adjudicated,
     is_computed,
@@ -50,7 +52,7 @@ from judgec.table.rows.heads import (
     is_nobodys,
     is_version,
     machines_among,
-    versions_among,
+    says_a_person,
     words,
 )
 from judgec.table.table import Table
@@ -131,6 +133,8 @@ REMARKS = frozenset(  # words of a head whose texts are no grades, however few t
 WHOLE = 0.9  # share of the graded rows in which what people settled on stands, where it is not about disputes alone
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
 SEVERAL = 2  # people
+OFTEN = 0.1  # share of decimals among the grades of somebody who gives some
+GAPS = 0.2  # share of the rows without a grade of somebody who graded some of them
 FEW_ROWS = 8  # of a table in which a column may hold one grade by chance
 DATED = re.compile(  # days, and times of days; 1/5 may be a grade
     r"(\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{4}|\d{1,2}[./]\d{1,2}[./]\d{2}|\d{1,2}:\d\d)"
@@ -839,12 +843,26 @@ class _Look:
 
     def _doubt_label(self, label: str, others: Sequence[str]) -> None:
         """Say so where another column could as well be the label."""
+        if plain(label) in _label_names() or is_adjudicated(label) or words(label) & PEOPLE:
+            return
+        rest = (name for name in others if name != label and not is_computed(name))
+        other = next((name for name in rest if self._holds_grades(name)), None)
         made = [name for name in others if name != label and is_computed(name) and self.shares(label, name)]
-        if made and plain(label) not in _label_names():
+        if not made and other is not None and self._holds_grades(label):
+            ways = [shlex.quote(f"{name}={self._label_of(name)}") for name in (label, other)]
+            self.unsure.append(
+                f"{label} and {other} have grades on different scales, and either may be the label. Add "
+                f"--map {' or --map '.join(ways)}."
+            )
+        elif made:
             self.unsure.append(
                 f"{label} and {made[0]} have the same grades, and either may be the label. Add "
                 f"--map {shlex.quote(f'{label}=grade')} or --map {shlex.quote(f'{made[0]}=grade')}."
             )
+
+    def _holds_grades(self, column: str) -> bool:
+        """True for numbers, and for words that are known to be grades."""
+        return all(map(is_graded, self.grades(column)))
 
     def _find_annotators(self, people: Sequence[str]) -> None:
         """Take columns of one person each for the annotators; where each grades several aspects, ``NAME.ASPECT``."""
@@ -860,17 +878,56 @@ class _Look:
                 f"PERSON.ASPECT, is valid. Say it, with {' '.join(f'--map {shlex.quote(one)}' for one in renamings)}."
             )
         self._doubt_gradings(people)
-        self._doubt_versions(self.annotators)
+        self._doubt_machines(self.annotators)
         self.why["annotators"] = f"columns of grades on one scale: {listed(self.annotators)}"
 
-    def _doubt_versions(self, people: Sequence[str]) -> None:
-        """Say so where a name among people's looks like a system's."""
-        if odd := versions_among(people):
-            rest, every = (shlex.quote(",".join(own)) for own in ([n for n in people if n not in odd], people))
-            self.unsure.append(
-                f"{listed(odd)}: a judge or a person, by the name? Add --annotators {rest} where it is a judge, "
-                f"--annotators {every} where it is a person."
-            )
+    def _doubt_machines(self, people: Sequence[str]) -> None:
+        """Say so where one among people may be a judge, by the name or by what it gave."""
+        named = doubtful_among(people)
+        for odd, why in ([named, "by the name"], *([[n], why] for n, why in self._unlike(people) if n not in named)):
+            if odd:
+                rest, every = (shlex.quote(",".join(own)) for own in ([n for n in people if n not in odd], people))
+                self.unsure.append(
+                    f"{listed(odd)}: a judge or a person, {why}? Add --annotators {rest} where it is a judge, "
+                    f"--annotators {every} where it is a person."
+                )
+
+    def _unlike(self, people: Sequence[str]) -> list[tuple[str, str]]:
+        """Who gave decimals where all others gave whole numbers, or graded all rows where each of several others left
+        many out; each with what was seen. Heads that say that they are a person's are believed.
+        """
+        given = self._given_by(people)
+        most = max(map(len, given.values()), default=0)
+        decimals = {name: sum(one != int(one) for one in own) / max(len(own), 1) for name, own in given.items()}
+        found = []
+        for name, own in given.items():
+            others = [one for one in given if one != name]
+            if not own or says_a_person(name):
+                continue
+            if decimals[name] >= OFTEN and others and not any(decimals[one] for one in others):
+                found.append((name, f"with decimals where {listed(others)} gave whole numbers"))
+            elif len(others) >= SEVERAL and all(len(given[one]) <= (1 - GAPS) * len(own) for one in others):
+                full = len(own) == most if self.has("annotator") else len(own) == len(self.table.rows)
+                found += [(name, f"with a grade in every row where {listed(others)} left many out")] * full
+        return found if len(found) == 1 else []
+
+    def _given_by(self, people: Sequence[str]) -> dict[str, list[float]]:
+        """The numbers of each person, in a column or in the rows under a name."""
+        raters = self.has("annotator")
+        if raters is None:
+            return {
+                one: [n for n in self._numbers(one) if n is not None] for one in people if one in self.table.columns
+            }
+        found: dict[str, list[float]] = {name: [] for name in people}
+        names = self.table.column(raters).each(as_id)
+        for name, number in zip(names, self._numbers(self.labels[0]), strict=True) if self.labels else ():
+            if number is not None and name in found:
+                found[name].append(number)
+        return found
+
+    def _numbers(self, column: str) -> list[float | None]:
+        """Each row's cell as a number."""
+        return list(map(as_number, label_cells(self.table.column(column).cells()).cells))
 
     def _doubt_gradings(self, people: Sequence[str]) -> None:
         """Say so where columns may be one person's at several times, or several people's."""
@@ -1094,12 +1151,14 @@ class _Look:
             self.judges = found if len(found) < len(names) else ()
             rest = [name for name in names if name not in self.judges]
             if self.annotators:  # whom somebody named
-                self.judges = tuple(n for n in (*self.judges, *versions_among(rest)) if n not in self.annotators)
+                self.judges = tuple(n for n in (*self.judges, *doubtful_among(rest)) if n not in self.annotators)
             else:
-                self._doubt_versions(rest)
+                self._doubt_machines(rest)
         self.judges += tuple(name for name in self.machines() if name not in used)
         rest = [name for name in self.free() if name not in {*used, *self.judges} and self.looks_graded(name)]
-        odd = versions_among([*self.annotators, *rest])
+        people = self.annotators or self.labels
+        graders = [*people, *(name for name in rest if not is_computed(name) and not is_nobodys(name))]
+        odd = {*doubtful_among(graders), *(name for name, _ in self._unlike(graders))}
         self.judges += tuple(
             name for name in rest if name in odd and any(self.shares(name, one) for one in self.labels)
         )

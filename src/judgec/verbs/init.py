@@ -241,16 +241,13 @@ def proposed_report(found: LabelSetup) -> Report:
         columns.setdefault(ours, []).append(theirs)
     rows = [(ours, ", ".join(theirs), found.examples.get(theirs[0], "")) for ours, theirs in columns.items()]
     queries = len({item.query_id for item in labels.items})
-    graders = sorted({label.annotator for label in labels.labels})
     why = proposal.why
     title = f"{project.label_path}: task {proposal.task}" + (f", {why['task']}" if "task" in why else "")
-    by = "" if "annotators" in why else f", graded by {_some(graders)}"
     lines = [
-        *([f"annotators: {why['annotators']}; --annotators A,B,... names others"] if "annotators" in why else []),
-        f"{len(labels.items)} items of {queries} queries{by}",
+        _graders(found),
+        f"{len(labels.items)} items of {queries} queries",
         *_scale(found),
         *[why[key] for key in ("labels", "constant") if key in why],
-        *([f"judges, no annotators: {', '.join(map(_low, proposal.judges))}"] if proposal.judges else []),
         *([f"not read: {', '.join(proposal.unused)}"] if proposal.unused else []),
         f"judge: {project.name}, {f'asks {project.lm}' if project.lm else 'no model; --lm names one'}",
     ]
@@ -261,6 +258,17 @@ def proposed_report(found: LabelSetup) -> Report:
         reading=[note for note in found.notes if not note.startswith(told)],
         stamps=[f"not sure: {one}" for one in proposal.unsure],
     )
+
+
+def _graders(found: LabelSetup) -> str:
+    """Who is taken for an expert, who for a judge, and how somebody says otherwise."""
+    proposal, named = found.proposal, any(ours == "annotator" for ours, _ in found.roles())
+    people = sorted({label.annotator for label in found.labels.labels}) if named else list(proposal.labels)
+    judges = (
+        f"judge beside them: {_some(list(map(_low, proposal.judges)))}" if proposal.judges else "no judge beside them"
+    )
+    label = "" if named or TASKS[proposal.task].by_aspect else f" or --map THEIRS={TASKS[proposal.task].labels[0]}"
+    return f"experts: {'' if named else 'column '}{_some(people)}; {judges}; --annotators A,B,...{label} says otherwise"
 
 
 def _measuring(found: LabelSetup, judge: str) -> AgreementOptions:

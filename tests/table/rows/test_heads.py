@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 from judgec.table.rows.heads import (
     MACHINES,
     are_versions,
+    doubtful_among,
     gradings_among,
     is_adjudicated,
     is_computed,
     is_low_good,
     is_nobodys,
     machines_among,
-    versions_among,
+    says_a_person,
 )
 
 PEOPLE = ["Mia", "Noah", "Kai", "Aisha", "Kira", "Maia", "Nora", "Aimée", "Kimberly", "Ki Hoon", "Ai Tanaka", "Malik"]
@@ -43,6 +44,9 @@ PEOPLE = ["Mia", "Noah", "Kai", "Aisha", "Kira", "Maia", "Nora", "Aimée", "Kimb
         *("judge", "Model", "auto_score", "Judge score", "model rating", "Automatic score", "claude"),
         *("Évaluateur automatique", "Evaluador automático", "Note du modèle", "Nota del modelo", "Oordeel door AI"),
         *("4o", "4o-mini", "JudgeLM", "computer", "Système"),
+        *("Azure", "AzureScore", "Bedrock", "Patronus", "Flow Judge", "Modeloordeel", "Modelloordeel", "Bewertung KI"),
+        *("YandexGPT", "Оценка ИИ", "Автооценка", "AI评分", "模型评分", "自动评分", "自動評価", "AI평가", "모델 점수"),
+        *("Ocena automatyczna", "Bedrock (Titan)", "Nota automática", "Giudice AI", "automatisk vurdering", "Bard 2"),
     ],
 )
 def test_machine_is_known_by_its_head_beside_people(head: str) -> None:
@@ -182,8 +186,8 @@ def test_numbered_people_are_not_surely_one_person(heads: Sequence[str]) -> None
     "name", ["Athena-2", "Lynx-8B", "Tulu-3-70B", "HHEM-2.1", "Vectara 2.1", "rubric_v3", "eval-service-v2", "zeta:13b"]
 )
 def test_name_of_a_version_beside_people_may_be_a_judge(name: str) -> None:
-    assert versions_among(["Mia", name, "Noah"]) == (name,)
-    assert versions_among(["mia@firm.de", name]) == (name,)
+    assert doubtful_among(["Mia", name, "Noah"]) == (name,)
+    assert doubtful_among(["mia@firm.de", name]) == (name,)
 
 
 @pytest.mark.parametrize(
@@ -201,7 +205,39 @@ def test_name_of_a_version_beside_people_may_be_a_judge(name: str) -> None:
     ],
 )
 def test_names_of_people_are_no_versions(names: Sequence[str]) -> None:
-    assert versions_among(names) == ()
+    assert doubtful_among(names) == ()
+
+
+@pytest.mark.parametrize(
+    "name", ["Bard", "Gemma", "Selene", "Yi", "score_bard", "Acme judge", "Ocena Gemma", "Zeta bot", "Bewertung Titan"]
+)
+def test_name_of_a_model_and_of_people_is_doubtful_whoever_stands_beside_it(name: str) -> None:
+    for names in (["Sanne", name], ["Sanne", "Mehmet", name], [name, "Rater 1", "Rater 2"]):
+        assert name not in machines_among(names) or name in {"Acme judge", "Zeta bot"}
+        assert doubtful_among(names) == (name,)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("Sanne", "Mehmet", "Aylin", "Jürgen", "Siobhán", "Xiomara"),
+        ("Gemma Smith", "Claude Dupont", "Expert Gemma", "Rater Bard"),
+        ("Anna Richter", "Tim Vogel"),
+        ("Judge 1", "Judge 2"),
+        ("Human judge", "Mia"),
+        ("小明", "小红", "Анна"),
+    ],
+)
+def test_ordinary_names_are_not_doubtful(names: Sequence[str]) -> None:
+    assert doubtful_among(names) == ()
+
+
+@pytest.mark.parametrize(
+    "head", ["Expert", "Rater 2", "Score A", "Prüfer Tim", "MK", "评分人1", "Beoordelaar 2", "Team 1"]
+)
+def test_head_says_that_it_is_a_person(head: str) -> None:
+    assert says_a_person(head)
+    assert not any(map(says_a_person, ["Sanne", "Athena-2", "Score Mehmet"]))
 
 
 def test_name_says_whether_low_is_good() -> None:

@@ -18,10 +18,10 @@ from judgec.table.rows.heads import (
     JUDGE_HEADS,
     JUDGED_BY,
     PEOPLE,
+    doubtful_among,
     gradings_among,
     machine_words,
     machines_among,
-    versions_among,
     words,
 )
 from judgec.table.table import Row, Table
@@ -84,7 +84,7 @@ def people_of(table: Table, annotators: Sequence[str], judges: Collection[str] =
                 "A,B,... says who is."
             )
         people = [name for name in counts if name not in others]
-        if not names and (odd := versions_among(people)):
+        if not names and (odd := doubtful_among(people)):
             rest = shlex.quote(",".join(name for name in people if name not in odd))
             seen = f"{listed(odd)} of column annotator: read as a person, and by the name may be a judge"
             notes.append(f"{seen}; --annotators {rest} leaves it out.")

@@ -15,46 +15,61 @@ from judgec.records.tasks.registry import plain
 
 
 def _set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+    return frozenset(map(plain, text.split()))
 
 
 JUDGED_BY = "judged_by"  # judgec's own column of a judge's name
 JUDGE_HEADS = ("judge", "judge_id", "judge_name", "judge_model")  # of people only where nothing else says who they are
-MACHINES = _set(  # models, their makers, and metrics: nobody's name
+MACHINES = _set(  # models, their makers, metrics, and tools that judge: nobody's name
     """
-    ai alignscore alpaca anthropic autoeval autograder autorater bartscore bertscore bleu bleurt bm25 chatglm chatgpt
-    chrf codestral cohere comet commandr copilot cosine cosinesimilarity cosinus crossencoder davinci dbrx deepeval
-    deepseek dolly editdistance embedding embeddings exactmatch f1 factscore gemini genai geval glm gpt grok ia
-    internlm jamba judgelm ki langfuse langsmith languagemodel levenshtein lfm llama llm llmjudge llms meteor ministral
-    mistral mixtral moonshot moverscore mpnet mrr ndcg nemotron nli openai opik perplexity pixtral prometheus
-    promptfoo questeval qwen qwq ragas rouge rougel rougelsum sacrebleu sbert selfcheckgpt semanticsimilarity slm
-    smollm sprachmodell sprachmodelle summac trulens unieval vicuna vlm wizardlm
+    ai ai21 aleph alephalpha alibaba alignscore alpaca amazon anthropic armorm artificial artificiale artificielle atla
+    athina autoeval autograder autoj autorater azure baichuan baidu bartscore bedrock bertscore bing bleu bleurt bloomz
+    bm25 braintrust bytedance chatglm chatgpt chrf codestral cohere colbert comet commandr copilot cosine
+    cosinesimilarity cosinus criticgpt crossencoder davinci databricks dbrx deberta deepchecks deepeval deepmind
+    deepseek dolly doubao editdistance embedding embeddings eurollm exactmatch exaone f1 factscore flowjudge gemini
+    genai geval gigachat giskard glider glm google gpt grok groq guanaco hhem huggingface humanloop hunyuan
+    hyperclova ia ibm internlm jamba judgelm jurassic ki kunstmatige kuenstlich kuenstliche lamda langfuse langsmith
+    languagemodel levenshtein lfm llama llm llmjudge llms meteor microsoft ministral mistral mixtral moonshot
+    moverscore mpnet mrr ndcg nemo nemotron nli nvidia ollama openai openchat opik pandalm patronus perplexity pharia
+    pixtral prometheus promptfoo qianwen questeval qwen qwq ragas redpajama rerank reranker rewardmodel roberta rouge
+    rougel rougelsum sacrebleu sagemaker sbert selfcheckgpt semanticsimilarity sensenova skywork slm smollm
+    sprachmodell sprachmodelle stablelm summac sztuczna taalmodel taalmodellen tekoaly tencent tongyi trulens unieval
+    uptrain vectara vertexai vicuna vllm vlm watsonx wizardlm xai yandexgpt yapay zhipu
+    ии ші гигачат нейронка нейросеть нейросети
+    人工智能 大模型 大语言模型 语言模型 文心一言 通义千问 豆包 星火 人工知能 言語モデル 生成系 인공지능 언어모델
     """
 )
 AUTOMATIC = _set(  # a machine's, beside words of people too: Evaluador automático
     """
-    automated automatic automatica automatically automatico automatique automatisch automatische automatischer
-    automatisee automatisiert automatisierte maschinell maschinelle
+    automat automated automatic automatica automatically automatico automatique automatisch automatische automatischer
+    automatisee automatisiert automatisierte automatisk automatiska automatiskt automaticky automatyczna automatyczne
+    automatyczny maschinell maschinelle otomatik
+    авто автомат автоматическая автоматическии автоматично автоматична автооценка 自动 自動 자동
     """
 )
 # a machine's where people remain beside it: judges may be people, and a bot may be what is graded
 WEAK = AUTOMATIC | _set(
     """
-    algorithm algorithme algorithmus algoritmo auto baseline bot chatbot classifier computed computer detector evals
-    heuristic heuristik judge judges juez juge klassifikator machine maschine metric metrica metrik metrique model
-    modele modell modello modelo modeloordeel models pipeline predicted prediction reward richter robot roboter scorer
-    similarity sistema system systeem systeme verifier vorhersage
+    algorithm algorithme algorithmus algoritme algoritmo algorytm auto baseline bot chatbot classifier computed
+    computer detector domare dommer evals giudice heuristic heuristik judge judges juez juge juiz klassifikator
+    macchina machine maquina maschine maskin maszyna metric metrica metrik metrique model modele modell modello modelo
+    models modelu pipeline predicted prediction rechter reward richter robo robot roboter scorer sedzia similarity
+    sistema sudija system systeem systeme system verifier vorhersage
+    алгоритм бот машина модель модели робот система судья 机器 机器人 算法 模型 系统
+    機械 アルゴリズム ボット モデル システム 알고리즘 기계 모델 봇 시스템
     """
 )
+SURNAMES = _set("juge richter")  # Anna Richter
 LINKING = _set("by da de del della der des do door du durch el la le of par por the van vom von")  # Note du modèle
 NAMES_TOO = _set(  # people are called so, and grades
     """
-    claude ernie falcon gemma haiku kimi minimax nova olmo opus score sonnet
+    claude haiku kimi minimax olmo opus score sonnet
     """
 )
-FAMILIES = _set(  # the same, and a machine's only with a number or an edition: Phi-4, Titan Express
+FAMILIES = _set(  # people are called so, too: a machine's only with a number or an edition: Phi-4, Titan Express
     """
-    aya bard command granite orca palm phi titan yi zephyr
+    arctic aya bard bloom command einstein ernie falcon galileo gemma granite hermes koala luminous lynx
+    minerva nova nous orca palm phi phoenix pythia reka sabia selene solar starling themis titan watson weave yi zephyr
     """
 )
 EDITIONS = _set(
@@ -69,7 +84,8 @@ RATINGS = _set(  # what is given: of no weight for who it was
     grading jugement label labels nota note noten notes opinion output punkte puntuacion quality rated rating
     ratings reply response result review score scores stars sterne urteil valeur verdict verdicts vote votes wert
     avaliacao beoordeling betyg cijfer evaluacion notas ocena points pontuacao punkt punktzahl puntos valoracion
-    valutazione punteggio voto votos wertung балл баллы оценка оцінка 分数 得分 評価 评分 점수 평가
+    valutazione punteggio voto votos wertung балл баллы оценка оцінка 分数 得分 評価 評点 评价 评分 打分 점수 평가
+    beoordelingen beurteilung bedomning hodnoceni karakter note oceny oordeel oordelen puan vurdering vurderinger
     """
 )
 PEOPLE = _set(
@@ -78,6 +94,12 @@ PEOPLE = _set(
     expert experte experten expertin expertos experts grader graders gutachter gutachterin humain human humano
     humans labeler labeller mensch menschen menschlich people person pruefer prueferin rater raters reviewer
     reviewers
+    avaliador avaliadora bedommer bedomare beoordelaar beoordelaars clovek człowiek ekspert ekspertka esperta esperto
+    evaluadora evaluatrice experta expertes fachexperte granskare hodnotitel korrektor korrektorin lektor lektorin mens
+    menselijk oceniajaca oceniający persona personas recenzent recenzentka relecteur relectrice revisor revisora
+    revisore uzman valutatore valutatrice
+    асессор оценщик разметчик человек эксперт эксперты
+    专家 人工 标注员 评估员 评分人 评审员 審査員 専門家 評価者 평가자 전문가
     """
 )
 COMPUTED = _set(  # of what the people gave
@@ -208,7 +230,8 @@ _TOKENS = re.compile(r"[^\W_]+")
 _EMAIL = re.compile(r"([^@\s]+)@\S+\.\w+")
 _GIVEN = "|".join(sorted(RATINGS | {"judge"}, key=len, reverse=True))
 _MADE_BY = "|".join(sorted(MACHINES | WEAK | {"claude"}, key=len, reverse=True))
-_JOINT = re.compile(rf"({_MADE_BY})(?:{_GIVEN})|(?:{_GIVEN})(gpt|llm|claude)")  # gptscore, llmjudge
+_UNSPACED = "|".join(word for word in sorted(MACHINES | WEAK, key=len, reverse=True) if not word.isascii())
+_JOINT = re.compile(rf"({_MADE_BY})(?:{_GIVEN})|(?:{_GIVEN})(gpt|llm|claude|ai|{_UNSPACED})")  # gptscore, llmjudge
 _VERSION = re.compile(
     r"[a-z]|(v|r|rev|rc|run|ver|version|release|build|model|modell|system|bot|agent|variante?)[ ._-]?\d+([._-]\w+)*|"
     r"\d+\.\d+\.\d+\w*"
@@ -248,7 +271,7 @@ def machine_words(name: str) -> frozenset[str]:
     """The words of a name that no person has, ``gpt`` of ``gptscore`` among them; ``Ki`` of Ki Hoon is none."""
     own = words(name)
     joint = {found[1] or found[2] for word in own if (found := _JOINT.fullmatch(word))}
-    sure = (own | joint) & MACHINES
+    sure = ((own | joint) & MACHINES) | {word for word in own if word.endswith(("gpt", "llm"))}
     if sure and all(len(word) <= _SHORT and word.capitalize() in _LETTERS.findall(name) for word in sure):
         return frozenset() if _strange(_spelled(name) - sure) else sure
     return sure
@@ -282,19 +305,42 @@ def machines_among(names: Collection[str], aspects: Collection[str] = ()) -> tup
     return tuple(name for name in distinct if name in sure)
 
 
-def versions_among(names: Collection[str]) -> tuple[str, ...]:
-    """Which of several people's names look like a system's in a version, beside others that do not: ``Athena-2``,
-    ``Lynx-8B``, ``HHEM-2.1``, ``rubric_v3``. Nobody can tell: ``Nurse-1`` is a person, and ``Berlin-1`` beside
-    ``Berlin-2``.
+def doubtful_among(names: Collection[str]) -> tuple[str, ...]:
+    """Which of several people's names may be a judge's, beside others that may not; nobody can tell by the name.
+
+    It looks like a system's in a version (``Athena-2``, ``Lynx-8B``, ``rubric_v3``; ``Nurse-1`` is a person, and
+    ``Berlin-1`` beside ``Berlin-2``), is a model's and a person's (``Gemma``, ``Claude`` beside one person), or has a
+    word for a machine that the others lack (``Acme judge``).
     """
     stems = Counter(_numbered(name) for name in names)
+    shared = frozenset.intersection(*map(words, names)) if len(names) > 1 else frozenset[str]()
     found = [
         name
         for name in names
-        if not words(name) & (PEOPLE | ROLES | COUNTERS | TIMES)
-        and (_RELEASE.search(name) or (len(stem := _numbered(name)) > _SHORT and stems[stem] == 1))
+        if (
+            not words(name) & (PEOPLE | ROLES | COUNTERS | TIMES)
+            and (_RELEASE.search(name) or (len(stem := _numbered(name)) > _SHORT and stems[stem] == 1))
+        )
+        or (not words(name) & PEOPLE and (_may_be_a_model(name) or words(name) & WEAK - shared - SURNAMES))
     ]
-    return tuple(found) if len(found) < len(names) else ()
+    return tuple(found) if len(found) < len(set(names)) else ()
+
+
+def says_a_person(name: str) -> bool:
+    """True for a head that says by itself that somebody graded: ``Expert``, ``Rater 2``, ``Score A``, ``MK``."""
+    told = _spelled(name)
+    numbered = (
+        bool(told)
+        and {word for word in told if len(word) > 1} <= RATINGS | ROLES | COUNTERS
+        and re.search(r"\d|\b[A-Za-z]\b", name) is not None
+    )
+    return bool(words(name) & PEOPLE) or numbered or len(name.strip(" .")) <= _SHORT + 1
+
+
+def _may_be_a_model(name: str) -> bool:
+    """True for a name that models and people have, beside which none of a person's stands: ``Gemma``, ``score_yi``."""
+    told = _spelled(name)
+    return bool(told & (FAMILIES | NAMES_TOO - {"score"})) and not _strange(told - LINKING)
 
 
 def _numbered(name: str) -> str:
@@ -309,7 +355,10 @@ def _weak(name: str, aspects: Collection[str]) -> frozenset[str]:
     if _strange(told - set(aspects) - LINKING - (PEOPLE if told & AUTOMATIC else frozenset())):
         return frozenset()
     family = frozenset(told & FAMILIES) if told & EDITIONS or re.search(r"\d", name) else frozenset[str]()
-    return frozenset(told & (WEAK | NAMES_TOO)) | family | ({"o"} if _REASONING.search(name) else frozenset[str]())
+    given = {"score"} if told & FAMILIES and not family else set[str]()
+    return (
+        frozenset(told & (WEAK | NAMES_TOO) - given) | family | ({"o"} if _REASONING.search(name) else frozenset[str]())
+    )
 
 
 def _strange(told: Collection[str]) -> bool:

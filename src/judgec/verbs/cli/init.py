@@ -38,7 +38,7 @@ def init(
         print_report(proposed_report(found), verbose=verbose)
     if yes:
         found.require_sure()
-    while not yes and not _agreed("Write this?"):
+    while not yes and not _agreed("Write this?", sure=not found.proposal.unsure):
         options = _corrected(options, found)
         found = proposed(options, Silent())
         print_report(proposed_report(found), verbose=verbose)
@@ -62,8 +62,9 @@ def _answer(question: str, usual: str) -> str:
     return line.strip() or usual
 
 
-def _agreed(question: str) -> bool:
-    return _answer(question, "Y/n").casefold() in {"y/n", "y", "yes", "j", "ja"}
+def _agreed(question: str, *, sure: bool) -> bool:
+    """Whether somebody says yes; Enter says so only of what is sure."""
+    return _answer(question, "Y/n" if sure else "y/N").casefold() in {"y", "yes", "j", "ja", *(["y/n"] * sure)}
 
 
 def _corrected(options: InitOptions, found: "LabelSetup") -> InitOptions:
