@@ -682,3 +682,30 @@ def counts_of_words_below() -> Made:
         counts = [sum(one.grades[who] == word for one in own.answers) for who in own.people]
         rows.append(["", "", f"Anzahl {word}", *counts])
     return delimited(rows, own.truth(ids="1", left_out=("Anzahl i.O.", "Anzahl n.i.O.")), ";", "cp1252")
+
+
+def crossed(own: Planted, who: str, mark: str = "x", head: str = "{}") -> dict[str, Cell]:
+    """A column a grade, with a cross in that of a person's."""
+    return {head.format(g): lambda a, g=g: mark if a.grades[who] == g else "" for g in own.scale}  # type: ignore[misc]  # a default binds it
+
+
+@table
+def aangekruist_beside_a_models_column() -> Made:
+    own = plant(ONE_TO_FIVE, language="nl", gaps=(6,))
+    columns = {"Volgnr": number, "Vraag": query, "Antwoord": text, **crossed(own, "expert"), "GPT-4": judged(5)}
+    twice = [list(row) for row in own.rows(columns)]
+    twice[7][3:5] = ["x", "x"]
+    truth = own.truth(ids="1", judges=frozenset({"GPT-4"}), left_out=(".csv:8 (1, 2)",))
+    return delimited(twice, truth, ";")
+
+
+@table
+def angekreuzt_by_two_people_and_never_the_best() -> Made:
+    own = replace(plant((1, 2, 3), ("Lena", "Tim"), language="de"), scale=(1, 2, 3, 4))
+    heads = ["", "", *["Lena"] * 4, *["Tim"] * 4]
+    rows = own.rows(
+        {"Frage": query, "Antwort": text}
+        | {f"{who} {head}": cell for who in own.people for head, cell in crossed(own, who, "X").items()}
+    )
+    rows[0] = ["Frage", "Antwort", 1, 2, 3, 4, 1, 2, 3, 4]
+    return workbook({"Bogen": [heads, *rows]}, own.truth(), "C1:F1", "G1:J1")

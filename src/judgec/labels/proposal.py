@@ -1253,6 +1253,9 @@ def _scale(look: _Look, sheet: Datasheet, said: UserChoices) -> tuple[Scale | No
         if given.grades == ONE_TO_FIVE:  # as the labels are read
             given = given.model_copy(update={"accept_at": ONE_TO_FIVE_ACCEPT})
         return _threshold(given, said), "as given"
+    offered = [grade for word in look.table.offered if (grade := as_grade(word)) is not None]
+    if {*used} <= {*offered}:
+        used = Counter({grade: used[grade] for grade in offered})
     wide = bool(look.annotators) and all(as_accept(grade) is not None for grade in used)
     if spec.takes_accept and (all(map(is_accept_word, used)) or (wide and spec.reads_bits_as_accept)):
         return None, ""

@@ -267,6 +267,7 @@ class Table:
         notes: What reading assumed or mended, one sentence each.
         wide: How several answers a row were made rows, where they were.
         legends: What values mean, by sheet of the same workbook and value.
+        offered: The grades of a crossed form, those that nobody crossed among them.
     """
 
     path: str
@@ -277,6 +278,7 @@ class Table:
     notes: tuple[str, ...] = ()
     wide: Wide | None = None
     legends: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    offered: tuple[str, ...] = ()
     _coded: dict[str, TableColumn] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property

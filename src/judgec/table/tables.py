@@ -24,6 +24,7 @@ from judgec.table.formulas import is_own, unguarded
 from judgec.table.regular import seen_at
 from judgec.table.rows.cells import as_number
 from judgec.table.rows.columns import listed
+from judgec.table.rows.crossed import with_crosses
 from judgec.table.rows.instructions import with_instructions
 from judgec.table.rows.merged import filled_down
 from judgec.table.rows.nested import with_nested, with_raters
@@ -123,7 +124,7 @@ def read_table(
 def as_read(table: Table, having: Collection[str] = (), missing: Sequence[str] = ()) -> Table:
     """A table as ``read_table`` gives it, of rows as they stand in a file; parameters and errors as there."""
     said, words = said_beside(table.path)
-    rows = with_raters(with_nested(with_instructions(_unwrapped(without_totals(table)), having)))
+    rows = with_raters(with_nested(with_instructions(_unwrapped(with_crosses(without_totals(table))), having)))
     return as_long(without(rows, (*missing, *words)), said, having)
 
 

@@ -132,3 +132,22 @@ def test_read_label_file_lists_the_columns_that_nobody_reads(tmp_path: Path) -> 
     (note,), (other,) = left(), left("gpt_score")
     assert note.startswith("Columns that nobody reads: region, gpt_score, gpt_reason;")
     assert other.startswith("Columns that nobody reads: region, gpt_reason;")
+
+
+@pytest.mark.parametrize(
+    "heads",
+    [
+        *("A|Kommentar A|B|Kommentar B", "Sanne|Toelichting Sanne|Mehmet|Mehmet: opmerking"),
+        *("Score Sanne (1-5)|Toelichting Sanne|Score Mehmet (1-5)|Toelichting Mehmet",),
+        "Mia|Mia's comment|Noah|Noah\u2019s comment",
+        *("Bewertung A|Begründung zu A|Bewertung B|Begründung zu B", "R1|Comments (R1)|R2|Comments (R2)"),
+        *("Score (rater 1)|Comment (rater 1)|Score (rater 2)|Comment (rater 2)", "评分人1|评语1|评分人2|评语2"),
+        *("Nota Ana|Comentário da Ana|Nota João|Comentário do João", "Ocena Ewa|Uwagi Ewy|Ocena Jan|Uwagi Jana"),
+        *("Оценка Анна|Комментарий Анны|Оценка Иван|Комментарий Ивана", "Jan|Kommentar Jan|Jana|Kommentar Jana"),
+    ],
+)
+def test_reasons_belong_to_the_person_whom_their_head_names(heads: str) -> None:
+    first, reason, second, other = heads.split("|")
+    for columns in ([first, reason, second, other], [first, second, reason, other], [other, second, first, reason]):
+        assert reason_owners(columns, {first, second}, set()) == {reason: first, other: second}
+    assert reason_owners([first, second, other], {first, second}, set()) == {other: second}

@@ -13,6 +13,7 @@ from judgec.table.rows.heads import (
     gradings_among,
     is_adjudicated,
     is_computed,
+    is_counter,
     is_low_good,
     is_nobodys,
     machines_among,
@@ -118,6 +119,31 @@ def test_every_word_of_the_list_counts_in_any_case_and_place(word: str, head: st
 )
 def test_head_about_the_row_is_nobodys_grade(head: str) -> None:
     assert is_nobodys(head)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        *("#", "No.", "Nr", "N°", "Nº", "N.", "Núm.", "Numéro", "№", "№ п/п", "№ з/п", "Порядковый номер", "Sr. No."),
+        *(
+            "Sl. No",
+            "S/N",
+            "Volgnr",
+            "Volgnummer",
+            "lfd. Nr.",
+            "LfdNr",
+            "Lfd.-Nr.",
+            "Löpnr",
+            "Løbenr.",
+            "Lp.",
+            "Poř. č.",
+        ),
+        *("Sıra No", "Sorszám", "Nr. crt.", "序号", "番号", "번호", "Pos.", "Item No", "Case ID", "Zeile", "STT"),
+    ],
+)
+def test_head_that_numbers_rows(head: str) -> None:
+    assert is_counter(head)
+    assert not any(map(is_counter, [*PEOPLE, "Grade", "Mia 1", "Question no. of words", "#1 reviewer"]))
 
 
 def test_numbered_person_is_somebody_and_means_are_computed() -> None:

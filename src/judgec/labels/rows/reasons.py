@@ -1,5 +1,6 @@
 """Finds the columns that say why a grade was given: a reason belongs to whoever gave the grade that it stands with."""
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -20,8 +21,11 @@ _GLUE = frozenset(  # words of no weight in the head of a reason
     [
         *("for", "of", "the", "a", "an", "your", "this", "that", "text", "free", "decision", "rejection", "acceptance"),
         *("der", "die", "das", "zur", "zum", "fuer", "entscheidung", "ablehnung", "de", "du", "des", "la", "le", "el"),
+        *("zu", "von", "by", "from", "par", "da", "do", "dos", "del", "di", "por", "van", "door", "av", "af", "fra"),
+        *("til", "till", "od", "от", "по"),
     ]
 )
+_STEM, _ENDING = 2, 2  # letters of a name, and of what a case adds to it
 _MOST_WORDS = 12  # different words in a column that a machine graded
 _NO_TEXT = frozenset({"feedback", "comment", "comments"})  # thumbs are called so, too
 
@@ -42,7 +46,10 @@ def reason_in(row: Row) -> str:
 
 
 def _tokens(name: str) -> frozenset[str]:
-    return frozenset(plain(name).split("_"))
+    """The words and numbers of a head, without a genitive's s and without a range of grades."""
+    text = re.sub(r"(?<=\w)['\u2019]s\b|[(\[]?\b\d+ ?[-\u2013] ?\d+\b[)\]]?", " ", name)
+    text = re.sub(r"(?<=[^\W\d_])(?=\d{1,2}\b)", " ", text)  # R2, as r 2 is, too
+    return frozenset(plain(text).split("_")) - {""}
 
 
 def _rest(name: str) -> frozenset[str] | None:
@@ -73,6 +80,9 @@ def reason_owners(
         for name, rest in heads.items()
     }
     owners = {name: one for name, one in named.items() if one}
+    for name in [name for name in heads if name not in owners]:
+        alike = [one for one in known if one not in owners.values() and _inflects(heads[name], one)]
+        owners |= dict.fromkeys([name], alike[0]) if len(alike) == 1 else {}
     free = [one for one in known if one not in owners.values()]
     for name, rest in heads.items():
         if name in owners or machine_words(name) or not free or not all(map(str.isdecimal, rest - PEOPLE)):
@@ -88,6 +98,17 @@ def _names(rest: frozenset[str], graded: str) -> bool:
     """Whether the words of a head of reasons are those of a column of grades: ``Rater 1``, or its ``1`` alone."""
     key = _tokens(graded) - _GLUE - RATINGS
     return bool(rest) and (rest == key or (rest - PEOPLE == key - PEOPLE and bool(rest - PEOPLE)))
+
+
+def _inflects(rest: frozenset[str], graded: str) -> bool:
+    """Whether both are one name of which the last letters differ: ``Uwagi Anny`` and ``Ocena Anna``."""
+    one, other = rest - PEOPLE, _tokens(graded) - _GLUE - RATINGS - PEOPLE
+    if len(one) != 1 or len(other) != 1 or not all(map(str.isalpha, one | other)):
+        return False
+    (mine,), (theirs,) = one, other
+    shorter, longer = sorted((mine, theirs), key=len)
+    same = next((at for at, letter in enumerate(shorter) if longer[at] != letter), len(shorter))
+    return same >= max(_STEM, len(shorter) - 1) and len(longer) - same <= _ENDING
 
 
 def _composed(graded: str) -> set[str]:

@@ -161,8 +161,13 @@ THINGS = _set(  # the same where the head says no more: Team, Top k; and not Sou
 _BESIDE = _set("at calls count de des du is ist la le max min of per pro the used")  # between words of things
 COUNTERS = _set(
     """
-    id ids idx index lfd laufende no nr nro num numer number numero nummer row zeile номер 序号 番号 编号 번호
+    id ids idx index laufnr laufnummer lfd lfdnr laufende lopenr lopenummer løbenr løbenummer løpenr løpenummer löpnr
+    löpnummer no nr nro num numer number numero nummer row sorszám volgnr volgnummer zeile zeilennr zeilennummer
+    номер 序号 番号 编号 行号 連番 通し番号 번호 순번 연번
     """
+)
+COUNTERS_ALONE = _set(  # the same, where the head says no more
+    "c case crt example fall item lp n p poř pos s sample sıra sira sl sr stt urut з п порядковый"
 )
 VERSIONS = _set(  # of what answered
     """
@@ -438,7 +443,7 @@ def _is_thing(name: str) -> bool:
 
 def is_counter(name: str) -> bool:
     """True for a head that counts or numbers the rows, and says no more: ``Nr.``, ``Lfd. Nr.``, ``#``."""
-    return name.strip() == "#" or set(plain(name).split("_")) <= COUNTERS | {"item", "sample", "example", "n"}
+    return name.strip() == "#" or set(plain(name).split("_")) <= COUNTERS | COUNTERS_ALONE
 
 
 def is_version(name: str) -> bool:
