@@ -709,3 +709,12 @@ def angekreuzt_by_two_people_and_never_the_best() -> Made:
     )
     rows[0] = ["Frage", "Antwort", 1, 2, 3, 4, 1, 2, 3, 4]
     return workbook({"Bogen": [heads, *rows]}, own.truth(), "C1:F1", "G1:J1")
+
+
+@table
+def items_across() -> Made:
+    own = plant(ONE_TO_FIVE, ("Sanne", "Mehmet"), language="nl", gaps=(3,))
+    rows = own.rows({"Nr.": number, "Vraag": query, "Antwoord": text, "GPT-4o": by("Sanne"), "Sanne": by("Sanne")})
+    rows = [[*row, cell] for row, cell in zip(rows, ["Mehmet", *map(by("Mehmet"), own.answers)], strict=True)]
+    across = [list(cells) for cells in zip(*rows, strict=True)]
+    return delimited(across, own.truth(ids="1", judges=frozenset({"GPT-4o"})), ";")

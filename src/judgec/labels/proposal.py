@@ -653,9 +653,27 @@ class _Look:
             self.why["task"] = "a document for a query"
             return "relevance"
         lacks = [name for name in ("query", "answer") if self.has(name) is None]
+        if across := self._graded_across():
+            raise InputError([across])
         seen = f"{table.path}:1: no column looks like the {' or the '.join(lacks)}"
         advice = f"Name it, for example --map THEIRS={lacks[0]}."
         raise InputError([f"{seen}; the columns are {listed(self.table.columns)}. {advice}"])
+
+    def _graded_across(self) -> str:
+        """The error of a table with a row a grader and a column an item, which names no texts; empty for others."""
+        first, *items = self.table.columns or ("",)
+        graded = len(items) > len(self.table.rows) and all(map(self.looks_graded, items))
+        if not graded or self.looks_graded(first) or not self._holds_numbers(items):
+            return ""
+        who = listed(as_id(cell) for cell in self.values(first)[:SEVERAL])
+        return (
+            f"{self.table.path}:1: it looks as though {who}, ... graded what stands across in columns "
+            f"({listed(items[:SEVERAL])}, ...); a row an item with its question and answer is needed. Turn the table "
+            "(copy it, paste it transposed), and add columns Question and Answer."
+        )
+
+    def _holds_numbers(self, columns: Sequence[str]) -> bool:
+        return all(not isinstance(grade, str) for grade in self.grades(*columns))
 
     def _aspects(self) -> list[str]:
         if any(self.has(name) for name in ("grade", "accept")):

@@ -19,7 +19,9 @@ import orjson
 
 from judgec.records.label import FloatArray, IntArray
 from judgec.table.formulas import is_own, unguarded
+from judgec.table.rows.across import across_head
 from judgec.table.rows.cells import as_text, is_missing
+from judgec.table.rows.crossed import crossed_heads
 from judgec.table.table import CHUNK, Coder, Row, Table, TableColumn, place
 from judgec.table.tables import DELIMITERS, TableSource, name_of, opened
 from judgec.table.wide import said_beside, wide_heads
@@ -53,6 +55,7 @@ class CodedTable:
         n_rows: How many rows there are.
         lines: Where each row begins, as in ``table.table.Table``, shape (n_rows,).
         by_line: True when ``lines`` are lines of text.
+        across: True when ``lines`` are columns.
         coded: The wanted columns that have a cell, by name.
         numbers: The wanted columns of numbers that have one, NaN where there is none.
         unread: Of each of ``numbers`` the cells that hold something that is no number, where there are any.
@@ -63,6 +66,7 @@ class CodedTable:
     n_rows: int
     lines: IntArray = field(repr=False)
     by_line: bool
+    across: bool
     coded: Mapping[str, TableColumn]
     numbers: Mapping[str, FloatArray]
     unread: Mapping[str, Unread]
@@ -87,7 +91,7 @@ class CodedTable:
 
     def where(self, row: int) -> str:
         """The place of a row as messages name it."""
-        return place(self.path, int(self.lines[row]), by_line=self.by_line)
+        return place(self.path, int(self.lines[row]), by_line=self.by_line, across=self.across)
 
 
 def read_coded(source: TableSource, coded: Collection[str], numbers: Collection[str] = ()) -> CodedTable:
@@ -117,7 +121,7 @@ def read_coded(source: TableSource, coded: Collection[str], numbers: Collection[
     found.piecewise = False
     found.rows(table.rows, np.array(table.lines, dtype=np.int64))
     found.names = dict.fromkeys(table.columns)
-    found.by_line = table.by_line
+    found.by_line, found.across = table.by_line, table.across
     return found.table(name_of(source))
 
 
@@ -176,7 +180,7 @@ class _Gathered:
         self.names: dict[str, None] = {}
         self.n_rows = 0
         self.lines: list[IntArray] = []
-        self.by_line = True
+        self.by_line, self.across = True, False
         self.piecewise = True  # False: the rows come from the reader that knows several answers a row
 
     def wanted(self, name: str) -> bool:
@@ -219,6 +223,7 @@ class _Gathered:
             n_rows=self.n_rows,
             lines=np.concatenate(self.lines) if self.lines else np.empty(0, dtype=np.int64),
             by_line=self.by_line,
+            across=self.across,
             coded={name: column for name, column in coded.items() if column.values},
             numbers={name: found for name, parser in parsers if (found := parser.column()) is not None},
             unread={name: Unread(np.concatenate(one.unread)) for name, one in parsers if one.unread},
@@ -250,7 +255,8 @@ def _delimited(file: Path, into: _Gathered) -> None:
         delimiter = max(usual + DELIMITERS, key=lambda mark: len(next(csv.reader([head], delimiter=mark))))
         names = [cell.strip() for cell in next(csv.reader([head], delimiter=delimiter))]
         into.names = dict.fromkeys(names)
-        if wide_heads(names) or not all(names) or len(into.names) < len(names) or head.count('"') % 2:
+        whole = wide_heads(names) or crossed_heads(names) or across_head(names)
+        if whole or not all(names) or len(into.names) < len(names) or head.count('"') % 2:
             raise _IrregularFileError
         guarded, before = is_own(names), 0
         rows = csv.reader(text, delimiter=delimiter, strict=True, skipinitialspace=True)

@@ -19,6 +19,7 @@ BoolArray = NDArray[np.bool_]
 Row = dict[str, object]
 T = TypeVar("T")
 CHUNK = 16384  # rows held as Python values at a time
+LETTERS = 26
 NO_CELL = -1  # the code of a row that has no such cell
 _ABSENT = object()
 
@@ -262,11 +263,13 @@ class Table:
         columns: Names in file order.
         rows: Values by column, a row made when it is asked for, or rows in memory. Text formats give text; JSON,
             Parquet and Arrow give Python values. A column that a JSON row lacks is absent from that row.
-        lines: Where each row begins: the line of a text file, or the row number of a binary one; from 1.
+        lines: Where each row begins: the line of a text file, or the row number of a binary one; from 1. Where items
+            stood ``across``, the number of the column.
         by_line: True when ``lines`` are lines of text.
         notes: What reading assumed or mended, one sentence each.
         wide: How several answers a row were made rows, where they were.
         legends: What values mean, by sheet of the same workbook and value.
+        across: True where items stood in columns and were turned into rows.
         offered: The grades of a crossed form, those that nobody crossed among them.
     """
 
@@ -278,6 +281,7 @@ class Table:
     notes: tuple[str, ...] = ()
     wide: Wide | None = None
     legends: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    across: bool = False
     offered: tuple[str, ...] = ()
     _coded: dict[str, TableColumn] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -327,9 +331,17 @@ class Table:
 
     def where(self, index: int) -> str:
         """The place of row ``index`` as messages name it: ``labels.csv:7``, or ``labels.parquet:row 7``."""
-        return place(self.path, self.lines[index], by_line=self.by_line)
+        return place(self.path, self.lines[index], by_line=self.by_line, across=self.across)
 
 
-def place(path: str, line: int, *, by_line: bool = True) -> str:
+def place(path: str, line: int, *, by_line: bool = True, across: bool = False) -> str:
     """A place in a file as messages name it."""
+    if across:
+        return f"{path}:column {column_letters(line)}"
     return f"{path}:{line}" if by_line else f"{path}:row {line}"
+
+
+def column_letters(number: int) -> str:
+    """A column as spreadsheets name it: 1 is A, 28 is AB."""
+    before, last = divmod(number - 1, LETTERS)
+    return (column_letters(before) if before else "") + chr(ord("A") + last)

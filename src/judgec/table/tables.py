@@ -22,6 +22,7 @@ from judgec.records.tasks.registry import called
 from judgec.table.arrow import HUB_PREFIX, MOST_BYTES, read_arrow_file, read_data_set, read_hub, read_parquet
 from judgec.table.formulas import is_own, unguarded
 from judgec.table.regular import seen_at
+from judgec.table.rows.across import NOTE, turned
 from judgec.table.rows.cells import as_number
 from judgec.table.rows.columns import listed
 from judgec.table.rows.crossed import with_crosses
@@ -227,7 +228,9 @@ def read_sheet(path: str, having: Collection[str] = ()) -> Table:
     """
     file, named = split_sheet(path)
     _need_file(file)
-    sheets = read_sheets(file, named)
+    as_written = read_sheets(file, named)
+    across = {one.name: rows for one in as_written if (rows := turned(one.rows))}
+    sheets = [replace(one, rows=across[one.name], wide={}) if one.name in across else one for one in as_written]
     if not sheets:
         raise InputError([f"{file}:row 1: the workbook is empty; a header and rows are needed. Export it again."])
     headed = [(sheet, *_header(sheet)) for sheet in sheets]
@@ -258,7 +261,11 @@ def read_sheet(path: str, having: Collection[str] = ()) -> Table:
     ]
     legends = {one.name: said for one in sheets if one is not sheet and (said := _legend(one))}
     columns = tuple(name for name in header if name)
-    return Table(path, columns, tuple(rows), numbers, by_line=False, notes=tuple(notes), legends=legends)
+    is_across = sheet.name in across
+    notes += [NOTE] * is_across
+    return Table(
+        path, columns, tuple(rows), numbers, by_line=False, notes=tuple(notes), legends=legends, across=is_across
+    )
 
 
 def _legend(sheet: Sheet) -> dict[str, str]:
@@ -457,6 +464,8 @@ def _delimited(path: str, text: str, delimiter: str, quoting: Literal[0, 3]) -> 
 
     rows = filled()
     head = dict(islice(rows, LOOKED_THROUGH))
+    if across := turned(head):
+        head, rows = across, iter(())
     first = header_row(head)
     header = [cell.strip() for cell in head.get(first, ())]
     below = ((line, cells) for line, cells in head.items() if line > first)
@@ -472,7 +481,9 @@ def _delimited(path: str, text: str, delimiter: str, quoting: Literal[0, 3]) -> 
     notes = [f"{blank} row{'s' * (blank > 1)} left out as empty."] if blank else []
     if first > min(head, default=first):
         notes.append(f"The header is in line {first}; what stands above it is not read.")
-    return Table(path, tuple(name for name in header if name), found, tuple(lines), notes=tuple(notes)), faults
+    notes += [NOTE] * bool(across)
+    columns = tuple(name for name in header if name)
+    return Table(path, columns, found, tuple(lines), notes=tuple(notes), across=bool(across)), faults
 
 
 def _lines_of(text: str) -> Iterator[str]:

@@ -42,6 +42,11 @@ def with_crosses(table: Table) -> Table:
     return table
 
 
+def crossed_heads(columns: Sequence[str]) -> bool:
+    """True where the heads alone allow a crossed form: whoever reads in pieces must read such a file whole."""
+    return bool(_forms(columns))
+
+
 def _forms(columns: Sequence[str]) -> dict[str, dict[str, str]]:
     """The grade of each column that may be crossed, by what stands before it: ``Mia 1``, ``Mia 2``, or ``1``, ``2``."""
     found: dict[str, dict[str, str]] = {}
