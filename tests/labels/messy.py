@@ -718,3 +718,20 @@ def items_across() -> Made:
     rows = [[*row, cell] for row, cell in zip(rows, ["Mehmet", *map(by("Mehmet"), own.answers)], strict=True)]
     across = [list(cells) for cells in zip(*rows, strict=True)]
     return delimited(across, own.truth(ids="1", judges=frozenset({"GPT-4o"})), ";")
+
+
+@table
+def ein_blatt_je_prueferin() -> Made:
+    own = plant(ONE_TO_FIVE, ("Lena", "Tim"), language="de", gaps=(1, 9))
+    both = {"lfd. Nr.": number, "Frage": query, "Antwort": text}
+    sheets = {who: own.rows({**both, f"Bewertung {who}": by(who), "Kommentar": some("gut so")}) for who in own.people}
+    sheets = {who: [["Bogen von", who], *rows] for who, rows in sheets.items()}
+    about: Rows = [["Note", "Bedeutung"], [1, "falsch"], [5, "richtig"]]
+    return workbook({"Anleitung": about, **sheets}, own.truth(ids="1", reasons=8 + 8))
+
+
+@table
+def rounds_on_two_sheets() -> Made:
+    own = plant(ONE_TO_FIVE, ("Round 1", "Round 2"))
+    sheets = {who: own.rows({"Question": query, "Answer": text, "Grade": by(who)}) for who in own.people}
+    return workbook(sheets, own.truth(flag=("--annotators", "Round 1,Round 2")))

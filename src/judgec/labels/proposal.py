@@ -52,10 +52,12 @@ from judgec.table.rows.heads import (
     is_nobodys,
     is_version,
     machines_among,
+    may_be_a_model,
+    may_be_no_person,
     says_a_person,
     words,
 )
-from judgec.table.table import Table
+from judgec.table.table import SheetRow, Table
 
 REFERENCE = "reference"
 MOST_GRADES = 12  # that a scale of words has
@@ -255,6 +257,7 @@ def propose(file: Table, sheet: Datasheet, said: UserChoices) -> LabelProposal:
                 [
                     *looked.unsure,
                     *looked.doubt_raters(),
+                    *([] if said.annotators or {*said.columns} & {*looked.labels} else looked.doubt_all()),
                     *([] if said.grades or sheet.scale else looked.direction(scale)),
                 ]
             )
@@ -910,6 +913,16 @@ class _Look:
                     f"--annotators {every} where it is a person."
                 )
 
+    def _doubt_sheets(self, people: Sequence[str]) -> None:
+        """Say so where the sheets of a workbook may be no people's."""
+        file = self.table.path
+        if isinstance(next(iter(self.table.lines), None), SheetRow) and (odd := list(filter(may_be_no_person, people))):
+            every, one = shlex.quote(",".join(people)), shlex.quote(f"{file}#{odd[0]}")
+            self.unsure.append(
+                f"is each of the sheets {listed(people)} a person's? Add --annotators {every} where it is, else give "
+                f"{one} in place of the file."
+            )
+
     def _unlike(self, people: Sequence[str]) -> list[tuple[str, str]]:
         """Who gave decimals where all others gave whole numbers, or graded all rows where each of several others left
         many out; each with what was seen. Heads that say that they are a person's are believed.
@@ -1172,6 +1185,7 @@ class _Look:
                 self.judges = tuple(n for n in (*self.judges, *doubtful_among(rest)) if n not in self.annotators)
             else:
                 self._doubt_machines(rest)
+                self._doubt_sheets(rest)
         self.judges += tuple(name for name in self.machines() if name not in used)
         rest = [name for name in self.free() if name not in {*used, *self.judges} and self.looks_graded(name)]
         people = self.annotators or self.labels
@@ -1189,6 +1203,18 @@ class _Look:
         seen = f"are {listed(others)} of column {self.rated_in} people?"
         typed = f"--map {shlex.quote(self.rated_in)}=annotator"
         return [f"{seen} Add {typed} where they are; verdicts of judges alone are no labels."]
+
+    def doubt_all(self) -> list[str]:
+        """Say so where each of those who graded may be a model, by the name."""
+        raters = self.has("annotator")
+        names = self.annotators or self.labels
+        if raters is not None:
+            given = dict.fromkeys(map(as_id, self.values(raters)))
+            names = tuple(name for name in given if name not in self.judges)
+        if not names or not all(map(may_be_a_model, names)):
+            return []
+        option = f"--annotators {shlex.quote(','.join(names))}"
+        return [f"is {listed(names)} a person, by the name? Grades of people are needed. Add {option} where it is."]
 
     def direction(self, scale: Scale | None) -> list[str]:
         """Say so where 1 may be the best grade: a German Note, a place; a French note of 5 is the best."""

@@ -241,6 +241,23 @@ class RowBuilder:
         return ColumnRows({name: coder.column() for name, coder in self._coders.items()}, self._n)
 
 
+class SheetRow(int):
+    """The number of a row within one of several sheets that make a table.
+
+    Args:
+        number: As people see it, from 1.
+        sheet: The sheet's name.
+    """
+
+    sheet: str
+
+    def __new__(cls, number: int, sheet: str) -> Self:
+        """The number, which knows its sheet."""
+        found = super().__new__(cls, number)
+        found.sheet = sheet
+        return found
+
+
 @dataclass(frozen=True, slots=True)
 class Wide:
     """Several answers beside each other in a row.
@@ -336,6 +353,7 @@ class Table:
 
 def place(path: str, line: int, *, by_line: bool = True, across: bool = False) -> str:
     """A place in a file as messages name it."""
+    path = f"{path}#{line.sheet}" if isinstance(line, SheetRow) else path
     if across:
         return f"{path}:column {column_letters(line)}"
     return f"{path}:{line}" if by_line else f"{path}:row {line}"

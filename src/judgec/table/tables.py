@@ -18,7 +18,7 @@ import orjson
 
 from judgec.errors import InputError
 from judgec.records.conversation import TURNS
-from judgec.records.tasks.registry import called
+from judgec.records.tasks.registry import called, plain
 from judgec.table.arrow import HUB_PREFIX, MOST_BYTES, read_arrow_file, read_data_set, read_hub, read_parquet
 from judgec.table.formulas import is_own, unguarded
 from judgec.table.regular import seen_at
@@ -29,6 +29,7 @@ from judgec.table.rows.crossed import with_crosses
 from judgec.table.rows.instructions import with_instructions
 from judgec.table.rows.merged import filled_down
 from judgec.table.rows.nested import with_nested, with_raters
+from judgec.table.rows.sheets import with_graders
 from judgec.table.rows.surplus import LOOKED_THROUGH, header_row, without_notes, without_totals
 from judgec.table.table import CHUNK, ColumnRows, Row, RowBuilder, Table
 from judgec.table.traces.items import read_traces
@@ -168,7 +169,7 @@ def as_it_stands(path: str, having: Collection[str] = (), head: int | None = Non
     if path.startswith(HUB_PREFIX):
         return _binary(path, read_hub(path))
     if is_workbook(path):
-        return filled_down(without_notes(read_sheet(path, having)))
+        return read_sheets_of(path, having)
     file = Path(path)
     if file.is_dir():
         labels = _labels_in(file)
@@ -216,8 +217,8 @@ def _noted(table: Table, *notes: str) -> Table:
     return replace(table, notes=(*filter(None, notes), *table.notes))
 
 
-def read_sheet(path: str, having: Collection[str] = ()) -> Table:
-    """A sheet of a workbook; its cells are texts.
+def read_sheets_of(path: str, having: Collection[str] = ()) -> Table:
+    """A sheet of a workbook, or those of several people who graded the same items; its cells are texts.
 
     Args:
         path: ``FILE.xlsx`` or ``FILE.xlsx#SHEET``.
@@ -228,16 +229,44 @@ def read_sheet(path: str, having: Collection[str] = ()) -> Table:
     """
     file, named = split_sheet(path)
     _need_file(file)
-    as_written = read_sheets(file, named)
-    across = {one.name: rows for one in as_written if (rows := turned(one.rows))}
-    sheets = [replace(one, rows=across[one.name], wide={}) if one.name in across else one for one in as_written]
+    sheets = read_sheets(file, named)
     if not sheets:
         raise InputError([f"{file}:row 1: the workbook is empty; a header and rows are needed. Export it again."])
+    across = {one.name: cells for one in sheets if (cells := turned(one.rows))}
+    sheets = [replace(one, rows=across[one.name], wide={}) if one.name in across else one for one in sheets]
     headed = [(sheet, *_header(sheet)) for sheet in sheets]
     fits = [one for one in headed if having and set(having) <= set(one[2])]
     known = [one for one in headed if any(map(called, one[2])) and len(one[0].rows) > 1]
     fits += sorted(known, key=lambda one: -sum(map(called, one[2])))  # of several with as many the first
     sheet, first, header = next(iter(fits or [one for one in headed if len(one[0].rows) > 1] or headed))
+    legends = {one.name: said for one in sheets if one is not sheet and (said := _legend(one))}
+    table = _of_sheet(path, sheet, first, header, across=sheet.name in across)
+    table = replace(table, legends=legends)
+    others = {
+        one[0].name: made
+        for one in headed
+        if one[0] is not sheet
+        and one[0].name not in legends
+        and set(map(plain, one[2])) & set(map(plain, header)) - {""}
+        and (made := _any_of_sheet(path, *one, across=one[0].name in across)) is not None
+    }
+    joined = with_graders({sheet.name: table, **others}) if others else table
+    if joined is not table or len(sheets) < 2:
+        return joined
+    names = ", ".join(one.name for one in sheets if one is not sheet)
+    note = f"Sheet {sheet.name!r} is read, not {names}; {file}#SHEET names another."
+    return replace(table, notes=(note, *table.notes))
+
+
+def _any_of_sheet(path: str, sheet: Sheet, first: int, header: Sequence[str], *, across: bool) -> Table | None:
+    """A further sheet as a table; None where it is none."""
+    try:
+        return _of_sheet(path, sheet, first, header, across=across)
+    except InputError:
+        return None
+
+
+def _of_sheet(path: str, sheet: Sheet, first: int, header: Sequence[str], *, across: bool) -> Table:
     numbers = tuple(number for number in sheet.rows if number > first)  # of the sheet, as people see them
     faults = list(_repeated(path, first, header))
     if not numbers:
@@ -249,23 +278,16 @@ def read_sheet(path: str, having: Collection[str] = ()) -> Table:
         {name: as_was(cell) for name, cell in zip(header, [*sheet.rows[i], *[""] * len(header)], strict=False) if name}
         for i in numbers
     ]
-    others = [one.name for one in sheets if one is not sheet]
     above = [number for number in sheet.rows if number < first and number not in sheet.wide]
+    errors = f"{sheet.errors} cells of the workbook hold errors (#N/A and the like), read as empty."
     notes = [
-        *([f"Sheet {sheet.name!r} is read, not {', '.join(others)}; {file}#SHEET names another."] if others else []),
         *([f"The header is in row {first}; what stands above it is not read."] if above else []),
-        *(
-            [f"{sheet.errors} cells of the workbook hold errors (#N/A and the like), read as empty."]
-            * bool(sheet.errors)
-        ),
+        *([errors] * bool(sheet.errors)),
+        *([NOTE] * across),
     ]
-    legends = {one.name: said for one in sheets if one is not sheet and (said := _legend(one))}
     columns = tuple(name for name in header if name)
-    is_across = sheet.name in across
-    notes += [NOTE] * is_across
-    return Table(
-        path, columns, tuple(rows), numbers, by_line=False, notes=tuple(notes), legends=legends, across=is_across
-    )
+    table = Table(path, columns, tuple(rows), numbers, by_line=False, notes=tuple(notes), across=across)
+    return with_crosses(without_totals(filled_down(without_notes(table))))
 
 
 def _legend(sheet: Sheet) -> dict[str, str]:

@@ -212,6 +212,12 @@ TIMES = _set(  # at which somebody grades once more
     session sitzung tag take test time tour trial visit vuelta wave week woche zeit zeitpunkt
     """
 )
+SHEETS = _set(  # what spreadsheets call a sheet that nobody named, and copies
+    """
+    ark arkusz backup blad blatt copia copie copy data daten feuil feuille foglio hoja kopia kopie list munkalap
+    new planilha sayfa sheet tabelle taul taulukko лист аркуш 工作表 シート 시트
+    """
+)
 ORDINALS = {
     word: number
     for number, said in enumerate(
@@ -326,7 +332,7 @@ def doubtful_among(names: Collection[str]) -> tuple[str, ...]:
             not words(name) & (PEOPLE | ROLES | COUNTERS | TIMES)
             and (_RELEASE.search(name) or (len(stem := _numbered(name)) > _SHORT and stems[stem] == 1))
         )
-        or (not words(name) & PEOPLE and (_may_be_a_model(name) or words(name) & WEAK - shared - SURNAMES))
+        or (not words(name) & PEOPLE and (may_be_a_model(name) or words(name) & WEAK - shared - SURNAMES))
     ]
     return tuple(found) if len(found) < len(set(names)) else ()
 
@@ -342,10 +348,17 @@ def says_a_person(name: str) -> bool:
     return bool(words(name) & PEOPLE) or numbered or len(name.strip(" .")) <= _SHORT + 1
 
 
-def _may_be_a_model(name: str) -> bool:
+def may_be_a_model(name: str) -> bool:
     """True for a name that models and people have, beside which none of a person's stands: ``Gemma``, ``score_yi``."""
     told = _spelled(name)
     return bool(told & (FAMILIES | NAMES_TOO - {"score"})) and not _strange(told - LINKING)
+
+
+def may_be_no_person(name: str) -> bool:
+    """True for what a sheet is called that may be nobody's: ``Sheet1``, ``Round 2``, ``v1``, ``Mia (2)``."""
+    told = _spelled(name)
+    copied = re.search(r"\(\d+\)\s*$", name) is not None
+    return bool(told & (SHEETS | TIMES | VERSIONS)) or are_versions([name]) or copied or not told
 
 
 def _numbered(name: str) -> str:
