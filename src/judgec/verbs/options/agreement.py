@@ -83,7 +83,7 @@ class AgreementOptions:
         str | None,
         Option("The lowest grade that counts as accepted.", metavar="GRADE", panel="What", project="accept_at"),
     ] = None
-    reversed: Annotated[bool, Option("A low number of the judge is a good grade.")] = False
+    reversed: Annotated[bool, Option("Lower numbers of the judge mean better grades.")] = False
     round: Rounding = None
     repeats: Repeats = None
     columns: Columns = field(default_factory=dict)

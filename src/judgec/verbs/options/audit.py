@@ -21,7 +21,7 @@ class AuditOptions(BatchSpending, HeldOutLabels):
     anchor: Annotated[
         Path | None,
         Option(
-            "File of frozen verdicts: a new one is written, one that exists compared; drift beyond a bound exits 1.",
+            "File of frozen verdicts: writes a new file, or compares with an existing one; too much drift exits 1.",
             metavar="FILE",
         ),
     ] = None

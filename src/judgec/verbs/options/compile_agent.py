@@ -37,7 +37,9 @@ class CompileAgentOptions(AgentShape, Spending, Places):
     labels: Annotated[
         "Labels | Source | None",
         Option(
-            "Maximize likeness to answers that experts accepted, in place of --judge.", metavar="FILE", panel="What"
+            "Answers that experts accepted: maximize the similarity to them, instead of a judge's score.",
+            metavar="FILE",
+            panel="What",
         ),
     ] = None
     report_judge: Annotated[

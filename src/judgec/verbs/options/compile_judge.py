@@ -59,8 +59,8 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
     optimizer: Annotated[
         str,
         Option(
-            "auto, labeled, bootstrap, mipro, gepa, or a plugin's. Several candidates are asked as they are, unless "
-            "another than auto or --reflection-lm is named: then the prompt of each is searched for first."
+            "auto, labeled, bootstrap, mipro, gepa, or a plugin's. With several candidates, their prompts are "
+            "rewritten only if you name an optimizer other than auto, or --reflection-lm."
         ),
     ] = "auto"
     seed: Seed = 0
@@ -71,7 +71,7 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
     promise: Annotated[
         float | None,
         Option(
-            "Find the confidence above which this agreement is promised; a fifth of train is set aside for it.",
+            "Find the lowest confidence that guarantees this agreement with the experts; reserves a fifth of train.",
             metavar="AGREEMENT",
         ),
     ] = None
@@ -121,8 +121,8 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
     panel: Annotated[
         str | None,
         Option(
-            "Several recorded judges or jurors together, where they beat the best one: all, as few as are enough "
-            "(auto, the default), or the best N at most; best: a single one.",
+            "Combine recorded judges or jurors, if together they beat the best one: all, the smallest sufficient "
+            "number (auto, the default), or at most N; best: always a single judge.",
             metavar="auto|all|best|N",
             python="str | int | None",
         ),
@@ -130,7 +130,7 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
     cascade: Annotated[
         tuple[str, ...],
         Option(
-            "Two judges in a row, or evidence and one: the second is asked where the first is unsure.",
+            "Two judges, or evidence and a judge: judgec asks the second only where the first is unsure.",
             metavar="CHEAP,DEAR",
             commas=True,
         ),
@@ -175,7 +175,7 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
     start: Annotated[
         str | None,
         Option(
-            "A compiled judge whose prompt is asked of another model (--lm); it may lose at most --margin.",
+            "A compiled judge whose prompt you move to another model (--lm); the loss may be at most --margin.",
             flag="--from",
             metavar="NAME[@VERSION]",
             panel="What",

@@ -41,7 +41,9 @@ class CompileQueriesOptions(Spending, Places):
     labels: Annotated[
         "Labels | Source | None",
         Option(
-            "Experts' labels of question and passage, from which that judge is compiled.", metavar="FILE", panel="What"
+            "Experts' labels of question and passage; judgec compiles the judge from them.",
+            metavar="FILE",
+            panel="What",
         ),
     ] = None
     name: Annotated[str, Option("Name of the generator.", panel="Output")] = "queries"

@@ -42,7 +42,11 @@ class ExportOptions:
     ]
     labels: Annotated[
         str | None,
-        Option("For sft and dpo: where the labels of its compile are now.", metavar="FILE", panel="What"),
+        Option(
+            "For sft and dpo: the label file that the judge was compiled on, if it was moved.",
+            metavar="FILE",
+            panel="What",
+        ),
     ] = None
     home: Home = Path()
     tracking_uri: UnusedTracking = None

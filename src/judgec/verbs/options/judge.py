@@ -104,7 +104,7 @@ class JudgeFileOptions(Asking):
     workers: Annotated[
         int | None,
         Option(
-            "Processes that read evidence where no model is asked, or shards at once; default: one a processor.",
+            "Number of parallel processes, for evidence without a model or for shards; default: one per processor.",
             least=1,
             panel="Cost",
         ),

@@ -24,11 +24,19 @@ Given: TypeAlias = Annotated[
 """The same where a second word follows: it is typed always."""
 Judged: TypeAlias = Annotated[
     str | None,
-    Option("Whose doubts to go by with --next; zero-shot[:TASK] is one without labels.", metavar="NAME", panel="What"),
+    Option(
+        "With --next: the judge that picks the items it is unsure of; zero-shot[:TASK] needs no labels.",
+        metavar="NAME",
+        panel="What",
+    ),
 ]
 As: TypeAlias = Annotated[
     Literal["labels", "verdicts"] | None,
-    Option("What scores of TOOL:FILE are that do not say who gave them.", flag="--as", panel="What"),
+    Option(
+        "Read scores of TOOL:FILE that name no author as labels of people, or as verdicts of a judge.",
+        flag="--as",
+        panel="What",
+    ),
 ]
 NextSheet: TypeAlias = Annotated[Path, Option("Where the chosen items go.", metavar="OUT.csv", panel="Output")]
 
@@ -135,7 +143,7 @@ class NextOptions(LabelColumns, Spending, Places):
     judge: Annotated[
         str,
         Option(
-            "Whose doubts to go by; zero-shot[:TASK] is one without labels.",
+            "The judge that picks the items it is unsure of; zero-shot[:TASK] needs no labels.",
             metavar="NAME[@VERSION]",
             needed=True,
             panel="What",

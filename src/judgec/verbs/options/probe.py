@@ -31,7 +31,7 @@ class ProbeOptions(Spending, Places):
     system: Annotated[
         tuple[str, ...],
         Option(
-            "The system: http.yaml, python:module:function, rag-bm25; repeat for several. Needed but with --compare.",
+            "The system: http.yaml, python:module:function, rag-bm25; repeat for several. Required without --compare.",
             metavar="NAME",
             panel="What",
         ),
@@ -57,12 +57,14 @@ class ProbeOptions(Spending, Places):
     lm: Annotated[
         str,
         Option(
-            "Writes questions, judges, answers for judgec's agents; without one (embedded) rules do.", panel="Model"
+            "The model that writes questions, judges, and answers for judgec's agents; embedded: rules, no model.",
+            panel="Model",
         ),
     ] = "embedded"
     seed: Seed = 0
     try_fix: Annotated[
-        bool, Option("Ask judgec's agents again, with a changed setting, what they failed.", panel="What")
+        bool,
+        Option("Change a setting of judgec's agents, and ask them again the questions that they failed.", panel="What"),
     ] = False
     repeat: Annotated[
         int, Option("Ask each question N times, and say how many verdicts change.", metavar="N", least=1, panel="What")

@@ -25,7 +25,11 @@ class RubricOptions:
     ]
     labels: Annotated[
         str | None,
-        Option("Where the labels of its compile are now; the datasheet is beside them.", metavar="FILE", panel="What"),
+        Option(
+            "The label file that the judge was compiled on, if it was moved; its datasheet lies beside it.",
+            metavar="FILE",
+            panel="What",
+        ),
     ] = None
     accept: Annotated[
         tuple[str, ...],

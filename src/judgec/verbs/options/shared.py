@@ -47,7 +47,11 @@ Annotators = Annotated[
 ]
 Measured = Annotated[
     tuple[str, ...],
-    Option("Judges' columns, or judges among the annotators: nobody's labels.", python_only=True, project="judges"),
+    Option(
+        "Columns, or names in the annotator column, that belong to a judge; they are never read as labels.",
+        python_only=True,
+        project="judges",
+    ),
 ]
 Missing = Annotated[
     tuple[str, ...],
@@ -91,7 +95,7 @@ Turn = Annotated[
 ]
 Rounding = Annotated[
     Literal["nearest"] | None,
-    Option("How to read means of grades, such as 2.33: as the nearest grade.", project="round"),
+    Option("Round means of grades, such as 2.33, to the nearest grade.", project="round"),
 ]
 Repeats = Annotated[
     Literal["median", "error"] | None,
@@ -124,7 +128,7 @@ TrackingUri = Annotated[
 ]
 UnusedTracking = Annotated[
     str | None,
-    Option("Accepted for uniformity; this verb logs no run.", metavar="URI", python_only=True, panel="Output"),
+    Option("No effect: this verb logs no run.", metavar="URI", python_only=True, panel="Output"),
 ]
 ApiBase = Annotated[
     str | None, Option("An OpenAI-compatible endpoint (vLLM, a gateway).", metavar="URL", panel="Model")
@@ -257,7 +261,7 @@ class UnusedPlaces:
 
     home: Annotated[
         Path,
-        Option("Accepted for uniformity; this verb neither reads nor writes there.", python_only=True, panel="Output"),
+        Option("No effect: this verb neither reads nor writes there.", python_only=True, panel="Output"),
     ] = Path()
     tracking_uri: UnusedTracking = None
 

@@ -25,14 +25,19 @@ class WatchOptions(Asking, Places):
     ] = ()
     window: Annotated[int, Option("The most verdicts that a rate is taken over.", least=10, metavar="N")] = 1000
     relabel: Annotated[
-        int, Option("Number of expert labels that bring the correction back after drift.", least=10, metavar="N")
+        int,
+        Option(
+            "After drift: number of new expert labels from which the rate is corrected again.", least=10, metavar="N"
+        ),
     ] = 50
     assessment: Annotated[str | None, Option("The human feedback to read from mlflow:EXPERIMENT.", metavar="NAME")] = (
         None
     )
     recheck: Annotated[
         int,
-        Option("Ask anew about N labelled items, and say when the model answers otherwise.", least=0, metavar="N"),
+        Option(
+            "Ask the model again about N labelled items, and report when its grades have changed.", least=0, metavar="N"
+        ),
     ] = 0
     aspect: Annotated[
         str | None, Option("For a judge of several aspects: the one whose rate is kept.", metavar="NAME")
