@@ -43,7 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def judgec_outcome(request: pytest.FixtureRequest) -> "GateOutcome":
-    """What the test's innermost ``judgec`` marker measured."""
+    """The measurements of the test's innermost ``judgec`` marker."""
     outcomes = _outcomes(request.node)
     if not outcomes:
         pytest.fail(f"judgec_outcome: {request.node.nodeid} has no {MARKER} marker. Add one.", pytrace=False)

@@ -70,12 +70,12 @@ class Abstention:
 
 
 def agreement_of(objective: str) -> str:
-    """What agreeing means for a judge that was compiled for ``objective``: the accept, or the grade itself."""
+    """Meaning of agreement for a judge that was compiled for ``objective``: the accept, or the grade itself."""
     return ACCEPT if parse_objective(objective).needs_accept else EXACT
 
 
 def certainty(judgments: Judgments, of: str, scale: Scale) -> FloatArray:
-    """How sure the judge is of each item, by its least sure aspect, shape (n_items,); NaN where it said nothing.
+    """Confidence of the judge in each item, by its least sure aspect, shape (n_items,); NaN where it said nothing.
 
     Its confidence, which is the probability of the returned grade; of accepts, the probability of the returned accept
     or reject.
@@ -125,7 +125,7 @@ def abstention(
     risk: float,
     of_reserve: Judgments | None = None,
 ) -> Abstention:
-    """What abstaining brings on test; with ``promise``, the threshold comes from the reserved train queries.
+    """Measures what abstaining brings on test; with ``promise``, the threshold comes from the reserved train queries.
 
     Args:
         bench: With a reserve in its data set when something is to be promised.

@@ -117,7 +117,7 @@ def of_task(name: str, labels: LabelSet, instructions: str | None = None, manner
 
 
 def plan_candidates(settings: CompileSettings, labels: LabelSet) -> CallPlan:
-    """What asking all candidates takes.
+    """Plans the calls that asking all candidates takes.
 
     Raises:
         UserError: It does not fit the caps.
@@ -162,13 +162,13 @@ def check_untaught(parts: Parts, candidates: Sequence[AskedCandidate]) -> None:
 
 
 def _learned_nothing(program: Program) -> bool:
-    """Whether its prompt is what it was before anybody saw a label."""
+    """True if its prompt is what it was before anybody saw a label."""
     card = program.card
     return card.settings.get("prompt") == UNCOMPILED or card.lm.get("model") == NO_LM
 
 
 def ask_candidates(labels: LabelSet, settings: CompileSettings, ask: Ask, watch: Watch) -> RecordedVerdicts:
-    """What each candidate says of the labelled items, beside what was recorded of others.
+    """Asks each candidate about the labelled items; returns that beside what was recorded of others.
 
     Of queries that its demonstrations show, or that its prompt was made from, a candidate is not asked.
 
@@ -212,7 +212,7 @@ class _SideBySide:
         }
 
     def judged(self, ask: Ask, settings: CompileSettings, watch: Watch) -> Iterable[tuple[AskedCandidate, Judgments]]:
-        """What each says."""
+        """Yields the judgments of each candidate."""
         if not self._candidates:
             return ()
         for one in self._candidates:
@@ -291,7 +291,7 @@ def _by_prompt(one: AskedCandidate, items: Sequence[Item], rows: Sequence[int]) 
 
 
 def _shown(item: Item, one: AskedCandidate) -> bool:
-    """Whether the prompt knows the item's label: of its query, or, where items have none, of the item itself."""
+    """True if the prompt knows the item's label: of its query, or, where items have none, of the item itself."""
     if one.searched is not None and item.query_id in {*one.searched.queries, *one.searched.reflected}:
         return True
     predict = first_predictor(one.module)
@@ -362,7 +362,7 @@ def _unscored(said: Mapping[str, tuple[Judgments, float | None]]) -> Iterator[st
 
 
 def _searched(candidates: Sequence[AskedCandidate], left_out: Mapping[str, int]) -> Iterator[str]:
-    """What the searches have made of the prompts, and how many items each is not asked about for it."""
+    """Yields the prompts that the searches have made, and for each the number of items that it is not asked about."""
     for one in candidates:
         if one.searched is None:
             continue

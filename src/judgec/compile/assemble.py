@@ -58,7 +58,7 @@ MIN_CALIBRATION_ITEMS = 50  # fewer outside the demonstrations' queries: leave-q
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What every judge of a compile shares.
+    """The parts that all judges of a compile share.
 
     Args:
         dataset: Labels and split.
@@ -101,7 +101,7 @@ class Bench:
         return candidate.verdicts(part.items, ask=self.ask, scale=self.scale, aspects=self.aspects)
 
     def judged(self, judge: CompiledJudge, candidate: Candidate, part: Part) -> Judgments:
-        """What the judge with this prompt says of the items."""
+        """Judgments of the judge with this prompt on the items."""
         return judge.calibrate(part.items, self.raw(candidate, part) if judge.asks_lm else None)
 
     @property
@@ -118,7 +118,7 @@ class Bench:
         return shares_of(by[:, :, aspect], len(self.scale.grades))
 
     def target(self, part: Part) -> IntArray:
-        """What calibrators learn: grade positions, or accepts where that is all there is."""
+        """Targets of the calibrators: grade positions, or accepts where there is nothing else."""
         return part.experts.accept if self.dataset.labels.accept_only else part.experts.grade
 
 
@@ -173,7 +173,7 @@ def out_of_fold(judge: CompiledJudge, part: Part) -> tuple[Part, Judgments]:
 
 
 def rated_out_of_fold(bench: Bench, judge: CompiledJudge, part: Part, raw: Judgments) -> GradePairs:
-    """What a judge that was fitted on the raw verdicts of ``part`` says out of fold, beside the experts.
+    """Rates with a judge that was fitted on the raw verdicts of ``part``, out of fold, beside the experts.
 
     An item keeps the reason why its raw verdict is unscored: whether nobody asked for it, or asking failed.
     """
@@ -235,7 +235,7 @@ def fitted(bench: Bench, candidate: Candidate, part: Part, raw: Judgments | None
 
 
 def _judgments(bench: Bench, part: Part, said: Sequence[tuple[IntArray, OutOfFold | None]]) -> Judgments:
-    """What was said out of fold, as judgments; an item that any aspect lacks is unscored."""
+    """Judgments made of what was said out of fold; an item that any aspect lacks is unscored."""
     shape = (len(part), len(bench.aspects))
     probabilities = np.full((*shape, len(bench.scale.grades)), np.nan)
     grade, accept = np.full(shape, UNSCORED, dtype=np.int64), np.full(shape, UNSCORED, dtype=np.int64)

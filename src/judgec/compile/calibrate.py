@@ -55,7 +55,7 @@ Fits = dict[bytes, tuple[tuple[Key, Calibrator], ...]]
 
 @dataclass(frozen=True, slots=True)
 class OutOfFold:
-    """What the calibrator that ships would have said of its own training rows, each from folds without its query.
+    """Predictions of the shipped calibrator for its own training rows, each from folds without its query.
 
     Rows that it was not chosen on (unlabelled or unscored ones, or all where nothing could be cross-validated) are
     missing: -1 and NaN.
@@ -233,7 +233,7 @@ def _usable(data: Data, names: Sequence[str]) -> NDArray[np.bool_]:
 
 
 def _families(source: Source, data: Data) -> tuple[Family, ...]:
-    """What competes within a source, simplest first: equal losses go to the simpler one."""
+    """Families that compete within a source, simplest first: equal losses go to the simpler one."""
     if data.scale.interval:
         alone: tuple[Family, ...] = ("prior",) if data.verdicts is None else ()
         return ("none", "isotonic", "ridge") if source == "lm" else (*alone, "ridge", "trees")

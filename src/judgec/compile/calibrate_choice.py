@@ -67,7 +67,7 @@ class Data:
 
     @property
     def n_grades(self) -> int:
-        """How many grades the scale has."""
+        """Number of grades that the scale has."""
         return len(self.scale.grades)
 
     @property
@@ -87,7 +87,7 @@ class Data:
 
     @property
     def truth(self) -> FloatArray:
-        """What each row is worth in scale units, shape (n,): of shares their mean."""
+        """Value of each row in scale units, shape (n,): of shares their mean."""
         values = np.array(self.scale.values)
         return values[self.target] if self.shares is None else self.shares @ values
 
@@ -116,7 +116,7 @@ class Data:
 
 @dataclass(frozen=True, slots=True)
 class TrainingRows:
-    """What a family is fitted on.
+    """The rows that a family is fitted on.
 
     Args:
         row: Position in the data, shape (n_lessons,).
@@ -157,7 +157,7 @@ class Contender:
 
 @dataclass(frozen=True)
 class Chosen:
-    """What ships.
+    """The calibrator that ships.
 
     Args:
         key: Source and family.
@@ -239,7 +239,7 @@ def choose(data: Data, fit: Fit, objective: Objective, seed: int) -> Chosen:
 def _number(
     data: Data, fold: IntArray, predicted: dict[Key, FloatArray], losses: dict[Key, FloatArray], objective: Objective
 ) -> Chosen:
-    """What ships for labels on an interval scale: the score of a regression, or of the raw verdict.
+    """The calibrator for labels on an interval scale: the score of a regression, or of the raw verdict.
 
     The raw verdict is the incumbent, else the mean label. A regression replaces it when its squared error is lower by
     more than one standard error (by query) and neither tau-b nor the mean absolute error falls behind; of several the
@@ -348,7 +348,7 @@ def _table(
     data: Data,
     fold: IntArray | None = None,
 ) -> list[CalibratorChoice]:
-    """What each option is worth beside the incumbent; where folds are given, on average within them."""
+    """Compares each option with the incumbent; where folds are given, on average within them."""
     statistics = [_statistic(one, objective, data, fold) for one in options]
     guards = [_guards(one, data, fold) for one in options]
     most = float(losses[options[first].key].mean())

@@ -123,7 +123,7 @@ class MadeCascade:
 
     @property
     def cascade(self) -> Cascade:
-        """Who, then who, and when."""
+        """The two judges in their order, and the rule for asking the second."""
         assert self.judge.cascade is not None  # made with one
         return self.judge.cascade
 
@@ -242,7 +242,7 @@ def make_cascade(
 
 
 def losses_of(objective: Objective, scale: Scale) -> tuple[tuple[float, LossKind], ...]:
-    """What a wrong decision costs by the objective.
+    """Loss of a wrong decision by the objective.
 
     Args:
         objective: Its terms of accepts cost the other outcome, those that count distances the squared distance, and
@@ -261,7 +261,7 @@ def losses_of(objective: Objective, scale: Scale) -> tuple[tuple[float, LossKind
 
 @dataclass(frozen=True, slots=True)
 class Saving:
-    """What the strong judge saves of the loss, and what it is predicted from.
+    """The loss that the strong judge saves, and what predicts it.
 
     Args:
         columns: What the cheap judge said, shape (n_items, n_columns).
@@ -302,7 +302,7 @@ class Saving:
 
 
 def incurred_loss(judged: Judgments, grade: IntArray, accept: IntArray, scale: Scale, losses: Losses) -> FloatArray:
-    """What each decision cost, the mean of the labelled aspects, shape (n_items,).
+    """Loss of each decision, the mean of the labelled aspects, shape (n_items,).
 
     Args:
         judged: The decisions.
@@ -380,7 +380,7 @@ def thresholds(saving: FloatArray) -> list[float]:
 
 
 def _standard(gain: PairedGain, margin: float) -> float:
-    """How many standard errors the gain lies above ``-margin``."""
+    """Distance of the gain from ``-margin``, in standard errors."""
     above = gain.value + margin
     if gain.error is None:
         return -np.inf
@@ -414,7 +414,7 @@ def outcome(
     objective: Objective,
     settings: CompileSettings,
 ) -> CascadeFound:
-    """Whether the promise holds on the test items.
+    """Tests on the test items whether the promise holds.
 
     Args:
         bench: With the recorded verdicts.
@@ -501,7 +501,7 @@ def _tested(bench: Bench, candidate: Candidate, judge: CompiledJudge) -> Tested:
 
 
 def _as_said(judge: CompiledJudge, raw: Judgments | None, part: Part) -> Judgments:
-    """What a judge says out of fold; of what it was not asked or failed on, that."""
+    """Judgments of a judge out of fold; of what it was not asked or failed on, that."""
     said = out_of_fold(judge, part)[1]
     if raw is None:
         return said

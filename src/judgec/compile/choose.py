@@ -56,7 +56,7 @@ class ScoredCandidate:
 
 @dataclass(frozen=True, slots=True)
 class PanelSize:
-    """What a panel of so many judges costs, and what it is worth.
+    """Cost and agreement of a panel of a given size.
 
     Args:
         members: How many judges.
@@ -91,7 +91,7 @@ class PanelSize:
 
 @dataclass(frozen=True, slots=True)
 class ChosenPanel:
-    """What came of looking for a panel of recorded judges.
+    """Result of the search for a panel of recorded judges.
 
     Args:
         panel: What ships; None where it is the best single judge.
@@ -112,7 +112,7 @@ class ChosenPanel:
 
     @property
     def members(self) -> tuple[str, ...]:
-        """Whose verdicts are needed."""
+        """The judges whose verdicts are needed."""
         return (self.incumbent.name,) if self.panel is None else self.panel.members
 
 

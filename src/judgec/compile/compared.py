@@ -12,7 +12,7 @@ LEAST = MIN_COMMON // 2  # labels in common: two judges with fewer are not compa
 
 
 def in_common(one: GradePairs, other: GradePairs) -> int:
-    """How many labels are of items that both were asked about."""
+    """Number of labels of items that both were asked about."""
     return int((one.labelled & other.labelled).sum())
 
 

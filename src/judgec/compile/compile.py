@@ -124,7 +124,7 @@ class Compiled:
 
     @property
     def panel(self) -> "PanelFound | None":
-        """What came of looking for a panel."""
+        """Result of the search for a panel."""
         return self.combined if isinstance(self.combined, PanelFound) else None
 
     @property
@@ -139,7 +139,7 @@ class Compiled:
 
     @cached_property
     def as_it_is(self) -> "AsItIs | None":
-        """How far a recorded judge agrees with the experts before anything is made of it; None where none was given.
+        """Agreement of a recorded judge with the experts before compiling; None where none was given.
 
         On all items: it has learned from none of them.
         """
@@ -162,17 +162,17 @@ class Compiled:
 
     @cached_property
     def systems(self) -> SystemAgreement | None:
-        """Whether the judge ranks the agents of the test items as the experts do; None where nobody names them."""
+        """Agreement of judge and experts on the order of the agents of the test items; None where nobody names them."""
         nominal = self.dataset.labels.scale.level == "nominal"
         return None if nominal else systems_of(self.verification.ratings["compiled"])
 
     @property
     def detectable_difference(self) -> DetectableDifference:
-        """How many more queries would show a difference worth showing."""
+        """Number of further queries that would show a difference worth showing."""
         return detectable_difference(self.decision.detectable, self.dataset, self.decision.difference.note or "")
 
     def interval_width(self, objective: str) -> IntervalWidth:
-        """How many more queries would bring an interval to a useful width: that of the objective's first statistic.
+        """Further queries that would bring an interval to a useful width: that of the objective's first statistic.
 
         A judge that gives one grade to all has no tau-b or kappa; then it is that of its score, or of accept agreement.
         """
@@ -302,7 +302,7 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
 def _measured(
     labels: LabelSet, parts: Parts, rounds: list[Round], cascade: CascadeFound | None, compiling: Compiling
 ) -> Compiled:
-    """What was compiled, measured on the test items of all rounds, with the decision about it."""
+    """Measures what was compiled on the test items of all rounds, and decides about it."""
     settings, objective, dataset = compiling.settings, compiling.objective, parts.pooled
     last, tested = rounds[-1], rounds[: len(parts.tested)]
     choice, chosen, judge = last.choice, last.choice.chosen, last.judge
@@ -384,7 +384,7 @@ def _ask_ahead(parts: Parts, module: dspy.Module, session: Session, watch: Watch
 def _cascade(
     parts: Parts, rounds: Sequence[Round], settings: CompileSettings, objective: Objective
 ) -> CascadeFound | None:
-    """Whether the cascade's promise holds on all test items, each by the cascade of its round."""
+    """Tests the cascade's promise on all test items, each by the cascade of its round."""
     made = [one.cascade for one in rounds[: len(parts.tested)] if one.cascade is not None]
     last = rounds[-1].cascade
     if settings.combine.cascade is None or last is None:
@@ -409,7 +409,7 @@ def _panel(
 
 
 def plan_judge(labels: LabelSet, settings: CompileSettings) -> tuple[Dataset, CallPlan]:
-    """What a compile would ask, without asking anything.
+    """Plans what a compile would ask, without asking anything.
 
     Raises:
         UserError: As ``compile_judge`` before its first call.
@@ -422,7 +422,7 @@ def plan_judge(labels: LabelSet, settings: CompileSettings) -> tuple[Dataset, Ca
 def card_settings(
     chosen: Candidate, settings: CompileSettings, abstention: Abstention, judge: CompiledJudge
 ) -> dict[str, Setting]:
-    """How the judge was made, for its card."""
+    """Settings with which the judge was made, for its card."""
     found: dict[str, Setting] = {"prompt": chosen.name, **chosen.settings}
     if settings.rated.recorded is not None:
         found |= ranges_for_card(settings.rated.recorded)
@@ -627,7 +627,7 @@ def _refusal(labels: LabelSet, settings: CompileSettings, judge: CompiledJudge, 
 
 
 def _unread(found: Verification) -> str:
-    """Why no gain counts: too many verdicts of a judge that it is over are there, and could not be read."""
+    """The reason why no gain counts: too many verdicts of the rival could not be read."""
     for name in ("uncompiled", BEST_ALONE):
         if name not in found.judgments:
             continue
@@ -651,7 +651,7 @@ def _sizes(dataset: Dataset) -> str:
 
 
 def _half_way(shipped: Round) -> list[str]:
-    """How many verdicts of the prompt that ships lay between two grades, among those it was fitted and tested on."""
+    """Note on the verdicts of the prompt that ships that lay between two grades, fitted and tested on."""
     if shipped.judge.joint is not None or shipped.bench.scale.interval:
         return []  # a mean of two verdicts lies between them; nobody said so
     tested = shipped.judged.get("compiled_prompt")
@@ -694,7 +694,7 @@ def _notes(
 
 
 def _coverage(recorded: RecordedVerdicts, dataset: Dataset, found: Verification) -> list[str]:
-    """How many test items the judges were asked about, and how often the order of a pair decided."""
+    """Notes on how many test items the judges were asked about, and how often the order of a pair decided."""
     notes, n = [], len(dataset.test)
     for name in ("uncompiled", BEST_ALONE, "compiled"):
         asked = int(found.judgments[name].asked.sum())

@@ -42,7 +42,7 @@ def shares_of(by: IntArray, n_grades: int) -> FloatArray:
 
 
 def consensus_notes(dataset: Dataset, consensus: Consensus, seed: int) -> list[str]:
-    """How far the consensus that was learned from is not the median, in words; nothing to say of the median.
+    """Notes on how far the consensus that was learned from differs from the median; none for the median.
 
     Args:
         dataset: What the judge that ships learned from.

@@ -125,7 +125,7 @@ def _recorded(bench: Bench, choice: ChosenPrompt) -> Iterator[JudgeCost]:
 
 
 def _listed(bench: Bench, one: ScoredCandidate) -> float | None:
-    """What a recorded judge would cost for a thousand items by its prompt and the price list; None where unknown."""
+    """Cost of a recorded judge for a thousand items by its prompt and the price list; None where unknown."""
     assert bench.recorded is not None  # the caller has looked
     members = one.members or (one.candidate.name,)
     if not all(name in bench.recorded.judges for name in members):

@@ -39,7 +39,7 @@ class Part:
         return len(self.items)
 
     def rationale(self, i: int) -> str:
-        """Why the experts gave item ``i`` its grade, in the words of one who gave just that; or an empty text."""
+        """The experts' reason for the grade of item ``i``, from one who gave just that grade; or an empty text."""
         return next((label.rationale for label in self.reasoned(i) if self.agrees(label, i)), "")
 
     def reasoned(self, i: int) -> tuple[Label, ...]:
@@ -47,7 +47,7 @@ class Part:
         return self.rationales.get(self.items[i].item_id, ())
 
     def agrees(self, label: Label, i: int) -> bool:
-        """Whether a label of item ``i`` gives the grades that the experts together give it."""
+        """True if a label of item ``i`` gives the grades that the experts together give it."""
         own = self.experts.grade_by[self.experts.annotators.index(label.annotator), i]
         return bool(((own == UNLABELLED) | (own == self.experts.grade[i])).all())
 
@@ -64,12 +64,12 @@ class Part:
 
     @property
     def n_reasons(self) -> int:
-        """How many reasons the experts gave of its items."""
+        """Number of reasons that the experts gave of its items."""
         return sum(len(self.reasoned(i)) for i in range(len(self)))
 
     @property
     def n_queries(self) -> int:
-        """How many different queries its items belong to."""
+        """Number of different queries that its items belong to."""
         return len({item.query_id for item in self.items})
 
 

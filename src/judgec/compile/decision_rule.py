@@ -196,7 +196,7 @@ def fit_sureness(probability: FloatArray, right: IntArray) -> Sureness:
 
 
 def _starts(reached: FloatArray, fixed: tuple[int, IntArray] | None = None) -> list[IntArray]:
-    """Where ascent begins: cuts that give the experts' shares of the grades, and equally spaced ones."""
+    """Starting points of the ascent: cuts that give the experts' shares of the grades, and equally spaced ones."""
     n_resamples, n_grades, width = reached.shape
     tail = reached.sum(axis=1)
     tail = tail / np.maximum(tail[:, :1], 1.0)

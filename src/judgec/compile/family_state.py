@@ -13,7 +13,7 @@ from judgec.records.label import Item
 
 @dataclass(frozen=True, slots=True)
 class FamilyState:
-    """Where a family stands: what the next version is compared with, and at which level.
+    """State of a family: what the next version is compared with, and at which level.
 
     Args:
         test_use: Which use of the test queries the next version is, whatever the programs were called that were tested

@@ -91,7 +91,7 @@ def _in_tag(text: str) -> str | None:
 
 
 def _in_fence(text: str) -> str | None:
-    """What stands between the first and the last fence: an instruction may have blocks of its own."""
+    """The text between the first and the last fence: an instruction may have blocks of its own."""
     begin, end = text.find(_FENCE), text.rfind(_FENCE)
     if begin < 0:
         return None
@@ -126,7 +126,7 @@ Texts = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class ProgramTrial(Generic[Trace]):
-    """What a program made of a batch.
+    """Result of a program on a batch.
 
     Args:
         outputs: One an instance.
@@ -184,7 +184,7 @@ class ReflectiveAdapter(DspyAdapter, Generic[Given, Trace]):  # type: ignore[mis
 
     @abstractmethod
     def lesson(self, name: str, trace: Trace) -> Mapping[str, object]:
-        """What the reflection model reads of one instance to rewrite the predictor ``name``."""
+        """Example of one instance that the reflection model reads to rewrite the predictor ``name``."""
 
     def best_rewrites(
         self,

@@ -124,7 +124,7 @@ def unlearned(items: Sequence[Item], judge: Program, *, out_of_fold: bool = True
 
 
 def memory_of(judge: Program) -> LearnedQueries:
-    """Which queries a judge has learned from: train and dev, or all of them where it was tested in folds."""
+    """Queries that a judge has learned from: train and dev, or all of them where it was tested in folds."""
     sides, by_id = judge.split.get("keys", {}), judge.split.get("queries", {})
     learned = {"train", "dev"}
     if "folds" in judge.split:
@@ -137,7 +137,7 @@ def memory_of(judge: Program) -> LearnedQueries:
 
 
 def judged_unlearned(items: Sequence[Item], program: Program, judge: CompiledJudge, ask: Ask) -> Judgments:
-    """What a judge says of ``unlearned`` items: out of fold where it has learned from them since.
+    """Judgments of ``unlearned`` items: out of fold where the judge has learned from them since.
 
     Args:
         items: To judge.

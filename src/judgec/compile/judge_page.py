@@ -214,7 +214,7 @@ def _facts(compiled: Compiled, card: ProgramCard) -> list[str]:
 
 
 def _next(compiled: Compiled, card: ProgramCard) -> list[str]:
-    """What to do after reading, a sentence each."""
+    """Next steps after reading, a sentence each."""
     name = f"{card.name}@{card.version}"
     if card.labels == "constructed":
         return ["Let experts grade items of your own (judgec labels FILE), and compile on their labels."]
@@ -234,7 +234,7 @@ def _next(compiled: Compiled, card: ProgramCard) -> list[str]:
 
 
 def _panel_fact(panel: PanelFound) -> str:
-    """What the panel is worth; the picture has its members."""
+    """Sentence on the gain of the panel; the picture has its members."""
     return (
         f"Panel ({panel.kind}) of {len(panel.members)}: {show(panel.gain, 3, sign=True)} on test over the best single "
         f"judge, {panel.incumbent}, both compiled. The picture says what each member adds out of fold on train and dev."
@@ -275,7 +275,7 @@ def _charts(compiled: Compiled, j: int) -> Markup:
 
 
 def _stated(compiled: Compiled, j: int) -> tuple[FloatArray, IntArray, tuple[str, str]]:
-    """What the reliability chart compares: chance of acceptance and accepts, or for classes confidence and hits."""
+    """Data of the reliability chart: chance of acceptance and accepts, or for classes confidence and hits."""
     labels, experts = compiled.dataset.labels, compiled.dataset.test.experts
     judged = compiled.verification.judgments["compiled"]
     if labels.scale.level == "nominal" or (experts.accept[:, j] < 0).all():
@@ -336,7 +336,7 @@ def _candidates(compiled: Compiled) -> str:
 
 
 def _recorded(compiled: Compiled) -> str:
-    """Which recorded judges the rows are; empty where a model was asked."""
+    """Names of the recorded judges in the rows; empty where a model was asked."""
     choice = compiled.choice
     if choice.uncompiled is None or choice.alone is None:
         return ""

@@ -43,7 +43,7 @@ class CurvePoint:
 
 @dataclass(frozen=True, slots=True)
 class Halving:
-    """What would halve the interval of the objective on test.
+    """Number of labels that would halve the interval of the objective on test.
 
     Args:
         width: Of the interval now.
@@ -60,7 +60,7 @@ class Halving:
 
 @dataclass(frozen=True, slots=True)
 class DetectableDifference:
-    """What would show a difference of ``WORTH_SHOWING``.
+    """Number of labels that would show a difference of ``WORTH_SHOWING``.
 
     Args:
         detectable: The smallest difference that the test queries would have shown, or None.
@@ -97,7 +97,7 @@ class DetectableDifference:
 
 @dataclass(frozen=True, slots=True)
 class IntervalWidth:
-    """What would bring the interval of a statistic to ``WANTED`` on each side.
+    """Number of labels that would bring the interval of a statistic to ``WANTED`` on each side.
 
     Args:
         statistic: Which.
@@ -250,7 +250,7 @@ def nested(order: list[int], part: Part, sizes: list[int]) -> dict[int, list[int
 
 
 def halving(found: Interval, items: int, test_queries: int) -> Halving | None:
-    """How many test queries give an interval half as wide, and how many labelled items that takes.
+    """Number of test queries that give an interval half as wide, and of labelled items that this takes.
 
     The standard error falls with the root of the number of queries, Student's quantile with its degrees of freedom.
     New labels are taken to fall into test as the old ones did.
@@ -275,7 +275,7 @@ def halving(found: Interval, items: int, test_queries: int) -> Halving | None:
 
 
 def detectable_difference(detectable: float | None, dataset: Dataset, note: str = "") -> DetectableDifference:
-    """How many more labelled queries would show a difference of ``WORTH_SHOWING`` as surely as one is shown now.
+    """Further labelled queries that would show a difference of ``WORTH_SHOWING`` as surely as one is shown now.
 
     The standard error falls with the root of the number of test queries, of which new ones are taken to become as
     many as of the old ones.
@@ -296,7 +296,7 @@ def detectable_difference(detectable: float | None, dataset: Dataset, note: str 
 
 
 def interval_width(statistic: str, found: Estimate | None, dataset: Dataset) -> IntervalWidth:
-    """How many more labelled queries would bring an interval to ``WANTED`` on each side.
+    """Number of further labelled queries that would bring an interval to ``WANTED`` on each side.
 
     Its width falls with the root of the number of test queries, of which new ones are taken to become as many as of the
     old ones, and to be as hard.

@@ -75,7 +75,7 @@ def with_preference_columns(
 
 
 def follows_length(judge: GradePairs, by_length: GradePairs, how: Resampling) -> str:
-    """What shows that a judge follows length rather than the experts, or empty where nothing does.
+    """Evidence that a judge follows length rather than the experts, or empty where there is none.
 
     It is shown where more of its verdicts are those of ``longest`` than the experts', paired by query.
 

@@ -93,7 +93,7 @@ class _TriedPanel(_Tried):
 
 @dataclass(frozen=True)
 class _Table:
-    """What panels are compared on: all judges' verdicts on train and dev, beside the experts."""
+    """The data on which panels are compared: all judges' verdicts on train and dev, beside the experts."""
 
     bench: Bench
     part: Part
@@ -107,7 +107,7 @@ class _Table:
         return self.bench.recorded
 
     def rated(self, judge: CompiledJudge, raw: Judgments) -> GradePairs:
-        """What a judge fitted on these verdicts says out of fold, beside the experts."""
+        """Rates with a judge that was fitted on these verdicts, out of fold, beside the experts."""
         return rated_out_of_fold(self.bench, judge, self.part, raw)
 
     @property
@@ -285,14 +285,14 @@ def _nested(table: _Table, choice: ChosenPrompt, fold: IntArray) -> _Tried:
 
 
 def _replaces(table: _Table, panel: _TriedPanel, single: _Tried) -> bool:
-    """Whether a panel ships: it spares loss and is not clearly worse by the objective, or is clearly better by that."""
+    """True if a panel ships: it spares loss and is not clearly worse by the objective, or is clearly better by that."""
     gain = table.gain(panel.rated, single.rated)
     as_good = gain.error is not None and gain.value >= -gain.error
     return gain.clear or (as_good and _apart(table.spared(panel, single)))
 
 
 def _apart(gain: PairedGain) -> bool:
-    """Whether a gain is more than half a standard error above 0."""
+    """True if a gain is more than half a standard error above 0."""
     return gain.error is not None and gain.value > max(NEAR * gain.error, 0.0)
 
 
@@ -362,7 +362,7 @@ def _selected(table: _Table, first: str, most: int) -> list[str]:
 
 @dataclass(frozen=True)
 class _Newcomer:
-    """Who would join, the grades of the panel with that judge, and whether one standard error is gained."""
+    """A judge that would join, the grades of the panel with it, and whether it gains one standard error."""
 
     judge: str
     rated: GradePairs
@@ -387,7 +387,7 @@ def _newcomer(table: _Table, members: Sequence[str], now: GradePairs) -> _Newcom
 
 
 def _within(table: _Table, best: GradePairs, other: GradePairs) -> bool:
-    """Whether the other is within one standard error of the best."""
+    """True if the other is within one standard error of the best."""
     return not table.gain(best, other).clear
 
 
@@ -556,7 +556,7 @@ def _scored(table: _Table, tried: _TriedPanel, incumbent: Candidate, settings: C
 
 
 def _spoke(table: _Table, panel: Panel) -> str:
-    """How many members gave a verdict on the items of train and dev."""
+    """Sentence on how many members gave a verdict on the items of train and dev."""
     count = speakers({name: table.said[name] for name in panel.members})
     all_of = len(panel.members)
     every, none = int((count == all_of).sum()), int((count == 0).sum())

@@ -41,7 +41,7 @@ class Named(Protocol):
 
 
 class Trial(Protocol):
-    """What a candidate did on some items, and what each piece of it is worth."""
+    """Result of a candidate on some items, and the score of each."""
 
     @property
     def values(self) -> FloatArray:
@@ -59,7 +59,7 @@ T_co = TypeVar("T_co", bound=Trial, covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class KindWords:
-    """How a kind of program is spoken of.
+    """The words for a kind of program.
 
     Args:
         noun: ``agent``.
@@ -75,11 +75,11 @@ class KindWords:
 
 
 class ProgramKind(Protocol[C, T_co]):
-    """What differs between kinds of programs."""
+    """The parts in which kinds of programs differ."""
 
     @property
     def measured(self) -> Measured:
-        """What uses of the same test items add up by."""
+        """The measure by which uses of the same test items add up."""
 
     @property
     def words(self) -> KindWords:
@@ -87,10 +87,10 @@ class ProgramKind(Protocol[C, T_co]):
 
     @property
     def uncompiled(self) -> C:
-        """What is compiled, as it is before."""
+        """The program before it is compiled."""
 
     def candidates(self, split: Split, watch: Watch) -> Iterator[C]:
-        """What else may win, found on train (and, where a prompt is rewritten step by step, on dev)."""
+        """Yields the other candidates, found on train (and, where a prompt is rewritten step by step, on dev)."""
 
     def champion(self, version: int) -> C:
         """The version in use."""
@@ -104,7 +104,7 @@ class ProgramKind(Protocol[C, T_co]):
 
 @dataclass(frozen=True, slots=True)
 class PipelineSettings:
-    """What decides the outcome besides the program and its items.
+    """Settings that decide the outcome besides the program and its items.
 
     Args:
         home: Folder that holds ``programs/``.
@@ -120,13 +120,13 @@ class PipelineSettings:
 
     @property
     def resampling(self) -> Resampling:
-        """How intervals are made."""
+        """Settings of the intervals."""
         return Resampling(resamples=self.resamples, seed=self.seed)
 
 
 @dataclass(frozen=True, slots=True)
 class MeanVerdict:
-    """What the test items said.
+    """Result on the test items.
 
     Args:
         promoted: Whether the program becomes the champion.

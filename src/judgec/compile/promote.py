@@ -44,13 +44,13 @@ class Gain:
 
     @property
     def better(self) -> bool:
-        """Whether the program is shown to be better."""
+        """True if the program is shown to be better."""
         found = self.interval
         return bool(found.value and found.value > 0 and found.low is not None and found.low >= 0)
 
     @property
     def few(self) -> bool:
-        """Whether the test queries are too few to promote anything."""
+        """True if the test queries are too few to promote anything."""
         return self.interval.n_clusters < MIN_TEST_QUERIES
 
     @property
@@ -90,7 +90,7 @@ def gain(compiled: Statistic, rival: Statistic, how: Resampling, *, test_use: in
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the test split said.
+    """Decision by the test split.
 
     Args:
         promoted: Whether the judge becomes the champion.

@@ -159,7 +159,7 @@ def _rated(bench: Bench, name: str, part: Part, objective: Objective) -> Rated:
 
 
 def _grades(ratings: GradePairs) -> int:
-    """How many different grades experts gave of items that the judge scored."""
+    """Number of different grades that experts gave to items that the judge scored."""
     known = (ratings.judge != UNSCORED) & (ratings.expert >= 0)
     return len(set(ratings.expert[known].tolist()))
 
@@ -178,7 +178,7 @@ def _baseline(rated: Mapping[str, Rated], asked: str | None, recorded: RecordedV
 def _gains(
     ratings: Mapping[str, GradePairs], baseline: str, objective: Objective
 ) -> tuple[dict[str, float], list[str]]:
-    """What each judge is worth above the baseline on the items of both; and who shares too few with it."""
+    """Gain of each judge over the baseline on the items of both; and the judges that share too few with it."""
     gains, apart = {}, []
     for name, own in ratings.items():
         if in_common(own, ratings[baseline]) < LEAST:
@@ -230,7 +230,7 @@ def scored_candidate(
     settings: CompileSettings,
     calibrated: GradePairs | None,
 ) -> ScoredCandidate:
-    """What verdicts are worth as they are, and what they cost.
+    """Scores verdicts as they are, and their cost.
 
     Args:
         candidate: Whose they are; ``recorded`` has its name.

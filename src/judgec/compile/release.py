@@ -29,7 +29,7 @@ NOUNS = {"judge": "a judge", "agent": "an agent", "queries": "a query generator"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a program is saved.
+    """The place where a program is saved.
 
     Args:
         home: Folder of ``programs/``.
@@ -47,7 +47,7 @@ class Releasable(Protocol):
 
     @property
     def place(self) -> Place:
-        """Where it is saved."""
+        """The place where it is saved."""
 
     @property
     def standing(self) -> FamilyState:
@@ -64,7 +64,7 @@ class Releasable(Protocol):
         """Decide again: another version was saved since."""
 
     def program(self, family: Family) -> Program:
-        """What is written."""
+        """The program that is written."""
 
     def page(self, card: ProgramCard, /) -> str | None:
         """``report.html``, where there is one."""
@@ -151,7 +151,7 @@ def check_place(place: Place) -> None:
 
 
 def cost_of(spent: Spent, seconds: float) -> Cost:
-    """What a compile took, for its card."""
+    """Cost of a compile, for its card."""
     return Cost(lm_calls=spent.calls, usd=spent.cost_usd, seconds=round(seconds, 2))
 
 

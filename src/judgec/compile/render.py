@@ -26,7 +26,7 @@ def outcome_tables(compiled: Compiled, *, abstaining: bool, verbose: bool) -> li
 
 
 def outcome_notes(compiled: Compiled, *, calibration: bool) -> Iterator[str]:
-    """How each aspect is calibrated, where that is wanted, what is promised, what more labels would bring."""
+    """Yields notes on each aspect's calibration, where wanted, on promises, and on what more labels would bring."""
     errors = calibration_errors(compiled.dataset, compiled.verification.judgments["compiled"])
     for aspect, fitted in compiled.judge.calibrators.items() if calibration else ():
         chosen = next((choice for choice in fitted.choices if choice.chosen), None)
@@ -51,7 +51,7 @@ def outcome_notes(compiled: Compiled, *, calibration: bool) -> Iterator[str]:
 
 
 def panel_sentence(panel: PanelFound) -> str:
-    """Who judges, and what that brought on test."""
+    """Sentence on the members of the panel, and its gain on test."""
     if len(panel.members) == 1 and panel.members[0].judge == panel.incumbent:
         who = f"panel: none was better, {panel.incumbent} judges alone"
     else:

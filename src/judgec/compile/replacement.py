@@ -13,7 +13,7 @@ from judgec.stats.agreement.alternative_annotator import EXPERTS, alternative_an
 
 
 def replacement(dataset: Dataset, judgments: Mapping[str, Judgments]) -> AltTest | None:
-    """Whether the judge may replace one of the annotators; None where a single one labelled the test items.
+    """Tests whether the judge may replace one of the annotators; None where a single one labelled the test items.
 
     Grades with an order are aligned by negative RMSE, classes and accepts by accuracy; all aspects together, each label
     a member of its query, and each aspect by itself. Where nearly all labels are alike anything passes, so the most
@@ -47,7 +47,7 @@ def _tested(dataset: Dataset, judged: Judgments) -> AltTest | None:
 
 
 def replaces(labels: LabelSet, experts: Experts, judged: Judgments, epsilon: float = EXPERTS) -> AltTest | None:
-    """Whether a judge may replace one of the annotators; None where a single one labelled, or there is no item.
+    """Tests whether a judge may replace one of the annotators; None where a single one labelled, or there is no item.
 
     Args:
         labels: What scale and aspects they are of.

@@ -58,7 +58,7 @@ class FinishedJudge:
 
     @property
     def place(self) -> Place:
-        """Where it is saved."""
+        """The place where it is saved."""
         return Place(self.settings.home, self.settings.name, JUDGE)
 
     @property
@@ -81,7 +81,7 @@ class FinishedJudge:
         return replace(self, compiled=replace(self.compiled, decision=decision, standing=standing, earlier=None))
 
     def program(self, family: Family) -> Program:
-        """What is written."""
+        """The program that is written."""
         compiled, dataset = self.compiled, self.compiled.dataset
         split, items = dataset.split, dataset.labels.items
         judgments = judgments_table(
@@ -262,7 +262,7 @@ def _candidate(found: ScoredCandidate, compiled: Compiled) -> dict[str, object]:
 
 
 def _baseline(compiled: Compiled) -> dict[str, object]:
-    """Which recorded judges the rows ``uncompiled`` and ``best_alone`` are; of folds, those of the whole."""
+    """Names of the recorded judges in the rows ``uncompiled`` and ``best_alone``; of folds, those of the whole."""
     choice = compiled.choice
     named = {"uncompiled": choice.uncompiled, "best_alone": choice.alone}
     found = {name: candidate.name for name, candidate in named.items() if candidate is not None}

@@ -117,7 +117,7 @@ def with_the_same_prompt(program: Program, recorded: RecordedVerdicts) -> Record
 
 
 def retargeted(retarget: Retarget, settings: CompileSettings, module: dspy.Module, items: Sequence[Item]) -> Retargeted:
-    """What both models cost: by the price list and the prompts of these items, or as it was recorded.
+    """Compares the costs of both models: by the price list and the prompts of these items, or as it was recorded.
 
     Args:
         retarget: The source.

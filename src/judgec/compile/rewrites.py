@@ -27,7 +27,7 @@ STAGE = "search"
 
 
 def plan_rewrites(parts: Parts, settings: CompileSettings) -> CallPlan:
-    """What searching for prompts and asking all candidates takes.
+    """Plans the calls for searching prompts and asking all candidates.
 
     Raises:
         UserError: It does not fit the caps, there are folds, or there is no such optimizer.

@@ -96,7 +96,7 @@ class PromotionTest:
         return found.without_gain(self.unread) if self.unread else found
 
     def _forms(self) -> dict[str, GradePairs]:
-        """What else its table shows: itself without a calibrator, and beside a panel the best single judge, compiled.
+        """Further rows of its table: itself without a calibrator, and beside a panel the best single judge, compiled.
 
         Both are forms of the judge and nothing that was there before it, so neither is a rival; but it is not called
         better without a word where one of them stands above it.
@@ -142,7 +142,7 @@ class PromotionTest:
         return Rivals({key: ratings_of(self.dataset, test, judged)})
 
     def _judged(self, program: Program, items: Sequence[Item]) -> Judgments:
-        """What the champion says of items that it was not tested on: from its own model, or as it was recorded."""
+        """Judgments of the champion on items that it was not tested on: from its own model, or as recorded."""
         judge = load_judge(program)
         if not judge.asks_lm:
             return judge.calibrate(items, None)
@@ -155,7 +155,7 @@ class PromotionTest:
 
 
 def _comparable(card: ProgramCard, labels: LabelSet, objective: str) -> bool:
-    """Whether a version's grades mean what these labels' grades mean."""
+    """True if a version's grades mean what these labels' grades mean."""
     same_threshold = card.scale.accept_at == labels.scale.accept_at or not parse_objective(objective).needs_accept
     same = (card.task, card.aspects, card.scale.grades) == (labels.task, labels.aspects, labels.scale.grades)
     return same and same_threshold
@@ -184,7 +184,7 @@ def _same(one: GradePairs, other: GradePairs) -> bool:
 
 
 def judgments_table(items: Sequence[Item], judged: Judgments, *, whole: bool = False) -> dict[str, object]:
-    """What ``report.json`` keeps of the test judgments, by digest of the item: enough to compare versions later.
+    """The test judgments that ``report.json`` keeps, by digest of the item: enough to compare versions later.
 
     Args:
         items: That were judged.

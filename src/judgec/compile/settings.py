@@ -27,7 +27,7 @@ MIN_TEST_QUERIES = 10  # fewer: never promoted, an interval over them means litt
 
 @dataclass(frozen=True, slots=True)
 class Weighs:
-    """What a judge that compares two answers is told to weigh.
+    """Criteria that a judge that compares two answers is told to weigh.
 
     Args:
         factors: Instead of its own; empty keeps them.
@@ -97,7 +97,7 @@ class RatedCandidates:
 
 @dataclass(frozen=True, slots=True)
 class Combine:
-    """How several candidates may be made one judge; by default the best one ships.
+    """Ways to make several candidates one judge; by default the best one ships.
 
     Args:
         panel: Look for a panel of ``all`` of them, of at most so many, or of as few as are enough (``auto``).
@@ -110,7 +110,7 @@ class Combine:
 
 @dataclass(frozen=True, slots=True)
 class ComparedWith:
-    """What a judge is compared with.
+    """The judges that a judge is compared with.
 
     Args:
         baseline: Of recorded judges; None for the one with the median objective.

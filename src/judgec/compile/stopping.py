@@ -8,7 +8,7 @@ from judgec.lm.watch import Watch
 
 
 class Stop:
-    """What ends a search before its time.
+    """A reason to end a search early.
 
     Attributes:
         error: Why nothing more is asked, or None.

@@ -163,6 +163,6 @@ def nothing(note: str, names: Sequence[str]) -> Agreement:
 
 
 def labelled(part: Part, target: IntArray) -> bool:
-    """Whether at least two different grades occur; fewer leave nothing to learn or to measure."""
+    """True if at least two different grades occur; fewer leave nothing to learn or to measure."""
     known = target[target != UNLABELLED]
     return len(part) > 0 and len(np.unique(known)) > 1

@@ -180,7 +180,7 @@ def _may_be_empty(said: str) -> bool:
 
 
 def _any(cues: tuple[str, ...], said: str) -> bool:
-    """Whether one of them stands there."""
+    """True if one of them stands there."""
     return any(map(said.__contains__, cues))
 
 
@@ -285,7 +285,7 @@ _POLAR = frozenset(_POLAR_OPENINGS.split())
 
 
 def _gives(reply: StemmedText, question: StemmedText) -> tuple[float, float, float]:
-    """Whether a figure, a name, a yes or no is given where one is asked for: 1 yes, -1 no, 0 not asked
+    """Marks whether a figure, a name, a yes or no is given where one is asked for: 1 yes, -1 no, 0 not asked
     for.
     """
     asked = question.vocabulary
@@ -317,7 +317,7 @@ def _wants(reader: Reader) -> _Wants:
 
 
 def asked_for(reply: StemmedText, question: StemmedText) -> tuple[str, float] | None:
-    """What the question asks for, and 1 where a reply of at least one word gives it, else -1; None of other
+    """The kind of reply that is asked for, and 1 where a reply of at least one word gives it, else -1; None of other
     questions.
     """
     for thing, given in zip(("a number", "a name", "a yes or no"), _gives(reply, question), strict=True):

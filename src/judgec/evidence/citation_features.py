@@ -78,7 +78,7 @@ class CheckedCitations:
 
 
 def check_citations(item: Item, library: Library, weight: Weight) -> CheckedCitations | None:
-    """What the cited documents say of an item's answer; None where it has no document or says nothing.
+    """Checks an item's answer against the cited documents; None where it has no document or says nothing.
 
     An answer without any mark such as ``[2]`` is taken to cite all of its documents.
     """

@@ -213,7 +213,7 @@ def _near(own: Sequence[str], claim: StemmedText, source: Source, weight: Weight
 
 
 def _has(one: str, claim: StemmedText, text: StemmedText) -> bool:
-    """Whether a text has a stem of a claim: a figure in any unit, a name in a similar spelling."""
+    """True if a text has a stem of a claim: a figure in any unit, a name in a similar spelling."""
     if is_number(one):
         return text.gives(one, claim)
     if one in text.vocabulary:
@@ -222,7 +222,7 @@ def _has(one: str, claim: StemmedText, text: StemmedText) -> bool:
 
 
 def _conflict(claim: Sentence, other: Sentence, lost: set[str], alike: float, question: StemmedText) -> str:
-    """What a sentence that speaks of the same thing says otherwise; empty when nothing."""
+    """The part in which a sentence that speaks of the same thing differs; empty when nothing."""
     if alike < ALIKE:
         return ""
     ours, theirs = claim.read.vocabulary, other.read.vocabulary

@@ -99,7 +99,7 @@ def _spread(shares: Sequence[float]) -> tuple[float, float, float]:
 
 
 class _Words(NamedTuple):
-    """What the contexts have of an answer word by word.
+    """Matches of an answer's words in the contexts, word by word.
 
     Args:
         new: IDF share of the words that are not in the question.
@@ -159,7 +159,7 @@ def _words(reply: StemmedText, question: StemmedText, contexts: StemmedText, wei
 
 
 class _Kinds(NamedTuple):
-    """What the contexts have of an answer's distinct words, those of the question aside.
+    """Matches of an answer's distinct words in the contexts, those of the question aside.
 
     Args:
         all: IDF share of all.

@@ -110,7 +110,7 @@ _TAKEN_BACK = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Cues:
-    """What a language's conversations are searched for; stems of words that deny, of words that
+    """Cues of a language that are searched for in conversations; stems of words that deny, of words that
     say nothing by themselves, of words that refer.
     """
 
@@ -211,7 +211,7 @@ def dialogue_features(turns: Sequence[Message], library: Library, weight: Weight
 def earlier(
     turns: Sequence[Message], reply: StemmedText, library: Library, *, whole: bool
 ) -> tuple[int, Conflict | None]:
-    """How many turns there are, and the first conflict of an answer with them, or within a whole dialogue."""
+    """Number of turns, and the first conflict of an answer with them, or within a whole dialogue."""
     if not whole:
         return len(turns), next(iter(conflicts(reply, _of(turns, ASSISTANT, library))), None)
     for at, turn in enumerate(turns):
@@ -257,7 +257,7 @@ def _numbers(sentence: Sequence[str]) -> set[str]:
 
 
 def _same_figure(reply: StemmedText, before: StemmedText, figure: str, others: set[str]) -> bool:
-    """Whether one of the other sentence's figures is this one, with its unit where both have one."""
+    """True if one of the other sentence's figures is this one, with its unit where both have one."""
     ours = reply.quantities.get(figure, ())
     theirs = [quantity for other in others for quantity in before.quantities.get(other, ())]
     if figure in others and not (ours and before.quantities.get(figure)):

@@ -199,5 +199,5 @@ LANGUAGE_CUES: Mapping[str, LanguageCues] = {"german": GERMAN, "spanish": SPANIS
 
 
 def cues_of(language: str) -> LanguageCues:
-    """What evidence looks for in a language."""
+    """Cues that evidence looks for in a language."""
     return LANGUAGE_CUES.get(language, NOTHING)

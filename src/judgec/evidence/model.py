@@ -266,11 +266,11 @@ class EvidenceModel:
 
     @property
     def reads_told(self) -> bool:
-        """Whether what a language model said of the claims is evidence, too."""
+        """True if what a language model said of the claims is evidence, too."""
         return not {*TOLD}.isdisjoint(self.families)
 
     def details(self, items: Sequence[Item]) -> list[Checked | None]:
-        """What the families that check an answer piece by piece found in each item; None where nothing can be checked.
+        """Findings of the families that check answers piece by piece, by item; None where nothing can be checked.
 
         The same as the features are counted from.
         """
@@ -283,7 +283,7 @@ class EvidenceModel:
 
     @property
     def checks(self) -> bool:
-        """Whether answers are checked piece by piece."""
+        """True if answers are checked piece by piece."""
         return not set(CHECKS).isdisjoint(self.families)
 
     def _checked(self, item: Item, answer: JudgedAnswer, library: Library) -> Checked | None:

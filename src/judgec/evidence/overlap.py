@@ -70,7 +70,7 @@ def supports(stems: Iterable[str], passage: StemmedText, weight: Weight, empty: 
 
 
 def likeliest(stem: str, passage: StemmedText) -> float:
-    """How much the most similar stem of a passage resembles one that it does not have."""
+    """Similarity of the most similar stem of a passage to one that it does not have."""
     nearest = passage.nearest
     likeness = nearest.get(stem)
     if likeness is None:

@@ -88,7 +88,7 @@ def peer_features(
 
 
 def agreeing(reply: StemmedText, question: StemmedText, peers: Sequence[str], library: Library) -> tuple[int, int]:
-    """How many peers say the same as an answer of at least one word, and how many say anything: words weigh alike."""
+    """Number of peers that say the same as an answer with words, and that say anything: words weigh alike."""
     same = whole = 0
     for text, count in Counter(peers).items():
         peer = library.read(text)
@@ -114,7 +114,7 @@ def _inside(one: StemmedText, other: StemmedText) -> bool:
 def _alike(
     reply: StemmedText, peer: StemmedText, question: StemmedText, weight: Weight
 ) -> tuple[float, float, float, float, float, float]:
-    """How like a peer the answer is: the first six of ``PEER_NAMES``."""
+    """Similarity of the answer to a peer: the first six of ``PEER_NAMES``."""
     said, told = _new(reply, question.vocabulary), _new(peer, question.vocabulary)
     precision, recall = support(said, peer.vocabulary, weight, 0.0), support(told, reply.vocabulary, weight, 0.0)
     near, back = soft_support(said, peer, weight, 0.0), soft_support(told, reply, weight, 0.0)
@@ -123,7 +123,7 @@ def _alike(
 
 
 def _given(passage: StemmedText, references: Sequence[StemmedText], asked: dict[str, int], weight: Weight) -> float:
-    """How far a text says what the closest alternative of the reference does; 0 without a reference."""
+    """Share of the closest alternative of the reference that a text gives; 0 without a reference."""
     return max(
         (
             max(soft_support(_new(wanted, asked), passage, weight, 0.0), float(_inside(wanted, passage)))

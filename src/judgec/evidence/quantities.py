@@ -256,7 +256,7 @@ def quantity(figure: str, unit: Unit, *, negative: bool) -> Quantity | None:
 
 
 def same(one: Quantity, other: Quantity) -> bool:
-    """Whether two quantities are one: exactly in one unit, up to rounding (one per cent at most) in two."""
+    """True if two quantities are one: exactly in one unit, up to rounding (one per cent at most) in two."""
     if one.unit.dimension != other.unit.dimension:
         return False
     size = max(abs(one.value), abs(other.value))
@@ -265,7 +265,7 @@ def same(one: Quantity, other: Quantity) -> bool:
 
 
 def same_ratio(one: Quantity, figure: str) -> bool:
-    """Whether a share, such as 5 %, is this number without a unit, such as 0.05."""
+    """True if a share, such as 5 %, is this number without a unit, such as 0.05."""
     bare = quantity(figure, Unit(RATIO, 1.0), negative=one.value < 0)
     return one.unit.dimension == RATIO and bare is not None and abs(one.value - bare.value) <= EXACT * abs(one.value)
 

@@ -49,7 +49,7 @@ class Sentence:
 
 
 def sentence_spans(text: str, language: str = ENGLISH) -> Iterator[tuple[int, int]]:
-    """Where each sentence of a text stands; what has no word is none."""
+    """Yields the place of each sentence of a text; a part without a word is none."""
     start, goes_on = 0, _ORDINAL if reader_of(language).cues.ordinal_dot else _LISTED
     for found in (*_END.finditer(text), None):
         stop = len(text) if found is None else found.start()

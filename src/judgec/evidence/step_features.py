@@ -87,7 +87,7 @@ class Run:
 
     @cached_property
     def results(self) -> tuple[StemmedText, ...]:
-        """What came back, with words in it; of any step."""
+        """Results that came back, with words in them; of any step."""
         read = (self.library.read(step.result) for step in self.steps if step.result.strip())
         return tuple(one for one in read if one.stems)
 
@@ -171,7 +171,7 @@ def _longest_run(calls: Sequence[Step]) -> int:
 
 
 def _arguments_known(run: Run, weight: Weight) -> float:
-    """How much of the arguments was there before: what is made up is nowhere."""
+    """Share of the arguments that were there before: what is made up is nowhere."""
     known, shares = set(run.question.vocabulary), []
     for step in run.steps:
         given = run.library.read(step.arguments).content if step.arguments else {}

@@ -113,7 +113,7 @@ class _Stemmer(Protocol):
 
 
 class _WordTable(dict[str, Value]):
-    """What a function finds for a word: found on first sight, all of it forgotten when it grows too big.
+    """Cache of a function of words: filled on first sight, emptied when it grows too big.
 
     Args:
         find: The function; what it finds for a word never changes.
@@ -237,7 +237,7 @@ class Reader:
                 yield figure, one
 
     def may_have_quantities(self, line: str, words: Sequence[str]) -> bool:
-        """Whether a word that may begin a unit follows a figure: far cheaper than to read them."""
+        """True if a word that may begin a unit follows a figure: far cheaper than to read them."""
         if _DEGREE.search(line) is not None:
             return True
         figure = False
@@ -410,7 +410,7 @@ class Trigrams(NamedTuple):
         return cls(codes[edges[:-1]], edges[1:] - edges[:-1])
 
     def within(self, other: "Trigrams") -> IntArray:
-        """How often each of these occurs in another text."""
+        """Number of times that each of these occurs in another text."""
         if not len(other.codes):
             return np.zeros(len(self.codes), dtype=np.int64)
         places = other.codes.searchsorted(self.codes)
@@ -491,7 +491,7 @@ class StemmedText:
         return found
 
     def gives(self, number: str, of: "StemmedText") -> bool:
-        """Whether a figure of another text is here: the same, or the same quantity in another unit.
+        """True if a figure of another text is here: the same, or the same quantity in another unit.
 
         A figure with a unit is not the same figure with a unit of something else, or with another one of the same; one
         without a unit is whatever has its digits, and the share of a hundred that it is.

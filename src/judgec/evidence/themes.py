@@ -49,7 +49,7 @@ class Themes:
 
     @property
     def sound(self) -> bool:
-        """Whether every word has a place."""
+        """True if every word has a place."""
         return len(b64decode(self.packed)) == len(self.words) * len(self.scales) > 0
 
     def features(self, query: StemmedText, document: StemmedText, weight: Weight) -> tuple[float, ...]:
@@ -71,7 +71,7 @@ class Themes:
         return [value * scale for value, scale in zip(whole.tolist(), self.scales, strict=True)]
 
     def to_state(self) -> dict[str, Any]:
-        """What JSON keeps of it."""
+        """The state that JSON keeps."""
         return {"words": self.words, "places": self.packed, "scales": self.scales}
 
     @classmethod
@@ -81,5 +81,5 @@ class Themes:
 
 
 def mass(stem: str, count: int, weight: Weight) -> int:
-    """How much a word that stands ``count`` times in a text counts there."""
+    """Weight of a word that stands ``count`` times in a text."""
     return round(UNIT * weight(stem) * (1.0 + log(count)))

@@ -83,7 +83,7 @@ def reading_notes(labels: LabelSet, experts: Experts) -> list[str]:
 
 
 def drawn_note(experts: Experts) -> tuple[str, ...]:
-    """How often one of two grades was drawn as the experts' class, and for what, in a sentence; nothing where never."""
+    """Note on how often one of two grades was drawn as the experts' class, and for what; nothing where never."""
     if not experts.tied:
         return ()
     seen = f"On {experts.tied} labels the annotators' middle grades differ"
@@ -95,7 +95,7 @@ def drawn_note(experts: Experts) -> tuple[str, ...]:
 
 
 def adjudicators_of(annotators: Sequence[str], by: IntArray) -> tuple[str, ...]:
-    """Who was asked only where others differed.
+    """Finds annotators who were asked only where others differed.
 
     Nearly all items that an adjudicator shares with others are disputed (their labels differ). That alone would also
     hold for everybody on a fine scale, and for one who grades unlike all others; so the *others* must differ there

@@ -45,7 +45,7 @@ HEAD_LINES = 200  # of a text file, to see its columns
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """What a ``judgec.toml`` says; everything is optional.
+    """The content of a ``judgec.toml``; everything is optional.
 
     Args:
         path: The file.
@@ -111,7 +111,7 @@ class Project:
         return not self.lacking(columns_in(path))
 
     def lacking(self, columns: Sequence[str]) -> tuple[str, ...]:
-        """What a table with these columns lacks for the task, once they are renamed; empty where it fits."""
+        """Columns that a table with these columns lacks for the task, once they are renamed; empty where it fits."""
         ours = [self.columns.get(name, name) for name in columns]
         return missing_columns(ours, self.task, labelled=False) if self.task is not None else ()
 
@@ -175,7 +175,7 @@ def read_project(path: Path) -> Project:
 
 
 def renamed_and_raters(path: str) -> tuple[dict[str, str], tuple[str, ...]]:
-    """How ``judgec.toml`` reads a file.
+    """Columns and annotators by which ``judgec.toml`` reads a file.
 
     Args:
         path: A file of items, labelled or not.

@@ -164,7 +164,7 @@ BEST_IS_ONE = frozenset({"schulnote", "schulnoten", "zensur", "zensuren", "rang"
 
 @dataclass(frozen=True, slots=True)
 class LabelProposal:
-    """How a table may be read as labels.
+    """A proposal for reading a table as labels.
 
     Args:
         task: What is labelled.
@@ -191,7 +191,7 @@ class LabelProposal:
 
 @dataclass(frozen=True, slots=True)
 class UserChoices:
-    """What somebody says instead of what is seen; empty where nothing.
+    """Choices of the user that replace what is seen; empty where nothing.
 
     Args:
         task: As in ``LabelProposal``.
@@ -211,7 +211,7 @@ class UserChoices:
 
 
 def propose(file: Table, sheet: Datasheet, said: UserChoices) -> LabelProposal:
-    """How the table may be read.
+    """Proposes how to read the table.
 
     Args:
         file: The table.
@@ -267,7 +267,7 @@ def propose(file: Table, sheet: Datasheet, said: UserChoices) -> LabelProposal:
 
 @dataclass(frozen=True, slots=True)
 class UsualHeads:
-    """What heads alone say.
+    """Findings from the heads alone.
 
     Args:
         columns: judgec's names by the table's; empty where a head that is needed is not known.
@@ -283,7 +283,7 @@ class UsualHeads:
 
 
 def usual_heads(file: Table, sheet: Datasheet, said: UserChoices) -> UsualHeads:
-    """What the columns of a table are whose heads are those of other tools, where judgec's own are missing.
+    """Finds the columns whose heads are those of other tools, where judgec's own are missing.
 
     ``init`` proposes by heads and values; nothing is taken here from a value alone.
 
@@ -385,7 +385,7 @@ def _is_rubric(cells: Sequence[object]) -> bool:
 
 
 def _are_sentences(cells: Sequence[object]) -> bool:
-    """Whether there are more different texts than a scale has grades, most of them of several words."""
+    """True if there are more different texts than a scale has grades, most of them of several words."""
     texts = [as_text(one) for one in cells if isinstance(one, str) and not is_missing(one)]
     return len(texts) > MOST_GRADES and sum(len(text.split()) >= SENTENCE for text in texts) > len(texts) / 2
 
@@ -442,7 +442,7 @@ class _Look:
         self.maybe_gradings = {name: one for name, one in repeated.items() if not one.sure}
 
     def person(self, column: str, *, maybe: bool = False) -> str:
-        """Whose repeated grading a column is, or may be; else its own name."""
+        """Name of the person whose repeated grading a column is, or may be; else its own name."""
         known = {**self.gradings, **({name: one.columns for name, one in self.maybe_gradings.items()} if maybe else {})}
         return next((name for name, own in known.items() if column in own), column)
 
@@ -470,7 +470,7 @@ class _Look:
         return self.columns.get(column, column)
 
     def reads(self) -> tuple[str, ...]:
-        """What judgec reads of the task."""
+        """The parts of the task that judgec reads."""
         spec = TASKS[self.task]
         return (*spec.inputs, *spec.labels, *SIDES)
 
@@ -686,7 +686,7 @@ class _Look:
         return found if len(found) > 1 and not self._people() else []
 
     def find_sides(self) -> None:
-        """Who graded, which system answered, identifiers, groups, reasons: where they hold what they are called."""
+        """Finds annotators, systems, identifiers, groups, reasons: where they hold what they are called."""
         spec = TASKS[self.task]
         queries = self.has("query")
         self._take_raters()
@@ -705,7 +705,7 @@ class _Look:
         self.take("group", lambda name: len(set(map(as_id, self.values(name)))) in GROUPS)
 
     def find_reasons(self) -> list[str]:
-        """Why people graded as they did, beside their grades; said what each is read by, where that is one column."""
+        """Finds people's reasons beside their grades; says what each is read by, where that is one column."""
         if self.has("rationale"):
             return []
         wanted = reason_columns(self.table, self.annotators, self.labels)
@@ -715,7 +715,7 @@ class _Look:
         return [column for own in wanted.values() for column in own.values()]
 
     def _take_raters(self) -> None:
-        """Who graded; a head such as ``expert`` over the only grades of people is the label itself."""
+        """Takes the columns of annotators; a head such as ``expert`` over the only grades of people is the label."""
         free = self.free()
         raters = None if self.has("annotator") else annotator_column(self.table, free) or self._filled_in_by(free)
         if raters is None:
@@ -746,7 +746,7 @@ class _Look:
         return not (numbers and any(self.looks_graded(one) and self.shares(name, one) for one in others))
 
     def _take_version(self) -> None:
-        """What answered, by a word of the head (``Model version``) or by its values (v1, v2)."""
+        """Takes the column of the system, by a word of the head (``Model version``) or by its values (v1, v2)."""
         if self.has("agent") is not None:
             return
         known = {name for name in self.free() if plain(name) in _label_names()}
@@ -981,7 +981,7 @@ class _Look:
             )
 
     def _label_of(self, column: str) -> str:
-        """Which of the task's label columns it is."""
+        """Finds which of the task's label columns it is."""
         spec, grades = TASKS[self.task], self.grades(column)
         if spec.by_aspect:
             return spec.prefix + (plain(column) or "grade")
@@ -1174,7 +1174,7 @@ class _Look:
         return best if len(best) > 1 else []
 
     def find_judges(self, used: Collection[str]) -> None:
-        """Who looks like a judge and is nobody's label: columns, and names in the column of annotators."""
+        """Finds what looks like a judge and is nobody's label: columns, and names in the column of annotators."""
         raters = self.has("annotator")
         if raters is not None:
             names = list(dict.fromkeys(map(as_id, self.values(raters))))
@@ -1272,7 +1272,7 @@ def _number(value: object) -> Grade | None:
 
 
 def _label_names() -> frozenset[str]:
-    """What a column of labels is called."""
+    """Usual names of a column of labels."""
     labels = {"grade", "accept", "preference"}
     return frozenset(plain(each) for ours in labels for each in (ours, *also_called(ours)))
 
@@ -1404,7 +1404,7 @@ def _threshold(scale: Scale, said: UserChoices) -> Scale:
 
 
 def _named(look: _Look) -> str:
-    """What is graded: the label column's own name where it says something."""
+    """Name of what is graded: the label column's own name where it says something."""
     vague = {plain(each) for each in ("grade", *also_called("grade"))} - ASPECTS
     names = [plain(name) for name in look.labels]
     if len(names) == 1 and names[0] not in vague and not look.annotators and not names[0].startswith("grade"):

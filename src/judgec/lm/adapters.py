@@ -56,7 +56,7 @@ class TerseAdapter(dspy.JSONAdapter):  # type: ignore[misc]  # DSPy's classes ar
 
 
 def _asked(field: Any) -> str:  # Any: DSPy's fields are untyped
-    """What an output holds, and the values that it may have."""
+    """Content of an output, and the values that it may have."""
     values = get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
     one_of = f": {'|'.join(json.dumps(value, ensure_ascii=False) for value in values)}" if values else ""
     return f"{field.json_schema_extra['desc']}{one_of}"
@@ -72,7 +72,7 @@ def adapter_name(module: dspy.Module) -> str:
 
 
 def adapter_of(predict: dspy.Predict) -> dspy.Adapter:
-    """What writes a predictor's prompt."""
+    """The adapter that writes a predictor's prompt."""
     return _ADAPTERS[adapter_name(predict)]()
 
 

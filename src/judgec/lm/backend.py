@@ -62,7 +62,7 @@ class Backend(Protocol):
 
 @dataclass(frozen=True)
 class Retries:
-    """How failed attempts are repeated; by default a call waits at most about a minute in all.
+    """Rules for repeating failed attempts; by default a call waits at most about a minute in all.
 
     Args:
         attempts: Most attempts a call, the first included.
@@ -85,7 +85,7 @@ class Retries:
 
 
 class Remedy(Enum):
-    """What a failed attempt calls for."""
+    """The next step after a failed attempt."""
 
     RETRY = "try again"
     GIVE_UP = "this call cannot succeed; others may"
@@ -151,7 +151,7 @@ class ClientBackend:
         return asked, untrusted.most_bytes(asked, int(request.config.logprobs or 0))
 
     def _fault(self, error: Exception, call: Exchanged, asked: int) -> Completion:
-        """What stands for a reply that holds nothing to read; raises what is no fault of a reply."""
+        """Stand-in for a reply that holds nothing to read; raises what is no fault of a reply."""
         if isinstance(error, TooLongError) or call.too_long:
             return Completion.faulty(untrusted.TOO_LONG, self._spec.model, asked)
         if call.late and not isinstance(error, lm15.TimeoutError):
@@ -215,7 +215,7 @@ class ClientBackend:
 
 
 def whole_seconds(spec: LMSpec) -> float:
-    """How long an attempt may take from its first byte to its last."""
+    """Seconds that an attempt may take from its first byte to its last."""
     return WHOLE_REPLY * spec.timeout
 
 
@@ -240,7 +240,7 @@ def native_route(spec: LMSpec, environ: Mapping[str, str] | None) -> tuple[str |
 
 
 def remedy(error: lm15.LM15Error) -> Remedy:
-    """What to do about a failed attempt."""
+    """Chooses what to do about a failed attempt."""
     if isinstance(error, lm15.AuthError | lm15.BillingError | lm15.ConfigurationError | lm15.UnsupportedModelError):
         return Remedy.STOP
     if isinstance(error, lm15.RateLimitError) and error.provider_code in QUOTA_CODES:

@@ -134,7 +134,7 @@ class Calls:
 
     @property
     def backend(self) -> Backend:
-        """Who answers; it may be changed between calls."""
+        """The backend that answers; it may be changed between calls."""
         return self._backend
 
     @backend.setter
@@ -341,7 +341,7 @@ class Calls:
                 waited_for.set_result(answered.reply)
 
     def _ours(self, digest: bytes) -> bool:
-        """Whether this process holds a call now, and nobody has made it meanwhile."""
+        """True if this process holds a call now, and nobody has made it meanwhile."""
         return self.leases is None or digest in self.leases.held or bool(self.take([digest])[0])
 
     def _let_go(self, digest: bytes, *, paid: bool) -> None:
@@ -469,7 +469,7 @@ class Calls:
         return self._max_wait.check(error, tries.waited, wait, first_line(error)), wait
 
     def _alive(self, since: float) -> Generator[_Ask, _Answer, bool]:
-        """Whether the model answers the smallest question, asked after ``since``; all who doubt it share one."""
+        """Asks the model the smallest question, after ``since``, to see if it answers; all share one call."""
         if self.backend.local or self.smallest is None:
             return True
         look, ours = self.health.look(since, time.monotonic())
@@ -500,7 +500,7 @@ class Calls:
         return True
 
     def _failed_before(self, digest: bytes | None, error: lm15.LM15Error) -> bool:
-        """Whether an earlier run gave this call up for the same reason: then one try shows that nothing has changed."""
+        """True if an earlier run gave this call up for the same reason: then one try shows that nothing has changed."""
         if self._failures is None or digest is None:
             return False
         return self._failures.get_many([digest]).get(digest) == _kind_of(error)
@@ -511,7 +511,7 @@ class Calls:
 
     @cached_property
     def _failures(self) -> Facts | None:
-        """What earlier runs gave up."""
+        """Calls that earlier runs gave up."""
         known = None if self.backend.local else self.journal
         return None if known is None else Facts(known, "failures", FAILURES, FAILURES.decode(), self._clock)
 
@@ -529,7 +529,7 @@ class Calls:
 
 
 def _kind_of(error: lm15.LM15Error) -> bytes:
-    """What two failures have in common; their texts name the request."""
+    """The part that two failures have in common; their texts name the request."""
     return f"{type(error).__name__} {error.status} {error.provider_code}".encode()
 
 

@@ -70,7 +70,7 @@ class JournaledClient:
 
     @property
     def refused(self) -> bool:
-        """Whether settings were given up."""
+        """True if settings were given up."""
         return bool(self.calls.features.without)
 
     def complete(self, request: Request) -> Response:
@@ -253,7 +253,7 @@ def open_lm(
 
 
 def open_backend(spec: LMSpec, environ: Mapping[str, str] | None = None) -> Backend:
-    """Who makes the attempts at a model's calls: an endpoint's pooled client, DSPy's, or a saved judge's engine."""
+    """Opens the backend of a model's calls: an endpoint's pooled client, DSPy's, or a saved judge's engine."""
     if spec.no_model:
         from judgec.lm.saved_engine import SavedEngine
 
@@ -313,7 +313,7 @@ def _settings(config: Config) -> bytes:
 
 
 def _response(answered: Answered, spec: LMSpec) -> Response:
-    """What DSPy sees; a reply that was not paid for now reports no tokens, so that nobody counts it twice."""
+    """The reply as DSPy sees it; one that was not paid for now reports no tokens, so that nobody counts it twice."""
     reply = answered.reply
     usage = (
         TokenUsage()

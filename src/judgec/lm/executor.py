@@ -62,7 +62,7 @@ class Request:
 
 
 class Reply(NamedTuple):
-    """What became of one call.
+    """The outcome of one call.
 
     Args:
         key: Of the request.
@@ -89,7 +89,7 @@ class Reply(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run has come.
+    """Progress of a run.
 
     Args:
         done: Calls (or what ``of`` says) finished, failed ones included.
@@ -276,7 +276,7 @@ class Elsewhere:
 
 
 class _Window:
-    """How many calls may be in flight: halved when the endpoint throttles, regained one by one.
+    """Number of calls that may be in flight: halved when the endpoint throttles, regained one by one.
 
     Source: additive increase, multiplicative decrease; Chiu and Jain (1989).
     """
@@ -577,7 +577,7 @@ def _interruptible(runner: asyncio.Runner, step: Coroutine[None, None, list[Repl
 
 
 def reply_of(request: Request, answered: Answered) -> Reply:
-    """What a call has brought, for whoever asked."""
+    """The reply of a finished call."""
     reply: JournaledReply = answered.reply
     return Reply(
         key=request.key,
@@ -592,7 +592,7 @@ def reply_of(request: Request, answered: Answered) -> Reply:
 
 
 def failed_reply(request: Request, error: lm15.LM15Error) -> Reply:
-    """What a call that failed for good has brought."""
+    """The reply of a call that failed for good."""
     if isinstance(error, NoValueError):
         return Reply(key=request.key, text=None, error=first_line(error), finish=NO_VALUE)
     codes = {str(error.provider_code), *re.findall(r"\w+", str(error))}

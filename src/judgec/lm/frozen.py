@@ -42,7 +42,7 @@ class _Template:
 
 
 class FrozenPrompt:
-    """What ``freeze`` returns.
+    """The result of ``freeze``.
 
     Attributes:
         departure: Why prompts are rendered by DSPy each time after all, or None when they are concatenated.
@@ -80,7 +80,7 @@ class FrozenPrompt:
         return messages
 
     def agrees(self, inputs: Mapping[str, object]) -> bool:
-        """Whether the prompt for one item is what DSPy's adapter makes of it.
+        """True if the prompt for one item is what DSPy's adapter makes of it.
 
         Of DSPy's own adapters the demonstrations are not rendered again: they do not depend on the item, and a prompt
         is these between what a prompt without them begins and ends with.
@@ -166,7 +166,7 @@ Reader = Callable[[str], object]
 
 
 def _readers(signature: type[dspy.Signature]) -> dict[str, Reader] | None:
-    """How to read each output field; None when one has a type that only DSPy can read."""
+    """Functions that read each output field; None when one has a type that only DSPy can read."""
     readers: dict[str, Reader] = {}
     for name, field in signature.output_fields.items():
         if field.annotation is str:

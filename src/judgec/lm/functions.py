@@ -68,7 +68,7 @@ class Function:
 
     @cached_property
     def digest(self) -> str | None:
-        """What tells it from another function of its name; None where nobody knows."""
+        """Digest that tells it from another function of its name; None where it is not known."""
         return self.version or _digest_of(self.call)
 
     @property
@@ -170,7 +170,7 @@ class FunctionBackend:
 
 
 def _returned(call: Callable[..., object], placed: list[object], named: dict[str, object]) -> object:
-    """What a call returns.
+    """The value that a call returns.
 
     Raises:
         RuntimeError: It ended with what no future can hold, or what would end the whole run.
@@ -211,7 +211,7 @@ def _arguments(function: Function, item: Mapping[str, object]) -> tuple[list[obj
 
 
 def _parts(found: object) -> tuple[object, object]:
-    """What a function returned as a value and a reason."""
+    """Splits what a function returned into a value and a reason."""
     if isinstance(found, tuple) and len(found) == 2:
         return found[0], found[1]
     if isinstance(found, Mapping):

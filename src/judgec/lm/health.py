@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 
 class Ended(NamedTuple):
-    """How many tries have ended so far, well and badly."""
+    """Numbers of tries that have ended so far, well and badly."""
 
     well: int
     badly: int
@@ -32,7 +32,7 @@ class ModelCheck:
 
 
 class Health:
-    """What has become of the calls of one model.
+    """Health of one model, by the outcomes of its calls.
 
     Attributes:
         answered: One call has succeeded in this run.

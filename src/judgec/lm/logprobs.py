@@ -115,7 +115,7 @@ def _text(value: object) -> str:
 def label_probabilities(
     logprobs: Logprobs | None, field: str, labels: Sequence[str], *, after: int = 0
 ) -> tuple[float, ...] | None:
-    """How the model's belief is spread over the labels of one output field.
+    """Probabilities that the model gives the labels of one output field.
 
     Read at the first token of the value: an alternative counts for the label that it spells or begins.
     Alternatives that are no label are left out and the rest is normalized.

@@ -23,7 +23,7 @@ def _unseen(_: str) -> None:
 
 @dataclass(slots=True)
 class MaxWait:
-    """How long the calls of one run wait.
+    """Limit on how long the calls of one run wait.
 
     Args:
         seconds: Most that one call waits between its attempts, in all.

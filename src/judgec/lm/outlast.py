@@ -11,7 +11,7 @@ NOT_ASKED = "not asked"  # begins the reason of what was never asked
 
 @dataclass(slots=True)
 class Outlasted:
-    """Whether the service of a run was lost.
+    """Flag: the service of a run was lost.
 
     Attributes:
         lost: The first error that ended the calls to a model, or None.

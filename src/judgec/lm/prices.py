@@ -45,7 +45,7 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class CostEstimate:
-    """What a batch of calls is expected to take; ``usd`` is None when the model has no list price."""
+    """Expected cost of a batch of calls; ``usd`` is None when the model has no list price."""
 
     calls: int
     tokens: int

@@ -46,7 +46,7 @@ def keep_secret(values: Iterable[str]) -> None:
 
 
 def is_secret(value: str) -> bool:
-    """Whether a value under a secret's name is one: long enough, and no path, plain word, number or address."""
+    """True if a value under a secret's name is one: long enough, and no path, plain word, number or address."""
     plain = (_WORD, _NUMBER, _PATH, _ADDRESS)
     return len(value) >= SHORTEST and not any(pattern.fullmatch(value) for pattern in plain)
 

@@ -46,7 +46,7 @@ class ElsewhereError(Exception):
 
 
 def on_host(base_url: str, whole: float) -> dict[str, Any]:  # settings of several libraries' clients
-    """What a client of the providers' SDKs is made with so that it talks to this host alone.
+    """Settings that make a client of the providers' SDKs talk to this host alone.
 
     Redirects are not followed, and an address that a reply names is refused when it is another host's. A reply that is
     not there ``whole`` seconds after the request was sent is given up.

@@ -184,7 +184,7 @@ class Session:
             self._on_done(Progress(done, total, unscored, self.spent))
 
     def executor(self, spec: LMSpec, *, whole: bool = False) -> Executor:
-        """What makes the calls to a model; who asks the same model shares it, so that equal calls are one call.
+        """The executor of a model's calls; callers of the same model share it, so that equal calls are one call.
 
         Args:
             spec: The model.
@@ -232,7 +232,7 @@ class Session:
         )
 
     def _function(self, spec: LMSpec) -> FunctionBackend:
-        """What calls the function that a spec names, in this process.
+        """The backend that calls the function that a spec names, in this process.
 
         Raises:
             UserError: Nobody said what it is: a saved judge imports nothing by itself.
@@ -325,7 +325,7 @@ class Session:
             caps.calls, caps.usd = was
 
     def room(self, usd_a_call: float | None) -> int | None:
-        """How many calls at this price the caps still allow; None when nothing is capped."""
+        """Number of calls at this price that the caps still allow; None when nothing is capped."""
         calls, usd = self._caps.used
         left = [] if self._caps.calls is None else [self._caps.calls - calls]
         if self._caps.usd is not None and usd_a_call:
@@ -334,7 +334,7 @@ class Session:
 
     @property
     def spent(self) -> Spent:
-        """What this run has used."""
+        """Calls and cost of this run."""
         return self.usage.spent
 
     def __enter__(self) -> Self:

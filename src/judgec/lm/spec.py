@@ -334,7 +334,7 @@ class LMSpec(BaseModel):
 
     @property
     def own_host(self) -> str:
-        """Where the provider itself answers: host and port, or its name where the host is not known here."""
+        """Host of the provider itself: host and port, or its name where the host is not known here."""
         own = own_endpoint(self.model)
         return f"the {self.provider} API" if own is None else host_of(own)
 
@@ -384,7 +384,7 @@ class LMSpec(BaseModel):
         return TOP_LOGPROBS if self.provider in {NO_LM, *_GIVES_LOGPROBS} and not self.reasoning else 0
 
     def describe(self) -> dict[str, Scalar | None]:
-        """What the card records: the model, the endpoint and every sampling setting, in JSON-ready form."""
+        """Settings for the card: the model, the endpoint and every sampling setting, in JSON-ready form."""
         if self.recorded is not None:
             return {"model": self.model}
         if self.members:

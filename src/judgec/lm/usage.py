@@ -37,7 +37,7 @@ class Spent:
 
     @property
     def cost_usd(self) -> float | None:
-        """What the run cost, or None where the price of any call is unknown."""
+        """Cost of the run, or None where the price of any call is unknown."""
         return None if self.unpriced else self.usd
 
     def to_json(self) -> dict[str, object]:
@@ -211,7 +211,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What a command may spend and what it has spent; all its sessions share one.
+    """Caps and spending of a command; all its sessions share one.
 
     Args:
         caps: What it may.

@@ -90,7 +90,7 @@ class Processes:
 
 
 def count_of(asked: int | None, items: int, *, asks_lm: bool) -> int:
-    """How many processes are worth it; 0 where this one does the work.
+    """Number of processes that are worth it; 0 where this one does the work.
 
     Args:
         asked: What the user wants, or None.

@@ -37,7 +37,7 @@ class AskedJudge:
 
     @property
     def reads_contexts(self) -> bool:
-        """Whether it was made to see passages."""
+        """True if it was made to see passages."""
         ((_, predictor),) = self.judge.module.named_predictors()
         return "contexts" in predictor.signature.input_fields
 
@@ -108,7 +108,7 @@ class AskedJudges:
 
     @property
     def reads_contexts(self) -> bool:
-        """Whether one of them was made to see passages."""
+        """True if one of them was made to see passages."""
         return any(one.reads_contexts for one in self.members)
 
     def judged(
@@ -130,7 +130,7 @@ class AskedJudges:
         return pool(ballots, [one.judge for one in self.members]), said
 
     def agreement(self) -> dict[str, object] | None:
-        """How far they agreed on what was judged so far; None of a judge alone."""
+        """Agreement of the members on what was judged so far; None of a judge alone."""
         found = self.ballots.agreement(self.names)
         return None if found is None else {"members": list(self.names), **found}
 

@@ -24,7 +24,7 @@ class Ballots:
 
     @property
     def count(self) -> int:
-        """How many vote on an item; 0 before the first."""
+        """Number of members that vote on an item; 0 before the first."""
         return len(self._grades[0]) if self._grades else 0
 
     def add(self, ballots: Sequence[Judgments]) -> None:

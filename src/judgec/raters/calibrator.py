@@ -88,7 +88,7 @@ class CalibratorChoice(FiniteRecord):
 
 @dataclass(slots=True)
 class Trace:
-    """How a calibrator came to its probabilities, kept for what explains them.
+    """Steps of a calibrator to its probabilities, kept for what explains them.
 
     Args:
         kept: The rows that were calibrated, ascending; the arrays below have a row for each of these.
@@ -101,7 +101,7 @@ class Trace:
     reached: NDArray[np.int32] | None = None
 
     def places(self, rows: IntArray) -> IntArray:
-        """Where the rows are in ``kept``; -1 for one that is not."""
+        """Places of the rows in ``kept``; -1 for one that is not."""
         if not len(self.kept):
             return np.full(len(rows), -1, dtype=np.int64)
         at = np.minimum(np.searchsorted(self.kept, rows), len(self.kept) - 1)
@@ -233,7 +233,7 @@ class Calibrator(FiniteRecord):
         return expected(verdicts if alone and verdicts is not None else spread, values)
 
     def sure(self, probability: FloatArray) -> FloatArray:
-        """How likely the shipped grade is right, from its calibrated probability, same shape."""
+        """Probability that the shipped grade is right, from its calibrated probability, same shape."""
         return probability if self.sureness is None else self.sureness.of(probability)
 
     def _check(self, verdicts: FloatArray | None, evidence: FloatArray | None) -> None:

@@ -28,7 +28,7 @@ Losses = Sequence[tuple[float, LossKind]]
 
 
 class Cascade(FiniteRecord):
-    """Who is asked first, who is asked then, and when.
+    """Two judges in their order, and the rule for asking the second.
 
     Args:
         cheap: The judge that is asked about every item, or ``evidence``, which asks nobody.
@@ -61,12 +61,12 @@ class Cascade(FiniteRecord):
 
     @property
     def name(self) -> str:
-        """What it is called among judges."""
+        """Its name among judges."""
         return f"{self.cheap} > {self.strong}"
 
     @property
     def members(self) -> tuple[str, ...]:
-        """Whose verdicts are needed."""
+        """The judges whose verdicts are needed."""
         return (self.strong,) if self.cheap == EVIDENCE else (self.cheap, self.strong)
 
     def verdict(self, said: Sequence[Judgments], _: Scale) -> Judgments:
@@ -78,7 +78,7 @@ class Cascade(FiniteRecord):
         return said[0] if len(said) == 1 else replace(said[1], first=said[0])
 
     def saving(self, judged: Judgments, scale: Scale) -> FloatArray:
-        """How much of the loss the strong judge is expected to save, shape (n_items,).
+        """Part of the loss that the strong judge is expected to save, shape (n_items,).
 
         Args:
             judged: The cheap judge's calibrated judgments.
@@ -92,12 +92,12 @@ class Cascade(FiniteRecord):
         return np.where(judged.scored, expected, np.inf)
 
     def escalates(self, judged: Judgments, scale: Scale) -> NDArray[np.bool_]:
-        """Which items the strong judge is asked about, shape (n_items,); unscored ones are among them."""
+        """Items that the strong judge is asked about, shape (n_items,); unscored ones are among them."""
         return self.saving(judged, scale) > self.threshold
 
 
 def said_columns(judged: Judgments, scale: Scale, losses: Losses) -> FloatArray:
-    """What the saving is predicted from: the cheap judge's probabilities, expected loss and grades.
+    """Columns that predict the saving: the cheap judge's probabilities, expected loss and grades.
 
     Args:
         judged: Calibrated judgments.
@@ -115,7 +115,7 @@ def said_columns(judged: Judgments, scale: Scale, losses: Losses) -> FloatArray:
 
 
 def expected_loss(judged: Judgments, scale: Scale, losses: Losses) -> FloatArray:
-    """What the decision on each item is expected to cost, the mean of its aspects, shape (n_items,).
+    """Expected cost of the decision on each item, the mean of its aspects, shape (n_items,).
 
     Args:
         judged: Calibrated judgments.

@@ -70,7 +70,7 @@ def read_lines(said: str, words: Mapping[str, Found] = _WORDS) -> list[tuple[Fou
 
 
 def checked_by(kind: str, item: Item, said: str) -> list[CheckedClaim]:
-    """What a model said of an item, each claim and sentence with the place where it stands; empty: nothing readable.
+    """A model's checks of an item, each claim and sentence with the place where it stands; empty: nothing readable.
 
     Args:
         kind: ``CLAIMS`` or ``CITATIONS``.
@@ -191,7 +191,7 @@ def _cited(claim: str, behind: str, source: str, number: int) -> tuple[str, int]
 
 
 def _texts(kind: str, item: Item) -> list[tuple[str, int, str]]:
-    """What sentences are looked up in: name of the input, which of its texts, and the text."""
+    """Texts in which sentences are looked up: name of the input, which of its texts, and the text."""
     contexts = item.texts("contexts")
     if kind == CITATIONS:
         return [("contexts", number, contexts[place]) for place, number in enumerate(numbers_of(contexts))]
@@ -200,7 +200,7 @@ def _texts(kind: str, item: Item) -> list[tuple[str, int, str]]:
 
 
 def _place(words: str, text: str, after: int = 0) -> tuple[int, int]:
-    """Where words stand in a text, whatever is between them and however they are capitalized; -1, -1 for nowhere."""
+    """Place of words in a text, whatever is between them and however they are capitalized; -1, -1 for nowhere."""
     said = _WORD.findall(words[:_LONGEST])
     if not said:
         return -1, -1

@@ -20,7 +20,7 @@ LEAST = 1e-6  # a probability is kept this far from 0 and 1 before its logit is 
 
 
 class DecisionRule(FiniteRecord):
-    """How the grade follows from the LM's verdict or from the calibrated probabilities.
+    """Rule that gives the grade from the LM's verdict or from the calibrated probabilities.
 
     ``raw``: the grade that the LM stated. ``map``: cut points on the value of the LM's verdict, which for a single
     verdict is a monotone map of its grades to the experts'. ``likeliest``: the most probable grade. ``median``: the
@@ -83,7 +83,7 @@ class Sureness(FiniteRecord):
 
 
 def above(cuts: tuple[float, ...] | FloatArray, values: FloatArray) -> IntArray:
-    """How many cut points each value reaches, shape (n_items,)."""
+    """Number of cut points that each value reaches, shape (n_items,)."""
     return np.asarray(np.searchsorted(np.asarray(cuts), values, side="right"), dtype=np.int64)
 
 
@@ -121,7 +121,7 @@ def stated_grades(verdicts: FloatArray, scale: Scale) -> IntArray:
 
 
 def half_way(raw: Judgments, scale: Scale) -> int:
-    """How many raw verdicts lay half way between two grades, such as a 4.5: each of the two has exactly one half.
+    """Number of raw verdicts half way between two grades, such as a 4.5: each of the two has exactly one half.
 
     Args:
         raw: Verdicts as they were read, before orders or replies are brought together; unscored ones count for none.

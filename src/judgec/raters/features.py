@@ -1,4 +1,4 @@
-"""Where the features of items come from: computed, here or in other processes, or looked up in the journal."""
+"""Sources of the features of items: computed, here or in other processes, or looked up in the journal."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ FLOAT_BYTES = 8
 
 
 class FeatureSource(Protocol):
-    """Where the features of items come from."""
+    """A source of the features of items."""
 
     def begin(
         self, evidence: EvidenceModel, piece: Piece, rows: Sequence[int], *, turned: bool

@@ -111,7 +111,7 @@ class Forest(BaseModel):
         return out
 
     def path_steps(self, axis: FloatArray, width: int) -> FloatArray:
-        """What each column adds to the mean of ``axis`` on the way from the root to each leaf, shape (n_leaves,
+        """Steps that each column adds to the mean of ``axis`` on the way from the root to each leaf, shape (n_leaves,
         width); each leaf's mean is its root's and its row.
 
         Args:

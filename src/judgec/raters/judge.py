@@ -49,7 +49,7 @@ EVEN_ODDS = 0.5  # the accept threshold of a judge that none was fitted for
 
 @dataclass(frozen=True)
 class Binding:
-    """What a judge's tree rates with: models, verdicts and features are no part of the tree.
+    """The models, verdicts and features that a judge's tree rates with; they are no part of the tree.
 
     Args:
         leaf: Gives the raw verdicts of a member of the judge, by its name; of a judge without members, by an empty one.
@@ -113,7 +113,7 @@ class CompiledJudge:
 
     @cached_property
     def pairs(self) -> bool:
-        """Whether it compares two answers."""
+        """True if it compares two answers."""
         return is_pairwise(self.module)
 
     @property
@@ -125,12 +125,12 @@ class CompiledJudge:
 
     @property
     def reads_evidence(self) -> bool:
-        """Whether a calibrator reads features."""
+        """True if a calibrator reads features."""
         return self.evidence is not None and any(one.source != "lm" for one in self.calibrators.values())
 
     @property
     def joint(self) -> Panel | Cascade | None:
-        """How several recorded judges make it; None where one judge or prompt does."""
+        """The way in which several recorded judges make it; None where one judge or prompt does."""
         return self.cascade or self.panel
 
     @property
@@ -149,7 +149,7 @@ class CompiledJudge:
         return replace(self, cascade=None, jurors=jurors, prompts=prompts)
 
     def after(self, member: str) -> str | None:
-        """Who is asked where a member has no verdict: of a cascade's first the second; else nobody."""
+        """The judge that is asked where a member has no verdict: of a cascade's first the second; else nobody."""
         return self.cascade.strong if self.cascade is not None and member == self.cascade.cheap else None
 
     def bound(self, to: Binding, member: str = "") -> Rater:
@@ -220,7 +220,7 @@ class CompiledJudge:
 
     @cached_property
     def _check(self) -> str:
-        """What is checked piece by piece, or empty."""
+        """The output that is checked piece by piece, or empty."""
         return check_kind(self.module)
 
     def _details(
@@ -243,7 +243,7 @@ class CompiledJudge:
         return self.evidence.telling(features, told_of(self._check, piece.only(rows.tolist()).read(), said))
 
     def judgments(self, piece: Piece, raw: Judgments | None, observe: _Observe) -> Judgments:
-        """What follows from raw verdicts and evidence.
+        """Judgments from raw verdicts and evidence.
 
         Args:
             piece: What is judged.
@@ -536,7 +536,7 @@ def decided(spread: FloatArray, grade: IntArray, scale: Scale, calibrator: Calib
 
 
 def acceptability(probabilities: FloatArray, scale: Scale) -> FloatArray:
-    """How acceptable each item is, 0-1: what accept thresholds are fitted on and compared with.
+    """Acceptability of each item, 0-1: what accept thresholds are fitted on and compared with.
 
     The probability of an accepted grade where the scale says which grades are; else (the experts said accept
     or reject apart from their grades) the expected score, as a share of the way from the worst to the best.
@@ -552,7 +552,7 @@ def acceptability(probabilities: FloatArray, scale: Scale) -> FloatArray:
 
 
 def disagreements(judgments: Judgments, scale: Scale) -> int:
-    """How many grades say accept where the fitted threshold says reject, or the other way round."""
+    """Number of grades that say accept where the fitted threshold says reject, or the other way round."""
     if scale.accept_index is None:
         return 0
     by_grade = judgments.grade >= scale.accept_index

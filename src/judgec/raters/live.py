@@ -48,7 +48,7 @@ class LivePrompt(FiniteRecord):
         return self.messages.get(aspect, self.messages.get(EVERY))
 
     def filled(self, aspect: str, item: Item) -> list[dict[str, str]]:
-        """What is sent: the turns with the item's texts in their places, and nothing else."""
+        """Messages that are sent: the turns with the item's texts in their places, and nothing else."""
         turns = self.of(aspect) or ()
         return chat_of((role, PLACEHOLDER.sub(lambda at: _text(item, at[1]), text)) for role, text in turns)
 
@@ -139,7 +139,7 @@ class _LiveQuestions:
         return False
 
     def judgments(self, item_ids: tuple[str, ...]) -> Judgments:
-        """What was said; an item without a verdict on one aspect is unscored."""
+        """Judgments from the replies; an item without a verdict on one aspect is unscored."""
         scale, aspects = self._rater.scale, self._rater.aspects
         columns = Columns.empty(len(self._items), self._many, len(scale.grades))
         for n in range(len(self._items)):

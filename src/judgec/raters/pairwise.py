@@ -100,7 +100,7 @@ def most_probable(spread: FloatArray, scale: Scale) -> IntArray:
 
 
 def _places(scale: Scale) -> IntArray:
-    """Where each class goes in the mirror."""
+    """Place of each class in the mirror."""
     a, b = scale.position("a"), scale.position("b")
     places = np.arange(len(scale.grades))
     places[[a, b]] = b, a

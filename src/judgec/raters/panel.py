@@ -26,7 +26,7 @@ WHOLE = 1e-6  # weights sum to 1 within it
 
 
 class Panel(FiniteRecord):
-    """How the verdicts of several judges become one.
+    """Rule that makes the verdicts of several judges one.
 
     Args:
         kind: ``mean`` and ``weighted``: of the members' distributions; ``stack``: a logistic map of all of them.
@@ -152,7 +152,7 @@ def weighted_mean(given: FloatArray, has: np.ndarray, weights: FloatArray) -> Fl
 
 
 def member_columns(given: FloatArray, has: np.ndarray, numbers: Sequence[float] = ()) -> FloatArray:
-    """What a stack reads: of each member the logits of P(grade >= j), of numbers its score, member after member.
+    """Columns of a stack: of each member the logits of P(grade >= j), of numbers its score, member after member.
 
     Args:
         given: Shape (n_members, n_items, n_aspects, n_grades); NaN where there is none.
@@ -183,7 +183,7 @@ def column_names(members: Sequence[str], scale: Scale) -> tuple[str, ...]:
 
 
 def speakers(said: Mapping[str, Judgments]) -> IntArray:
-    """How many members gave a verdict on each item, shape (n_items,)."""
+    """Number of members that gave a verdict on each item, shape (n_items,)."""
     return np.asarray(np.sum([one.scored for one in said.values()], axis=0), dtype=np.int64)
 
 

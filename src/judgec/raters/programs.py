@@ -251,7 +251,7 @@ def read_folder(folder: Path) -> Program:
 
 
 def page_path(home: Path, card: ProgramCard) -> Path:
-    """Where the page of a version is, next to its report."""
+    """Path of the page of a version, next to its report."""
     return home / "programs" / card.name / f"{card.version:04d}" / "report.html"
 
 

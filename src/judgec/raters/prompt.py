@@ -103,7 +103,7 @@ class PromptRater:
 
     @property
     def departure(self) -> str | None:
-        """Why DSPy renders each prompt anew, or None where it is filled in."""
+        """The reason why DSPy renders each prompt anew, or None where it is filled in."""
         return self.form(0)[0].departure
 
     def form(self, attempt: int) -> tuple[FrozenPrompt, str | None]:
@@ -120,7 +120,7 @@ class PromptRater:
         return self._strict, self.schema
 
     def request(self, item: Item, attempt: int, key: int) -> Request:
-        """What is sent about an item."""
+        """The request that is sent about an item."""
         prompt, schema = self.form(attempt)
         shown = {name: item.inputs[name] for name in self.fields if name in item.inputs}  # what the key is made of
         messages = prompt.messages(fenced(self.fields, item))
@@ -154,7 +154,7 @@ class PromptRater:
         return read_form(text, self.names, self.scale, given, reply.finish, texts=texts)
 
     def again(self, digest: bytes, attempt: int, bad: Reply, error: UnreadableReplyError) -> bool:
-        """Whether to ask again, after a bad reply: until one was paid now, by this item or one of the same inputs."""
+        """True to ask again, after a bad reply: until one was paid now, by this item or one of the same inputs."""
         if error.final:
             return False
         if self._anew and not bad.cached:

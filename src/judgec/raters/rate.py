@@ -83,7 +83,7 @@ class _Agenda:
 
     @property
     def total(self) -> int | None:
-        """How many questions are left, where all pieces are open."""
+        """Number of questions that are left, where all pieces are open."""
         return len(self.due) if self._source is None else None
 
     def __iter__(self) -> Self:

@@ -29,7 +29,7 @@ Rating: TypeAlias = Generator[Sequence["Questions"], None, Judgments]
 
 
 class Rater(Protocol):
-    """Whatever grades items."""
+    """Interface of everything that grades items."""
 
     def rate(self, piece: Piece) -> Rating:
         """Judge the items of a piece, in order."""
@@ -43,7 +43,7 @@ class Questions(Protocol):
         """Those that are not answered yet."""
 
     def request(self, number: int, attempt: int, key: int) -> Request:
-        """What is sent, the ``attempt``-th time from 0; the reply to it has this key."""
+        """The request that is sent, the ``attempt``-th time from 0; the reply to it has this key."""
 
     def take(self, number: int, attempt: int, reply: Reply) -> bool:
         """Read a reply; True when the same is to be asked once more."""
@@ -51,7 +51,7 @@ class Questions(Protocol):
 
 @dataclass
 class Count:
-    """What has become of the verdicts of a run.
+    """Counts of the verdicts of a run.
 
     Attributes:
         done: Verdicts that have come, or are not needed.

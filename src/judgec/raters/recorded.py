@@ -81,7 +81,7 @@ BoolArray = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class OnWhat:
-    """What recorded verdicts are about.
+    """Task, scale and inputs that recorded verdicts are about.
 
     Args:
         task: Of the labels.
@@ -111,7 +111,7 @@ class OnWhat:
     def of(
         cls, labels: LabelSet, orders: str | None = None, said: Mapping[str, str] = MappingProxyType({})
     ) -> "OnWhat":
-        """What the labels are about, and how words and orders of pairs are read, as somebody typed it."""
+        """The same from the labels, and from how words and orders of pairs are read, as somebody typed it."""
         counts = Counter(position for label in labels.labels for position in label.grades.values())
         total = max(counts.total(), 1)
         return cls(
@@ -126,7 +126,7 @@ class OnWhat:
 
     @classmethod
     def of_card(cls, card: ProgramCard) -> "OnWhat":
-        """What a compiled judge is about."""
+        """The same of a compiled judge."""
         said, orders = card.settings.get("winner_words"), card.settings.get("orders")
         return cls(
             card.task,
@@ -140,7 +140,7 @@ class OnWhat:
 
     @property
     def settings(self) -> dict[str, str]:
-        """What a card keeps, so that ``of_card`` reads other verdicts the same way."""
+        """Settings that a card keeps, so that ``of_card`` reads other verdicts the same way."""
         words = {"winner_words": json.dumps(dict(self.winner_words))} if self.winner_words else {}
         return ({"orders": self.orders or UNSAID} if compares(self.task) else {}) | words
 
@@ -279,7 +279,7 @@ class RecordedVerdicts:
         )
 
     def cost_of(self, judge: str, item_ids: Sequence[str]) -> float | None:
-        """What a judge's verdicts on these items cost in US dollars, as recorded; None where that is not known."""
+        """Cost of a judge's verdicts on these items in US dollars, as recorded; None where that is not known."""
         if judge in self.panels:
             known = [self.cost_of(member, item_ids) for member in self.panels[judge].members]
             return None if None in known else sum(one for one in known if one is not None)
@@ -288,7 +288,7 @@ class RecordedVerdicts:
         return None if not len(costs) or np.isnan(costs).any() else float(costs.sum())
 
     def calls_of(self, judge: str, item_ids: Sequence[str]) -> tuple[float, int]:
-        """How often a judge was asked about these items, and about how many of them; of a panel, its members."""
+        """Number of calls of a judge about these items, and of items it was asked about; of a panel, its members."""
         members = self.panels[judge].members if judge in self.panels else (judge,)
         rows = np.array([self.rows_of(member, item_ids) for member in members])
         return float(self.calls[rows[rows != NO_CELL]].sum()), int((rows != NO_CELL).any(axis=0).sum())
@@ -443,7 +443,7 @@ def read_recorded(
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What each row of a file is a verdict on.
+    """Item, judge and aspect of each row of a file of verdicts.
 
     Args:
         judges: Names, sorted.
@@ -633,7 +633,7 @@ def _unexplained(
     judges: str | None,
     labels: LabelSet | None,
 ) -> str:
-    """What to say where nobody says how verdicts in the other order are to be read: what either reading gives."""
+    """The message where nobody says how verdicts in the other order are to be read: with what either reading gives."""
     found = []
     for reading in ORDERS:
         try:
@@ -653,7 +653,7 @@ def _unexplained(
 
 
 def _exact(read: RecordedVerdicts, labels: LabelSet) -> str:
-    """How many of all judges' verdicts are the experts'."""
+    """Share of all judges' verdicts that are the experts'."""
     experts = experts_of(labels)
     right = of = 0
     for name in read.judges:
@@ -745,7 +745,7 @@ def _other_ranges(column: TableColumn, asked: _Asked, about: OnWhat, said: Mappi
 
 
 def _refused(path: str, others: Mapping[str, Range], about: OnWhat) -> list[str]:
-    """Why judges of another range are not read, and how to say their range."""
+    """Reasons why judges of another range are not read, and how to say their range."""
     grades = listed(about.scale.grades)
     return [
         f"{path}: the numbers of {name} run from {own.worst:g} to {own.best:g}; the grades of the labels are {grades}. "
@@ -913,7 +913,7 @@ def _below(count: int) -> str:
 
 
 def _described(columns: VerdictColumns, names: Sequence[str]) -> dict[str, AboutJudge]:
-    """What is known of each judge: ``judges.json``, else the columns ``model`` and ``prompt`` of its first row."""
+    """Facts known of each judge: ``judges.json``, else the columns ``model`` and ``prompt`` of its first row."""
     judge, written = columns.coded[JUDGE].as_ids()
     first = np.full(len(written), columns.n_rows, dtype=np.int64)
     np.minimum.at(first, judge, np.arange(columns.n_rows))
@@ -968,7 +968,7 @@ def _ranges_on(card: ProgramCard) -> dict[str, Range]:
 
 
 def ranges_for_card(recorded: RecordedVerdicts) -> dict[str, str]:
-    """What a card keeps of the ranges, so that the judge reads new verdicts as it read these."""
+    """Ranges for the card, so that the judge reads new verdicts as it read these."""
     return {RANGES: json.dumps({name: str(own) for name, own in recorded.ranges.items()})} if recorded.ranges else {}
 
 

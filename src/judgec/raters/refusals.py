@@ -81,11 +81,11 @@ AROUND = " \t\r\n\"'`*_.,;:!?()[]-–—…"  # of a comment
 
 
 def refuses(text: str) -> bool:
-    """Whether a text says that there will be no grade."""
+    """True if a text says that there will be no grade."""
     return _REFUSING.search(text) is not None
 
 
 def takes_back(comment: str) -> bool:
-    """Whether what stands behind a grade refuses it or says that it does not hold."""
+    """True if what stands behind a grade refuses it or says that it does not hold."""
     said = " ".join(comment.split()).strip(AROUND)
     return _WHOLE.fullmatch(said) is not None or _ANYWHERE.search(said) is not None

@@ -87,7 +87,7 @@ def _imported(spec: TaskSpec) -> Callable[..., dspy.Module]:
 
 
 def _asked(spec: TaskSpec, signature: type[dspy.Signature], aspects: tuple[str, ...], scale: Scale) -> dict[str, str]:
-    """What the grade of each aspect says."""
+    """Description of the grade of each aspect."""
     grades = [field for name, field in signature.output_fields.items() if name not in {*REASONS, CONFIDENCE}]
     if len(grades) != 1:
         raise UserError(

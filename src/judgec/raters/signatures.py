@@ -74,14 +74,14 @@ def build(
 
 
 def _written_in(languages: tuple[str, ...]) -> str:
-    """What the description of the reason adds; nothing of English alone."""
+    """Addition to the description of the reason for other languages; nothing of English alone."""
     if languages == (ENGLISH,):
         return ""
     return f", written in {languages[0].title() if len(languages) == 1 else 'the language of the query'}"
 
 
 def rubric(scale: Scale, meanings: Mapping[str, Sequence[str]] | None = None) -> str:
-    """What each grade means, a line a grade; a scale without meanings lists its grades in order.
+    """Meanings of the grades, a line a grade; a scale without meanings lists its grades in order.
 
     Args:
         scale: The grades, worst first.
@@ -131,7 +131,7 @@ def reason_field(predict: dspy.Predict) -> str:
 
 
 def json_schema(predict: dspy.Predict) -> str | None:
-    """What a reply must look like as JSON, every output in order; None when one has a type of its own."""
+    """JSON schema of a reply, every output in order; None when one has a type of its own."""
     properties: dict[str, object] = {}
     for name, field in predict.signature.output_fields.items():
         labels = get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
@@ -145,7 +145,7 @@ def json_schema(predict: dspy.Predict) -> str | None:
 
 
 def check_kind(module: dspy.Module) -> str:
-    """What a judge checks piece by piece: the output that holds it, or empty."""
+    """The output that holds what a judge checks piece by piece, or empty."""
     fields = {name for predict in module.predictors() for name in predict.signature.output_fields}
     return next((name for name in (CLAIMS, CITATIONS) if name in fields), "")
 
@@ -210,7 +210,7 @@ def _grade_type(scale: Scale) -> Any:  # a type made at run time has no static t
 
 
 def description(field: Any) -> str:  # DSPy's fields are untyped
-    """What the Signature says of a field."""
+    """The Signature's description of a field."""
     return str(field.json_schema_extra["desc"])
 
 

@@ -37,7 +37,7 @@ EXPLAINED = "as shown, A is the answer that stood first; mapped back, A is answe
 
 @dataclass(frozen=True, slots=True)
 class AboutJudge:
-    """What is known of a recorded judge beside its verdicts.
+    """Facts known of a recorded judge beside its verdicts.
 
     Args:
         model: The language model, or None.
@@ -196,7 +196,7 @@ def from_columns(table: Table, names: Sequence[str], task: Task, aspects: Sequen
 
 
 def read_about(path: Path) -> tuple[dict[str, AboutJudge], str | None]:
-    """What ``STEM.judges.json`` beside the file says of each judge, and of the order of all; nothing without one.
+    """Reads what ``STEM.judges.json`` beside the file says of each judge, and of the order of all; nothing without one.
 
     Raises:
         InputError: When it is not an object of objects, beside ``"order"``, or that is another one; or a range is none.

@@ -72,7 +72,7 @@ class Jury:
         return pool(panel, [juror.judge for juror in self.jurors]).without(not_yet(said))
 
     def agreement(self) -> dict[str, object] | None:
-        """How far the jurors agreed on the items judged so far, or None when there was only one reply an item."""
+        """Agreement of the jurors on the items judged so far, or None when there was only one reply an item."""
         if len(self.jurors) > 1:
             return self._ballots.agreement([juror.name for juror in self.jurors])
         return self._ballots.agreement([f"{self.jurors[0].name} #{n + 1}" for n in range(self._ballots.count)])
@@ -158,7 +158,7 @@ def _has_threshold(judge: CompiledJudge, aspect: str) -> bool:
 
 
 def _margins(ballot: Judgments, judge: CompiledJudge, j: int, aspect: str) -> FloatArray | None:
-    """How far each item lies above the judge's accept threshold; None when it has none."""
+    """Distance of each item above the judge's accept threshold; None when it has none."""
     calibrator = judge.calibrators.get(aspect)
     threshold = None if calibrator is None else calibrator.accept_threshold
     if threshold is None and judge.scale.accept_index is None:

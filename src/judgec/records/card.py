@@ -17,7 +17,7 @@ COUNTS = ("max_tokens", "max_completion_tokens")  # these only sound secret
 
 
 class Cost(BaseModel):
-    """What compiling took: LM calls, US dollars (None when the price is unknown), seconds of wall clock."""
+    """Cost of compiling: LM calls, US dollars (None when the price is unknown), seconds of wall clock."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

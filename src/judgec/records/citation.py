@@ -200,7 +200,7 @@ def _numbers(said: str) -> tuple[int, ...]:
 
 
 def _no_citation(answer: str, start: int, end: int) -> bool:
-    """Whether the brackets there are an index, an image or a set of numbers."""
+    """True if the brackets there are an index, an image or a set of numbers."""
     before = answer[max(0, start - _NEAR) : start]
     if before.endswith("!") and answer.startswith("(", end):
         return True

@@ -74,7 +74,7 @@ class Nugget:
 
     @property
     def weight(self) -> float:
-        """What it is worth beside the others."""
+        """Its weight beside the others."""
         return WEIGHTS[self.importance] if self.own_weight is None else self.own_weight
 
 

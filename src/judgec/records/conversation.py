@@ -41,7 +41,7 @@ def written(turn: Message) -> str:
 
 
 def speaker(turn: Message) -> str:
-    """Who speaks: ``user``, ``tool (search)``."""
+    """The speaker: ``user``, ``tool (search)``."""
     name = re.sub(r"[^\w.-]+", "_", turn.name, flags=re.ASCII)
     return f"{turn.role}{f' ({name})' if name else ''}"
 
@@ -58,7 +58,7 @@ def is_written(text: str) -> bool:
 
 
 def holds_turns(field: str, fields: Container[str]) -> bool:
-    """Whether the texts of an input field are turns: those before an answer, or the answer that is a whole dialogue.
+    """True if the texts of an input field are turns: those before an answer, or the answer that is a whole dialogue.
 
     Args:
         field: Its name.
@@ -75,5 +75,5 @@ def spoken(value: str | tuple[str, ...]) -> str:
 
 
 def usual_turn(fields: Sequence[str]) -> TurnChoice:
-    """What of a conversation a judge of these inputs grades."""
+    """The part of a conversation that a judge of these inputs grades."""
     return WHOLE if DIALOGUE in fields else LAST

@@ -37,7 +37,7 @@ class JudgeCost:
 
     @property
     def comparable(self) -> float | None:
-        """What the rows of one table may be ranked by."""
+        """The cost by which the rows of one table may be ranked."""
         return self.dev.value if self.minus_chosen is None else self.minus_chosen.value
 
     def to_json(self) -> dict[str, object]:

@@ -45,7 +45,7 @@ class Search:
         return cls(str(found["query"]), _ranked(found["ranking"], "score"), ranks, None if k is None else int(k))
 
     def why(self, key: str) -> str:
-        """How a hybrid search came to the passage's score; empty for another search."""
+        """The reason for the passage's score in a hybrid search; empty for another search."""
         parts = self.ranks.get(key, {}) if self.rrf_k is not None else {}
         said = " + ".join(f"{name} rank {rank} (1/{(self.rrf_k or 0) + rank})" for name, rank in parts.items())
         return f" = {said}" if said else ""

@@ -17,7 +17,7 @@ NOT_ASKED = "not asked"  # the reason of an item that a recorded judge has no ro
 
 @dataclass(frozen=True, slots=True)
 class Judgments:
-    """What a judge said of ``item_ids``, row by row; raw (the LM's verdict) or calibrated.
+    """Judgments of a judge on ``item_ids``, row by row; raw (the LM's verdict) or calibrated.
 
     A row that could not be judged has grade -1, accept -1, NaN numbers and a reason in ``unscored``.
 

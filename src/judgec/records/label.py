@@ -47,7 +47,7 @@ UNLABELLED = -1  # in integer arrays of grades and accepts
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What is graded: the inputs, who they belong to and where they came from.
+    """An item to grade: the inputs, who they belong to and where they came from.
 
     Args:
         item_id: Unique in a file.

@@ -28,7 +28,7 @@ _SECOND_SHARE, _SECOND_ITEMS = 0.1, 5  # of the items, before a set is in severa
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """What is known of a language.
+    """Facts known of a language.
 
     Args:
         words: Its function words; empty where the script tells it.
@@ -255,7 +255,7 @@ def languages_of(items: Sequence[Item]) -> tuple[str, ...]:
 
 
 def language_notes(languages: Sequence[str]) -> tuple[str, ...]:
-    """What a reader of the report has to know of the labels' languages; nothing of English ones."""
+    """Notes for a reader of the report on the labels' languages; nothing of English ones."""
     if tuple(languages) == (ENGLISH,):
         return ()
     named = [name.title() for name in languages]

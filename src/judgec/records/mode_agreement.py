@@ -67,7 +67,7 @@ class ModesAgreement:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What could not be measured of which mode, and why, one sentence each."""
+        """Statistics that could not be measured, of which mode, and why, one sentence each."""
         return tuple(
             f"{mode}: {note}"
             for mode, one in self.modes.items()

@@ -51,18 +51,18 @@ class GradePairs:
 
     @property
     def n_grades(self) -> int:
-        """How many grades the scale has."""
+        """Number of grades that the scale has."""
         return len(self.values)
 
     @property
     def given(self) -> FloatArray:
-        """What people gave on average, in scale units, shape (n,); NaN where nobody graded."""
+        """Mean grade that people gave, in scale units, shape (n,); NaN where nobody graded."""
         single = np.where(self.expert >= 0, np.array(self.values)[np.maximum(self.expert, 0)], np.nan)
         return single if self.people is None else np.where(np.isnan(self.people), single, self.people)
 
     @property
     def order(self) -> IntArray:
-        """What people gave as integers in the same order, shape (n,): positions, of numbers their ranks."""
+        """The people's grades as integers in the same order, shape (n,): positions, of numbers their ranks."""
         if not self.interval or (self.expert < 0).any():
             return self.expert
         return np.unique(np.round(self.given, ROUNDING), return_inverse=True)[1].astype(np.int64)

@@ -12,7 +12,7 @@ ENDS = 2  # grades of an interval scale of which somebody said no more
 
 
 class Aspect(BaseModel):
-    """What somebody says of one aspect: what is asked, and what each grade means there.
+    """Declaration of one aspect: what is asked, and what each grade means there.
 
     Args:
         asks: What the judge is asked about it; empty for the task's own words.
@@ -128,7 +128,7 @@ class Scale(BaseModel):
         return int(bisect_left(self.values, self.accept_at))
 
     def aspect(self, name: str) -> Aspect:
-        """What somebody said of an aspect, in whatever case its name is written; an empty one where nobody did."""
+        """Declaration of an aspect, in whatever case its name is written; an empty one where there is none."""
         said = {each.casefold(): aspect for each, aspect in self.aspects.items()}
         return said.get(name.casefold(), Aspect())
 

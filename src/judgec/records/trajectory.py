@@ -32,7 +32,7 @@ class Step:
 
     @property
     def called(self) -> bool:
-        """Whether something was called: a tool, or a search."""
+        """True if something was called: a tool, or a search."""
         return self.kind in {TOOL, RETRIEVER}
 
 
@@ -51,7 +51,7 @@ def written_step(step: Step) -> str:
 
 
 def title(step: Step) -> str:
-    """What a step is called: ``tool search``."""
+    """Name of a step: ``tool search``."""
     name = re.sub(r"[^\w.-]+", "_", step.name, flags=re.ASCII)
     return f"{step.kind}{f' {name}' if name else ''}"
 

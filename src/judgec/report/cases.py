@@ -90,7 +90,7 @@ class BrowsedCase:
         return {**made, "title": self.title[:TITLE], "confidence": None}
 
     def worth(self) -> tuple[float, ...]:
-        """What the page is about first, the farthest apart first; then what has no grade."""
+        """Sort key: what the page is about first, the farthest apart first; then what has no grade."""
         return 0 if self.differs else 1 if self.unscored is not None else 2, -self.distance
 
     def row(self) -> list[str]:

@@ -126,7 +126,7 @@ class TableColumns(Generic[Row]):
         return report
 
     def metrics(self, rows: Sequence[Row]) -> dict[str, Estimate | float]:
-        """What MLflow logs, by name; numbers that are unknown are NaN, which it leaves out."""
+        """Metrics that MLflow logs, by name; numbers that are unknown are NaN, which it leaves out."""
         logged = [one for one in self.columns if one.metric]
         return {".".join(self._steps(one.metric, row)): _logged(one, row) for one, row in self._entries(logged, rows)}
 

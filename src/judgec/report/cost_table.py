@@ -44,7 +44,7 @@ OF_SIZES = (
 
 
 def caption(rows: Sequence[JudgeCost]) -> str:
-    """What the numbers are of."""
+    """Caption that says what the numbers are of."""
     return f"{FRONT} {ASKED if any(row.kind == 'prompt' for row in rows) else RECORDED}"
 
 

@@ -65,7 +65,7 @@ def learning_curve_figure(values: Mapping[int, Sequence[float]], *, objective: s
 
 
 def interval_width_figure(queries: int, half: float, *, statistic: str, wanted: float) -> Figure:
-    """How wide the interval of a statistic is with more or fewer labels: it narrows with their root.
+    """Figure of the width of a statistic's interval with more or fewer labels: it narrows with their root.
 
     Args:
         queries: To test on, now.

@@ -42,7 +42,7 @@ def png(figure: Figure) -> bytes:
 
 
 def confusion_figure(expert: IntArray, judge: IntArray, scale: Scale, *, judge_name: str = "judge") -> Figure:
-    """How often the judge gave each grade where the expert gave each grade: counts, and shares of the row.
+    """Confusion matrix of judge and expert: counts, and shares of the row.
 
     Items without a judgment have a column of their own; items without an expert grade are left out and
     counted in the title.

@@ -32,7 +32,7 @@ WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
 class Browsed(Protocol):
-    """What a page's browser can show: an item of a judge's page, or a case of another page."""
+    """Anything that a page's browser can show: an item of a judge's page, or a case of another page."""
 
     def to_json(self) -> dict[str, object]:
         """Whole, as a line of the file."""
@@ -49,7 +49,7 @@ class Browsed(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ItemLabel:
-    """What one annotator said of an item."""
+    """Label of an item by one annotator."""
 
     rater: str
     grades: Mapping[str, object]
@@ -138,7 +138,7 @@ def embedded(
     head: Sequence[str] = HEAD,
     file: str = FILE,
 ) -> dict[str, object]:
-    """What ``items.html`` shows: the items most worth reading, as many as fit.
+    """Data that ``items.html`` shows: the items most worth reading, as many as fit.
 
     Args:
         items: All of them; ``file`` beside the page has to hold the same.

@@ -6,7 +6,7 @@ from judgec.report.numbers import number, percent
 
 
 def jury_sentence(found: Mapping[str, object]) -> str:
-    """How far the members of a jury agreed, in a sentence.
+    """Sentence on how far the members of a jury agreed.
 
     Args:
         found: From ``AskedJudges.agreement``.

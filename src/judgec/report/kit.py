@@ -49,7 +49,7 @@ def script() -> Markup:
 
 
 def script_hash() -> str:
-    """What the policy names the script by: the SHA-256 of its text, in base64."""
+    """Name of the script in the policy: the SHA-256 of its text, in base64."""
     return b64encode(hashlib.sha256(_script().encode()).digest()).decode()
 
 

@@ -131,7 +131,7 @@ class CountOfAll(TypedDict):
 
 
 class AnnotatorAgreement(TypedDict):
-    """How far the annotators agree; ``note`` says why something is None. Aspects are flattened, and apart in
+    """Agreement of the annotators; ``note`` says why something is None. Aspects are flattened, and apart in
     ``aspects`` where there are several. ``estimates`` has ``fleiss_kappa`` with its interval over queries.
     ``by_all`` counts what all annotators accept or reject; None where nothing says which grades are accepted.
     """
@@ -158,7 +158,7 @@ class ShownDifference(TypedDict):
 
 
 class LabelReport(TypedDict):
-    """What ``judgec labels --json`` prints.
+    """The JSON that ``judgec labels --json`` prints.
 
     ``rows`` are rows of the file, ``labels`` pairs of item and annotator; ``histogram`` counts labels by
     annotator and grade (annotator, aspect and grade where there are several aspects), ``accepts`` by
@@ -276,7 +276,7 @@ def label_report(file: LabelFile, family: str, seed: int = 0, *, memory: Memory 
 
 
 def _shows(labels: LabelSet, experts: Experts, test_queries: int, how: Resampling) -> ShownDifference | None:
-    """What the test queries would show of two judges."""
+    """Difference of two judges that the test queries would show."""
     nominal = labels.accept_only or labels.scale.level == "nominal" or finds_modes(labels.task)
     name = "kappa" if nominal else "tau_b"
     given = (experts.accept if labels.accept_only else experts.grade).ravel()
@@ -321,7 +321,7 @@ def _against_others(
 
 
 def grade_counts(labels: LabelSet, experts: Experts) -> dict[str, dict[str, Counts]]:
-    """How often each annotator gave each grade of each aspect."""
+    """Number of times that each annotator gave each grade of each aspect."""
     grades = list(map(str, labels.scale.grades))
     return {
         annotator: {
@@ -339,7 +339,7 @@ def grade_counts(labels: LabelSet, experts: Experts) -> dict[str, dict[str, Coun
 
 
 def agreement_between(experts: Experts, scale: Scale, aspects: Sequence[str], seed: int = 0) -> AnnotatorAgreement:
-    """How far the annotators agree, with aspects flattened, and each by itself where there are several.
+    """Agreement of the annotators, with aspects flattened, and each by itself where there are several.
 
     Args:
         experts: The labels by annotator.
@@ -359,7 +359,7 @@ def agreement_between(experts: Experts, scale: Scale, aspects: Sequence[str], se
 
 
 def by_all(accept_by: IntArray, cluster: IntArray) -> CountOfAll | None:
-    """How many items all annotators accept, and how many all reject.
+    """Number of items that all annotators accept, and of those that all reject.
 
     Args:
         accept_by: 1 / 0, and -1 where unknown, shape (n_annotators, n_items, n_aspects). An annotator accepts an item

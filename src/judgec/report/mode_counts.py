@@ -13,7 +13,7 @@ RateOf = dict[str, float | str | None]
 
 
 class ModeRate(TypedDict):
-    """How often a mode was seen: in ``present`` of ``of`` labels; ``rate`` with its interval over queries."""
+    """Rate of a mode: seen in ``present`` of ``of`` labels; ``rate`` with its interval over queries."""
 
     present: int
     of: int
@@ -44,7 +44,7 @@ class ModePair(TypedDict):
 
 
 class ModeCounts(TypedDict):
-    """What ``labels --json`` has under ``modes``; ``shown`` counts items by how many modes they show, where all are
+    """The JSON of ``labels --json`` under ``modes``; ``shown`` counts items by how many modes they show, where all are
     labelled.
     """
 

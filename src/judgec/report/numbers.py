@@ -18,12 +18,12 @@ NAMES = {name: one.label for name, one in KNOWN.items()} | {  # of statistics
 
 
 def statistic_name(key: str) -> str:
-    """What people call a statistic: ``tau-b`` for ``tau_b``."""
+    """Name of a statistic for people: ``tau-b`` for ``tau_b``."""
     return NAMES.get(key, key.replace("_", " "))
 
 
 def objective_name(key: str) -> str:
-    """What people call an objective: ``tau-b+accept`` for ``tau_b+accept``."""
+    """Name of an objective for people: ``tau-b+accept`` for ``tau_b+accept``."""
     return key.replace("tau_b", NAMES["tau_b"]).replace("_", " ")
 
 

@@ -76,7 +76,7 @@ def _turned(columns: Sequence[AgreementColumn], judges: Sequence[Agreement]) -> 
 
 
 def notes(judges: Mapping[str, Agreement]) -> list[str]:
-    """Why statistics of a judge are missing, one sentence a reason."""
+    """Reasons why statistics of a judge are missing, one sentence a reason."""
     missing: dict[tuple[str, str], list[str]] = {}
     for judge, agreement in judges.items():
         for name, estimate in agreement.estimates.items():

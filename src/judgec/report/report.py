@@ -33,7 +33,7 @@ _GONE = re.compile(  # "2 rows left out as empty", "Column Mia: 3 cells say noth
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a verb found.
+    """The result of a verb.
 
     Args:
         data: For programs: the object that ``--json`` prints; its keys are promises.
@@ -129,7 +129,7 @@ def _counted(notes: Sequence[str]) -> str:
 
 
 def items_path(path: Path) -> Path:
-    """Where the page's items are: beside it, ``report.items.jsonl`` of ``report.html``."""
+    """Path of the page's items: beside it, ``report.items.jsonl`` of ``report.html``."""
     return path.with_name(path.stem + ITEMS)
 
 

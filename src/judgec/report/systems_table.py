@@ -43,7 +43,7 @@ JUDGES: TableColumns[tuple[str, SystemAgreement]] = TableColumns(
 
 
 def systems_lines(found: SystemAgreement | None) -> tuple[str, ...]:
-    """Whether a judge ranks systems as people do, in a sentence; none of fewer systems than an order needs."""
+    """Sentence on whether a judge ranks systems as people do; none of fewer systems than an order needs."""
     if found is None or len(found.systems) < LEAST_SYSTEMS:
         return ()
     if found.tau_b.value is None:

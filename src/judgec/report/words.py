@@ -73,20 +73,20 @@ CONSTRUCTED = "CONSTRUCTED LABELS. No expert gave them: agreement with them says
 
 
 def row_name(key: str) -> str:
-    """What tables, pages and notes call a row: its key, where that is words."""
+    """Name of a row in tables, pages and notes: its key, where that is words."""
     return _ROWS.get(key, key.replace("_", " "))
 
 
 def judges(names: Iterable[str]) -> dict[str, str]:
-    """What the rows of a table of judges are; nothing for names that users gave."""
+    """Meanings of the rows of a table of judges; nothing for names that users gave."""
     return {row_name(name): JUDGES[name] for name in names if name in JUDGES}
 
 
 def statistics(names: Iterable[str]) -> dict[str, str]:
-    """What the statistics of a table say, of those that need it."""
+    """Meanings of the statistics of a table, of those that need it."""
     return {name: MEANINGS[name] for name in names if name in MEANINGS}
 
 
 def leaderboard(heads: Iterable[str]) -> dict[str, str]:
-    """What the columns of a leaderboard say, of those that need it."""
+    """Meanings of the columns of a leaderboard, of those that need it."""
     return {head: LEADERBOARD[head] for head in heads if head in LEADERBOARD}

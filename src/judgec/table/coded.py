@@ -37,7 +37,7 @@ class Unread:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of values."""
         return len(self.rows)
 
     @property
@@ -184,7 +184,7 @@ class _Gathered:
         self.piecewise = True  # False: the rows come from the reader that knows several answers a row
 
     def wanted(self, name: str) -> bool:
-        """Whether a column is read."""
+        """True if a column is read."""
         return name in self.coders or name in self.parsers
 
     def add(self, cells: Mapping[str, Sequence[object]], lines: IntArray) -> None:
@@ -199,7 +199,7 @@ class _Gathered:
         self.n_rows += n
 
     def next_lines(self, n: int) -> IntArray:
-        """Where the next rows begin in a file of one row a line."""
+        """Lines on which the next rows begin in a file of one row a line."""
         return np.arange(self.n_rows + 1, self.n_rows + n + 1)
 
     def rows(self, rows: Sequence[Row], lines: IntArray) -> None:
@@ -215,7 +215,7 @@ class _Gathered:
         self.add({name: [row.get(name) for row in rows] for name in present if self.wanted(name)}, lines)
 
     def table(self, path: str) -> CodedTable:
-        """What was gathered."""
+        """The table that was gathered."""
         parsers = self.parsers.items()
         coded = {name: coder.column().made(_flat).present() for name, coder in self.coders.items()}
         return CodedTable(

@@ -24,7 +24,7 @@ READ = "task, [scale], [aspects.NAME], [judge], [winner_words] and [source]"
 
 @dataclass(frozen=True, slots=True)
 class Datasheet:
-    """What somebody declared about a label file; everything is optional.
+    """Declaration of a label file; everything is optional.
 
     Args:
         path: The file it was read from, or empty.
@@ -198,7 +198,7 @@ def scale_of(where: Callable[[str], str], table: object, faults: list[str]) -> S
 
 
 def aspects_of(where: Callable[[str], str], table: object, faults: list[str]) -> dict[str, Aspect]:
-    """What the tables [aspects.NAME] say; what is wrong with them goes to ``faults``."""
+    """The content of the tables [aspects.NAME]; what is wrong with them goes to ``faults``."""
     needed = "a table [aspects.NAME] with 'meanings' (a text for each grade, worst first) or 'asks' is needed"
     if not isinstance(table, dict):
         faults.append(f"{where('aspects')}: aspects is {table!r}; {needed}. Correct it.")

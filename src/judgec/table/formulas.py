@@ -33,5 +33,5 @@ def unguarded(text: str) -> str:
 
 
 def is_own(columns: Collection[str]) -> bool:
-    """Whether judgec wrote the table, so that its cells are guarded."""
+    """True if judgec wrote the table, so that its cells are guarded."""
     return any(own <= set(columns) for own in OWN)

@@ -106,12 +106,12 @@ def accepted_from(grades: int) -> int:
 
 
 def rank_of(word: str) -> float | None:
-    """How good a word is, from 0 to 1; None where it is not known."""
+    """Rank of a word, from 0 to 1; None where it is not known."""
     return LADDER.get(plain(word) or word.strip().casefold())
 
 
 def rank_of_phrase(text: str) -> float | None:
-    """How good a sentence says that something is, by its words that are known; None where it denies one of them."""
+    """Rank of a sentence, by its words that are known; None where it denies one of them."""
     if (known := rank_of(text)) is not None:
         return known
     said = plain(text).split("_")

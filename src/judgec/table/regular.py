@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 def seen_at(path: Path, needed: str = "file") -> str:
-    """What stands where a file, or a file or folder, is needed, for messages."""
+    """Describes what stands where a file, or a file or folder, is needed, for messages."""
     if not path.exists():
         return f"no such {needed}"
     return "a folder" if path.is_dir() else "a pipe, socket or device"

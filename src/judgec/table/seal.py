@@ -52,7 +52,7 @@ def reading(allow_modified: bool) -> Iterator[None]:
 
 
 def notes() -> list[str]:
-    """What every report of this command has to say: versions that were modified, and those that nobody has sealed."""
+    """Notes for every report of this command: versions that were modified, and those that nobody has sealed."""
     now = _READING.get()
     return [] if now is None else list(now.notes)
 
@@ -68,7 +68,7 @@ def note(said: str) -> None:
 
 
 def state_of(folder: Path) -> tuple[State, tuple[str, ...]]:
-    """How a version stands to its manifest, and which files of it were modified.
+    """State of a version by its manifest, and its files that were modified.
 
     Raises:
         ArtifactError: A damaged manifest.
@@ -152,7 +152,7 @@ def replace_files(folder: Path, texts: Mapping[str, str]) -> None:
 
 
 def _index(folder: Path) -> Path | None:
-    """Where the home of ``programs/NAME/0001`` remembers it; of any other folder nowhere."""
+    """Place in the home of ``programs/NAME/0001`` that remembers it; of any other folder none."""
     family, programs = folder.absolute().parent, folder.absolute().parent.parent
     if programs.name != "programs" or not folder.name.isdecimal():
         return None

@@ -44,7 +44,7 @@ class TableColumn:
         return coder.column()
 
     def each(self, rule: Callable[[object], T]) -> list[T]:
-        """What a rule says of each row's cell."""
+        """Applies a rule to each row's cell."""
         found = [*map(rule, self.values), *([rule(None)] if (self.codes == NO_CELL).any() else [])]
         return [found[code] for code in self.codes.tolist()]
 
@@ -89,17 +89,17 @@ class TableColumn:
 
     @cached_property
     def missing(self) -> BoolArray:
-        """Which rows' cells are missing."""
+        """Mask of the rows whose cells are missing."""
         return self.holds(is_missing)
 
     @cached_property
     def counts(self) -> list[int]:
-        """How many rows have each of the values."""
+        """Number of rows that have each of the values."""
         found = np.bincount(self.codes + 1, minlength=len(self.values) + 1)
         return [int(count) for count in found[1:]]
 
     def has(self, *kinds: type) -> bool:
-        """Whether a cell is of one of these types."""
+        """True if a cell is of one of these types."""
         return any(isinstance(value, kinds) for value in self.values if type(value) is not str)
 
 
@@ -148,7 +148,7 @@ class Coder:
         return len(self._values) - 1
 
     def column(self) -> TableColumn:
-        """What was added."""
+        """The column that was added."""
         return TableColumn(np.concatenate([np.empty(0, dtype=np.int32), *self._pieces]), self._values)
 
 
@@ -237,7 +237,7 @@ class RowBuilder:
         self.add({name: [row.get(name, _ABSENT) for row in rows] for name in names}, len(rows))
 
     def rows(self) -> ColumnRows:
-        """What was added."""
+        """The rows that were added."""
         return ColumnRows({name: coder.column() for name, coder in self._coders.items()}, self._n)
 
 

@@ -78,7 +78,7 @@ def opened(source: TableSource) -> Table:
 
 
 def name_of(source: TableSource) -> str:
-    """What messages call it."""
+    """Name of a source in messages."""
     return source.path if isinstance(source, Table) else source
 
 
@@ -291,7 +291,7 @@ def _of_sheet(path: str, sheet: Sheet, first: int, header: Sequence[str], *, acr
 
 
 def _legend(sheet: Sheet) -> dict[str, str]:
-    """What a sheet of two columns says of values: each value and a text; empty where it is no such sheet."""
+    """Meanings of values by a sheet of two columns: each value and a text; empty where it is no such sheet."""
     rows = [[text for cell in row if (text := cell.strip())] for row in sheet.rows.values()]
     pairs = [(row[0], row[1]) for row in rows if len(row) == LEGEND_CELLS]
     found = {value: said for value, said in pairs if len(value) <= LONGEST_VALUE and as_number(said) is None}
@@ -619,7 +619,7 @@ def _array(text: str) -> Iterator[tuple[int, object | json.JSONDecodeError]]:
 
 
 def _is_array(text: str) -> bool:
-    """Whether lines of JSON are one array on several of them."""
+    """True if lines of JSON are one array on several of them."""
     try:
         value = json.loads(text)
     except (json.JSONDecodeError, RecursionError):

@@ -147,7 +147,7 @@ def wide_heads(columns: Collection[str]) -> bool:
 
 
 def said_beside(path: str) -> tuple[Wide | bool | None, tuple[str, ...]]:
-    """What the ``judgec.toml`` of a file says of answers beside each other, and which further words say nothing.
+    """Reads what the ``judgec.toml`` of a file says of answers beside each other, and which further words say nothing.
 
     One that is faulty says nothing here; ``labels.project`` names its faults.
     """
@@ -168,7 +168,7 @@ def said_beside(path: str) -> tuple[Wide | bool | None, tuple[str, ...]]:
 
 
 def as_wide(value: object) -> Wide | bool:
-    """What ``[wide]`` says.
+    """Reads ``[wide]``.
 
     Raises:
         ValueError: It is neither ``false`` nor a table of agents and of columns with ``{agent}``.

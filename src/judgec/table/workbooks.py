@@ -178,7 +178,7 @@ def _repacked(parts: Mapping[str, bytes]) -> io.BytesIO:
 
 @dataclass(slots=True)
 class _Extent:
-    """How far the cells of a part reach.
+    """Extent of the cells of a part.
 
     Excel numbers its cells; OpenDocument repeats cells and rows by a count.
     """
@@ -270,6 +270,6 @@ class _Extent:
 
 
 def _repeated(given: Mapping[str, str], name: str) -> int:
-    """How often a cell or row comes, whatever prefix its attribute has."""
+    """Number of repetitions of a cell or row, whatever prefix its attribute has."""
     said = [value for key, value in given.items() if key.endswith(name) and value.isdecimal()]
     return max([1, *(int(value[:9]) for value in said)])

@@ -79,7 +79,7 @@ class WrittenSheet:
 
     @property
     def notes(self) -> list[str]:
-        """What the cells could not hold, a sentence each."""
+        """Notes on what the cells could not hold, a sentence each."""
         said = {
             f"{self.cut} cells have more than {MOST_CELL:,} characters, which no workbook holds: cut there.": self.cut,
             f"{self.mended} cells have control characters, which no workbook holds: \ufffd stands for "
@@ -89,7 +89,7 @@ class WrittenSheet:
 
 
 def beyond(rows: int, columns: int) -> str:
-    """What a sheet of that many rows, with its header, and columns is too large for; empty where it fits."""
+    """The limit that a sheet of that many rows, with its header, and columns exceeds; empty where it fits."""
     if rows > MOST_ROWS:
         return f"{rows - 1:,} rows; a workbook holds {MOST_ROWS - 1:,}."
     return f"{columns:,} columns; a workbook holds {MOST_COLUMNS:,}." if columns > MOST_COLUMNS else ""
@@ -134,6 +134,6 @@ def sheet_writer(
 
 
 def _listable(allowed: Sequence[str]) -> bool:
-    """Whether a sheet can offer these as a list."""
+    """True if a sheet can offer these as a list."""
     length = len(f'"{",".join(allowed)}"'.encode("utf-16-le", "replace")) // 2
     return length <= MOST_LISTED and not any("," in one or '"' in one for one in allowed)

@@ -66,7 +66,7 @@ class Neighbours:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What to play next, and why.
+    """Games to play next, and the reason.
 
     Args:
         pairings: The next games; empty when the tournament is over.
@@ -149,7 +149,7 @@ class _Fit:
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What is known: each pair 1 separated, 2 close, 0 unsure; lower and upper ends of the differences; who matters."""
+    """State of the tournament: pairs (1 separated, 2 close, 0 unsure), ends of the differences, agents that matter."""
 
     theta: FloatArray
     settled: IntArray

@@ -25,7 +25,7 @@ class RatingGate:
 
     @property
     def warning(self) -> str:
-        """Why a margin is too wide to be worth a gate, or empty."""
+        """The reason why a margin is too wide to be worth a gate, or empty."""
         if abs(self.margin) <= WIDE:
             return ""
         share = 1.0 / (1.0 + 10.0 ** (-self.margin / 400.0))
@@ -49,7 +49,7 @@ class RatingGate:
         return "failed" if difference.high is not None and difference.high <= self.margin else "not shown"
 
     def verdict(self, difference: Estimate) -> tuple[bool, str]:
-        """Whether the gate opens, and a sentence for people.
+        """Decides whether the gate opens; with a sentence for people.
 
         It opens only if the lower bound of the paired difference is above the margin. If not, it says ``worse``
         where the estimate itself is not above it, and else how many queries would be needed for this estimate,
@@ -79,7 +79,7 @@ class RatingGate:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What became of a gate.
+    """Outcome of a gate.
 
     Args:
         gate: What was demanded.

@@ -81,7 +81,7 @@ class Leaderboard:
         return "".join(named[:NAMED] if more else named) + more
 
     def rows(self, costs: Mapping[str, AgentCost] | None = None) -> list[LeaderboardRow]:
-        """What is said of each agent, best first.
+        """Rows of the agents, best first.
 
         Args:
             costs: What its answers took, by agent.

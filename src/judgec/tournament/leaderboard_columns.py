@@ -16,7 +16,7 @@ MOST_PAIRED = 100  # agents of which every pair is listed; of more, those that m
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardRow:
-    """What the leaderboard says of one agent; unknown numbers are None.
+    """The leaderboard's row of one agent; unknown numbers are None.
 
     Args:
         agent: Its name.
@@ -51,7 +51,7 @@ class LeaderboardRow:
     component: int | None = None
 
     def beside(self, other: "LeaderboardRow") -> bool:
-        """Whether the two are not told apart; of two components nobody knows."""
+        """True if the two are not told apart; of two components nobody knows."""
         return max(self.groups.start, other.groups.start) < min(self.groups.stop, other.groups.stop)
 
 
@@ -134,7 +134,7 @@ def leaderboard_columns(rows: Sequence[LeaderboardRow]) -> TableColumns[Leaderbo
 
 
 def win_columns(rows: Sequence[LeaderboardRow]) -> TableColumns[LeaderboardRow]:
-    """Who beats whom: a numbered row and the column of its number for each agent.
+    """Columns of wins: a numbered row and the column of its number for each agent.
 
     Of more than ``MOST_PAIRED`` agents the report and MLflow have no entry for two that never met.
     """

@@ -47,7 +47,7 @@ class Played:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What a judge of single answers said of one answer.
+    """Judgment of one answer by a judge of single answers.
 
     Args:
         score: Mean expected score of the aspects, in scale units; None when unscored.
@@ -219,7 +219,7 @@ class PairPlayer:
 
 
 def _identical(item: Item) -> bool:
-    """Whether both answers are the same, citations of the same documents included, but for white space."""
+    """True if both answers are the same, citations of the same documents included, but for white space."""
     return item.text("answer_a").split() == item.text("answer_b").split()
 
 
@@ -229,7 +229,7 @@ def _tie(pairing: Pairing) -> Played:
 
 
 def _flipped(judged: Judgments, said: Mapping[str, Judgments], row: int) -> bool | None:
-    """Whether the verdict on an item changed with the order; of several judges, whether a member's did."""
+    """True if the verdict on an item changed with the order; of several judges, if a member's did."""
     known = [bool(one.flipped[row]) for one in (said.values() or (judged,)) if one.flipped is not None]
     return any(known) if known else None
 
@@ -245,7 +245,7 @@ def _settled(pairing: Pairing) -> Pairing:
 
 @dataclass(frozen=True, slots=True)
 class GamePlan:
-    """Which games are played.
+    """The games that are played.
 
     Args:
         kind: ``all`` pairs of every query, ``balanced`` (``games`` of them) or ``adaptive``.

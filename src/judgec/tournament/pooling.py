@@ -22,7 +22,7 @@ _SUFFIX = re.compile(r"\.[A-Za-z]{1,5}$")  # of a file name
 
 @dataclass(frozen=True, slots=True)
 class Relevance:
-    """How relevant the pooled documents are.
+    """Relevance of the pooled documents.
 
     Args:
         grades: By query and document; a document that nobody judged is absent.
@@ -44,7 +44,7 @@ class Relevance:
     graded_as: Mapping[str, str] = field(default_factory=dict)
 
     def called(self, grade: int) -> Grade:
-        """What the judge's scale calls a grade."""
+        """Name of a grade on the judge's scale."""
         return grade if self.scale is None else self.scale.grades[grade]
 
     def position(self, threshold: int) -> int:
@@ -133,14 +133,14 @@ def _no_match(
 
 
 def _form(doc_id: str) -> tuple[object, ...]:
-    """How an id looks, coarsely: ``51``, ``cran/51``, ``51.txt``, ``51#a`` and a digest are all of different forms."""
+    """Form of an id, coarsely: ``51``, ``cran/51``, ``51.txt``, ``51#a`` and a digest are all of different forms."""
     kind = "number" if doc_id.isdecimal() else "digest" if _DIGEST.fullmatch(doc_id) else "words"
     return kind, *_SUFFIX.findall(doc_id.lower()), "/" in doc_id, "#" in doc_id
 
 
 @dataclass(frozen=True, slots=True)
 class Showing:
-    """What a comparing judge is shown of the documents of both agents, and their answers, which cite these.
+    """The documents of both agents that a comparing judge is shown, and their answers, which cite these.
 
     Args:
         entries: Whose documents.
@@ -218,7 +218,7 @@ class Showing:
 
 
 def missing_citations(entries: Entries) -> dict[str, int]:
-    """How many marks in an agent's answers cite a document that it did not have, by agent; only where there are any.
+    """Number of citations of documents that the agent did not have, by agent; only where there are any.
 
     Answers to queries for which nobody has documents are not looked at.
     """

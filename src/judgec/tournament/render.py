@@ -41,7 +41,7 @@ def retrieval_rows(table: RetrievalTable) -> TextRows:
 
 
 def board_sentence(board: Leaderboard) -> str:
-    """Who leads, from whom that is told apart, and by how much: with the interval that decides among all pairs."""
+    """Sentence on who leads, whom it beats, and by how much: with the interval that decides among all pairs."""
     rows = [row for row in board.rows() if row.rated.value is not None]
     if not rows:
         return "No game was scored: nothing is known of these agents."
@@ -81,7 +81,7 @@ def _limits(difference: Estimate) -> str:
 
 
 def _more(lead: Estimate, units: str) -> str:
-    """How many more would show ``ELO_WORTH_SHOWING`` in four of five cases; the interval narrows with their root.
+    """Further games that would show ``ELO_WORTH_SHOWING`` in four of five cases; the interval narrows with their root.
 
     Not the difference that was seen: where nothing is told apart that is mostly chance.
     """

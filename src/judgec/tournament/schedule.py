@@ -42,7 +42,7 @@ class Fixtures:
         return cls(agents, tuple(answers), both & np.triu(np.ones((len(agents), len(agents)), dtype=bool), 1))
 
     def without(self, played: Games) -> Self:
-        """What is left after ``played``, scored or not; games of other agents or queries do not matter."""
+        """The rest after ``played``, scored or not; games of other agents or queries do not matter."""
         query = {name: position for position, name in enumerate(self.queries)}
         agent = {name: position for position, name in enumerate(self.agents)}
         q = np.array([query.get(name, -1) for name in played.queries], dtype=np.int64)[played.query]
@@ -102,7 +102,7 @@ class Fixtures:
 
 @dataclass(frozen=True, slots=True)
 class QueryUse:
-    """How often each query was used, in all and by each agent."""
+    """Number of times that each query was used, in all and by each agent."""
 
     total: IntArray
     by_agent: IntArray

@@ -14,7 +14,7 @@ from judgec.report.numbers import signed
 
 @dataclass(frozen=True, slots=True)
 class Recheck:
-    """What a model says now of items beside what it said before.
+    """Judgments of a model on items now beside its earlier ones.
 
     Args:
         items: How many have a verdict of then and of now.

@@ -19,7 +19,7 @@ from judgec.table.table import Row, Table
 
 
 def stand_ins(home: Path, table: Table, rows: Sequence[int], prefix: str) -> StandIns:
-    """What the judge of a judged file said out of fold of some of its rows.
+    """Finds the out-of-fold judgments of the judge of a judged file for some of its rows.
 
     Nothing, where the rows name several judges or a jury, where ``home`` has no such version or one that was tested on
     a single split, and for a row whose item is no longer what the judge was tested on.

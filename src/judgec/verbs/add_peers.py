@@ -30,7 +30,7 @@ class _Answered:
 
 
 def peers_of(table: Table) -> list[tuple[str, ...]]:
-    """What other systems answered to the query of each row, in the order of the file.
+    """Answers of other systems to the query of each row, in the order of the file.
 
     A row's answer is its ``agent``'s. Where several gave it, ``agents`` lists them, and it counts once for each of the
     others. Without either, each different answer is another system's. Rows of several annotators count once; an empty
@@ -79,7 +79,7 @@ def _others(one: _Answered, known: Sequence[_Answered]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class AddedPeers:
-    """What was written.
+    """The file that was written.
 
     Args:
         out: The file with the column.
@@ -96,7 +96,7 @@ class AddedPeers:
     peers: int
 
     def to_json(self) -> dict[str, object]:
-        """What ``labels --peers OUT --json`` prints."""
+        """The JSON that ``labels --peers OUT --json`` prints."""
         return {
             "out": str(self.out),
             "datasheet": None if self.datasheet is None else str(self.datasheet),
@@ -142,7 +142,7 @@ def add_peers(options: LabelsOptions) -> AddedPeers:
 
 
 def peers_report(added: AddedPeers, options: LabelsOptions) -> Report:
-    """How many rows have peers, and what to do with them."""
+    """Report on how many rows have peers, and what to do with them."""
     return Report(
         data=added.to_json(),
         verdict=[

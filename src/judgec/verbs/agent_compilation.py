@@ -50,12 +50,12 @@ class AgentCompilation:
 
     @property
     def reason(self) -> str:
-        """Why it was promoted, or why not."""
+        """The reason why it was promoted, or why not."""
         return self.saved.card.reason
 
     @property
     def verdict(self) -> str:
-        """Whether it was promoted, and why."""
+        """Sentence: promoted or not, and why."""
         return f"{'promoted' if self.promoted else 'not promoted'}: {self.reason}"
 
     @property

@@ -132,7 +132,7 @@ class MeasuredAgreement:
 
     @property
     def alt_test(self) -> AltTest | None:
-        """Whether the one judge may replace an annotator, or None where nobody tells annotators apart."""
+        """Tests whether the one judge may replace an annotator, or None where nobody tells annotators apart."""
         return self.alt_tests.get(self.judge)
 
     @property
@@ -170,7 +170,7 @@ class MeasuredAgreement:
 
     @property
     def verdict(self) -> str:
-        """How far the judge, or the one that agrees most, and the experts agree, and the experts among themselves."""
+        """Sentence on how far the judge, or the best one, agrees with the experts, and the experts with each other."""
         judge = self.ranked[0]
         one, ceiling = self.agreements[judge], self.ceilings.get(judge)
         most = f"Of {len(self.agreements)} judges {judge} agrees most: " if len(self.agreements) > 1 else ""
@@ -196,7 +196,7 @@ class MeasuredAgreement:
 
     @property
     def report(self) -> dict[str, object]:
-        """What ``agreement --json`` prints."""
+        """The JSON that ``agreement --json`` prints."""
         if self.recorded or len(self.agreements) > 1:
             judges = {name: self._of(name) for name in self.agreements}
             return {"headline": self.headline, "judges": judges, "notes": list(self.notes)}
@@ -557,7 +557,7 @@ def low_is_good(
 
 
 def cut_off_notes(judge: str, cut: CutOff | None) -> tuple[str, ...]:
-    """Where a score is best cut, in a sentence."""
+    """Note on where a score is best cut."""
     if cut is None:
         return ()
     kappa, exact = cut.estimates["kappa"], cut.estimates["exact"]
@@ -632,7 +632,7 @@ def _recorded(options: AgreementOptions, source: str) -> MeasuredAgreement:
 
 
 def _of_many(found: Mapping[str, SystemAgreement]) -> str:
-    """How well many judges rank systems as people do, in a sentence."""
+    """Sentence on how well many judges rank systems as people do."""
     known = {judge: tau for judge, one in found.items() if (tau := one.tau_b.value) is not None}
     if not known:
         return next(iter(systems_lines(next(iter(found.values())))), "")
@@ -822,7 +822,7 @@ def _every_table(found: MeasuredAgreement) -> list[TextTable]:
 
 
 def _p_values(found: MeasuredAgreement) -> list[str]:
-    """How likely each judge's order would be without any association with the experts'."""
+    """Probability of each judge's order without any association with the experts'."""
     tests = {
         judge: [f"{statistic_name(name)} {p_value(p)}" for name in TESTED if (p := one.estimates[name].p) is not None]
         for judge in found.ranked
@@ -834,7 +834,7 @@ def _p_values(found: MeasuredAgreement) -> list[str]:
 
 
 def _replacement(found: MeasuredAgreement) -> list[str]:
-    """Whether the judge may replace an annotator; of several, which."""
+    """Sentences on whether the judge may replace the annotator; of several, which."""
     tested = {judge: test.passes for judge, test in found.alt_tests.items() if test.passes is not None}
     if len(found.agreements) == 1:
         return (

@@ -67,12 +67,12 @@ class GridIndexes:
         return None
 
     def folder(self, chunk: str, embedder: str) -> Path:
-        """Where the index of a chunk size and an embedder is kept."""
+        """Folder of the index of a chunk size and an embedder."""
         made_of = [str(Path(self.location).resolve()), str(_chunking(chunk)), embedder or LSA]
         return self.home / ".judgec" / "indexes" / digest(made_of)[:16]
 
     def missing(self, wanted: Iterable[tuple[str, str]]) -> int:
-        """How many of these have to be built first."""
+        """Number of these that have to be built first."""
         if self.given is not None:
             return 0
         found = [Manifest.read(self.folder(*one)) for one in dict.fromkeys(wanted)]
@@ -197,7 +197,7 @@ def answers_within(options: AnswerOptions, watch: Watch, account: Account | None
 
 
 def planned(options: AnswerOptions) -> AnswerPlan:
-    """What ``answer`` would do and ask at most; nothing is asked or written.
+    """Plans what ``answer`` would do and ask at most; nothing is asked or written.
 
     Raises:
         UserError: As ``answer``.

@@ -82,7 +82,7 @@ class Answers:
 
     @property
     def verdict(self) -> str:
-        """How many there are."""
+        """Sentence on how many answers there are."""
         failed = f", {len(self.failed)} failed" if self.failed else ""
         return f"{len(self.rows)} answers of {len(self.report)} agents to {len(self.queries)} queries{failed}"
 
@@ -98,7 +98,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class AnswerPlan:
-    """What an ``answer`` would do.
+    """The plan of an ``answer``.
 
     Args:
         calls: Most calls of each agent; an HTTP request or a call of a function is one.
@@ -129,7 +129,7 @@ class AnswerPlan:
 
 
 def failed_path(out: Path) -> Path:
-    """Where failures are written: beside the answers."""
+    """Path of the failures: beside the answers."""
     return out.with_name(f"{out.stem}.failed.jsonl")
 
 
@@ -218,7 +218,7 @@ def answers_report(found: Answers, home: Path) -> Report:
 
 
 def plan_report(plan: AnswerPlan) -> Report:
-    """What would be asked at most."""
+    """Report of the most that would be asked."""
     rows = [(name, str(plan.queries), f"{calls:,}") for name, calls in plan.calls.items()]
     rows.append(("in all", f"{plan.queries * len(plan.calls):,}", f"{sum(plan.calls.values()):,}"))
     of = f" of {', '.join(plan.asked)}" if plan.asked else ""

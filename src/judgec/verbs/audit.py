@@ -55,7 +55,7 @@ LABELLED = "labelled items"  # what notes call what is audited
 
 @dataclass(frozen=True)
 class JudgeAudit:
-    """What an audit found, or what a comparison with an anchor did.
+    """Findings of an audit, or of a comparison with an anchor.
 
     Args:
         judge: ``NAME@VERSION``.
@@ -224,7 +224,7 @@ def _unaudited(options: AuditOptions, judge: GivenJudge, found: HeldOut, why: st
 
 
 def _held(found: AuditReport) -> GateVerdict:
-    """What a gate says: an audit that does not apply asks nothing, but one has to apply."""
+    """Verdict of a gate: an audit that does not apply asks nothing, but one has to apply."""
     verdicts: dict[Status, GateVerdict] = {"fail": "failed", "not shown": "not shown", "pass": "passed"}
     known = [verdicts[finding.status] for finding in found.findings if finding.status in verdicts]
     return worst(known) if known else "not shown"
@@ -375,7 +375,7 @@ def _behind(spec: LMSpec) -> str:
 
 
 def audit_report(found: JudgeAudit, options: AuditOptions | None = None, *, require_pass: bool = False) -> Report:
-    """What each audit saw and how it ended; of an anchor, what was frozen or what became of it.
+    """Report of what each audit saw and how it ended; of an anchor, what was frozen or what became of it.
 
     Args:
         found: What came of it.

@@ -57,7 +57,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What one judge once said of the labelled items.
+    """Verdicts that one judge once gave on the labelled items.
 
     Args:
         name: What it is called among judges.
@@ -101,13 +101,13 @@ class Candidates:
 
     @property
     def functions(self) -> dict[str, object]:
-        """What is called, by name."""
+        """Functions that are called, by name."""
         return dict(self.options.functions) | {
             name: one for name, one in self.beside.items() if isinstance(one, Function)
         }
 
     def models(self, recorded: Mapping[str, LMSpec] = MappingProxyType({})) -> LMSpec:
-        """What is asked, and where the verdicts of the others are.
+        """The model that is asked, and where the verdicts of the others are.
 
         Args:
             recorded: Where those of each recorded judge are, by its name.
@@ -171,7 +171,7 @@ def _model(one: _Side, base: str | None) -> LMSpec:
 
 
 def candidates_of(options: CompileJudgeOptions) -> Candidates:
-    """What a compile chooses among.
+    """The candidates of a compile.
 
     Raises:
         UserError: Candidates that do not go together, or with another option.
@@ -286,7 +286,7 @@ def _split(text: str) -> tuple[str, str]:
 
 
 def functions_to_type(card: ProgramCard, options: CompileJudgeOptions) -> tuple[str, ...]:
-    """What to type behind a command that asks a judge of functions.
+    """Options to type behind a command that asks a judge of functions.
 
     Args:
         card: Of the judge.
@@ -326,7 +326,7 @@ def _names_candidates(options: CompileJudgeOptions) -> tuple[tuple[str, bool], .
 
 
 def searches(options: CompileJudgeOptions) -> bool:
-    """Whether the prompts of several candidates are searched for: somebody says how, or who rewrites them."""
+    """True if the prompts of several candidates are searched for: somebody says how, or who rewrites them."""
     return options.optimizer != CompileJudgeOptions.optimizer or options.reflection_lm is not None
 
 

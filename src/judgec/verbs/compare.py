@@ -87,7 +87,7 @@ class JudgeComparison:
 
     @property
     def verdict(self) -> str:
-        """Whether one is shown to agree better with the experts, by the first statistic that has a difference.
+        """Sentence on whether one agrees better with the experts, by the first statistic that has a difference.
 
         Of constructed labels it says that these are what the judges agree with.
         """
@@ -203,7 +203,7 @@ def _labels(options: CompareOptions, a: GivenJudge, b: GivenJudge) -> JudgeLabel
 def _judged(
     options: CompareOptions, pair: tuple[GivenJudge, GivenJudge], items: Sequence[Item], watch: Watch
 ) -> tuple[list[Judgments], int]:
-    """What both say, within caps that they share; a judge that reads the evidence alone asks no model."""
+    """Judgments of both, within caps that they share; a judge that reads the evidence alone asks no model."""
     specs = [one.judge.spec if one.judge.compiled.asks_lm else LMSpec.parse(NO_LM) for one in pair]
     judged = []
     account = account_for(options, options.a, options.b)
@@ -217,7 +217,7 @@ def _judged(
 
 
 def _known(judge: GivenJudge) -> dict[str, object]:
-    """Which judge, how often its test split has been looked at under any name, and the error level that has spent."""
+    """The judge, how often its test split has been looked at under any name, and the error level that has spent."""
     card, home = judge.program.card, judge.home
     if not judge.saved:
         return {"program": card.name, "version": None, "lm": card.lm.get("model")}
@@ -242,7 +242,7 @@ def _leading(found: JudgeComparison) -> list[str]:
 
 
 def compared_verdict(found: JudgeComparison) -> tuple[str, Literal["better", "even", "none"]]:
-    """Which judge agrees with the experts more, in a sentence, and how that stands."""
+    """Sentence on which judge agrees with the experts more, and its status."""
     name = next(iter(_leading(found)), None)
     if name is None:
         return f"{found.a} and {found.b} cannot be compared here: no statistic is defined on these items.", "none"
@@ -255,7 +255,7 @@ def compared_verdict(found: JudgeComparison) -> tuple[str, Literal["better", "ev
 
 
 def compared_report(found: JudgeComparison, options: CompareOptions | None = None, file: Path | None = None) -> Report:
-    """Which judge agrees with the experts more, both judges' numbers, and the items on which they differ."""
+    """Report of which judge agrees more with the experts, both judges' numbers, and the items where they differ."""
     verdict, standing = compared_verdict(found)
     differing = found.comparison.differing
     steps = ["Read the items on which they differ, the choice mattering most first."] if differing else []
@@ -294,7 +294,7 @@ def compared_report(found: JudgeComparison, options: CompareOptions | None = Non
 
 
 def _looks(found: JudgeComparison) -> list[str]:
-    """How often each judge's test split was used, and what that has spent."""
+    """Sentences on how often each judge's test split was used, and what that has spent."""
     spent = set()
     for known in (found.report["a"], found.report["b"]):
         assert isinstance(known, dict)  # as compare makes it
@@ -327,7 +327,7 @@ def _differing(found: JudgeComparison) -> TextTable:
 
 
 def _graded(found: JudgeComparison) -> str:
-    """How many grades the judges were held against, and whose."""
+    """Sentence on how many grades the judges were compared with, and whose."""
     n = found.comparison.a.n + found.comparison.a.unscored
     return f"{n} constructed grades" if found.constructed else f"{n} grades of experts"
 

@@ -66,7 +66,7 @@ class ComparedProbes:
 
     @property
     def verdict(self) -> str:
-        """How often both fail in all, and whether the difference is shown."""
+        """Sentence on how often both fail in all, and whether the difference is shown."""
         both = self.comparison.rows[0]
         test = both.mcnemar or both.wilcoxon
         p = "" if test is None or test.p is None else f", p {'' if test.p < 0.001 else '= '}{p_value(test.p)}"
@@ -75,7 +75,7 @@ class ComparedProbes:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the reader should know."""
+        """Notes for the reader."""
         return self.comparison.notes
 
     def __repr__(self) -> str:

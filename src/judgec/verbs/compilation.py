@@ -87,7 +87,7 @@ class Compilation:
 
     @property
     def reason(self) -> str:
-        """Why it was promoted, or why not."""
+        """The reason why it was promoted, or why not."""
         return self.saved.card.reason
 
     @property
@@ -131,7 +131,7 @@ class Compilation:
 
 
 def _drawn(compiled: Compiled, width: IntervalWidth) -> dict[str, bytes]:
-    """Where judge and experts differ, and how many labels would tell more."""
+    """Figures of where judge and experts differ, and of how many labels would tell more."""
     from judgec.report.curves import interval_width_figure  # matplotlib is slow to load
     from judgec.report.figures import confusion_figure, png
 
@@ -146,7 +146,7 @@ def _drawn(compiled: Compiled, width: IntervalWidth) -> dict[str, bytes]:
 
 
 def _kept(spent: Spent, settings: CompileSettings) -> str:
-    """What an interrupted compile leaves behind."""
+    """Sentence on what an interrupted compile leaves behind."""
     replies, journal = spent.calls + spent.journaled, settings.home / ".judgec" / "journal.db"
     return (
         f"{settings.name}: no version was saved; {replies:,} replies of {settings.lm.model} are in "
@@ -218,7 +218,7 @@ SHOWN_STATISTICS = 2  # of the short table: what was maximised, and accept or ex
 
 
 def plan_report(settings: CompileSettings, dataset: Dataset, plan: CallPlan) -> Report:
-    """What a compile would ask at most."""
+    """Report of the most that a compile would ask."""
     silent = settings.no_model or settings.rated.recorded is not None
     how = f"{', '.join(settings.lm.members)}: {settings.lm.asked_at}" if settings.lm.members else settings.lm.asked_at
     how += "" if settings.lm.members or settings.no_model else f", --optimizer {settings.optimizer}"
@@ -270,7 +270,7 @@ def _estimated(usd: float | None) -> str:
 
 
 def judges_table(found: Compilation) -> TextTable:
-    """What was compared on the test items."""
+    """Table of the judges that were compared on the test items."""
     card, agreements = found.saved.card, found.saved.compiled.verification.agreements
     tested = f"{len(found.saved.compiled.dataset.test)} test items ({objective_name(card.objective)})"
     judges = {name: agreements[name] for name in agreements if agreements[name].n}
@@ -278,7 +278,7 @@ def judges_table(found: Compilation) -> TextTable:
 
 
 def judge_and_out(card: ProgramCard, home: Path = Path()) -> tuple[str, ...]:
-    """What ``judge`` has to be told: nothing where ``judgec.toml`` names the family and would take this version."""
+    """Options that ``judge`` needs: nothing where ``judgec.toml`` names the family and would take this version."""
     project = find_project()
     taken = card.promoted or programs.CHAMPION not in programs.aliases(home, card.name)
     if taken and project is not None and project.name == card.name:
@@ -301,7 +301,7 @@ LEFT_OUT = ("majority", "compiled_loo", "longest")  # of the short table, but wh
 
 
 def short_table(found: Compilation) -> TextTable:
-    """What somebody had, what he gets, and the experts."""
+    """Table of the judge that the user had, the compiled one, and the experts."""
     card, test = found.saved.card, found.saved.compiled.dataset.test
     headline = statistics_of(card.objective)[0]
     beside = beside_headline(found.saved.compiled.verification.agreements["compiled"].estimates)
@@ -364,7 +364,7 @@ def _gates(found: Compilation) -> Gates:
 
 
 def compiled_report(found: Compilation, options: CompileJudgeOptions | None = None, *, gated: bool = False) -> Report:
-    """What came of it: a verdict, a table, what to do next.
+    """Report of a compile: a verdict, a table, what to do next.
 
     Args:
         found: What was compiled.

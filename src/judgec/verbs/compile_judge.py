@@ -89,7 +89,7 @@ def compiled_within(options: CompileJudgeOptions, watch: Watch, account: Account
 
 
 def planned(options: CompileJudgeOptions, watch: Watch) -> tuple[CompileSettings, Dataset, CallPlan]:
-    """What a compile would ask at most: nothing is asked and nothing is written.
+    """Plans what a compile would ask at most: nothing is asked and nothing is written.
 
     Raises:
         UserError: As ``compile_judge``.
@@ -226,7 +226,7 @@ def _check_without_model(options: CompileJudgeOptions) -> None:
 
 
 def _completed(options: CompileJudgeOptions, start: Program) -> CompileJudgeOptions:
-    """What was not said is as in the compile of the judge whose prompt is carried over."""
+    """Takes options that were not given from the compile of the judge whose prompt is moved."""
     source, card = start.report.get("source"), start.card
     known = source if isinstance(source, dict) else {}
     changed: dict[str, object] = {"name": options.name or card.name, "objective": options.objective or card.objective}
@@ -278,7 +278,7 @@ def _labels_and_verdicts(options: CompileJudgeOptions, *, asked: bool) -> tuple[
 
 
 def _as_seen(options: CompileJudgeOptions) -> CompileJudgeOptions | None:
-    """How ``init`` would read rows in memory of which nobody said anything; None of all others.
+    """Reads rows in memory as ``init`` would, where nobody said anything; None of all others.
 
     Raises:
         UserError: Something that changes the statistics could be read otherwise.
@@ -315,7 +315,7 @@ def _read(options: CompileJudgeOptions, *, asked: bool) -> tuple[Labels, FoundVe
 
 
 def _labels(options: CompileJudgeOptions, judges: tuple[str, ...]) -> Labels:
-    """What was read already, or is read now, without labels by the judges."""
+    """The labels that were read already, or are read now, without labels by the judges."""
     judges = tuple(dict.fromkeys((*judges, *options.measured)))
     if isinstance(options.labels, Labels):
         kept = people_only(options.labels.label_set, judges)

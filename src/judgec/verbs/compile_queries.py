@@ -77,12 +77,12 @@ class QueryCompilation:
 
     @property
     def reason(self) -> str:
-        """Why it was promoted, or why not."""
+        """The reason why it was promoted, or why not."""
         return self.card.reason
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the reader should know."""
+        """Notes for the reader."""
         notes = self.report["notes"]
         assert isinstance(notes, list)  # as compile.queries.outcome.report_of says
         return tuple(notes)
@@ -210,7 +210,7 @@ def _origin(
 
 
 def _judge(options: CompileQueriesOptions, account: Account) -> tuple[str, list[str]]:
-    """Who accepts, and what to say of them; labels are compiled into a judge first, within the same caps."""
+    """The judge that accepts, and notes on it; labels are compiled into a judge first, within the same caps."""
     notes = ["no model: questions by rule, a baseline"] if options.lm == NO_LM else []
     if options.labels is None:
         if options.judge == "rules":

@@ -141,7 +141,7 @@ class RateEstimate:
 
     @property
     def raw(self) -> Estimate:
-        """What the judge accepts, uncorrected; as ``corrected``."""
+        """Share that the judge accepts, uncorrected; as ``corrected``."""
         return self._only.raw
 
     @property
@@ -151,17 +151,17 @@ class RateEstimate:
 
     @property
     def low(self) -> float | None:
-        """Where its 95 % interval begins."""
+        """Lower end of its 95 % interval."""
         return self.corrected.low
 
     @property
     def high(self) -> float | None:
-        """Where its 95 % interval ends."""
+        """Upper end of its 95 % interval."""
         return self.corrected.high
 
     @property
     def refused(self) -> str:
-        """Why there is no corrected rate, or empty."""
+        """The reason why there is no corrected rate, or empty."""
         several = len(self.aspects) > 1
         reasons = [
             f"{name}: {aspect.refused}" if several else aspect.refused
@@ -234,7 +234,7 @@ class RateEstimate:
 
 @dataclass(frozen=True, slots=True)
 class ItemVerdict:
-    """What the judge said of an item, by aspect.
+    """Verdict of the judge on an item, by aspect.
 
     Args:
         accept: 1, 0, or NaN without a verdict, shape (n_aspects,).
@@ -396,7 +396,7 @@ def _verdicts(
     watch: Watch,
     account: Account,
 ) -> list[dict[str, ItemVerdict]]:
-    """What the judge says of the items of each group, by item_id, as it would in ``judge_file``."""
+    """Verdicts of the judge on the items of each group, by item_id, as in ``judge_file``."""
     said: list[dict[str, ItemVerdict]] = [{} for _ in groups]
     if not any(groups):
         return said

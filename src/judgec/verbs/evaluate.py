@@ -365,7 +365,7 @@ def _names(panel: TournamentJudges) -> str:
 
 
 def _asked_at(panel: TournamentJudges, options: EvaluateOptions) -> str:
-    """Which models are asked, and where."""
+    """Models that are asked, and where."""
     asked = (EVIDENCE_ALONE if one.program.card.evidence_alone else one.spec(options).asked_at for one in panel.members)
     return ", ".join(dict.fromkeys(asked))
 

@@ -22,7 +22,7 @@ ADVICE = "Give {name} in the tables of the tournament, or name a judge that was 
 def notes_of(
     options: EvaluateOptions, found: Evaluation, validities: Sequence[Validity] = (), *, qrels: bool
 ) -> tuple[str, ...]:
-    """What the reader of an evaluation has to know, one sentence each.
+    """Notes for the reader of an evaluation, one sentence each.
 
     Args:
         options: What was asked for.
@@ -72,7 +72,7 @@ def notes_of(
 
 
 def _documents(options: EvaluateOptions, found: Evaluation) -> list[str]:
-    """What a judge was shown of the documents that answers rest on together."""
+    """Notes on the documents that a judge was shown and that answers rest on together."""
     graded, least = found.relevance, options.threshold
     notes = []
     if not compares(found.card.task):
@@ -100,7 +100,7 @@ def _documents(options: EvaluateOptions, found: Evaluation) -> list[str]:
 
 
 def _stopped(found: Evaluation, proposal: Proposal, resolution: float) -> str:
-    """Why an adaptive tournament stopped, and what is known then."""
+    """The reason why an adaptive tournament stopped, and what is known then."""
     pairs, leads = proposal.neighbours, proposal.until == "leader"
     settled = "the leader is known" if leads else "all neighbours are settled"
     why = {"settled": settled, "exhausted": "no game was left"}.get(proposal.reason, "--games was reached")

@@ -202,7 +202,7 @@ def _folder(options: ExportOptions, program: Program, name: str, files: Mapping[
 
 
 def measured_of(program: Program) -> dict[str, object]:
-    """What judge and prompt scored on test: the objective, and its estimates by row of the test table."""
+    """Scores of judge and prompt on test: the objective, and its estimates by row of the test table."""
     card, table = program.card, program.report.get("test") or {}
     found = {row: table[row][card.objective] for row in SCORED if card.objective in table.get(row, {})}
     return {"objective": card.objective, "test": found}
@@ -224,7 +224,7 @@ def exported(
 
 
 def exported_report(found: Export) -> Report:
-    """What is lost outside judgec, what judge and prompt scored on test, and where the files are."""
+    """Report of what is lost outside judgec, what judge and prompt scored on test, and where the files are."""
     test, objective = found.report["test"], str(found.report["objective"])
     assert isinstance(test, dict)  # as ``measured_of`` makes it
     rows = [(row.replace("_", " "), show(Estimate.model_validate(value))) for row, value in test.items()]

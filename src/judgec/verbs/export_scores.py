@@ -36,7 +36,7 @@ class ExportedScores:
     how: str
 
     def to_json(self) -> dict[str, object]:
-        """What ``labels --export TOOL:FILE --json`` prints."""
+        """The JSON that ``labels --export TOOL:FILE --json`` prints."""
         return {
             "out": str(self.out),
             "records": self.records,
@@ -78,7 +78,7 @@ def export_scores(options: LabelsOptions) -> ExportedScores:
 
 
 def sent_report(found: ExportedScores) -> Report:
-    """How many scores go back, and what takes them."""
+    """Report of how many scores go back, and what takes them."""
     return Report(
         data=found.to_json(),
         verdict=[f"{found.out}: {found.scores} of {found.records} scores"],

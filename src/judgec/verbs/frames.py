@@ -19,7 +19,7 @@ from judgec.table.wide import as_long
 
 
 class ToPandas(Protocol):
-    """What becomes a DataFrame by itself: ``datasets.Dataset``, a pyarrow or polars table."""
+    """Anything that becomes a DataFrame by itself: ``datasets.Dataset``, a pyarrow or polars table."""
 
     def to_pandas(self) -> pd.DataFrame:
         """As a DataFrame."""
@@ -101,7 +101,7 @@ def _plain(value: object) -> object:
 
 
 def frame_part(sentence: str, frame: pd.DataFrame, *, digits: int = 2) -> str:
-    """What ``_repr_html_`` shows of rows: a sentence, and the frame as a table; every text escaped."""
+    """HTML that ``_repr_html_`` shows of rows: a sentence, and the frame as a table; every text escaped."""
     index = ["" if each is None else str(each) for each in frame.index.names]
     rows = [
         [*map(str, key if isinstance(key, tuple) else (key,)), *(_written(value, digits) for value in values)]

@@ -39,7 +39,7 @@ AS_WELL = 0.1  # how much worse is still "not worse" where nobody says: the marg
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgreementGate:
-    """What is demanded; a demand that is None is not made.
+    """Demands of a gate; a demand that is None is not made.
 
     Args:
         judge: ``NAME[@VERSION]``.
@@ -106,7 +106,7 @@ class Demand:
 
 @dataclass(frozen=True, slots=True)
 class GateOutcome:
-    """What was measured, and which demands are not met.
+    """Measurements of a gate, and the demands that are not met.
 
     Args:
         demands: Every demand that was made.
@@ -295,12 +295,12 @@ class _Asking:
     session: Session
 
     def said(self, program: Program, items: tuple[Item, ...], *, labelled: bool = False) -> Judgments:
-        """What a judge says of items; of labelled ones that it has learned from since, what it said before."""
+        """Judgments of a judge on items; of labelled ones that it has learned from since, those from before."""
         judge, ask = load_judge(program), self._way(program)
         return judged_unlearned(items, program, judge, ask) if labelled else judge.judge(items, ask)
 
     def rechecked(self, program: Program, items: Sequence[Item]) -> Recheck | None:
-        """Whether the judge's model still answers as it did; None where nobody wants to know, or none is asked."""
+        """Checks if the judge's model still answers as it did; None where nobody wants to know, or none is asked."""
         judge, most = load_judge(program), self.gate.recheck
         if most <= 0 or not judge.asks_lm:
             return None
@@ -314,7 +314,7 @@ class _Asking:
         return ask
 
     def facts(self, notes: Sequence[str]) -> dict[str, object]:
-        """What was spent, and what to know."""
+        """Spending, and notes for the reader."""
         return {**self.session.spent.to_json(), "notes": list(dict.fromkeys(notes))}
 
 

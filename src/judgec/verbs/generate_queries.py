@@ -77,7 +77,7 @@ class GeneratedQueries:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the reader should know."""
+        """Notes for the reader."""
         notes = self.report["notes"]
         assert isinstance(notes, list)  # as made below
         return tuple(notes)
@@ -166,7 +166,7 @@ def _models(names: Sequence[str]) -> Sequence[str]:
 
 
 def _sizes(sample: Sequence[str], names: Sequence[str]) -> dict[str, int] | None:
-    """How many queries of each model; a bare number is for the only model; None for all.
+    """Number of queries of each model; a bare number is for the only model; None for all.
 
     Raises:
         UserError: Not of the form MODEL=COUNT, or a model that is not in ``--lm``.
@@ -236,7 +236,7 @@ def _report(
 
 
 def generated_report(found: GeneratedQueries, file: Path | None = None) -> Report:
-    """How many queries there are, where they come from, how like the experts' they are, and each with its passage."""
+    """Report of the queries: how many, from where, how like the experts', and each with its passage."""
     pool = found.pool
     dropped = sum(sum(reasons.values()) for reasons in pool.dropped.values())
     verdict = f"{len(pool.queries)} test queries of {sum(pool.written.values())} that were written; {dropped} dropped."
@@ -287,7 +287,7 @@ def _cases(found: GeneratedQueries) -> list[BrowsedCase]:
 
 
 def _tables(found: GeneratedQueries) -> list[TextTable]:
-    """How many queries each model wrote, and how like the experts' they are."""
+    """Tables of how many queries each model wrote, and how like the experts' they are."""
     report = found.report
     models = report["models"]
     assert isinstance(models, dict)  # as generate_queries makes it
@@ -306,7 +306,7 @@ def _tables(found: GeneratedQueries) -> list[TextTable]:
 
 
 def _next(found: GeneratedQueries) -> list[str]:
-    """What the queries are for, as commands."""
+    """Next commands, which use the queries."""
     options, out = found.options, str(found.out)
     index = ("--index", str(options.index))
     agents = ("--agents", "rag-bm25,rag-fusion-hybrid", "--out", "answers.jsonl")

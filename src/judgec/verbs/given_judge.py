@@ -41,7 +41,7 @@ class GivenJudge:
 
     @property
     def saved(self) -> bool:
-        """Whether it is among the programs; a judge without labels is not."""
+        """True if it is among the programs; a judge without labels is not."""
         return self.program.card.version > 0
 
 

@@ -24,7 +24,7 @@ SUFFIXES = (".jsonl", ".csv", ".parquet")
 
 @dataclass(frozen=True)
 class ImportedExport:
-    """What came of the export of a tool.
+    """Result of reading the export of a tool.
 
     Args:
         out: The label file, or None where the export has verdicts alone.
@@ -53,7 +53,7 @@ class ImportedExport:
     notes: tuple[str, ...]
 
     def to_json(self) -> dict[str, object]:
-        """What ``labels --import TOOL:FILE --json`` prints."""
+        """The JSON that ``labels --import TOOL:FILE --json`` prints."""
         return {
             "out": str(self.out),
             "verdicts_out": None if self.verdicts_out is None else str(self.verdicts_out),
@@ -139,7 +139,7 @@ def _cell(value: object) -> str:
 
 
 def made_report(found: ImportedExport, options: LabelsOptions) -> Report:
-    """What became of every score of an export."""
+    """Report of what became of every score of an export."""
     verdicts = [f"{found.verdicts_out}: {found.verdicts} verdicts for --lm recorded:FILE"] if found.verdicts_out else []
     made = f"{found.labels} labels, {found.verdicts} verdicts, {found.texts} texts"
     return Report(

@@ -45,7 +45,7 @@ class CorpusIndex:
 
     @property
     def verdict(self) -> str:
-        """How much it holds, and what could not be read."""
+        """Sentence on how much it holds, and what could not be read."""
         skipped = f", {len(self.build.skipped)} skipped" if self.build.skipped else ""
         return f"{self.build.passages} passages of {self.build.files} files{skipped}"
 
@@ -58,7 +58,7 @@ class CorpusIndex:
 
     @property
     def report(self) -> Mapping[str, object]:
-        """What ``judgec index --json`` prints."""
+        """The JSON that ``judgec index --json`` prints."""
         build, manifest = self.build, self.build.manifest
         return {
             "index": str(self.path),

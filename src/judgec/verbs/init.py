@@ -39,7 +39,7 @@ MOST_MEASURED = 20_000  # items; a judge beside more of them is measured by a co
 
 @dataclass(frozen=True, slots=True)
 class LabelSetup:
-    """How a label file is read, as ``judgec.toml`` has it.
+    """Settings that read a label file, as in ``judgec.toml``.
 
     Args:
         project: What the file says.
@@ -62,7 +62,7 @@ class LabelSetup:
 
     @property
     def options(self) -> dict[str, object]:
-        """What ``judgec.read_labels`` and ``judgec.compile_judge`` take to read the file this way."""
+        """Options with which ``judgec.read_labels`` and ``judgec.compile_judge`` read the file this way."""
         project = self.project
         found = {"task": project.task, "columns": dict(project.columns), "annotators": project.annotators}
         scale = scale_option(project.scale)
@@ -112,7 +112,7 @@ class LabelSetup:
         read_project(self.path)
 
     def to_json(self) -> dict[str, object]:
-        """What ``judgec init --json`` prints."""
+        """The JSON that ``judgec init --json`` prints."""
         project, labels = self.project, self.labels
         return {
             "out": str(self.path),
@@ -158,7 +158,7 @@ def init(options: InitOptions, watch: Watch) -> LabelSetup:
 
 
 def proposed(options: InitOptions, watch: Watch) -> LabelSetup:
-    """What ``init`` would write; nothing is written.
+    """Proposes what ``init`` would write; nothing is written.
 
     Raises:
         UserError, InputError: As ``init``.
@@ -213,7 +213,7 @@ def proposed(options: InitOptions, watch: Watch) -> LabelSetup:
 
 
 def project_path(file: str) -> Path:
-    """Where the ``judgec.toml`` of a label file is: beside it; for the Hub the current folder."""
+    """Path of the ``judgec.toml`` of a label file: beside it; for the Hub the current folder."""
     return Path(NAME) if file.startswith(HUB_PREFIX) else Path(split_sheet(file)[0]).parent / NAME
 
 
@@ -234,7 +234,7 @@ def _examples(table: Table) -> dict[str, str]:
 
 
 def proposed_report(found: LabelSetup) -> Report:
-    """Which column is what, with an example of each, and what was seen of annotators and scale."""
+    """Report of which column is what, with an example of each, and what was seen of annotators and scale."""
     proposal, project, labels = found.proposal, found.project, found.labels
     columns: dict[str, list[str]] = {}
     for ours, theirs in found.roles():
@@ -272,7 +272,7 @@ def _graders(found: LabelSetup) -> str:
 
 
 def _measuring(found: LabelSetup, judge: str) -> AgreementOptions:
-    """How a judge is measured: by its column, or by its rows among the annotators'."""
+    """Options that measure a judge: by its column, or by its rows among the annotators'."""
     own, aspect, project = found.proposal.labels, words(judge), found.project
     same = max(own, key=lambda name: (words(name) <= aspect, len(words(name) & aspect)), default="")
     return AgreementOptions(
@@ -302,7 +302,7 @@ def _low(judge: str) -> str:
 
 
 def _said_by(found: LabelSetup) -> dict[str, tuple[str, str]]:
-    """How far each judge agrees whose verdicts lie beside the labels, and how ``--verdicts`` names it; nothing where
+    """Agreement of each judge whose verdicts lie beside the labels, and how ``--verdicts`` names it; nothing where
     that takes more than a look.
     """
     from judgec.verbs.agreement import agreement  # loads the statistics
@@ -350,7 +350,7 @@ def _some(names: list[str], most: int = 5) -> str:
 
 
 def written_report(found: LabelSetup) -> Report:
-    """Where it is, and what comes next."""
+    """Report of where it is, and what comes next."""
     here = found.path.parent == Path()
     file = () if here else (str(found.project.label_path),)
     said = _said_by(found)

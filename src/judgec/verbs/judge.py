@@ -51,7 +51,7 @@ WHOLE = ("rationale", "unscored", "probabilities", "stated_confidence")
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """What a judge says of one item; of several aspects the first four are dicts by aspect.
+    """Judgment of one item by a judge; of several aspects the first four are dicts by aspect.
 
     Args:
         grade: The grade, or None when unscored.
@@ -283,7 +283,7 @@ class Judge:
         return session_for(options, spec, self.home, watch, account=account, environ=self.workspace.environ)
 
     def _recorded(self, table: Table, items: Sequence[Item], watch: Watch) -> Callable[[str], Rater]:
-        """What gives the recorded verdicts on the rows, by their item_id."""
+        """Returns a function that gives the recorded verdicts on the rows, by their item_id."""
         looked_up: dict[str, RecordedVerdicts] = {}
         called: dict[str, str] = {}
 

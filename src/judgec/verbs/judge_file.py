@@ -89,7 +89,7 @@ class FileJudgments:
 
     @property
     def judges(self) -> tuple[str, ...]:
-        """Who judged: ``NAME@VERSION``."""
+        """The judges: ``NAME@VERSION``."""
         return tuple(f"{card.name}@{card.version}" for card in self.cards)
 
     @property
@@ -99,7 +99,7 @@ class FileJudgments:
 
     @property
     def verdict(self) -> str:
-        """How many items were accepted, rejected and unscored, in words."""
+        """Sentence on how many items were accepted, rejected and unscored."""
         said = "; ".join(self.tally.sentences())
         return f"{self.tally.items} items: {said}; {self.tally.unscored} unscored"
 
@@ -418,7 +418,7 @@ class Tally:
             self.accepts.setdefault(aspect, Counter()).update(outcomes)
 
     def to_json(self) -> dict[str, object]:
-        """What was counted."""
+        """The counts as JSON."""
         counted = ("items", "judged", "unscored", "kinds", "reasons", "disagree", "escalated", "not_asked")
         outcomes = {aspect: {str(one): n for one, n in counts.items()} for aspect, counts in self.accepts.items()}
         inputs = {"items": self.inputs.items, "given": dict(self.inputs.given)}
@@ -426,7 +426,7 @@ class Tally:
 
     @classmethod
     def from_json(cls, scale: Scale, aspects: tuple[str, ...], state: Mapping[str, Any]) -> "Tally":
-        """What ``to_json`` gave."""
+        """Reads what ``to_json`` gave."""
         accepts = {name: Counter({int(one): n for one, n in each.items()}) for name, each in state["accepts"].items()}
         kinds, reasons = Counter(state["kinds"]), Counter(state["reasons"])
         counts = {name: state[name] for name in ("items", "judged", "unscored", "disagree", "escalated")}
@@ -441,7 +441,7 @@ class Tally:
         return not counts or counts.keys() != {UNSCORED}
 
     def counts(self, outcome: int) -> dict[str, int | None]:
-        """How many scored items were accepted (1) or rejected (0); None where nobody knows."""
+        """Number of scored items that were accepted (1) or rejected (0); None where nobody knows."""
         return {
             aspect: self.accepts.get(aspect, Counter())[outcome] if self.known(aspect) else None
             for aspect in self.aspects
@@ -487,7 +487,7 @@ def _counts(
 
 
 def _asking_nothing(jury: OpenJury) -> list[str]:
-    """Which judges ask no language model."""
+    """Sentences on judges that ask no language model."""
     names = [juror.name for juror in jury.jury.jurors if not juror.judge.asks_lm]
     return [f"{', '.join(names)}: {EVIDENCE_ALONE}; no language model was asked"] if names else []
 
@@ -507,7 +507,7 @@ def _raters(program: Program) -> tuple[str, ...]:
 
 
 def _unfrozen(jury: OpenJury) -> list[str]:
-    """Which prompts could not be frozen."""
+    """Sentences on prompts that could not be frozen."""
     return [
         f"{name}: DSPy renders each prompt anew, which takes longer ({prompt.departure})."
         for name, prompt in jury.prompts
@@ -533,7 +533,7 @@ def judged_report(found: FileJudgments) -> Report:
 
 
 def asked_lines(report: Mapping[str, object], tally: Tally) -> list[str]:
-    """How many were left unscored and why, and what was asked."""
+    """Sentences on how many were left unscored and why, and what was asked."""
     return [
         *(f"unscored {count}: {reason}" for reason, count in tally.reasons.most_common(MOST_REASONS)),
         f"{report['lm_calls']} LM calls, {report['journaled']} from the journal",
@@ -547,7 +547,7 @@ def notes_of(report: Mapping[str, object]) -> list[str]:
 
 
 def next_step(found: FileJudgments) -> list[str]:
-    """How far the judge agrees with the labels in the file; where it has none, a sheet to grade on."""
+    """Commands that measure the judge on the labels in the file; where it has none, a sheet to grade on."""
     options, items = found.options, found.items
     if options.inputs and (pair := _measured(found)):
         expert, judge = pair

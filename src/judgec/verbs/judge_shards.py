@@ -63,7 +63,7 @@ class ShardJudgments:
 
     @property
     def judges(self) -> tuple[str, ...]:
-        """Who judged: ``NAME@VERSION``."""
+        """The judges: ``NAME@VERSION``."""
         return tuple(f"{card.name}@{card.version}" for card in self.cards)
 
     @property
@@ -73,7 +73,7 @@ class ShardJudgments:
 
     @property
     def verdict(self) -> str:
-        """How many shards and items, accepted, rejected and unscored, in words."""
+        """Sentence on how many shards and items, accepted, rejected and unscored."""
         said, shards = "; ".join(self.tally.sentences()), self.report["shards"]
         assert isinstance(shards, dict)  # as it was made
         return f"{shards['total']} shards, {self.tally.items} items: {said}; {self.tally.unscored} unscored"
@@ -108,7 +108,7 @@ class ShardJudgments:
 
 @dataclass(frozen=True, slots=True)
 class _ShardWork:
-    """What all workers need.
+    """The data that all workers need.
 
     Args:
         programs: The judges.
@@ -135,7 +135,7 @@ class _ShardJob:
 
 @dataclass(frozen=True, slots=True)
 class _Fault:
-    """Why a shard could not be judged."""
+    """The reason why a shard could not be judged."""
 
     shard: str
     kind: type[JudgecError]
@@ -166,7 +166,7 @@ def judge_shards(options: JudgeFileOptions, watch: Watch) -> ShardJudgments:
 
 
 def sharded(options: JudgeFileOptions) -> bool:
-    """Whether a folder, a bucket or a pattern is to be judged, rather than a file."""
+    """True if a folder, a bucket or a pattern is to be judged, rather than a file."""
     shown = as_shown(options.file)
     path = Path(shown)
     return is_remote(shown) or (options.engine == RAY and (path.is_dir() or (is_wild(shown) and not path.exists())))
@@ -209,7 +209,7 @@ def judged_shards(options: JudgeFileOptions, watch: Watch) -> ShardJudgments:
 
 
 def _out_of(options: JudgeFileOptions) -> str:
-    """Where judged shards go: beside the folder, where nobody said it."""
+    """Place of the judged shards: beside the folder, where nobody said it."""
     shown = as_shown(options.file)
     if options.out != judged_beside(str(options.file)):
         out = as_shown(options.out)
@@ -290,7 +290,7 @@ _KINDS: tuple[type[JudgecError], ...] = (InputError, UserError, BudgetError, Ser
 def _judged(
     work: _ShardWork, target: ShardPlace, job: _ShardJob, path: Path, folder: Path
 ) -> tuple[dict[str, object], Path]:
-    """What was counted, and the file of judged rows."""
+    """Counts, and the file of judged rows."""
     written = folder / f"judged{Path(job.shard.name).suffix.replace('.ndjson', '.jsonl')}"
     options = replace(work.options, file=str(path), out=written, home=folder)
     shares = work.shares

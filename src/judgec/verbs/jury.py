@@ -195,7 +195,7 @@ class OpenJury:
 
 @dataclass(frozen=True, slots=True)
 class _Opening:
-    """What the judges of a run share while they are opened, one after the other."""
+    """The parts that the judges of a run share while they are opened, one after the other."""
 
     items: int
     asking: Asking
@@ -236,7 +236,7 @@ class _Opening:
         return Juror(name, judge, [judge.bound(Binding(leaf, features, self.count, orders)) for leaf in leaves])
 
     def _reach(self, spec: LMSpec) -> tuple[str, Executor]:
-        """What makes the calls to a model, and its number; the first time it is looked whether it answers."""
+        """The executor of a model's calls, and its number; the first time, the model is asked if it answers."""
         executor = self.session.executor(spec)
         if executor not in self._reached:
             executor.preflight()
@@ -314,7 +314,7 @@ def spec_for(card: ProgramCard, asking: Asking) -> LMSpec:
 
 
 def asked_at(card: ProgramCard, asking: Asking) -> str:
-    """What answers for a judge, and where: nothing is asked where evidence alone decides, whatever --lm names.
+    """Model and host of a judge: nothing is asked where evidence alone decides, whatever --lm names.
 
     Raises:
         UserError: The judge was compiled at another endpoint than the one that would be asked.

@@ -50,7 +50,7 @@ class ExportedSheets:
     notes: tuple[str, ...]
 
     def to_json(self) -> dict[str, object]:
-        """What ``labels --export --json`` prints."""
+        """The JSON that ``labels --export --json`` prints."""
         return {"items": self.items, "blank": dict(self.blank)}
 
 
@@ -73,7 +73,7 @@ class FilledQueue:
     notes: tuple[str, ...]
 
     def to_json(self) -> dict[str, object]:
-        """What ``labels --export mlflow:... --json`` prints."""
+        """The JSON that ``labels --export mlflow:... --json`` prints."""
         return {"items": self.items, "sent": self.sent, "experiment": self.experiment, "queue": self.queue}
 
 
@@ -96,7 +96,7 @@ class ImportedLabels:
     notes: tuple[str, ...]
 
     def to_json(self) -> dict[str, object]:
-        """What ``labels --import --json`` prints."""
+        """The JSON that ``labels --import --json`` prints."""
         return {
             "out": str(self.out),
             "items": self.items,
@@ -236,7 +236,7 @@ def _file_part(name: str) -> str:
 
 
 def sheets_report(found: ExportedSheets | FilledQueue, options: LabelsOptions) -> Report:
-    """What went out, and the command that brings it back."""
+    """Report of what was exported, and the command that brings it back."""
     if isinstance(found, FilledQueue):
         return Report(
             data=found.to_json(),
@@ -266,7 +266,7 @@ def sheets_report(found: ExportedSheets | FilledQueue, options: LabelsOptions) -
 
 
 def imported_report(found: ImportedLabels, options: LabelsOptions) -> Report:
-    """Whose labels came back."""
+    """Report of the people whose labels came back."""
     return Report(
         data=found.to_json(),
         verdict=[f"{count} labels by {name}" for name, count in found.imported.items()],

@@ -34,7 +34,7 @@ MOST_GRADES = 15  # columns that fit a screen
 def labels_report(
     labels: LabelSet, report: LabelReport, tests: Sequence[AspectTest], options: LabelsOptions, file: Path | None
 ) -> Report:
-    """What a label file holds, how everybody grades, how far they agree, and the next command.
+    """Report of a label file: what it holds, how everybody grades, how far they agree, and the next command.
 
     Args:
         labels: What was read; the page shows its items.
@@ -76,7 +76,7 @@ def labels_report(
 
 
 def _place(table: TextTable) -> int:
-    """How early a table answers what was asked of a label file."""
+    """Order of a table by how early it answers what was asked of a label file."""
     titles = (TESTED, AGENTS, MODES, CEILING, HISTOGRAM)
     return next((place for place, title in enumerate(titles) if table.title.startswith(title)), len(titles))
 
@@ -97,7 +97,7 @@ def _steps(report: LabelReport, options: LabelsOptions, differ: int) -> list[str
 
 
 def _shows(report: LabelReport) -> list[str]:
-    """How many labels are missing for what."""
+    """Sentences on how many labels are missing for what."""
     if (found := report.get("shows")) is None:
         return []
     least, statistic = found["difference"], statistic_name(found["statistic"])
@@ -107,7 +107,7 @@ def _shows(report: LabelReport) -> list[str]:
 
 
 def _sentence(report: LabelReport) -> str:
-    """What the file holds."""
+    """Sentence on what the file holds."""
     n = len(report["annotators"])
     counted = f"{n} annotator{'' if n == 1 else 's'}"
     return (
@@ -131,7 +131,7 @@ def next_command(options: LabelsOptions) -> str:
 
 
 def label_tables(report: LabelReport, path: str) -> list[TextTable]:
-    """What the file holds, how everybody grades, how far they agree."""
+    """Tables of what the file holds, how everybody grades, how far they agree."""
     return [
         _summary(path, report),
         _histogram(report),
@@ -144,7 +144,7 @@ def label_tables(report: LabelReport, path: str) -> list[TextTable]:
 
 
 def label_verdict(report: LabelReport) -> str:
-    """How far the experts agree: what a judge can hope for."""
+    """Sentence on how far the experts agree: what a judge can hope for."""
     n = len(report["annotators"])
     found = {name: report["ceiling"].get(name) for name in ("tau_b", "kappa", "exact")} if report["ceiling"] else {}
     known = {name: one for name, one in found.items() if isinstance(one, dict) and one["value"] is not None}
@@ -215,7 +215,7 @@ def _histogram(report: LabelReport) -> TextTable:
 
 
 def _agents(report: LabelReport) -> list[TextTable]:
-    """How people grade each agent's answers."""
+    """Tables of people's grades of each agent's answers."""
     found = report.get("by_agent", [])
     rows = [
         (
@@ -231,7 +231,7 @@ def _agents(report: LabelReport) -> list[TextTable]:
 
 
 def _modes(report: LabelReport) -> list[TextTable]:
-    """How often each annotator sees each failure mode, and which modes come together."""
+    """Tables of how often each annotator sees each failure mode, and which modes come together."""
     counts = report.get("modes")
     if counts is None:
         return []
@@ -305,7 +305,7 @@ def _agreement(agreement: AnnotatorAgreement) -> list[TextTable]:
 
 
 def _by_all(part: AnnotatorAgreement) -> tuple[str, str]:
-    """What all annotators accept and reject: "61 of 75"."""
+    """Items that all annotators accept and reject: "61 of 75"."""
     found = part["by_all"]
     if found is None:
         return UNKNOWN, UNKNOWN
@@ -337,7 +337,7 @@ def _ceiling(report: LabelReport) -> list[TextTable]:
 
 
 def _habits(report: LabelReport) -> list[TextTable]:
-    """How much higher or lower each annotator grades than the others, and the differences that occur most."""
+    """Tables of how much higher or lower each annotator grades than the others, and the differences that occur most."""
     grades = list(map(str, _scale_of(report).grades))
     rows = [
         (one["annotator"], _with_limits(one["leniency"], sign=True), _differences(one["confusion"], grades))

@@ -75,12 +75,12 @@ def _models(prompts: Mapping[str, LivePrompt], lm: str | None) -> dict[str, str]
 
 
 def _for_one(prompts: Mapping[str, LivePrompt], model: str) -> str:
-    """How to name the model of one of several judges."""
+    """Text on how to name the model of one of several judges."""
     return f", for example {model}=openai/{model}" if len(prompts) > 1 and model else ""
 
 
 def live_leaf(judge: CompiledJudge, to: Mapping[str, str], count: Count | None = None) -> Callable[[str], Rater]:
-    """What gives the raw verdicts of a recorded judge that is asked, by the name of the judge.
+    """Returns a function that gives the raw verdicts of a recorded judge that is asked, by the name of the judge.
 
     Args:
         judge: The compiled judge that it is a member of.

@@ -65,7 +65,7 @@ class Pick:
 
 
 def uncertainty(judgments: Judgments, scale: Scale) -> FloatArray:
-    """How unsure the judge is of each item, 0-1, shape (n_items,); the mean over aspects.
+    """Uncertainty of the judge on each item, 0-1, shape (n_items,); the mean over aspects.
 
     The variance of the score under the judge's distribution, as a share of the largest there can be; on a nominal
     scale the entropy. An item that the judge could not grade at all is as uncertain as can be.
@@ -228,16 +228,16 @@ class ChosenItems:
 
     @property
     def strata(self) -> Mapping[str, int]:
-        """How many were drawn at random, and how many are those that the judge is unsure of."""
+        """Number of items that were drawn at random, and of those that the judge is unsure of."""
         return Counter(pick.stratum for pick in self.picks)
 
     @property
     def columns(self) -> list[str]:
-        """What the experts fill in."""
+        """Columns that the experts fill in."""
         return label_columns(self.card)
 
     def to_json(self) -> dict[str, object]:
-        """What ``labels --next --json`` prints."""
+        """The JSON that ``labels --next --json`` prints."""
         return {
             "out": str(self.out),
             "datasheet": str(self.datasheet),
@@ -334,7 +334,7 @@ def label_columns(card: ProgramCard) -> list[str]:
 
 
 def datasheet(card: ProgramCard) -> str:
-    """What the sheet's labels mean, as TOML: twenty grades do not show the whole scale, and words no order."""
+    """Datasheet of the sheet's labels, as TOML: twenty grades do not show the whole scale, and words no order."""
     lines = [f"task = {json.dumps(card.task)}"]
     if card.scale not in (ACCEPT_SCALE, PREFERENCE_SCALE):  # these are known by their columns
         declared = card.scale.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
@@ -369,7 +369,7 @@ def sheet(picks: Sequence[Pick], card: ProgramCard) -> str:
 
 
 def chosen_report(found: ChosenItems, options: LabelsOptions) -> Report:
-    """Which items were chosen, and what to do with them."""
+    """Report of the items that were chosen, and what to do with them."""
     unsure, drawn = found.strata["uncertain"], found.strata["random"]
     why = f"{unsure} that {_called(found.card)} is unsure of and {drawn} at random"
     return Report(

@@ -72,7 +72,7 @@ REPEATS = "repeats.jsonl"  # replies and verdicts of the second time and later
 
 @dataclass(frozen=True)
 class ProbeReport:
-    """What a probe found.
+    """Findings of a probe.
 
     Args:
         options: What was asked for.
@@ -140,12 +140,12 @@ class ProbeReport:
 
     @property
     def flakiness(self) -> Flakiness | None:
-        """What asking again showed; None with ``repeat=1``."""
+        """Result of asking again; None with ``repeat=1``."""
         return self.summary.flakiness
 
     @property
     def verdict(self) -> str:
-        """How many answers failed, with the interval, what failed most, and what the gate says."""
+        """Sentence on how many answers failed, with the interval, what failed most, and what the gate says."""
         return self.summary.verdict + ("" if self.gate is None else f" Gate {self.gate}.")
 
     @property
@@ -280,7 +280,7 @@ def run_probe(options: ProbeOptions, watch: Watch) -> ProbeReport:
 
 
 def _validities(judge: ReplyPanel) -> list[Validity]:
-    """Whether what was measured of the compiled judges holds of what they judged."""
+    """Validity of the compiled judges' measurements for what they judged."""
     seated = [(seat.card, jury.inputs) for jury in judge.everybody for seat in jury.members]
     return [validity_of(card, inputs) for card, inputs in seated if card is not None]
 
@@ -288,7 +288,7 @@ def _validities(judge: ReplyPanel) -> list[Validity]:
 def _gate(
     summary: Summary, limits: Sequence[Limit], asked: Sequence[str], validities: Sequence[Validity]
 ) -> tuple[GateVerdict | None, tuple[str, ...]]:
-    """What ``--max-failure`` comes to; nothing is shown by judges of which nothing is known on these questions."""
+    """Outcome of ``--max-failure``; nothing is shown by judges of which nothing is known on these questions."""
     unmeasured = dict.fromkeys(filter(None, (one.refused("questions") for one in validities)))
     if limits and unmeasured:
         return "not shown", tuple(f"nothing is known of a failure rate: {why}" for why in unmeasured)
@@ -507,7 +507,7 @@ def _lines(lines: Iterable[str]) -> str:
 
 
 def _stem(options: ProbeOptions) -> str:
-    """What questions without a corpus are called."""
+    """Name of questions without a corpus."""
     given = options.questions
     return Path(given).stem if given is not None and is_path(given) else "questions"
 

@@ -54,7 +54,7 @@ class Ranking:
 
     @property
     def report(self) -> dict[str, object]:
-        """What ``judgec rank --json`` prints."""
+        """The JSON that ``judgec rank --json`` prints."""
         return {**self.board.to_json(), **({} if self.votes is None else {"experts": self.votes.to_json()})}
 
     @property
@@ -118,7 +118,7 @@ def rank(options: RankOptions, watch: Watch) -> Ranking:
 
 
 def ranking_report(found: Ranking) -> Report:
-    """Who is best, the leaderboard, what people's votes say of it."""
+    """Report of who is best, the leaderboard, what people's votes say of it."""
     votes = found.votes
     title = "Corrected by people's votes, 95 % intervals over queries"
     corrected = [] if votes is None else [TextTable(title, *VOTES.screen(votes.rows))]

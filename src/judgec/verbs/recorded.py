@@ -45,7 +45,7 @@ class FoundVerdicts:
 
 
 def recorded_of(options: CompileJudgeOptions, labels: Labels, *, asked: bool = False) -> FoundVerdicts | None:
-    """What the judges of a compile were recorded to say; None where a model is asked.
+    """Recorded verdicts of the judges of a compile; None where a model is asked.
 
     Args:
         options: With the verdicts.
@@ -138,7 +138,7 @@ def _check_apart(
 
 
 def panel_of(options: CompileJudgeOptions, judges: int) -> PanelLimit | None:
-    """How many judges a panel may have; None for a single one.
+    """Limit on the number of judges in a panel; None for a single one.
 
     Args:
         options: Without ``--panel``, several judges are a panel of as few as are enough where nothing else was asked.

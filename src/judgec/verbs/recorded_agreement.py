@@ -174,7 +174,7 @@ def _alt_test(labels: LabelSet, experts: Experts, said: Judgments, epsilon: floa
 
 
 def _failed(recorded: RecordedVerdicts, said: Mapping[str, Judgments]) -> list[str]:
-    """How many verdicts there are none of, by reason."""
+    """Sentences on how many verdicts are missing, by reason."""
     counts: dict[str, int] = {}
     for name, one in said.items():
         for seen, asked in zip(one.unscored, one.asked, strict=True):

@@ -24,7 +24,7 @@ from judgec.verbs.workspace import Workspace
 
 @dataclass(frozen=True)
 class Rubric:
-    """What a judge is told beyond the rubric that its labels came with.
+    """Lines that a judge is told beyond the rubric that its labels came with.
 
     Args:
         judge: ``NAME@VERSION``.
@@ -106,7 +106,7 @@ def rubric_report(found: Rubric) -> Report:
 
 
 def _instructions(program: Program) -> tuple[str, str]:
-    """What the judge would be told as it is, and what it is told; each without the meanings of the grades.
+    """Instructions of the judge as it was, and as it is; each without the meanings of the grades.
 
     Both are empty where it has no prompt of its own.
     """

@@ -1,4 +1,4 @@
-"""Where labels come from: a file, the Hub, or the human feedback on an MLflow experiment's traces."""
+"""Reads labels: a file, the Hub, or the human feedback on an MLflow experiment's traces."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -29,7 +29,7 @@ from judgec.verbs.options.shared import HeldOutLabels, LabelColumns
 
 @dataclass(frozen=True, slots=True)
 class LabelSource:
-    """How labels are read; a report keeps it, so that they can be read again.
+    """Settings that read labels; a report keeps them, so that they can be read again.
 
     Args:
         path: A file, ``hf:...`` or ``mlflow:EXPERIMENT``, whose datasheet is ``ASSESSMENT.datasheet.toml`` in the
@@ -260,7 +260,7 @@ def labels_for(
 
 
 def _recorded(judge: Program, folder: Path | None) -> LabelSource:
-    """Where the labels are that a judge was compiled on."""
+    """Place of the labels that a judge was compiled on."""
     recorded = judge.report.get("source")
     if not isinstance(recorded, dict) or not recorded.get("path"):
         raise UserError(

@@ -40,11 +40,11 @@ class Spends(Capped, Protocol):
 
     @property
     def functions(self) -> Mapping[str, object]:
-        """What is called where a judge asks a Python function, by name."""
+        """Functions that are called where a judge asks a Python function, by name."""
 
 
 def account_for(options: Spends, *judges: Capped | str | None, count_journaled: bool = True) -> Account:
-    """What a verb may spend, to be shared by all its sessions: the options' caps.
+    """Account of what a verb may spend, to be shared by all its sessions: the options' caps.
 
     Where they say nothing, the lowest of those that its judges were loaded with.
 
@@ -115,7 +115,7 @@ def session_for(
 
 
 def function_of(name: str, given: object) -> Function:
-    """What a user calls a function: the function itself, or where it is.
+    """Returns what a user calls a function: the function itself, or where it is.
 
     Args:
         name: What it is called among judges.

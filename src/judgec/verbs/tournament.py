@@ -69,7 +69,7 @@ class Tournament:
 
     @property
     def gate(self) -> Held | None:
-        """What became of the gate that was asked for: its verdict and its sentence."""
+        """Outcome of the gate that was asked for: its verdict and its sentence."""
         return self.found.gate
 
     @property
@@ -98,7 +98,7 @@ MOST_TESTS = 12  # of pairs of agents on the screen; the page has more
 
 
 def tournament_report(tournament: Tournament, gate: str | None = None) -> Report:
-    """Who is best, the leaderboard, what mattered, the notes; every table besides.
+    """Report of who is best, the leaderboard, what mattered, the notes; every table besides.
 
     Args:
         tournament: What was played.
@@ -130,7 +130,7 @@ def tournament_report(tournament: Tournament, gate: str | None = None) -> Report
 
 
 def _further(found: Evaluation) -> list[TextTable]:
-    """What the page has, too: settings, aspects, lengths, corrected points, retrieval."""
+    """Further tables of the page: settings, aspects, lengths, corrected points, retrieval."""
     tables = []
     if found.effects:
         title = "What mattered: one setting changed, the others as they are"

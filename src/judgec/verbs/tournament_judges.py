@@ -178,7 +178,7 @@ class TournamentJudges:
 
     @property
     def unproven(self) -> str:
-        """Why nobody knows how far it agrees with people; empty of a proven judge."""
+        """The reason why nobody knows how far it agrees with people; empty of a proven judge."""
         if len(self.members) == 1:
             return self.members[0].unproven
         names = ", ".join(one.name for one in self.members)

@@ -18,7 +18,7 @@ def command(*arguments: str, home: Path) -> str:
 
 
 def judgec_here() -> str:
-    """How this judgec is called from here, quoted for a shell.
+    """The command that calls this judgec from here, quoted for a shell.
 
     Returns: ``judgec`` where the PATH leads to this one, else its path; ``python -m judgec`` where it has no command.
     """

@@ -30,7 +30,7 @@ class Lack:
 
 @dataclass(frozen=True, slots=True)
 class Validity:
-    """Whether the numbers that were measured of a judge (agreement, error rates) may be said of some items.
+    """Validity of what was measured of a judge (agreement, error rates) for some items.
 
     Args:
         judge: ``NAME@VERSION``.
@@ -43,7 +43,7 @@ class Validity:
     unproven: str
 
     def refused(self, things: str = "items") -> str:
-        """Why nothing that was measured of the judge may be said of the items, or empty.
+        """The reason why nothing that was measured of the judge may be said of the items, or empty.
 
         Args:
             things: What the items are called.

@@ -113,7 +113,7 @@ def _require_installed(missing: ModuleNotFoundError) -> None:
 
 @contextmanager
 def watching(progress: bool | Watch | None) -> Iterator[Watch]:
-    """Where to report progress: a bar where somebody looks, or as the caller says."""
+    """Chooses where to report progress: a bar where somebody looks, or as the caller says."""
     if progress is None or isinstance(progress, bool):
         progress = Bar(shown=True) if (on_screen() if progress is None else progress) else Silent()
     try:

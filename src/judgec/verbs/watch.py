@@ -58,7 +58,7 @@ SAID = "the judge's feedback"
 
 @dataclass(frozen=True)
 class WatchReport:
-    """What one look came to.
+    """Result of one look.
 
     Args:
         judge: ``NAME@VERSION``.
@@ -84,7 +84,7 @@ class WatchReport:
 
     @property
     def fired(self) -> tuple[str, ...]:
-        """Why alerts fired, a sentence each."""
+        """Reasons why alerts fired, a sentence each."""
         return tuple(why for why in self.alerts.values() if why)
 
     @property
@@ -173,7 +173,7 @@ def watch(options: WatchOptions, watch: Watch) -> WatchReport:
 
 
 def state_file(options: WatchOptions, judge: str) -> Path:
-    """Where a watch keeps what it knows."""
+    """Path of the file in which a watch keeps what it knows."""
     named = f"{options.source.removeprefix(MLFLOW_PREFIX)}.{judge}"
     return options.home / ".judgec" / "watch" / f"{re.sub(r'[^A-Za-z0-9._@-]+', '-', named)}.db"
 

@@ -54,7 +54,7 @@ _ALERT = re.compile(r"\s*(accept|raw)\s*([<>])\s*(\d*\.?\d+)\s*(%?)\s*")
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of the judge.
+    """Facts known of the judge.
 
     Args:
         epoch: How often it was measured, from 1: at first on its test split.
@@ -181,19 +181,19 @@ class WatchedJudge:
 
     @property
     def as_compiled(self) -> bool:
-        """Whether it is asked as when it was compiled, wherever its model answers."""
+        """True if it is asked as when it was compiled, wherever its model answers."""
         usual = replace(self.options, lm=None, live=False, samples=1, temperature=None, structured=False)
         return self.asked == replace(self, options=usual).asked
 
     def judged(self, items: Sequence[Item]) -> list[Judgments]:
-        """What it says of items, in pieces."""
+        """Judgments of items, in pieces."""
         count = VerdictCount(self.session, self.watch.progress)
         jury = open_jury([self.program], len(items), self.options, self.session, count)
         certain = abstaining([self.program.card], self.options.abstain_below)
         return [certain(found) for found in jury.judge(pieces_of(items))]
 
     def rechecked(self) -> Recheck | None:
-        """Whether its model still answers as it did about labelled items; None where nobody wants to know."""
+        """Checks whether its model still answers as it did about labelled items; None where nobody wants to know."""
         judge, most = load_judge(self.program), self.options.recheck
         if most <= 0 or not judge.asks_lm:
             return None
@@ -245,7 +245,7 @@ class WatchedJudge:
 
 
 def known_of(state: WatchState, judge: WatchedJudge) -> Known:
-    """What is known of the judge: measured once on its test split, later on labels of traces.
+    """Measures the judge: once on its test split, later on labels of traces.
 
     A judge that is asked otherwise than at the last look is another judge: the next epoch begins, in which it is
     measured anew, and what the earlier one said counts no more. So it is where a file does not say how it was asked.
@@ -372,7 +372,7 @@ def settle(
 
 
 def _validity(card: ProgramCard, known: Known, traces: Sequence[WatchedTrace]) -> Validity:
-    """Whether what is known of the judge holds of traces; those whose inputs were not kept say nothing."""
+    """Checks whether what is known of the judge holds of traces; those whose inputs were not kept say nothing."""
     if known.shown is not None:
         card = card.model_copy(update={"missing": {name: known.shown.missing(name) for name in card.fields}})
     return validity_of(card, _inputs(traces))
@@ -514,7 +514,7 @@ def alerts_of(asked: Sequence[str], rate: WatchedRate | None, refused: str) -> M
 
 
 def _untold(alert: str, rate: WatchedRate, refused: str = "") -> str | None:
-    """Why an alert is raised of what cannot be known: somebody relies on it."""
+    """The reason why an alert is raised of what cannot be known: somebody relies on it."""
     why = rate.unmeasured or refused
     return f"{alert} cannot be told: {why}" if why else None
 

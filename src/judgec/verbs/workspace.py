@@ -63,7 +63,7 @@ class Workspace:
 
     @property
     def store(self) -> TrackingStore:
-        """Where runs are tracked.
+        """The store that tracks runs.
 
         Raises:
             UserError: When the URI is a folder.

@@ -125,13 +125,13 @@ def zero_shot(
 
 
 def said_of(name: str, usual: str) -> str:
-    """What stands behind ``zero-shot:``, with the task that is meant where none does."""
+    """The text behind ``zero-shot:``, with the task that is meant where none does."""
     said = name.partition(":")[2]
     return f"{PAPER}:{usual}" if said == PAPER else said or usual
 
 
 def said_by(card: ProgramCard) -> str:
-    """What ``zero-shot:`` is followed by for the judge of a card."""
+    """The text that follows ``zero-shot:`` for the judge of a card."""
     if card.scale == UMBRELA_SCALE:
         return UMBRELA
     return f"{PAPER}:{card.task}" if card.settings.get(WORDING) == PAPER else card.task
@@ -180,7 +180,7 @@ def zero_shot_of_entries(entries: Entries, lm: str, api_base: str | None, said: 
 
 
 def is_zero_shot(name: str, home: Path) -> bool:
-    """Whether a judge's name means the paper's prompt, and no judge of that name; ``zero-shot`` or with ``:TASK``."""
+    """True if a judge's name means the paper's prompt, and no judge of that name; ``zero-shot`` or with ``:TASK``."""
     return name.partition(":")[0] == NAME and not programs.versions(home, NAME)
 
 

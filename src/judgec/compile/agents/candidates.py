@@ -44,7 +44,7 @@ class AgentTrial(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AgentTask:
-    """What an optimizer of agents works with.
+    """The data that an optimizer of agents works with.
 
     Args:
         module: The uncompiled agent.

@@ -87,7 +87,7 @@ class AnsweredQueries:
 
 @dataclass(frozen=True)
 class AgentKind:
-    """What a compile of agents has of its own.
+    """The parts of a compile that only agents have.
 
     Args:
         module: The uncompiled agent.
@@ -221,7 +221,7 @@ class CompiledAgent:
 
     @property
     def verdict(self) -> MeanVerdict:
-        """Whether it was promoted."""
+        """The outcome: promoted or not, and why."""
         return self.found.verdict
 
 

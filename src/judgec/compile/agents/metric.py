@@ -22,7 +22,7 @@ from judgec.tournament.files.queries import Query
 
 @dataclass(frozen=True, slots=True)
 class ScoredAnswer:
-    """What an answer is worth.
+    """The score of an answer.
 
     Args:
         value: 0 (worst) to 1 (best); None when there is no answer or no verdict on it.

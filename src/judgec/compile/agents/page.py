@@ -152,7 +152,7 @@ def _side(found: CompiledAgent, who: str, place: int) -> CaseSide:
 
 
 def _next(met: Duel | None, card: ProgramCard) -> list[str]:
-    """What to do after reading, a sentence each."""
+    """Next steps after reading, a sentence each."""
     steps = ["Read the queries that lost, below: they say what the new prompt costs."]
     if met is None or not met.independent:
         steps.append(

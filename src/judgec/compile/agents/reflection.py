@@ -68,7 +68,7 @@ class AgentAdapter(ReflectiveAdapter[Query, Trace]):
         )
 
     def kept(self, name: str, text: str) -> str:
-        """What an answer must do in any case is put back under its rewrite."""
+        """Puts what an answer must do in any case back under the rewritten instructions."""
         if name != "answer":
             return text
         wanted = [CITING] if self._task.module.settings.citations and CITING not in text else []
@@ -79,7 +79,7 @@ class AgentAdapter(ReflectiveAdapter[Query, Trace]):
         return "\n\n".join([text.strip(), *wanted])
 
     def lesson(self, name: str, trace: Trace) -> Mapping[str, object]:
-        """What the predictor saw and wrote, and what that was worth."""
+        """An example for the reflection model: what the predictor saw and wrote, and its score."""
         query, answer, score = trace
         inputs: dict[str, object] = {"query": query.text}
         if name == "vary":

@@ -50,7 +50,7 @@ HEADLINE = (  # 15 metrics, which fit on MLflow's compare page; an agent's score
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Where a compile came from, for the card.
+    """Origin of a compile, for the card.
 
     Args:
         metric: Its name.
@@ -103,7 +103,7 @@ class FinishedAgent:
 
     @property
     def place(self) -> Place:
-        """Where it is saved."""
+        """The place where it is saved."""
         return Place(self.settings.home, self.settings.name, TASK)
 
     @property
@@ -121,7 +121,7 @@ class FinishedAgent:
         return replace(self, compiled=replace(self.compiled, found=found))
 
     def program(self, family: Family) -> Program:
-        """What is written."""
+        """The program that is written."""
         found, contested = self.compiled, self.compiled.found
         return Program(
             card=_card(found, self.settings, self.origin),

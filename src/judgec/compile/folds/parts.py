@@ -13,7 +13,7 @@ from judgec.records.label import LabelSet
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a compile learns from and is tested on.
+    """The data that a compile learns from and is tested on.
 
     Args:
         pooled: All that is tested; with the single split, the split itself.
@@ -27,7 +27,7 @@ class Parts:
 
     @property
     def shipped(self) -> Dataset:
-        """What the judge that ships learns from."""
+        """The data that the shipped judge learns from."""
         return self.refit or self.pooled
 
     @property

@@ -39,7 +39,7 @@ class RoundsPlan:
 def plan_rounds(
     parts: Parts, module: dspy.Module, settings: CompileSettings, optimizer: Optimizer, *, champion: bool
 ) -> RoundsPlan:
-    """What the compile will take.
+    """Plans the calls that the compile will take.
 
     What is asked once for all rounds (the uncompiled judge on every item, the champion) comes off the caps first; each
     round gets an equal share of the rest for its search and its winner.

@@ -26,7 +26,7 @@ from judgec.stats.agreement.objective import Objective
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What came of a round.
+    """Result of a round.
 
     Args:
         bench: Its data, with evidence fitted on its train items.
@@ -66,7 +66,7 @@ class Round:
 
 
 def bench_of(dataset: Dataset, settings: CompileSettings, session: Session, objective: Objective) -> Bench:
-    """What every judge of a round shares, with evidence fitted on its train items."""
+    """The parts that all judges of a round share, with evidence fitted on its train items."""
     labels, evidence = dataset.labels, None
     if settings.evidence:
         evidence = EvidenceModel.fit(dataset.train.items, labels.task, languages_of(labels.items))
@@ -84,7 +84,7 @@ def bench_of(dataset: Dataset, settings: CompileSettings, session: Session, obje
 
 @dataclass(frozen=True, slots=True)
 class Compiling:
-    """What every round of a compile shares; ``tested`` is how many queries all of them test."""
+    """The parts that all rounds of a compile share; ``tested`` is the number of queries that they test together."""
 
     uncompiled: Candidate
     settings: CompileSettings

@@ -164,7 +164,7 @@ OF_THE_SET = "no interval: likeness compares distributions, a resample of few qu
 
 @dataclass(frozen=True, slots=True)
 class QuerySettings:
-    """What a compile of a generator is asked for.
+    """Settings of a compile of a query generator.
 
     Args:
         per_passage: Questions a passage.
@@ -182,7 +182,7 @@ class QuerySettings:
 
     @property
     def resampling(self) -> Resampling:
-        """How intervals are made."""
+        """Settings of the intervals."""
         return Resampling(resamples=self.resamples, seed=self.seed)
 
 
@@ -216,7 +216,7 @@ class ScoredPassages:
 
 @dataclass(frozen=True)
 class GeneratorKind:
-    """What a compile of query generators has of its own.
+    """The parts of a compile that only query generators have.
 
     Args:
         name: The family.
@@ -252,7 +252,7 @@ class GeneratorKind:
         return QueryCandidate(UNCOMPILED, CompiledGenerator(None if self.spec.no_model else QueryGenerator()))
 
     def candidates(self, split: Split, watch: Watch) -> Iterator[QueryCandidate]:
-        """What rules may ask about; or prompts, from what the uncompiled generator wrote on train."""
+        """Yields topics that rules may ask about; or prompts, from what the uncompiled generator wrote on train."""
         if self.spec.no_model:
             yield from by_rules()
             return
@@ -279,7 +279,7 @@ class GeneratorKind:
 
 @dataclass(frozen=True)
 class CompiledQueries:
-    """What a compile found out.
+    """Result of a compile of a query generator.
 
     Args:
         found: Split, candidates, test and verdict.
@@ -298,7 +298,7 @@ class CompiledQueries:
 
     @property
     def verdict(self) -> MeanVerdict:
-        """Whether it was promoted."""
+        """The outcome: promoted or not, and why."""
         return self.found.verdict
 
 

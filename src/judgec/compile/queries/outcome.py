@@ -47,7 +47,7 @@ HEADLINE = (  # at most 15 metrics, which fit on MLflow's compare page
 
 @dataclass(frozen=True, slots=True)
 class GeneratorOrigin:
-    """Where a compile comes from.
+    """Origin of a compile.
 
     Args:
         name: The family.
@@ -89,7 +89,7 @@ class FinishedGenerator:
 
     @property
     def place(self) -> Place:
-        """Where it is saved."""
+        """The place where it is saved."""
         return Place(self.origin.home, self.origin.name, TASK)
 
     @property
@@ -107,7 +107,7 @@ class FinishedGenerator:
         return replace(self, compiled=replace(self.compiled, found=found))
 
     def program(self, family: Family) -> Program:
-        """What is written."""
+        """The program that is written."""
         found = self.compiled.found
         return Program(
             card=_card(self.compiled, self.origin),
@@ -126,7 +126,7 @@ class FinishedGenerator:
         return
 
     def report(self) -> dict[str, object]:
-        """What ``--json`` prints, but for the version and the MLflow run."""
+        """The JSON that ``--json`` prints, but for the version and the MLflow run."""
         return report_of(self.compiled, self.origin)
 
 
@@ -188,7 +188,7 @@ def _card(compiled: CompiledQueries, origin: GeneratorOrigin) -> ProgramCard:
 
 
 def report_of(compiled: CompiledQueries, origin: GeneratorOrigin) -> dict[str, object]:
-    """What ``--json`` prints, but for the version and the MLflow run."""
+    """The JSON that ``--json`` prints, but for the version and the MLflow run."""
     found, verdict = compiled.found, compiled.verdict
     return {
         "promoted": verdict.promoted,

@@ -20,13 +20,13 @@ RUBRIC = "\n\nGrades"  # where the rubric begins that ``raters.signatures`` writ
 
 
 def as_it_was(name: str) -> str:
-    """What a candidate is called whose prompt a search has changed: the form before it."""
+    """Name of a candidate before a search changed its prompt."""
     return f"{name} {UNCOMPILED}"
 
 
 @dataclass(frozen=True, slots=True)
 class Unseen:
-    """What stands for a prompt on some queries: the same prompt, made without their labels."""
+    """A stand-in for a prompt on some queries: the same prompt, made without their labels."""
 
     queries: frozenset[str]
     module: dspy.Module
@@ -117,6 +117,6 @@ def first_predictor(module: dspy.Module) -> dspy.Predict:
 
 
 def split_rubric(instructions: str) -> tuple[str, str]:
-    """What an optimizer may rewrite, and the rubric that stays under it, with the blank line before it."""
+    """Splits off the part that an optimizer may rewrite from the rubric that stays, with the blank line before it."""
     above, start, rubric = instructions.rpartition(RUBRIC)
     return (above, start + rubric) if start else (instructions, "")

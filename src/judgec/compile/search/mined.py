@@ -30,7 +30,7 @@ MIN_REASONS = 4  # fewer are read in a minibatch just as well
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """What an expert said of an item, and the item's query."""
+    """Reason of an expert for a grade, and the item's query."""
 
     query: str
     text: str

@@ -78,13 +78,13 @@ class CallPlan:
 
 @dataclass(frozen=True, slots=True)
 class SearchShare:
-    """What one of several searches may take of the caps; None where there is no cap."""
+    """Share of the caps that one of several searches may use; None where there is no cap."""
 
     calls: int | None
     usd: float | None
 
     def within(self, most: CostEstimate) -> CostEstimate:
-        """What a search takes of the most that it would take without caps."""
+        """Cost of a search within the caps, given the most that it would take without them."""
         part = 1.0
         if self.calls is not None and most.calls:
             part = min(part, self.calls / most.calls)
@@ -110,7 +110,7 @@ def share_of(settings: CompileSettings, shared: CostEstimate, searches: int) -> 
 def plan_compile(
     dataset: Dataset, module: dspy.Module, settings: CompileSettings, optimizer: Optimizer, *, champion: bool
 ) -> CallPlan:
-    """What the compile will take.
+    """Plans the calls that the compile will take.
 
     Args:
         dataset: Labels and split.
@@ -170,14 +170,14 @@ def plan_compile(
 
 
 def whole(asked: CostEstimate, settings: CompileSettings) -> CostEstimate:
-    """What a pass over whole parts costs: half the list price in a batch."""
+    """Cost of a pass over whole parts: half the list price in a batch."""
     if not settings.batch or asked.usd is None:
         return asked
     return replace(asked, usd=BATCH_SHARE * asked.usd)
 
 
 def waits(settings: CompileSettings, stages: Sequence[Stage], rounds: int = 1) -> int:
-    """How many batches have to be waited for one after the other, at most.
+    """Largest number of batches that have to be waited for one after the other.
 
     Args:
         settings: What was asked for.

@@ -33,7 +33,7 @@ Runs = Callable[[int, Sequence[int]], GradePairs]
 
 @dataclass(frozen=True, slots=True)
 class RaceStanding:
-    """How far a candidate came.
+    """Standing of a candidate in the race.
 
     Args:
         value: Its objective on the items it ran on.
@@ -84,7 +84,7 @@ def slices(cluster: IntArray, seed: int) -> tuple[tuple[int, ...], ...]:
 
 
 def survivors(n_candidates: int, rung: int, n_rungs: int) -> int:
-    """How many candidates run on slice ``rung`` (from 0) at most: half as many each time, the finalists on the last."""
+    """Largest number of candidates on slice ``rung`` (from 0): half as many each time, the finalists on the last."""
     if rung == 0:
         return n_candidates
     if rung == n_rungs - 1:

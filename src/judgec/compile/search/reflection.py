@@ -167,7 +167,7 @@ def _feedback(task: Task, part: Part, judgments: Judgments, expert: IntArray, ju
 
 
 def _error(task: Task, e: int, y: int) -> str:
-    """How far the judge is off, with its sign, in grades of the scale."""
+    """Signed error of the judge, in grades of the scale."""
     if e == y:
         return ": the same"
     if task.scale.level == "nominal":

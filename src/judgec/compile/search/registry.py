@@ -24,7 +24,7 @@ class Optimizer(Protocol):
 
     @property
     def needs_reflection(self) -> bool:
-        """Whether it cannot work without a model that rewrites prompts."""
+        """True if it cannot work without a model that rewrites prompts."""
         ...
 
     def effort(self, sizes: Sizes) -> Effort:

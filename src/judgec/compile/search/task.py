@@ -40,7 +40,7 @@ class Effort:
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """What a search costs depends on.
+    """Sizes on which the cost of a search depends.
 
     Args:
         slices: Items of dev in each slice of a race.
@@ -74,12 +74,12 @@ class Sizes:
         return most_judgments(1 + starters, self.slices) if starters else 0
 
     def fits(self, effort: Effort) -> bool:
-        """Whether there is room for an effort and the race after it."""
+        """True if there is room for an effort and the race after it."""
         most = effort.judgments + effort.reflections + self.final(effort.candidates)
         return self.room is None or most <= self.room
 
     def starters(self, wanted: int) -> int:
-        """How many candidates beside the uncompiled judge a race has room for, up to ``wanted``."""
+        """Number of candidates beside the uncompiled judge that a race has room for, up to ``wanted``."""
         return next((n for n in range(wanted, 0, -1) if self.fits(Effort(0, 0, n))), 0)
 
 
@@ -147,11 +147,11 @@ class Task:
         return pair(part.experts, judgments, self.scale, accept_only=self.accept_only)
 
     def expert(self, part: Part) -> IntArray:
-        """What the experts said, as positions, shape (n_items, n_aspects); -1 where nothing."""
+        """Grades of the experts, as positions, shape (n_items, n_aspects); -1 where nothing."""
         return part.experts.accept if self.accept_only else part.experts.grade
 
     def said(self, judgments: Judgments) -> IntArray:
-        """What the judge said, likewise."""
+        """Grades of the judge, likewise."""
         return judgments.accept if self.accept_only else judgments.grade
 
     def value(self, part: Part, judgments: Judgments) -> float:

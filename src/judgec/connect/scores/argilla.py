@@ -62,7 +62,7 @@ def _is_prose(answer: str) -> bool:
 
 
 def _is_record(fields: Row) -> bool:
-    """Whether anything in it is Argilla's own: responses, suggestions, its id."""
+    """True if anything in it is Argilla's own: responses, suggestions, its id."""
     if "_server_id" in fields or isinstance(parsed(fields.get("responses")), Mapping):
         return True
     return isinstance(parsed(fields.get("suggestions")), Mapping) or any(

@@ -108,7 +108,7 @@ def _kind(result: Row) -> ScoreKind:
 
 
 def _value(result: Row) -> object:
-    """What was chosen: the one choice, the rating, the side; a list or an object where it is more than one value."""
+    """The chosen value: the one choice, the rating, the side; a list or an object where there are several."""
     kind, value = str(result.get("type", "")), parsed(result.get("value"))
     if not isinstance(value, Mapping):
         return value

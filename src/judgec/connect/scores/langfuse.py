@@ -79,7 +79,7 @@ def read_langfuse(records: Sequence[ExportRecord], rename: Mapping[str, str]) ->
 
 
 def _failed(item: Row, *steps: Row) -> bool:
-    """Whether the system or a step of it failed and there is no answer."""
+    """True if the system or a step of it failed and there is no answer."""
     return is_missing(item.get("answer")) and any(str(one.get("level", "")).upper() == "ERROR" for one in steps)
 
 
@@ -93,7 +93,7 @@ def _rows(value: object) -> list[Row]:
 
 
 def _corrects(fields: Row) -> bool:
-    """Whether a person put what is right in place of what the tool has: an answer, or the value of a score."""
+    """True if a person put what is right in place of what the tool has: an answer, or the value of a score."""
     return CORRECTION in {plain(as_text(fields.get(name, ""))) for name in ("data_type", "name")}
 
 

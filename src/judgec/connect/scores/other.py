@@ -152,7 +152,7 @@ def _id_of(row: Row, number: int) -> str:
 
 
 def _failed(row: Row, answer: str | None) -> bool:
-    """Whether the system gave an error instead of an answer.
+    """True if the system gave an error instead of an answer.
 
     Args:
         row: With objects in objects as columns with dots.

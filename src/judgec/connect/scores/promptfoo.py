@@ -62,7 +62,7 @@ def _results(fields: Row) -> tuple[str, list[Row]]:
 
 
 def _failed(result: Row) -> bool:
-    """Whether the system gave no answer; ``error`` alone may also repeat why an assertion failed."""
+    """True if the system gave no answer; ``error`` alone may also repeat why an assertion failed."""
     response = result.get("response")
     said = response.get("output") if isinstance(response, Mapping) else None
     told = not is_missing(response.get("error")) if isinstance(response, Mapping) else False
@@ -129,7 +129,7 @@ def _scores(item: str, result: Row, when: str, skipped: Counter[str]) -> Iterato
 
 
 def _judge_failed(component: Row) -> bool:
-    """Whether the model that was to grade gave no grade: promptfoo then writes score 0."""
+    """True if the model that was to grade gave no grade: promptfoo then writes score 0."""
     about = component.get("metadata")
     marked = not is_missing(component.get("error")) or (isinstance(about, Mapping) and bool(about.get("graderError")))
     return marked or (

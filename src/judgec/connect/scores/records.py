@@ -40,7 +40,7 @@ class ExportRecord:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What one person or program said of one item.
+    """A score that one person or program gave one item.
 
     Args:
         item: The item's id in the export.

@@ -255,7 +255,7 @@ def argilla(scores: Sequence[SentScore]) -> list[Row]:
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """How a tool takes scores.
+    """The form in which a tool takes scores.
 
     Args:
         make: The bodies.

@@ -26,7 +26,7 @@ Told = dict[str, Any]  # JSON
 def ask_apart(
     module: str, request: Mapping[str, object], store: TrackingStore, environ: Mapping[str, str], doing: str
 ) -> Told:
-    """What the process says.
+    """Asks a process of its own, and returns its reply.
 
     Args:
         module: What it runs: one whose ``main`` is ``answer_apart``.

@@ -44,7 +44,7 @@ def open_store(store: TrackingStore) -> MlflowClient:
 
 
 def unreachable(store: TrackingStore, error: Exception) -> ServiceError:
-    """What to say of a store that does not work."""
+    """The error for a store that does not work."""
     said = str(error).strip().splitlines() or [type(error).__name__]
     return ServiceError(
         f"{store.shown}: the MLflow store did not work ({said[0]}). "

@@ -48,7 +48,7 @@ def all_or_headline(metrics: Metrics, names: Iterable[str]) -> dict[str, float]:
 
 
 def of_cost(cost: Cost) -> dict[str, float]:
-    """What a run took; an unknown price is absent."""
+    """Cost of a run; an unknown price is absent."""
     priced = {} if cost.usd is None else {"cost_usd": cost.usd}
     return {"lm_calls": float(cost.lm_calls), **priced, "seconds": cost.seconds}
 

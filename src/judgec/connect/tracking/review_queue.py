@@ -44,7 +44,7 @@ class ReviewQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """What experts are to answer.
+    """The items and questions for the experts.
 
     Args:
         experiment: Its name; made where there is none.

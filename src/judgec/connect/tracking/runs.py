@@ -131,7 +131,7 @@ class ModelVersion(_Logged):
 
 
 class TrackedRun(_Logged):
-    """What every tracked run has.
+    """The fields of every tracked run.
 
     Args:
         name: Shown in the list of runs, for example ``sensors 0003``.
@@ -251,7 +251,7 @@ AnyRun = CompileRun | TournamentRun | AuditRun | ProbeRun
 
 
 class Logged(_Logged):
-    """Where a run went.
+    """The place where a run was logged.
 
     Args:
         run_id: MLflow's id of the parent run.

@@ -97,7 +97,7 @@ def trace_inputs(trace: "Trace") -> Row:
 
 
 def _expected(trace: "Trace") -> dict[str, object]:
-    """What people said that the answer should be, by name."""
+    """Answers that people expected, by name."""
     return {
         found.name: found.expectation.value
         for found in trace.info.assessments or []

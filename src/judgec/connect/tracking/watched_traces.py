@@ -49,7 +49,7 @@ class SampledTrace:
 
 @dataclass(frozen=True, slots=True)
 class ExpertLabel:
-    """What a person said of a trace.
+    """A person's label of a trace.
 
     Args:
         trace_id: Its id.
@@ -64,7 +64,7 @@ class ExpertLabel:
 
 @dataclass(frozen=True, slots=True)
 class TraceLook:
-    """What is wanted of an experiment.
+    """The traces that are wanted of an experiment.
 
     Args:
         experiment: Its name, or its id.
@@ -95,7 +95,7 @@ class TraceLook:
 
 @dataclass(frozen=True, slots=True)
 class TracesSeen:
-    """What there was.
+    """The traces that were found.
 
     Args:
         ids: All traces that have ended since, with when they began.
@@ -113,7 +113,7 @@ class TracesSeen:
 
 
 def is_sampled(trace_id: str, rate: float) -> bool:
-    """Whether a trace is in the sample: SHA-256 of its id below the rate; the same wherever and whenever."""
+    """True if a trace is in the sample: SHA-256 of its id below the rate; the same wherever and whenever."""
     return int.from_bytes(hashlib.sha256(trace_id.encode()).digest()[:8], "big") < rate * 2**64
 
 

@@ -16,14 +16,14 @@ SHORT = 4  # words up to which every capital counts as a name, the first one's t
 
 
 class Share(NamedTuple):
-    """Which of some things were found, as written."""
+    """The part of some things that was found, as written."""
 
     found: tuple[str, ...]
     missing: tuple[str, ...]
 
     @property
     def whole(self) -> int:
-        """How many there are."""
+        """Number of all of them."""
         return len(self.found) + len(self.missing)
 
     @property
@@ -95,7 +95,7 @@ class AgainstContexts(NamedTuple):
 
 
 class Findings(NamedTuple):
-    """What is found in one answer.
+    """Findings in one answer.
 
     Args:
         words: How many it has; 0 for an empty answer.
@@ -126,7 +126,7 @@ def shorten(text: str) -> str:
 
 
 def share(stems: Iterable[str], known: Collection[str], written: dict[str, str]) -> Share:
-    """Which of ``stems`` are ``known``."""
+    """Finds which of ``stems`` are ``known``."""
     found: list[str] = []
     missing: list[str] = []
     as_written = written.get

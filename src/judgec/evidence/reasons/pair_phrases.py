@@ -83,7 +83,7 @@ def _only(one: Share, other: Share) -> list[str]:
 
 
 def _form(a: Findings, b: Findings) -> Phrases:
-    """How long they are, and what each says that the other does not."""
+    """Phrases on the lengths, and on what each says that the other does not."""
     phrases: Phrases = {"form": (EITHER, f"answer a has {plural(a.words, 'word')} and answer b {b.words}")}
     for name, side, one, other in (("a", ASIDE, a, b), ("b", -ASIDE, b, a)):
         alone = [word for key, word in one.content.items() if key not in other.content]

@@ -33,7 +33,7 @@ def pack(phrases: Phrases) -> bytes:
 
 
 def speaks(packed: Sequence[bytes]) -> NDArray[np.int8]:
-    """What the phrases speak for, shape (n_items, n_topics)."""
+    """The direction of each phrase, shape (n_items, n_topics)."""
     codes = b"".join([one[: len(TOPICS)] for one in packed])
     return np.frombuffer(codes, dtype=np.int8).reshape(len(packed), len(TOPICS))
 

@@ -43,7 +43,7 @@ def plural(count: int, noun: str) -> str:
 
 
 def counted(part: Share, things: str) -> str:
-    """How many of some things occur, and which do not.
+    """Counts how many of some things occur, and names those that do not.
 
     Args:
         part: The things.
@@ -58,7 +58,7 @@ def counted(part: Share, things: str) -> str:
 
 
 def turn_phrases(turns: int, conflict: Conflict | None) -> Phrases:
-    """What there is to say of the turns of a conversation, if there are any."""
+    """Phrases on the turns of a conversation, if there are any."""
     if conflict is not None:
         how = "gives another figure than" if conflict.numbers else "contradicts"
         said = f'"{shorten(conflict.now)}" {how} an earlier turn ("{shorten(conflict.before)}")'
@@ -75,7 +75,7 @@ def _occur(count: int) -> str:
 
 
 def by_share(value: float) -> int:
-    """What a share speaks for."""
+    """Direction of a share: for or against."""
     return GOOD if value >= MOST else BAD if value <= 0.5 else EITHER
 
 
@@ -109,7 +109,7 @@ def answer_phrases(found: Findings, asked_for: tuple[str, float] | None) -> Phra
 
 
 def _follow(phrases: Phrases, *topics: str) -> None:
-    """What follows from another fault need not be named beside it."""
+    """Drops what follows from another fault, which need not be named beside it."""
     for topic in topics:
         code, said = phrases.get(topic, (SILENT, ""))
         phrases[topic] = (max(code, BAD), said)
@@ -143,7 +143,7 @@ def _question(found: Findings) -> tuple[int, str]:
 
 
 def _apart(found: Findings) -> bool:
-    """Whether the answer shares little with the reference, or without one with the contexts: a right answer may
+    """True if the answer shares little with the reference, or without one with the contexts: a right answer may
     well repeat nothing of the question.
     """
     if found.reference is not None:

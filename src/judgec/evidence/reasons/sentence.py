@@ -21,7 +21,7 @@ SIMILAR = "the grades of labelled items that look like it"
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """What the two sides are called, and what is said where no phrase tells why."""
+    """The words for the two sides, and the text where no phrase tells why."""
 
     up: str
     down: str
@@ -66,7 +66,7 @@ def sentences_of(
 
 
 def _ranked(codes: NDArray[np.int8], moved: FloatArray, plain: int = PLAIN) -> FloatArray:
-    """How much each phrase deserves to be named as speaking for a high score; -inf where it does not at all."""
+    """Rank of each phrase as speaking for a high score; -inf where it does not at all."""
     least = WORTH * np.abs(moved).max(axis=1, keepdims=True)
     helps = (moved > 0) & (moved >= least)
     either = (codes == EITHER) | (codes == plain)

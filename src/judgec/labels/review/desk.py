@@ -51,7 +51,7 @@ class Desk:
         }
 
     def labels(self, annotator: str) -> Json:
-        """What one annotator has said, by the item's number, and how far everybody is."""
+        """Labels of one annotator, by the item's number, and everybody's progress."""
         name = self._name(annotator)
         given = self._sheet.given(name)
         return {
@@ -125,5 +125,5 @@ def _as_json(given: Given) -> Json:
 
 
 def meanings_of(task: Task, scale: Scale, aspect: str) -> tuple[str, ...]:
-    """What each grade of an aspect means, in the words that a judge of the task is given; may be empty."""
+    """Meaning of each grade of an aspect, in the words that a judge of the task is given; may be empty."""
     return TASKS[task].meanings_of(scale, aspect)

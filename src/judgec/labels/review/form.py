@@ -18,7 +18,7 @@ from judgec.table.table import Row, Table
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What is asked of each item.
+    """The questions on each item.
 
     Args:
         task: The task.
@@ -35,7 +35,7 @@ class Form:
     accept_only: bool
 
     def value(self, position: int) -> Grade | bool:
-        """What a label column says for a position on the scale."""
+        """Value of a label column for a position on the scale."""
         return bool(position) if self.accept_only else self.scale.grades[position]
 
     def position(self, said: object) -> int | None:

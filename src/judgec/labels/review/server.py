@@ -51,7 +51,7 @@ PATIENCE = 30  # seconds until a silent connection is closed
 
 
 class _Given(BaseModel):
-    """What somebody says of an item."""
+    """A person's labels of an item."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
     grades: dict[str, int]
@@ -94,7 +94,7 @@ class ReviewServer(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """What to open; it holds the token."""
+        """The address to open; it holds the token."""
         return f"http://{LOOPBACK}:{self.server_port}/?token={self.token}"
 
 
@@ -158,7 +158,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(status, json.dumps(reply, ensure_ascii=False).encode("utf-8", "replace"), "application/json")
 
     def _allowed(self, token: str) -> bool:
-        """Whether the request is from our own page; otherwise it has been refused."""
+        """True if the request is from our own page; otherwise it has been refused."""
         origin = self.headers.get("Origin")
         site = self.headers.get("Sec-Fetch-Site", "same-origin")
         ours = self.headers.get("Host") in self.server.hosts and (origin is None or origin in self.server.origins)

@@ -75,13 +75,13 @@ class LabelSheet:
         self._read()
 
     def given(self, annotator: str) -> dict[str, Given]:
-        """What an annotator has said so far, by item_id."""
+        """Labels of an annotator so far, by item_id."""
         with self._lock:
             self._read()
             return {item: label for (item, name), label in self._given.items() if name == annotator}
 
     def annotators(self) -> dict[str, int]:
-        """How many items each annotator has graded in full, by name."""
+        """Number of items that each annotator has graded in full, by name."""
         counts: dict[str, int] = {}
         with self._lock:
             for (_, name), label in self._given.items():

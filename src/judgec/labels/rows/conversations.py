@@ -35,7 +35,7 @@ _LABELS = {"grade", "accept", "rationale"}  # and aspects: what a row says of it
 
 
 class _FaultError(ValueError):
-    """What is wrong with a row."""
+    """A fault of a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def with_turns(table: Table, turn: TurnChoice | None = None, usual: TurnChoice |
 
 
 def _of_another_kind(table: Table, names: Sequence[str]) -> bool:
-    """Whether the columns hold something else of that name, such as ids, beside what is judged."""
+    """True if the columns hold something else of that name, such as ids, beside what is judged."""
     if not {"query", "answer"} <= set(table.columns):
         return False
     cells = [value for name in names for value in table.column(name).values if not is_missing(value)]

@@ -108,7 +108,7 @@ InPlace = Callable[[Table, Sequence[int], str], StandIns]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """Which columns of a table are compared, and how they are read.
+    """Columns of a table that are compared, and how they are read.
 
     Args:
         experts: Columns of the experts' grades; of several their consensus is compared. By default the annotators', as

@@ -153,7 +153,7 @@ def _grades_in(
 
 
 def _means_in(columns: Sequence[str], grades: Sequence[Grade | None], notes: list[str]) -> str:
-    """What grades look like that are means of annotators; empty where they do not."""
+    """Describes grades that are means of annotators; empty where they are not."""
     used = {float(grade) for grade in grades if grade is not None and not isinstance(grade, str)}
     found = looks_like_means(np.array(sorted(used))) if used else None
     if found is None:

@@ -21,7 +21,7 @@ ALTERNATIVES = " | "  # joins several references into one text, as evidence spli
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """What the rows of a table hold.
+    """The content of a table's rows.
 
     Args:
         items: One an item, in the order of their first rows.
@@ -154,7 +154,7 @@ def _inputs(row: Row, fields: list[str], spec: TaskSpec) -> tuple[dict[str, Text
 
 
 def _is_list(text: str) -> bool:
-    """Whether texts were printed as a list; a text in brackets is one text."""
+    """True if texts were printed as a list; a text in brackets is one text."""
     found = printed_list(text) if text.lstrip()[:1] == "[" else None
     return bool(found) and all(isinstance(one, str) for one in found or ())
 

@@ -126,7 +126,7 @@ def label_cells(
 def _counted(
     cells: Sequence[object], times: Sequence[int] | None, counts: Callable[[str], bool] = bool
 ) -> Counter[str]:
-    """How often each text stands in cells, of those that count."""
+    """Number of times that each text stands in cells, of those that count."""
     found: Counter[str] = Counter()
     for cell, often in zip(cells, times or [1] * len(cells), strict=True):
         if isinstance(cell, str) and counts(text := cell.strip()):

@@ -15,7 +15,7 @@ CLOSE = 0.011  # of a grade: a third is written as 0.33, 0.333 or 0.3333
 
 
 def looks_like_means(used: FloatArray) -> str | None:
-    """What different grades look like: ``these look like means of 3 annotators (thirds)``; None where they do not.
+    """Text on grades that look like means: ``these look like means of 3 annotators (thirds)``; None where they do not.
 
     Numbers from 0 to 1 are shares or percents as well, and nobody can tell; the nearest of 0 and 1 is no advice.
     """

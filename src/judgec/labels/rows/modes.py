@@ -55,7 +55,7 @@ def with_modes(table: Table, task: str | None, known: Iterable[str] = ()) -> Tab
 
 
 def _labelled_otherwise(table: Table) -> bool:
-    """Whether columns hold labels of another task, beside which a list may be anything."""
+    """True if columns hold labels of another task, beside which a list may be anything."""
     others = {name for spec in TASKS.values() if not spec.by_aspect for name in spec.labels}
     graded = any(name.startswith(PREFIXES) and not name.startswith(MODE_PREFIX) for name in table.columns)
     return graded or not others.isdisjoint(table.columns)

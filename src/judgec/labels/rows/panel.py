@@ -244,7 +244,7 @@ def one_grading_each(
 
 
 def item_keys(table: Table, taken: Collection[str]) -> dict[int, object]:
-    """What tells the items of a table's rows apart; nothing where no column does.
+    """Keys that tell the items of a table's rows apart; nothing where no column does.
 
     Args:
         table: As read.
@@ -357,7 +357,7 @@ def with_inputs(table: Table, taken: Collection[str]) -> Table:
 
 
 def _item_keys(table: Table, rows: Sequence[int]) -> list[object] | None:
-    """What tells items apart: the row they came from, their id, or else their inputs; None where nothing does."""
+    """Keys that tell items apart: the row they came from, their id, or else their inputs; None where nothing does."""
     if ROW in table.columns:
         whole = table.column(ROW).cells()
         return [whole[i] for i in rows]
@@ -376,5 +376,5 @@ def _item_keys(table: Table, rows: Sequence[int]) -> list[object] | None:
 
 
 def _raters(table: Table, column: str = ANNOTATOR) -> list[str]:
-    """Who graded each row."""
+    """Annotator of each row."""
     return table.column(column).each(lambda name: "expert" if is_missing(name) else as_id(name))

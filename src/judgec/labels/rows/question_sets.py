@@ -19,7 +19,7 @@ _OTHERS = frozenset({"answer", "document", "answer_a"})  # of other tasks
 
 
 def is_question_set(table: Table, task: Task | None) -> bool:
-    """Whether a table holds generated questions and no answers of anybody.
+    """True if a table holds generated questions and no answers of anybody.
 
     Args:
         table: With our names of columns.

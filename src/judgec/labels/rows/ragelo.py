@@ -72,7 +72,7 @@ def joined(table: Table) -> Table:
 
 
 def _filler(table: Table, folder: Path, faults: list[str]) -> Callable[[int, str, Row], Row]:
-    """What a row of this shape gains, by the columns the table has."""
+    """Returns a function that completes a row of this shape, by the columns of the table."""
     columns = set(table.columns)
     if {"agent_a", "agent_b"} <= columns:
         return _games(table, _index(folder / "answers.csv", ("qid", "agent"), "answer"), folder, faults)

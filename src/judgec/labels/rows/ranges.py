@@ -56,7 +56,7 @@ class Range:
 
 
 def interval_scale(text: str) -> dict[str, object]:
-    """What ``--scale 1..5`` declares: an interval scale from its worst to its best number.
+    """The scale that ``--scale 1..5`` declares: an interval scale from its worst to its best number.
 
     Raises:
         UserError: It is no range, or the higher number stands first.

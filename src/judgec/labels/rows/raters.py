@@ -33,7 +33,7 @@ GRADES = frozenset({"grade", "accept"})  # label columns that several tasks shar
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """Whose labels of a table count.
+    """The people whose labels of a table count.
 
     Args:
         annotators: Those that were named, as columns or in the column ``annotator``, without judges.
@@ -142,7 +142,7 @@ def is_measured(name: str, judges: Collection[str]) -> bool:
 
 
 def fields() -> frozenset[str]:
-    """What NAME.<field> may be besides an aspect."""
+    """Valid values of <field> in NAME.<field> besides an aspect."""
     return frozenset({"rationale", *(name for spec in TASKS.values() if not spec.by_aspect for name in spec.labels)})
 
 
@@ -336,7 +336,7 @@ def _field(field: str, label: str, known: Collection[str], prefix: str) -> str:
 
 
 def _label_column(table: Table, annotators: Sequence[str], task: Task | None, *, has_scale: bool) -> tuple[str, str]:
-    """What the plain ``NAME`` columns hold, and the sentence that says so."""
+    """The kind of the plain ``NAME`` columns, and the sentence that says so."""
     spec = told_by(table.columns) if task is None else TASKS[task]
     if spec is not None and not spec.by_aspect and spec.labels[0] not in GRADES:
         return spec.labels[0], ""

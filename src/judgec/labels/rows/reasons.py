@@ -31,7 +31,7 @@ _NO_TEXT = frozenset({"feedback", "comment", "comments"})  # thumbs are called s
 
 
 def is_reason(name: str) -> bool:
-    """Whether a head says that a column holds reasons, whoever's: ``Mia comment``, ``reason for grade``."""
+    """True if a head says that a column holds reasons, whoever's: ``Mia comment``, ``reason for grade``."""
     return _rest(name) is not None
 
 
@@ -95,7 +95,7 @@ def reason_owners(
 
 
 def _names(rest: frozenset[str], graded: str) -> bool:
-    """Whether the words of a head of reasons are those of a column of grades: ``Rater 1``, or its ``1`` alone."""
+    """True if the words of a head of reasons are those of a column of grades: ``Rater 1``, or its ``1`` alone."""
     key = _tokens(graded) - _GLUE - RATINGS
     return bool(rest) and (rest == key or (rest - PEOPLE == key - PEOPLE and bool(rest - PEOPLE)))
 
@@ -140,7 +140,7 @@ def _is_graded(values: Iterable[object]) -> bool:
 
 
 def _are_texts(table: Table, name: str) -> bool:
-    """Whether a column holds texts: thumbs up and down are called feedback, too, and a remark stands in few rows."""
+    """True if a column holds texts: thumbs up and down are called feedback, too, and a remark stands in few rows."""
     column = table.column(name)
     said = [value for value in column.values if not is_missing(value)]
     few = 2 * int((~column.missing).sum()) < len(table.rows) and all(isinstance(as_grade(value), str) for value in said)
@@ -152,7 +152,7 @@ def _are_texts(table: Table, name: str) -> bool:
 def reason_columns(
     table: Table, annotators: Sequence[str] = (), labels: Collection[str] = (), judges: Collection[str] = ()
 ) -> dict[str, dict[str, str]]:
-    """Which columns hold people's reasons: by the name that they are read by, the column of each column of grades.
+    """Columns that hold people's reasons: by the name that they are read by, the column of each column of grades.
 
     Args:
         table: Under judgec's names of columns, or with those of its labels said.

@@ -18,7 +18,7 @@ G = TypeVar("G")
 
 @dataclass(frozen=True, slots=True)
 class SelfAgreement:
-    """How often somebody gave an item the same grade again.
+    """Agreement of a person with their own first grade of an item.
 
     Args:
         annotator: Who.

@@ -50,7 +50,7 @@ def split_items(items: Sequence[Item], memory: Memory = FRESH) -> Split:
 
 
 def folds_of(labels: LabelSet, memory: Memory, asked: int | None, *, free: bool) -> int:
-    """How many folds a compile has; 1 is the single split.
+    """Number of folds that a compile has; 1 is the single split.
 
     Args:
         labels: As read.
@@ -124,7 +124,7 @@ def recorded_split(labels: LabelSet, record: Mapping[str, object]) -> Split:
 
 
 def split_record(split: Split, items: Sequence[Item], measured: Measured, salt: str) -> dict[str, object]:
-    """What ``split.json`` keeps of a split, for whoever asks later what was learned from and what tested.
+    """The record of a split in ``split.json``, for whoever asks later what was learned from and what tested.
 
     Args:
         split: Of the items.

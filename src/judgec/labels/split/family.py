@@ -80,7 +80,7 @@ class Family(BaseModel):
 
 
 def split_table(split: Split, items: Sequence[Item], salt: str) -> dict[str, object]:
-    """What ``split.json`` records: salt, sizes, digests, and the split of every query."""
+    """The content of ``split.json``: salt, sizes, digests, and the split of every query."""
     assigned = {items[i].query_id: name for name in SPLITS for i in getattr(split, name)}
     return {
         "salt": salt,

@@ -34,7 +34,7 @@ Side = str | int
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a compile measures on its test items: uses of the same test queries add up where this is the same.
+    """The measure of a compile on its test items: uses of the same test queries add up where this is the same.
 
     Args:
         task: Of the program: what it judges, ``agent`` or ``queries``.
@@ -49,7 +49,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Version:
-    """What one version of a program remembers.
+    """Queries that one version of a program remembers.
 
     Args:
         name: Its family.
@@ -82,7 +82,7 @@ class Version:
 
 @dataclass(frozen=True)
 class Memory:
-    """What a family and the other families of its home remember, oldest version first.
+    """Queries that a family and the other families of its home remember, oldest version first.
 
     Args:
         own: The family's versions.
@@ -142,7 +142,7 @@ class Memory:
                 yield version, frozenset(tested)
 
     def _named(self, version: Version, queries: Queries, items: Sequence[Item], *, own: bool) -> dict[int, Side]:
-        """What one version says of these queries."""
+        """Sides of these queries in one version."""
         found: dict[int, Side] = {}
         for i, keys in enumerate(queries.keys):
             for key in keys:
@@ -159,12 +159,12 @@ class Memory:
 
 
 def kind_of(task: str) -> str:
-    """What a program of this task is: ``judge``, ``agent``, or ``queries``, a generator of queries."""
+    """Kind of a program of this task: ``judge``, ``agent``, or ``queries``, a generator of queries."""
     return task if task in OTHERS else JUDGE
 
 
 def read_memory(home: Path, name: str, kind: str = JUDGE) -> Memory:
-    """What the home's programs of a kind remember, for one of this name.
+    """Reads what the home's programs of a kind remember, for one of this name.
 
     Args:
         home: Folder of ``programs/``.
@@ -191,7 +191,7 @@ def read_memory(home: Path, name: str, kind: str = JUDGE) -> Memory:
 
 
 def measured_by(labels: LabelSet, source: Mapping[str, object]) -> Measured:
-    """What a judge of these labels is measured by: the label columns as their file calls them.
+    """The measure of a judge of these labels: the label columns as their file calls them.
 
     Args:
         labels: As read.

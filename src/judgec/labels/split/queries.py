@@ -33,7 +33,7 @@ class Queries:
 
 
 def query_key(item: Item, *, instructed: bool = False) -> str:
-    """What a query is known by, whatever a file or a judge is called: the hash of its normalized text.
+    """Key of a query, whatever a file or a judge is called: the hash of its normalized text.
 
     Normalized are the form of its characters (NFKC), their case and white space. A query without text is known by its
     query_id, and one whose text is the same instruction for all by both.

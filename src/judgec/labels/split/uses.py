@@ -14,7 +14,7 @@ TESTED_BEFORE = 0.2  # share of the test queries from which a test is one more u
 def earlier_uses(
     items: Sequence[Item], memory: Memory, used: Sequence[str], *, task: str, columns: frozenset[str]
 ) -> int:
-    """How often these test items have been used.
+    """Number of earlier uses of these test items.
 
     A version counts where it was tested on a fifth of the queries; several that were so only together count as one. A
     use by the family whose version is gone counts, since nobody can tell of what it was.
@@ -36,7 +36,7 @@ def earlier_uses(
 
 
 def uses_of(tested: AbstractSet[str], memory: Memory, *, task: str, columns: frozenset[str]) -> int:
-    """How many versions were tested on at least a fifth of these queries, known by their keys."""
+    """Number of versions that were tested on at least a fifth of these queries, known by their keys."""
     least = max(1, math.ceil(TESTED_BEFORE * len(tested) - 1e-9))
     return sum(
         version.task == task

@@ -28,7 +28,7 @@ SHOWN_DIGITS = 11  # characters of a number that spreadsheets show whole
 
 
 class JudgedRow(NamedTuple):
-    """What is written of one item: its name, and the cells of the added columns by name."""
+    """The output of one item: its name, and the cells of the added columns by name."""
 
     item_id: str
     cells: Mapping[str, object]
@@ -36,7 +36,7 @@ class JudgedRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a judged file looks like.
+    """The form of a judged file.
 
     Args:
         columns: The columns of the input that are written.
@@ -84,7 +84,7 @@ class Target:
 
 
 class Sink(Protocol):
-    """Where judged rows go."""
+    """A destination of judged rows."""
 
     def write(self, block: Block, judged: Sequence[JudgedRow]) -> None:
         """Write the rows of a block, each with its judgment."""
@@ -132,7 +132,7 @@ def _spliced(line: bytes, one: JudgedRow, front: str | None) -> Iterable[bytes]:
 
 
 def _odd(row: Row) -> bool:
-    """Whether there is a number in it that orjson would write as null."""
+    """True if there is a number in it that orjson would write as null."""
     return any(isinstance(value, float) and not math.isfinite(value) for value in row.values())
 
 

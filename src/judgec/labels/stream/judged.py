@@ -36,7 +36,7 @@ HELD = 64_000_000  # bytes of judgments that are needed again later; more go to 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What the columns of a judged file are called.
+    """Names of the columns of a judged file.
 
     Args:
         item_id: The column that is added for the items' names, or None where the rows have one of their own.
@@ -75,7 +75,7 @@ def names_of(
     inputs: bool,
     details: Sequence[str] = (),
 ) -> Names:
-    """What the columns are called, so that none has the name of a column of the input.
+    """Names of the columns, so that none has the name of a column of the input.
 
     Args:
         out: The file that is written.
@@ -97,7 +97,7 @@ def names_of(
 
 
 def _free(names: Sequence[str], taken: set[str]) -> str:
-    """What to put before all of the names so that none is taken."""
+    """Prefix of all names so that none is taken."""
     before = ""
     while any(before + name in taken for name in names):
         before += PREFIX
@@ -148,7 +148,7 @@ class JudgedFile:
 
 
 def _values_of(keys: tuple[str, ...]) -> Callable[[Row], tuple[object, ...]]:
-    """What reads these from a row of judgments; ``grade.ASPECT`` stands there as ``grades`` by aspect."""
+    """A function that reads these from a row of judgments; ``grade.ASPECT`` stands there as ``grades`` by aspect."""
     if not any("." in key for key in keys):
         return itemgetter(*keys)
     parts = [key.partition(".") for key in keys]
@@ -225,7 +225,7 @@ def judged_file(
 
 
 def _kinds(names: Names, scale: Scale) -> dict[str, type]:
-    """What each added column holds."""
+    """Type of each added column."""
     kinds = {type(grade) for grade in scale.grades}
     grade: type = next(iter(kinds)) if len(kinds) == 1 else float if kinds == {int, float} else str
     by_name = {"grade": grade, "score": float, "accept": bool, "confidence": float}

@@ -121,7 +121,7 @@ class ItemStream:
 
 
 def inputs_digest(item: Item) -> bytes:
-    """What tells the inputs of two items apart, whatever they are called."""
+    """Digest that tells the inputs of two items apart, whatever they are called."""
     try:
         text = orjson.dumps(item.inputs, option=orjson.OPT_SORT_KEYS)
     except TypeError:  # half a character
@@ -217,7 +217,7 @@ def _same(held: Sequence[T]) -> Sequence[T]:
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
-    """What is remembered of a piece: where it stands, and its items' names and digests, packed."""
+    """Memory of a piece: where it stands, and its items' names and digests, packed."""
 
     stretch: Stretch
     kept: IntArray | None  # None when every item of the piece is new

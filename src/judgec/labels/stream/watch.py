@@ -13,7 +13,7 @@ from judgec.table.table import Row
 
 
 class ColumnWatch:
-    """What is looked for, and what was found.
+    """The values that are looked for, and those that were found.
 
     Args:
         task: What the items are for.

@@ -93,7 +93,7 @@ class AnthropicBatches:
         return len(body) + AROUND
 
     def newest(self) -> float:
-        """When the newest batch was created; a wrong key shows here, for nothing."""
+        """Time when the newest batch was created; a wrong key shows here, for nothing."""
         found = self._talk.again(lambda: [_remote(one) for one in self._sdk.messages.batches.list(limit=1).data])
         return max((one.created for one in found), default=0.0)
 
@@ -109,7 +109,7 @@ class AnthropicBatches:
         return self._talk.once(lambda: _remote(self._sdk.messages.batches.create(requests=requests)))
 
     def look(self, name: str) -> Remote:
-        """How far it is."""
+        """Looks at the progress of a batch."""
         return self._talk.again(lambda: _remote(self._sdk.messages.batches.retrieve(name)))
 
     def results(self, remote: Remote, most: int, take: Take) -> None:
@@ -150,7 +150,7 @@ class AnthropicBatches:
         self._sdk.close()
 
     def _has(self, nonce: str, remote: Remote) -> bool:
-        """Whether the results are of our requests; all of a batch are, or none."""
+        """True if the results are of our requests; all of a batch are, or none."""
         names = (line.get("custom_id") for line in self._lines(remote, LONGEST_LINE))
         return any(isinstance(name, str) and name.rpartition("-")[0] == nonce for name in names)
 
@@ -186,7 +186,7 @@ class AnthropicBatches:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What DSPy's client reads a message from."""
+    """The part of an answer from which DSPy's client reads a message."""
 
     message: JsonObject
 

@@ -67,7 +67,7 @@ class _Handed:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why a call came to nothing.
+    """The reason why a call failed.
 
     Args:
         attempt: The number of the batch that it was in, from 1.
@@ -154,7 +154,7 @@ class BatchClient:
                 self._say(f"batch {remote.name}: {len(one.calls):,} calls of {when:%d %B, %H:%M} are picked up")
 
     def flying(self, digest: bytes) -> bool:
-        """Whether a call is in a batch, or will be in the next one."""
+        """True if a call is in a batch, or will be in the next one."""
         return digest in self._flying
 
     def add(self, digest: bytes, plain: Plain, attempt: int) -> bool:
@@ -236,7 +236,7 @@ class BatchClient:
             self._calls.give_back([digest for digest in digests if digest not in self._flying])
 
     def standing(self) -> str:
-        """What is still to come, in a line; empty when nothing is."""
+        """One line on what is still to come; empty when nothing is."""
         calls = sum(len(one.intended.calls) for one in self._handed) + sum(len(one.calls) for one in self._unsure)
         if not calls:
             return ""
@@ -383,7 +383,7 @@ class BatchClient:
         self._fly_no_more([call for call, _ in replies])
 
     def _forget_old(self, one: _Handed, error: Exception) -> None:
-        """What the provider keeps no longer is asked anew.
+        """Forgets batches that the provider keeps no longer; their calls are asked anew.
 
         Raises:
             LMServiceError: It is too young for that.

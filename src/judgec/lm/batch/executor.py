@@ -174,7 +174,7 @@ class _Run:
         return None
 
     def over(self) -> bool:
-        """Whether nothing more will come.
+        """True if nothing more will come.
 
         Raises:
             BudgetError: That is so because the caps are reached.

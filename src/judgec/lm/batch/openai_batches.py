@@ -83,7 +83,7 @@ class OpenAIBatches:
         return len(body) + AROUND
 
     def newest(self) -> float:
-        """When the newest batch was created; a wrong key shows here, for nothing."""
+        """Time when the newest batch was created; a wrong key shows here, for nothing."""
         found = self._talk.again(lambda: [_remote(one) for one in self._sdk.batches.list(limit=1).data])
         return max((one.created for one in found), default=0.0)
 
@@ -108,7 +108,7 @@ class OpenAIBatches:
         )
 
     def look(self, name: str) -> Remote:
-        """How far it is."""
+        """Looks at the progress of a batch."""
         return self._talk.again(lambda: _remote(self._sdk.batches.retrieve(name)))
 
     def results(self, remote: Remote, most: int, take: Take) -> None:

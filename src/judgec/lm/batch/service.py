@@ -35,7 +35,7 @@ MISSING, BROKEN = 404, 500
 
 @dataclass(frozen=True, slots=True)
 class BatchLimits:
-    """What a batch may hold.
+    """Limits of a batch.
 
     Args:
         requests: At most.
@@ -111,7 +111,7 @@ class UnknownBatchError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class BatchSearch:
-    """What looking for a batch by its nonce has brought.
+    """Result of looking for a batch by its nonce.
 
     Args:
         found: The batch, or None.
@@ -140,7 +140,7 @@ class BatchService(Protocol):
         """Bytes that a request takes in a batch."""
 
     def newest(self) -> float:
-        """When the newest batch was created, by the provider's clock; 0 when there is none."""
+        """Time when the newest batch was created, by the provider's clock; 0 when there is none."""
 
     def upload(self, nonce: str, bodies: Sequence[bytes]) -> str:
         """Send the requests ahead; returns the provider's name of the file, or nothing where none is needed.
@@ -158,14 +158,14 @@ class BatchService(Protocol):
         """
 
     def look(self, name: str) -> Remote:
-        """How far a batch is.
+        """Looks at the progress of a batch.
 
         Raises:
             UnknownBatchError: There is none of that name.
         """
 
     def results(self, remote: Remote, most: int, take: Take) -> None:
-        """What came of its requests, in any order, some perhaps missing.
+        """Reports the results of its requests, in any order, some perhaps missing.
 
         Args:
             remote: One that has ended.
@@ -195,7 +195,7 @@ def custom_id(nonce: str, position: int) -> str:
 
 
 def position_in(nonce: str, name: str, count: int) -> int | None:
-    """Which request of a batch a ``custom_id`` names; None when it is none of these."""
+    """Position of the request that a ``custom_id`` names in a batch; None when it is none of these."""
     whose, _, number = name.rpartition("-")
     if whose != nonce or not (number.isascii() and number.isdigit()) or len(number) > len(str(count)):
         return None
@@ -291,7 +291,7 @@ class Talk:
         return f"{f'HTTP {status}: ' if status else ''}{first_line(_elsewhere(error) or error.__cause__ or error)}"
 
     def _passes(self, error: Exception) -> bool:
-        """Whether the same may succeed later."""
+        """True if the same may succeed later."""
         status = _status(error)
         if _elsewhere(error) is not None or _code(error) in {"insufficient_quota", "billing_hard_limit_reached"}:
             return False
@@ -319,7 +319,7 @@ class Talk:
 
 
 def transport_error(client: type) -> type[Exception]:
-    """What the HTTP library of an SDK raises when a connection breaks in the middle of a reply.
+    """The exception that the HTTP library of an SDK raises when a connection breaks in the middle of a reply.
 
     Args:
         client: The SDK's own subclass of that library's client.
@@ -341,7 +341,7 @@ def _status(error: Exception) -> int:
 
 
 def _code(error: Exception) -> str:
-    """What the error object in a reply calls itself."""
+    """The code of the error object in a reply."""
     body = getattr(error, "body", None)
     inner = body.get("error", body) if isinstance(body, dict) else None
     code = inner.get("code") if isinstance(inner, dict) else None

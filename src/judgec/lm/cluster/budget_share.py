@@ -19,7 +19,7 @@ class BudgetShare:
 
 
 class BudgetShares:
-    """What is left of the caps.
+    """The rest of the caps.
 
     Args:
         calls: Most calls of all workers together, or None for no cap.
@@ -46,7 +46,7 @@ class BudgetShares:
             return BudgetShare(calls, dollars)
 
     def give(self, part: BudgetShare) -> None:
-        """What was not needed."""
+        """Gives back what was not needed."""
         with self._lock:
             self._calls = None if self._calls is None else self._calls + part.calls
             self._usd = None if self._usd is None else self._usd + part.usd
@@ -76,7 +76,7 @@ class PartialBudget(Budget):
         return held or (self._more(most_usd) and super().reserve(most_usd))
 
     def unused(self) -> BudgetShare:
-        """What nobody needs any more once all calls are made; it is gone from here."""
+        """Takes out the share that nobody needs any more once all calls are made."""
         calls, usd = self.used
         left = BudgetShare(max(0, (self.calls or 0) - calls), max(0.0, (self.usd or 0.0) - usd))
         self.calls = None if self.calls is None else calls

@@ -67,7 +67,7 @@ class Failure:
 
 
 class Worker(Protocol):
-    """Where parcels go; ``Attempts`` is one, in this process."""
+    """A worker that takes parcels; ``Attempts`` is one, in this process."""
 
     async def answer(self, asked: Sequence[Plain]) -> Sequence[Completion | Failure]:
         """One attempt at each call, in order."""

@@ -71,7 +71,7 @@ def _now(whole: float) -> Exchanged:
 
 
 def redirected(status: int, location: str | None) -> Exception:
-    """Why a reply that sends the prompt elsewhere is none; the error says to which host."""
+    """The error for a reply that sends the prompt elsewhere; it says to which host."""
     there = untrusted.name(clean(urlsplit(location or "").netloc.rpartition("@")[2])) or "nowhere"
     raised: Exception = lm15.InvalidRequestError(  # DSPy is untyped
         f"HTTP {status}: redirects to {there}, which is not followed", status=status

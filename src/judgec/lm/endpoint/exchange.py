@@ -62,7 +62,7 @@ class Plain(NamedTuple):
 
 
 class Completion(NamedTuple):
-    """What a model answered; token counts are the provider's own, None where it gives none."""
+    """The answer of a model; token counts are the provider's own, None where it gives none."""
 
     text: str
     finish: str
@@ -96,12 +96,12 @@ class Completion(NamedTuple):
 
     @classmethod
     def faulty(cls, fault: str, model: str, output_tokens: int | None = None) -> Self:
-        """What stands for a reply that was paid for and holds nothing to read: one of ``untrusted.FAULTS``."""
+        """Stand-in for a reply that was paid for and holds nothing to read: one of ``untrusted.FAULTS``."""
         return cls(text="", finish=fault, served_by=model, output_tokens=output_tokens)
 
 
 class Bill:
-    """What calls of one model cost.
+    """Cost of the calls of one model.
 
     Args:
         spec: The model.

@@ -114,7 +114,7 @@ class Features:
         )
 
     def _longest_refused(self, said: str, made_with: set[str]) -> str | None:
-        """Which name of the longest reply is refused: the first one that is named, but for the advice."""
+        """The name of the longest reply that is refused: the first one that is named, but for the advice."""
         if not made_with.intersection(LONGEST) or _TOO_LONG.search(said):
             return None
         found = _LONGEST.search(_ADVICE.sub("", said)) or _LONGEST.search(said)

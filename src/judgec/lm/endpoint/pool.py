@@ -38,7 +38,7 @@ PACE_SECONDS = 0.005  # between new connections: a server that accepts slowly dr
 
 
 class HttpReply(NamedTuple):
-    """What an endpoint sent.
+    """The reply of an endpoint.
 
     Args:
         status: 200 and above.
@@ -60,7 +60,7 @@ class _Place:
 
 
 class _Pace:
-    """When a new connection may be opened: one every ``PACE_SECONDS``, but at once where one was closed."""
+    """The pace of new connections: one every ``PACE_SECONDS``, but at once where one was closed."""
 
     def __init__(self) -> None:
         self._held = 0  # connections that posts hold

@@ -20,7 +20,7 @@ class Unpacker:
         self._begun = False  # an empty body is one, whatever the header says
 
     def add(self, chunk: bytes, most: int) -> bytes:
-        """What is in the next piece; ``most`` + 1 bytes stand for more than ``most``.
+        """Unpacks the next piece; ``most`` + 1 bytes stand for more than ``most``.
 
         Raises:
             zlib.error: It is not packed as it says.

@@ -104,11 +104,11 @@ class Wire:
         return said
 
     def faulty(self, fault: str, output_tokens: int | None = None) -> Completion:
-        """What stands for a reply that holds nothing to read."""
+        """Stand-in for a reply that holds nothing to read."""
         return Completion.faulty(fault, self._model, output_tokens)
 
     def refuse(self, status: int, headers: Mapping[str, str], body: bytes, now: Callable[[], float]) -> Exception:
-        """What an HTTP error means, as the ``openai`` package reads it.
+        """The exception for an HTTP error, as the ``openai`` package reads it.
 
         Args:
             status: 400 or more.

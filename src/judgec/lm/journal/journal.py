@@ -99,7 +99,7 @@ SCHEMA = len(MIGRATIONS)
 
 
 class JournaledReply(NamedTuple):
-    """What a model said once, and what that cost; whether it could be read is for the judge to decide.
+    """A reply of a model, and its cost; whether it could be read is for the judge to decide.
 
     Args:
         model: The model that was asked for, as in the spec.

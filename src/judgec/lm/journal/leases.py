@@ -109,7 +109,7 @@ class Leases:
 
 @cache
 def host() -> str:
-    """What tells apart the machines, and the containers, in which a process identifier means something."""
+    """Name that tells apart the machines, and the containers, in which a process identifier means something."""
     try:
         space = Path("/proc/self/ns/pid").stat().st_ino
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
@@ -119,7 +119,7 @@ def host() -> str:
 
 
 def started_at(pid: int) -> int:
-    """When a process started, in the kernel's ticks; 0 where that is not known, and -1 where there is none such."""
+    """Start time of a process, in the kernel's ticks; 0 where it is not known, -1 where there is no such process."""
     try:
         said = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
         state, *rest = said.rpartition(")")[2].split()  # a name may hold anything
@@ -136,7 +136,7 @@ def started_at(pid: int) -> int:
 
 
 def is_gone(where: str, pid: int, started: int) -> bool:
-    """Whether a holder is known to be dead: a process of this machine that is no more, or another one by now."""
+    """True if a holder is known to be dead: a process of this machine that is no more, or another one by now."""
     if where != host():
         return False
     return (now := started_at(pid)) < 0 or now != started

@@ -13,7 +13,7 @@ EXPORTED_AT_ONCE = 1000  # replies
 
 @dataclass(frozen=True, slots=True)
 class ModelStats:
-    """What is kept of one model.
+    """Journal entries of one model.
 
     Args:
         model: As in the spec.
@@ -40,7 +40,7 @@ class ModelStats:
 
 @dataclass(frozen=True, slots=True)
 class FactStats:
-    """What is known of items from one judge or evidence model; ``bytes`` without indexes."""
+    """Facts on items from one judge or evidence model; ``bytes`` without indexes."""
 
     kind: str
     name: str

@@ -17,7 +17,7 @@ HTTP_FILE = ".toml"
 
 @dataclass(frozen=True, slots=True)
 class ExternalReply:
-    """What a system said: its answer and, if it tells, the passages that it used."""
+    """The reply of a system: its answer and, if it tells, the passages that it used."""
 
     text: str
     contexts: tuple[Context, ...] = ()
@@ -37,7 +37,7 @@ class System(Protocol):
 
     @property
     def identity(self) -> str:
-        """What tells it from another system of this name."""
+        """Text that tells it from another system of this name."""
         ...
 
     def ask(self, query: str) -> ExternalReply:

@@ -36,12 +36,12 @@ class GridAgent:
 
     @property
     def name(self) -> str:
-        """What it is called: its kind, then the other settings: ``rag-bm25:chunk=500:k=3``."""
+        """Name of the agent: its kind, then the other settings: ``rag-bm25:chunk=500:k=3``."""
         rest = (f"{name}={value}" for name, value in self.settings.items() if name not in DEFAULTS)
         return ":".join((self.kind, *rest))
 
     def shape(self, usual: AgentSettings) -> AgentSettings:
-        """How it works, where the grid says nothing as usual."""
+        """Settings of the agent, where the grid says nothing as usual."""
         own = self.settings
         return replace(
             usual,

@@ -144,7 +144,7 @@ class HttpSystem:
 
 
 def look_up(found: object, path: str) -> object:
-    """What is at ``a.0.b`` in a JSON value; None where there is nothing.
+    """The value at ``a.0.b`` in a JSON value; None where there is nothing.
 
     ``*`` takes every element of a list, or every value of an object: a list with a place for each, None where it has
     nothing. Lists of several ``*`` become one.

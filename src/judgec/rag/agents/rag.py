@@ -21,7 +21,7 @@ _BULLET = re.compile(r"^\s*(?:[-*•]\s*|\(?\d{1,2}[.):]\s+)")
 
 @dataclass(frozen=True, slots=True)
 class AgentSettings:
-    """How an agent works.
+    """Settings of an agent.
 
     Args:
         k: Passages that it answers from, and that each search of RAG-Fusion finds.
@@ -42,7 +42,7 @@ class AgentSettings:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What an agent asks a model next: which of its predictors, with which inputs."""
+    """The next call of an agent to a model: which of its predictors, with which inputs."""
 
     predictor: str
     inputs: Mapping[str, str]
@@ -50,7 +50,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class AgentResult:
-    """What an agent ends with."""
+    """The result of an agent."""
 
     text: str
     contexts: tuple[Context, ...]

@@ -41,7 +41,7 @@ def open_reranker(name: str, folder: Path) -> Reranker:
 
 
 def lexical_scores(query: str, texts: Sequence[str]) -> list[float]:
-    """How much of the query each text says: shares of its words, the rarer among the texts the weightier.
+    """Scores of texts by the query's words in each: shares of its words, the rarer among the texts the weightier.
 
     Pairs of words that the query has beside each other count ``PHRASE_WEIGHT`` of their words where a text has them so.
     """

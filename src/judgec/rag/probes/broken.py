@@ -58,7 +58,7 @@ class BrokenSystem:
 
 
 def index_digest(index: Index) -> str:
-    """What tells an index from the one that it was before its documents changed."""
+    """Digest that tells an index from the one that it was before its documents changed."""
     return hashlib.sha256(index.manifest.model_dump_json().encode()).hexdigest()[:16]
 
 

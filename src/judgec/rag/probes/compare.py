@@ -92,7 +92,7 @@ class PairedRates:
 
     @property
     def title(self) -> str:
-        """What people call it."""
+        """Name for people."""
         return f"by {self.by.replace('_', ' ')}"
 
     @property

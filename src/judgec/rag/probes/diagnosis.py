@@ -25,7 +25,7 @@ FIXES: dict[Component, tuple[str, str]] = {
 
 
 def diagnose(question: Question, reply: SystemReply, terms: TermIndex | None) -> tuple[Where, str]:
-    """Where a failed answer was lost, and the evidence.
+    """Finds where a failed answer was lost, and the evidence.
 
     Args:
         question: With its reference or parts.

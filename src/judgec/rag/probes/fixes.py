@@ -43,7 +43,7 @@ class Rewriting:
 
     @property
     def identity(self) -> str:
-        """What tells it from that one."""
+        """Text that tells it from that one."""
         return f"rewriting {self.single.identity} {self.fusion.identity}"
 
     def replies(self, questions: Sequence[Question], keep: Callable[[SystemReply], None]) -> list[SystemReply]:

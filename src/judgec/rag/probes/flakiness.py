@@ -29,12 +29,12 @@ class Asked:
 
     @property
     def judged(self) -> bool:
-        """Whether every time has a verdict; an error is one: the system did not answer."""
+        """True if every time has a verdict; an error is one: the system did not answer."""
         return "unscored" not in self.outcomes
 
     @property
     def changed(self) -> bool:
-        """Whether the verdicts differ."""
+        """True if the verdicts differ."""
         return len(set(self.outcomes)) > 1
 
     def to_json(self) -> dict[str, object]:
@@ -75,7 +75,7 @@ class Flaky:
 
     @property
     def shown(self) -> str:
-        """What people call it."""
+        """Name for people."""
         return "all" if self.by == "overall" else f"{self.by.replace('_', ' ')} {self.name}"
 
     def to_json(self) -> dict[str, object]:
@@ -97,7 +97,7 @@ FLAKY: TableColumns[Flaky] = TableColumns(
 
 @dataclass(frozen=True, slots=True)
 class Flakiness:
-    """What asking again showed.
+    """Result of asking again.
 
     Args:
         repeat: How often each question was asked.

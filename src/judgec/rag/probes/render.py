@@ -29,7 +29,7 @@ def matrix_rows(summary: Summary) -> Rows:
 
 
 def scenario_rows(summary: Summary) -> Rows:
-    """What to do: a row for each scenario."""
+    """The table of what to do: a row for each scenario."""
     rows = []
     for scenario in summary.scenarios:
         failing, of = summary.systems_failing[scenario]

@@ -20,7 +20,7 @@ _PASSING = re.compile(r"^(?:HTTP (?:408|425|429|5\d\d)|\w*(?:Timeout|Connect|Rea
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How hard a system is asked.
+    """Limits on the load of a system.
 
     Args:
         in_flight: Most questions at once.
@@ -37,7 +37,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """What a run needs from outside.
+    """The services that a run needs from outside.
 
     Args:
         clock: Monotonic seconds.

@@ -54,7 +54,7 @@ class ProbedSystem(Protocol):
 
     @property
     def identity(self) -> str:
-        """What tells it from another of this name, for resuming."""
+        """Text that tells it from another of this name, for resuming."""
         ...
 
     def replies(self, questions: Sequence[Question], keep: Callable[[SystemReply], None]) -> list[SystemReply]:
@@ -157,7 +157,7 @@ class _Rollout:
 
 
 def asked(question: Question) -> str:
-    """What a system is sent: the question, after the conversation before it where there is one."""
+    """Text that a system is sent: the question, after the conversation before it where there is one."""
     if not question.history:
         return question.query
     turns = [f"{TURN[turn.role]}: {turn.content}" for turn in question.history]

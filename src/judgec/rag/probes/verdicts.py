@@ -85,7 +85,7 @@ def _verdict(
 
 
 def _names_others(question: Question, reply: SystemReply) -> bool:
-    """Whether a system names documents and none that the question was made from; a passage ``d#2`` is one of ``d``.
+    """True if a system names documents and none that the question was made from; a passage ``d#2`` is one of ``d``.
 
     Of a question to refuse there is no right document.
     """

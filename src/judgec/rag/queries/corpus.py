@@ -40,7 +40,7 @@ class Corpus:
 
     @cached_property
     def terms(self) -> TermIndex:
-        """Which passages hold which words."""
+        """Index of the passages that hold each word."""
         return TermIndex(self.passages)
 
 
@@ -101,7 +101,7 @@ def joined(texts: Sequence[str]) -> str:
 
 
 def _overlap(before: str, after: str) -> int:
-    """How many characters the end of one text and the beginning of the other share: the most."""
+    """Longest overlap of the end of one text and the beginning of the other, in characters."""
     first = after[:12]  # a shorter overlap is chance
     at = before.find(first) if len(first) == 12 else -1
     while at >= 0:

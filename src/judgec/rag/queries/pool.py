@@ -66,7 +66,7 @@ def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Pooled:
-    """What is left of a pool.
+    """The rest of a pool after filtering.
 
     Args:
         kept: Positions in the pool, in order.

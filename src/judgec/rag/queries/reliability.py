@@ -50,7 +50,7 @@ class Reliability(Protocol):
 
 
 class Rules:
-    """What rules can see: words in common with the passage, and words that point at it.
+    """Checks by rules: words in common with the passage, and words that point at it.
 
     A question is in the passage when most of its content words are; an answer when nearly all of its are, figures all;
     a question is self-contained when it does not point at its passage and has a name, a figure or three content words

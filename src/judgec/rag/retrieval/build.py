@@ -21,7 +21,7 @@ OnFile = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """What an indexing did.
+    """Report of an indexing run.
 
     Args:
         passages: In the index now.

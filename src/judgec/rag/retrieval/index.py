@@ -10,11 +10,11 @@ from judgec.rag.retrieval.passages import Passage, Ranking
 
 
 class Index(Protocol):
-    """What retrievers ask of an index, wherever it is kept."""
+    """Interface of an index to retrievers, wherever it is kept."""
 
     @property
     def manifest(self) -> Manifest:
-        """What it was made of."""
+        """Description of what it was made of."""
         ...
 
     def by_text(self, queries: Sequence[str], k: int) -> list[Ranking]:
@@ -34,7 +34,7 @@ class Index(Protocol):
         ...
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Number of passages."""
         ...
 
 

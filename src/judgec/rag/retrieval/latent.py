@@ -84,7 +84,7 @@ class LatentSemantics:
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """What ``dump`` gave, from a file.
+        """Loads what ``dump`` gave, from a file.
 
         Raises:
             ArtifactError: When the file is missing or damaged.
@@ -96,7 +96,7 @@ class LatentSemantics:
 
     @classmethod
     def parse(cls, data: bytes, where: str) -> Self:
-        """What ``dump`` gave.
+        """Parses what ``dump`` gave.
 
         Raises:
             ArtifactError: When it is damaged, or would unpack to more than it is.
@@ -117,7 +117,7 @@ def _require_plain(data: bytes) -> None:
 
 
 def count(texts: Sequence[str], column: dict[str, int] | None = None) -> tuple[csr_array, list[str]]:
-    """How often each text holds each stem that is no function word.
+    """Counts how often each text holds each stem that is no function word.
 
     Args:
         texts: Any number.

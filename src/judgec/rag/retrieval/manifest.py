@@ -79,7 +79,7 @@ class Manifest(BaseModel):
 
     @property
     def passages(self) -> int:
-        """How many the index holds."""
+        """Number of passages in the index."""
         return sum(file.passages for file in self.files.values())
 
     @property

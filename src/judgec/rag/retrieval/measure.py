@@ -16,7 +16,7 @@ PASSAGES = 10_000  # from which the vectors of queries are drawn
 
 @dataclass(frozen=True, slots=True)
 class VectorSearch:
-    """How vectors are searched, measured on the index itself.
+    """Method of the vector search, measured on the index itself.
 
     Args:
         metric: ``cosine`` or ``l2``.

@@ -206,7 +206,7 @@ def _held(sentence: _Sentence, keys: set[str], option: str) -> float:
 
 
 def _named(query: str) -> set[str]:
-    """What the query is about: words with a capital that open no sentence, and words of letters and figures."""
+    """Words that the query is about: those with a capital that open no sentence, and those of letters and figures."""
     words = _WORDS.findall(query)
     mixed = {word for word in words if any(map(str.isdigit, word)) and any(map(str.isalpha, word))}
     return set(read(query).names) | {root for word in mixed for root in read(word).content}

@@ -96,7 +96,7 @@ def facts_of(chunk: Passage) -> list[Fact]:
 
 
 def kind_of(value: str) -> Kind | None:
-    """What a value is, or None when it is none of the three."""
+    """Kind of a value, or None when it is none of the three."""
     if DATE.search(value) or DATE.search(f"in {value}"):
         return "date"
     if NUMBER.search(value):
@@ -159,7 +159,7 @@ def titled(chunk: Passage) -> str:
 
 
 def _names(title: str, value: str) -> bool:
-    """Whether the title, which the question names, gives the answer away."""
+    """True if the title, which the question names, gives the answer away."""
     return re.search(rf"(?<![\w.]){re.escape(value)}(?!\w|\.\d)", title) is not None
 
 

@@ -81,7 +81,7 @@ def absent_years(chunks: Sequence[Passage]) -> tuple[int, ...]:
 
 
 def has_subject(passage: Passage) -> bool:
-    """Whether there is something in a passage to ask about."""
+    """True if there is something in a passage to ask about."""
     return bool(passage.title or topic(passage.text))
 
 
@@ -135,7 +135,7 @@ def _near(text: str, years: Sequence[int]) -> list[int]:
 
 
 def topic(text: str) -> str:
-    """What a text is about: two content words that stand side by side in it again and again, or a word that does.
+    """Topic of a text: two content words that stand side by side in it again and again, or a word that does.
 
     Empty where it has no word of four letters that is not a function word.
     """

@@ -20,7 +20,7 @@ FLAT = 1e-9  # difference of two logits below which the slope is taken at the po
 
 
 class Contributions:
-    """What each topic adds to the expectation of ``axis``.
+    """Contributions of each topic to the expectation of ``axis``.
 
     Args:
         calibrator: One that reads evidence.
@@ -86,7 +86,7 @@ class Contributions:
         return out
 
     def _cut_slopes(self, logits: FloatArray, start: FloatArray) -> FloatArray:
-        """How much the expectation rises with each cut's logit on the way from ``start``."""
+        """Slope of the expectation with each cut's logit on the way from ``start``."""
         assert self._linear is not None  # asked only then
         above, before = 0.5 * (1.0 + np.tanh(0.5 * logits)), 0.5 * (1.0 + np.tanh(0.5 * start))
         way = logits - start
@@ -120,7 +120,7 @@ _ENGLISH_VERDICTS = {
 
 @dataclass(frozen=True, slots=True)
 class SeenScores:
-    """What calibration saw of the scored items, in order.
+    """Scored items as calibration saw them, in order.
 
     Args:
         parts: Of the evidence, or None when none was read.
@@ -181,7 +181,7 @@ class Reasons:
     def _of_aspect(
         self, j: int, judgments: Judgments, raw: Judgments | None, seen: SeenScores, scored: IntArray
     ) -> list[str]:
-        """What there is to say of each scored item beside the verdict's own reason."""
+        """Explanation of each scored item beside the verdict's own reason."""
         aspect = judgments.aspects[j]
         calibrator = self._calibrators.get(aspect)
         grade = judgments.grade[scored, j]
@@ -211,7 +211,7 @@ class Reasons:
         return out
 
     def _beside(self, stated: int, grade: int, silent: bool, by: str, sentence: str) -> str:
-        """What stands beside a verdict's own reason; nothing where the verdict alone decided, however mapped."""
+        """Text beside a verdict's own reason; nothing where the verdict alone decided, however mapped."""
         grades = self._scale.grades
         if stated != grade and sentence:
             return f"{self._verdicts['changed'].format(grades[stated], by, grades[grade])} {sentence}"
@@ -221,7 +221,7 @@ class Reasons:
         return f"{text} {sentence}" if sentence else text
 
     def _upward(self, grade: IntArray, spread: FloatArray) -> NDArray[np.bool_]:
-        """Whether what speaks for a high grade, or for answer a, comes first; half-way the probabilities say it."""
+        """True where what speaks for a high grade, or for answer a, comes first; half-way the probabilities say it."""
         if self._scale.level == "nominal" and not self._pairs:
             return np.ones(len(grade), dtype=bool)
         axis = self._axis(0)
@@ -229,7 +229,7 @@ class Reasons:
         return np.asarray(np.where(axis[grade] == middle, spread @ axis > middle, axis[grade] > middle))
 
     def _axis(self, grade: int) -> FloatArray:
-        """What is explained: the score, for pairs how far a lies before b, for other classes the one chosen."""
+        """Value that is explained: the score, for pairs how far a lies before b, for other classes the one chosen."""
         if self._pairs:
             axis = np.zeros(len(self._scale.grades))
             axis[[self._scale.position("a"), self._scale.position("b")]] = 1.0, -1.0
@@ -264,7 +264,7 @@ class Reasons:
         return out, agrees
 
     def _wording(self, name: Grade | None = None) -> Wording:
-        """What the sides are called: those of a class where its name is given."""
+        """Names of the sides: those of a class where its name is given."""
         told = self._frames
         if told is None:
             usual = OF_PAIRS if self._pairs else OF_GRADES
@@ -283,7 +283,7 @@ class Reasons:
 
 
 def _by_aspect(aspects: Sequence[str], said: Sequence[str]) -> str:
-    """What was said of several aspects, each with its name where they differ."""
+    """Reasons of several aspects, each with its name where they differ."""
     if len(set(said)) == 1:
         return said[0]
     named: dict[str, list[str]] = {}

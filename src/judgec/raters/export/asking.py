@@ -93,7 +93,7 @@ def is_pairwise(module: PromptModule) -> bool:
 
 
 def check_kind(module: PromptModule) -> str:
-    """What the judge checks piece by piece: the output that holds it, or empty."""
+    """The output that holds what the judge checks piece by piece, or empty."""
     return module.checks
 
 

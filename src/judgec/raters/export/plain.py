@@ -9,7 +9,7 @@ MISSING: Any = object()  # of a field without default
 
 
 def ConfigDict(**_: object) -> dict[str, object]:  # noqa: N802  # pydantic's name
-    """What pydantic would check; the exported data was checked when it was written."""
+    """Ignores what pydantic would check; the exported data was checked when it was written."""
     return {}
 
 

@@ -61,7 +61,7 @@ class BarePrompt:
 
 
 def bare_prompts(judge: CompiledJudge, where: str) -> tuple[BarePrompt, ...]:
-    """What a judge sends, without what it adds: one prompt, or one for each juror, or recorded judge and aspect.
+    """Prompts of a judge, without what it adds: one prompt, or one for each juror, or recorded judge and aspect.
 
     Args:
         judge: The judge.
@@ -100,7 +100,7 @@ def placed(predict: dspy.Predict, where: str, adapter: dspy.Adapter | None = Non
 
 
 def lost_outside(judge: CompiledJudge, *, abstains: bool) -> tuple[str, ...]:
-    """What the judge does beside asking its prompt, a sentence each: somebody who asks the prompt alone lacks it."""
+    """Steps of the judge beside asking its prompt, a sentence each: somebody who asks the prompt alone lacks them."""
     lost = []
     if not judge.asks_lm:
         lost.append("the judge itself: it grades by evidence alone and asks nobody; its prompt was not good enough")

@@ -164,7 +164,7 @@ def _defines(statement: ast.stmt) -> Iterator[str]:
 
 
 def _names(statement: ast.stmt, place: Place) -> Iterator[str]:
-    """What a statement uses, dropped methods aside; names in quoted annotations, too."""
+    """Names that a statement uses, dropped methods aside; names in quoted annotations, too."""
     if place in REPLACED:
         statement = ast.parse(REPLACED[place]).body[0]
     dropped = DROPPED.get(place, set())

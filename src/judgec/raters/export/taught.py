@@ -34,7 +34,7 @@ class TaughtPrompt:
         self._adapter = adapter_of(predict)
 
     def asked(self, item: Item, *, reasoned: bool) -> list[Turn]:
-        """What is sent of an item: the instructions, then its texts.
+        """Messages that are sent for an item: the instructions, then its texts.
 
         Args:
             item: What is graded.
@@ -45,7 +45,7 @@ class TaughtPrompt:
         return turns
 
     def reply(self, positions: Sequence[int], reason: str) -> Turn:
-        """What a model that grades so answers; of an empty reason the grades alone.
+        """Answer of a model that grades so; of an empty reason the grades alone.
 
         Args:
             positions: The grade of each aspect, as positions on the scale.

@@ -104,7 +104,7 @@ def _lines(text: str, names: Sequence[str]) -> list[tuple[str, object]]:
 
 
 def _behind(heads: Sequence[re.Match[str]], text: str) -> list[tuple[re.Match[str], str]]:
-    """What stands behind each head, up to the next one."""
+    """The text behind each head, up to the next one."""
     ends = [*(one.start() for one in heads[1:]), len(text)]
     return [(one, text[one.end() : end].strip(" \t\r\n")) for one, end in zip(heads, ends, strict=False)]
 
@@ -201,7 +201,7 @@ def read_verdict(
 
 
 def value_in(value: object, scale: Scale) -> object:
-    """What a field or a cell states: a grade alone as it is, else the verdict of a reply that stands there."""
+    """The statement in a field or a cell: a grade alone as it is, else the verdict of a reply that stands there."""
     read = Grades(scale).alone(said(value)) if isinstance(value, str) else Read(None)
     if not isinstance(value, str) or (read is not None and not read.commented):
         return value

@@ -143,7 +143,7 @@ LONGEST_HEAD = 40  # characters of a meaning that may stand for its grade
 
 
 class Read(NamedTuple):
-    """What a piece of text states: a grade as the scale writes it (or half way between two), or why it is none."""
+    """The statement of a piece of text: a grade as the scale writes it (or half way between two), or why it is none."""
 
     grade: str | None
     fault: str = ""
@@ -152,7 +152,7 @@ class Read(NamedTuple):
 
 
 class Grades:
-    """How the grades of one scale are written.
+    """Spellings of the grades of one scale.
 
     Args:
         scale: It.
@@ -235,7 +235,7 @@ class Grades:
         return Read(grade) if grade else None
 
     def alone(self, text: str) -> Read | None:
-        """What a text states that is a grade and nothing else but a comment on it; None when it is something else."""
+        """Reads a text that is a grade and nothing else but a comment on it; None when it is something else."""
         written = self.narrow(text).strip(WRAPPING)
         written = written.strip("$" + WRAPPING) if written[:1] == "$" == written[-1:] else written  # $4 is a price
         literal = LITERAL.fullmatch(written)
@@ -270,14 +270,14 @@ class Grades:
         return read._replace(commented=True)
 
     def contradicts(self, read: Read, comment: str) -> bool:
-        """Whether a comment names another grade."""
+        """True if a comment names another grade."""
         parts = re.split(r"[,;]", comment.strip(WRAPPING + "().,"))
         words = {self.words.get(folded(SIDELINE.sub("", one.strip()))) for one in parts}
         denied = any(found[1] == read.grade for found in DENIED.finditer(comment))
         return denied or bool(words - {None, read.grade}) or (self.numeric and self.others(read, comment))
 
     def others(self, read: Read, comment: str) -> bool:
-        """Whether a comment has a number that may be a second grade; ``0.6`` and ``60%`` say 3 of 5 anew."""
+        """True if a comment has a number that may be a second grade; ``0.6`` and ``60%`` say 3 of 5 anew."""
         if read.grade is None or not self.numeric:
             return bool(numbers_in(comment) - {read.grade})
         grade, least = Decimal(read.grade), Decimal(repr(self.scale.values[0]))
@@ -292,14 +292,14 @@ class Grades:
         )
 
     def qualified(self, read: Read, behind: str) -> bool:
-        """Whether what follows makes less of the best grade: ``Yes, but only in part``."""
+        """True if what follows makes less of the best grade: ``Yes, but only in part``."""
         best = read.grade == str(self.scale.grades[-1]) and (len(self.scale.grades) == 2 or not self.numeric)
         if self.pairs or not (best or read.grade in YES):
             return False
         return PARTLY.match(behind) is not None or (read.grade in YES and BUT.match(behind) is not None)
 
     def foreign(self, text: str) -> bool:
-        """Whether a text says that the scale is another one."""
+        """True if a text says that the scale is another one."""
         return self.numeric and any(
             Decimal(next(filter(None, found.groups()))) != self.most for found in OTHER_SCALE.finditer(text)
         )

@@ -36,7 +36,7 @@ class UnreadableReplyError(Exception):
 
 
 def is_unread(reason: str) -> bool:
-    """Whether an unscored row has a verdict that could not be read, rather than none: no refusal and no failure."""
+    """True if an unscored row has a verdict that could not be read, rather than none: no refusal and no failure."""
     return reason.startswith(UNREAD)
 
 
@@ -85,7 +85,7 @@ END_OF_TURN = re.compile(
 
 
 def said(text: str) -> str:
-    """What a reply says: without its reasoning, marks of its end, and what is invisible at its edges.
+    """The content of a reply: without its reasoning, marks of its end, and what is invisible at its edges.
 
     Empty where there is reasoning alone.
     """
@@ -179,7 +179,7 @@ class Spoken:
 
 
 def _unwrapped(text: str) -> str:
-    """What is in a reply that is a single block of code, or in quotation marks as a whole."""
+    """The content of a reply that is a single block of code, or in quotation marks as a whole."""
     text = text.strip()
     fences = _fences(text)
     if len(fences) == 1 and fences[0][:2] == (0, len(text)):
@@ -207,7 +207,7 @@ def _fences(text: str) -> list[tuple[int, int, int, int]]:
 
 
 def _echoes(text: str, bare: Callable[[str], bool]) -> Sequence[tuple[int, int]]:
-    """Where a reply repeats what it judges under its name, in tags or on a line."""
+    """Places where a reply repeats what it judges under its name, in tags or on a line."""
     lines = [one for one in ECHO.finditer(text) if one["rest"].strip(WRAPPING) and not bare(one["rest"])]
     spans = [(line.start("rest"), line.end()) for line in lines]
     at, lower = 0, text.lower()
@@ -224,7 +224,7 @@ def _echoes(text: str, bare: Callable[[str], bool]) -> Sequence[tuple[int, int]]
 
 
 def _quotations(text: str, bare: Callable[[str], bool]) -> Iterator[tuple[int, int]]:
-    """What stands in quotation marks, but for a grade alone; one that nothing closes ends with its paragraph."""
+    """Yields the parts in quotation marks, but for a grade alone; one that nothing closes ends with its paragraph."""
     at, never = 0, set[str]()
     closing: dict[str, list[int]] = {}
     while (mark := QUOTE.search(text, at)) is not None:
@@ -249,7 +249,7 @@ def _quotations(text: str, bare: Callable[[str], bool]) -> Iterator[tuple[int, i
 
 
 def _closing(text: str, at: int, mark: str) -> list[int]:
-    """Where quotations in such marks may end, from a place on."""
+    """Places where quotations in such marks may end, from a place on."""
     found = (closer.start() for closer in CLOSER[mark].finditer(text, at))
     return [end for end in found if not (text[end - 1 : end].isspace() or text[end + 1 : end + 2].isalnum())]
 
@@ -260,7 +260,7 @@ MOST_SPANS = 200  # different statements that are looked up in them
 
 
 def quoted_in(texts: Sequence[str]) -> Callable[[str], bool]:
-    """Whether one of an item's texts has a statement word for word; a grade alone stands everywhere."""
+    """A function: True if a text of the item has a statement word for word; a grade alone stands everywhere."""
     known = [_plain(one) for one in texts]
 
     @cache

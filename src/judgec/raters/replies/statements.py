@@ -307,7 +307,7 @@ class _Statement(NamedTuple):
 
 
 class _Reply(Spoken):
-    """What a reply says, prepared for the forms.
+    """The content of a reply, prepared for the forms.
 
     Args:
         text: From ``said``.
@@ -332,7 +332,7 @@ class _Reply(Spoken):
 
     @cached_property
     def rated_apart(self) -> bool:
-        """Whether qualities are rated in lines of their own, not alike: ``Relevance: 4``, ``Accuracy: 2``."""
+        """True if qualities are rated in lines of their own, not alike: ``Relevance: 4``, ``Accuracy: 2``."""
         rated = set()
         for found in OTHER_LABEL.finditer(self.open):
             if QUALITY.fullmatch(folded(found["label"]).split()[-1]) or folded(found["label"]) in ONE_ASPECT:
@@ -342,7 +342,7 @@ class _Reply(Spoken):
 
     @cached_property
     def equal(self) -> int:
-        """How many numbers are explained: ``1 = off topic``."""
+        """Number of explained numbers: ``1 = off topic``."""
         return sum(1 for _ in EQUAL.finditer(self.open))
 
     def _bare(self, text: str) -> bool:
@@ -351,30 +351,30 @@ class _Reply(Spoken):
         return self._seen[text]
 
     def lead(self, start: int, within: int = AROUND) -> str:
-        """What of a statement's own sentence stands before it."""
+        """The part of a statement's own sentence before it."""
         before = self.open[max(0, start - within) : start]
         cuts = [found.end() for found in SENTENCE_START.finditer(before)]
         return before[cuts[-1] :] if cuts else before
 
     def line(self, start: int) -> str:
-        """What of a statement's line stands before it."""
+        """The part of a statement's line before it."""
         return self.open[max(0, start - AROUND) : start].rpartition("\n")[2]
 
     def rest(self, end: int) -> str:
-        """What of a statement's line stands behind it."""
+        """The part of a statement's line behind it."""
         return self.open[end : end + AROUND].partition("\n")[0]
 
     def reported(self, start: int) -> bool:
-        """Whether somebody else says what stands at a place."""
+        """True if somebody else says what stands at a place."""
         lead = self.lead(start)
         return bool(lead.strip(WRAPPING + "#-.")) and (bool(REPORTS.search(lead)) or _ordered(lead))
 
     def ends(self, at: int) -> bool:
-        """Whether what a statement says may end at a place."""
+        """True if what a statement says may end at a place."""
         return bool(ENDS.match(self.open, at) or EXPLAINED.match(self.open, at) or self.of_own.match(self.open, at))
 
     def value(self, at: int) -> tuple[Read | None, int]:
-        """What a label's value at a place states, and where it ends."""
+        """Value of a label at a place, and where it ends."""
         match = VALUE.match(self.open, at) if self.grades.numeric else None
         if match is None:
             return self._word(at)
@@ -417,7 +417,7 @@ class _Reply(Spoken):
         )
 
     def _fault(self, read: Read, start: int, end: int) -> str:
-        """Why a statement is none for what stands around it, or nothing."""
+        """The reason why a statement is none for what stands around it, or nothing."""
         if read.grade is None:
             return ""
         rest = self.rest(end)
@@ -497,7 +497,7 @@ def _json(reply: _Reply) -> Iterator[_Statement]:
 
 
 def _own_names(name: str, *, pairs: bool = False) -> set[str]:
-    """What a field may be called: ``relevance_score`` is a score, ``previous_score`` nobody's; ``better_answer``."""
+    """Possible names of a field: ``relevance_score`` is a score, ``previous_score`` nobody's; ``better_answer``."""
     before, _, last = name.rpartition("_")
     if pairs:
         return {name, last, name.partition("_")[0]}
@@ -629,13 +629,13 @@ def _below_label(reply: _Reply, label: re.Match[str]) -> Iterator[_Statement]:
 
 
 def _by_name(reply: _Reply, start: int, end: int, read: Read, name: str, strength: int) -> _Statement:
-    """What a label states: declared where it is introduced as final or revised."""
+    """The statement of a label: declared where it is introduced as final or revised."""
     found = reply.statement(start, end, read, strength, name=name)
     return found._replace(strength=DECLARED) if found.final or found.revised else found
 
 
 def _concludes(reply: _Reply, end: int) -> bool:
-    """Whether nothing follows a statement but its explanation."""
+    """True if nothing follows a statement but its explanation."""
     behind = reply.open[end:].lstrip(WRAPPING + ".)]}|")
     return not behind or EXPLAINED.match(behind) is not None
 
@@ -646,17 +646,17 @@ def _concludes_in_words(reply: _Reply, end: int) -> bool:
 
 
 def _ordered(lead: str) -> bool:
-    """Whether a sentence makes what it ends with a wish, a supposition, or the contrary."""
+    """True if a sentence makes what it ends with a wish, a supposition, or the contrary."""
     return bool(ORDERS.search(lead) or NEGATED.search(CONCLUDED.split(lead)[-1]))
 
 
 def _judged(reply: _Reply, start: int) -> bool:
-    """Whether a sentence is on what is judged: a match may result in a score of 3, too."""
+    """True if a sentence is on what is judged: a match may result in a score of 3, too."""
     return JUDGED.match(reply.lead(start, 5 * AROUND)) is not None
 
 
 def _belongs(reply: _Reply, start: int) -> bool:
-    """Whether what stands before a label does not make it somebody else's, or of something else."""
+    """True if what stands before a label does not make it somebody else's, or of something else."""
     lead = re.split(r",\s{1,2}but\s", reply.lead(start))[-1]
     words = re.findall(r"[\w'’]+", lead.casefold().replace("_", " "))
     if _ordered(lead) or REPORTS.search(lead):

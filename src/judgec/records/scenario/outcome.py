@@ -22,7 +22,7 @@ REJECTION_PASSES = frozenset({"refused", "described"})
 
 
 class SystemReply(Record):
-    """What a system replied.
+    """Reply of a system.
 
     Args:
         query_id: The question's.

@@ -63,7 +63,7 @@ Metric = Annotated[str, AfterValidator(metric_of)]
 
 
 class DocumentSampling(Record):
-    """Which documents questions are made from.
+    """Choice of the documents that questions are made from.
 
     Args:
         documents: How many; ``--n`` names the number of questions instead.
@@ -79,12 +79,12 @@ class DocumentSampling(Record):
 
     @property
     def questions(self) -> int:
-        """How many questions that makes."""
+        """Number of questions that this makes."""
         return self.documents * self.questions_per_document
 
 
 class PassageCut(Record):
-    """How a document is cut; size and overlap in ``unit``.
+    """Rule for cutting a document; size and overlap in ``unit``.
 
     Args:
         separator: Where cuts are allowed.
@@ -106,7 +106,7 @@ class PassageCut(Record):
 
 
 class ChunkSampling(Record):
-    """Which chunks a question is made from.
+    """Choice of the chunks that a question is made from.
 
     Args:
         chunks: How many a question.
@@ -153,12 +153,12 @@ class Shot(Record):
 
     @property
     def passages(self) -> tuple[str, ...]:
-        """What the question is made from, as a list."""
+        """Passages that the question is made from, as a list."""
         return (self.passage,) if isinstance(self.passage, str) else self.passage
 
 
 class Fix(Record):
-    """What to do about failures, as far as the scenario alone can say.
+    """Remedy for failures, as far as the scenario alone can say.
 
     Args:
         component: Which part of a system this scenario tests most.
@@ -300,5 +300,5 @@ class Question(Record):
 
     @property
     def source(self) -> str:
-        """What groups questions in intervals: the first document, or the question itself."""
+        """Group of the question in intervals: the first document, or the question itself."""
         return self.doc_ids[0] if self.doc_ids else self.query_id

@@ -162,7 +162,7 @@ class Tasks(Mapping[str, TaskSpec]):
         return iter([*first, *BUILT_IN, *(name for name in plugins if name not in first)])
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Number of tasks."""
         return sum(1 for _ in self)
 
 
@@ -222,7 +222,7 @@ def require_better_above(task: str, where: str) -> None:
 
 
 def also_called(column: str) -> tuple[str, ...]:
-    """What other tools call one of our columns."""
+    """Names that other tools give one of our columns."""
     own = (spec.also_called.get(column, ()) for spec in TASKS.values())
     return ALSO_CALLED.get(column) or next(filter(None, own), ())
 
@@ -254,7 +254,7 @@ def plugin_names() -> tuple[str, ...]:
 
 
 def loaded(name: str) -> object | None:
-    """What the plugin ``name`` declares: a ``TaskSpec``, or a function that builds a judge; None: no such plugin.
+    """Loads what the plugin ``name`` declares: a ``TaskSpec``, or a function that builds a judge; None: no such plugin.
 
     Raises:
         UserError: When it cannot be imported, or declares a task under another name.

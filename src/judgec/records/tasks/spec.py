@@ -162,7 +162,7 @@ class TaskSpec:
 
     @property
     def prefix(self) -> str:
-        """How the label columns of several aspects begin; empty for a task with one grade."""
+        """Prefix of the label columns of several aspects; empty for a task with one grade."""
         return {BY_ASPECT: ASPECT_PREFIX, BY_MODE: MODE_PREFIX}.get(self.labels[0], "")
 
     @property
@@ -199,7 +199,7 @@ class TaskSpec:
         return tuple(f"{self.prefix}{aspect}" for aspect in aspects) if self.by_aspect else self.labels[:1]
 
     def meanings_of(self, scale: Scale, aspect: str = "") -> tuple[str, ...]:
-        """What the grades of a scale mean for an aspect; may be empty.
+        """Meanings of the grades of a scale for an aspect; may be empty.
 
         The first that there is: what the scale says of the aspect, of all of them, and, on the task's usual grades,
         what the task says of the aspect, of all of them.
@@ -210,5 +210,5 @@ class TaskSpec:
         return self.aspect_meanings.get(aspect.casefold(), self.meanings)
 
     def question(self, aspect: str, scale: Scale) -> str:
-        """What is asked about an aspect, in the words of the scale's author or the task's; may be empty."""
+        """The question about an aspect, in the words of the scale's author or the task's; may be empty."""
         return scale.aspect(aspect).asks or self.aspects.get(aspect.casefold(), self.other_aspects)

@@ -75,7 +75,7 @@ def winner_of(word: Grade, said: Mapping[str, str] = MappingProxyType({})) -> st
 
 
 def winner_words(said: Mapping[str, str], where: str = OPTION) -> dict[str, str]:
-    """What words mean, ready for ``winner_of``.
+    """Meanings of words, ready for ``winner_of``.
 
     Args:
         said: Sides by words, as somebody typed them.
@@ -95,7 +95,7 @@ def winner_words(said: Mapping[str, str], where: str = OPTION) -> dict[str, str]
 
 
 def unknown_words(words: Iterable[object]) -> str:
-    """What a message says of words that mean nothing: which, what is valid, and what to type.
+    """Message on words that mean nothing: which, what is valid, and what to type.
 
     Args:
         words: The cells, one a row.

@@ -210,7 +210,7 @@ def bland_altman_chart(expert: FloatArray, judge: FloatArray, limits: BlandAltma
 
 
 def histogram_chart(raters: Sequence[tuple[str, IntArray]], grades: Sequence[str]) -> Markup:
-    """How often each rater gave each grade, as shares of what the rater graded; the last rater is the judge.
+    """Histogram of each rater's grades, as shares of what the rater graded; the last rater is the judge.
 
     Args:
         raters: Name and grade positions, -1 where missing.

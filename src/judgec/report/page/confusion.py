@@ -21,7 +21,7 @@ TOTAL = 44  # for the rows' sums
 
 @dataclass(frozen=True, slots=True)
 class CountMap:
-    """What is drawn.
+    """The counts that are drawn.
 
     Args:
         counts: Shape (n_rows, n_columns).
@@ -93,7 +93,7 @@ CONFIDENCE = "Confidence map: the judge's grades in rows, its confidence in colu
 
 
 def confusion_counts(expert: IntArray, judge: IntArray, grades: Sequence[str]) -> CountMap:
-    """How often the judge gave each grade (columns) where the experts gave each grade (rows).
+    """Number of times that the judge gave each grade (columns) where the experts gave each grade (rows).
 
     Args:
         expert: Grade positions, shape (n_items,), -1 where nobody graded: these are left out.
@@ -110,7 +110,7 @@ def confusion_counts(expert: IntArray, judge: IntArray, grades: Sequence[str]) -
 
 
 def confidence_counts(judge: IntArray, confidence: FloatArray, grades: Sequence[str]) -> CountMap | None:
-    """How many items got each grade (rows) with each confidence (columns, tenths by their lower end); None without any.
+    """Number of items with each grade (rows) and confidence (columns, tenths by their lower end); None without any.
 
     Args:
         judge: Grade positions, shape (n_items,), -1 where unscored: these are left out.

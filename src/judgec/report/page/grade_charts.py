@@ -16,7 +16,7 @@ UNNAMED = "judge"  # of a page about one judge
 
 @dataclass(frozen=True, slots=True)
 class DrawnGrades:
-    """What is drawn of a judge.
+    """The data of a judge that is drawn.
 
     Args:
         expert: The experts' grade positions, shape (n,); -1 where missing.

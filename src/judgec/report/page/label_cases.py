@@ -40,7 +40,7 @@ def label_cases(labels: LabelSet, experts: Experts) -> tuple[BrowsedCase, ...]:
 
 
 def distances(experts: Experts, scale: Scale) -> FloatArray:
-    """How far the annotators of each item are apart, shape (n_items,): 0 where they agree or only one graded.
+    """Distance of the annotators of each item, shape (n_items,): 0 where they agree or only one graded.
 
     Ordered grades: the highest minus the lowest, as a share of the scale. Grades without an order, and accept against
     reject: the share of annotators who did not say what most said. The mean over aspects, of grades or of accept,

@@ -104,7 +104,7 @@ def cost_chart(rows: Sequence[JudgeCost]) -> Markup:
 
 
 def _level(row: JudgeCost, base: float) -> float | None:
-    """How high a judge stands: ``base``, which is that of the judge that ships, and the difference to it."""
+    """Level of a judge: ``base``, which is that of the judge that ships, and the difference to it."""
     if row.minus_chosen is None or row.minus_chosen.value is None:
         return None if row.minus_chosen is not None else row.dev.value
     return base + row.minus_chosen.value
@@ -165,7 +165,7 @@ MOST_GROUPS = 30
 
 @dataclass(frozen=True, slots=True)
 class JudgePage:
-    """What the page of a judge shows.
+    """The content of a judge's page.
 
     Args:
         card: The judge's, with its version.

@@ -47,7 +47,7 @@ def prompt_section(now: Sequence[str], before: Sequence[str] | None, parent: str
 
 
 def _line(line: str) -> tuple[str, str]:
-    """How a line of the difference is marked, and its text."""
+    """Mark of a line of the difference, and its text."""
     if line.startswith("@@"):
         return "between", "…"
     kind = {"+": "ins", "-": "del"}.get(line[:1], "")

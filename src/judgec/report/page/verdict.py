@@ -23,7 +23,7 @@ Standing = Literal["better", "as well", "less", "unclear", "alone", "none", "bel
 
 @dataclass(frozen=True, slots=True)
 class JudgeVerdict:
-    """What a judge is worth.
+    """The value of a judge: its agreement beside the experts' own.
 
     Args:
         standing: Beside the experts: ``better``, ``as well``, ``less``, ``unclear`` (the test set cannot tell),

@@ -161,7 +161,7 @@ def worst_cards(found: Sequence[Disagreement], scale: Scale) -> Markup:
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """What one grader said of an item, in words."""
+    """One grader's opinion of an item, in words."""
 
     grader: str
     grade: str

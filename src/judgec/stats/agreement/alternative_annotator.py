@@ -27,7 +27,7 @@ NO_SPREAD = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class _Advantage:
-    """Who was at least as close to the others, on the labels of one annotator; each of shape (n,)."""
+    """The side that was at least as close to the others, on the labels of one annotator; each of shape (n,)."""
 
     judge: FloatArray
     annotator: FloatArray
@@ -176,7 +176,7 @@ def _left_out(
     min_items: int,
     min_annotators: int,
 ) -> str:
-    """Who is not tested, and why there is no test at all, in words; empty where everybody is."""
+    """Note on annotators that are not tested, or on why there is no test at all; empty where all are tested."""
     few = [
         f"{name} {int(row.sum())}"
         for i, (name, row) in enumerate(zip(annotators, shared, strict=True))
@@ -221,7 +221,7 @@ def _advantage(i: int, judge: IntArray, by: IntArray, cluster: IntArray, values:
 
 
 def _differing(others: IntArray, known: BoolArray, grade: IntArray) -> FloatArray:
-    """How many of the others say something else: of the same others its order is that of the accuracy."""
+    """Number of the others who say something else: of the same others its order is that of the accuracy."""
     return np.asarray(((others != grade) & known).sum(axis=0), dtype=np.float64)
 
 

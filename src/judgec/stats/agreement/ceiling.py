@@ -73,7 +73,7 @@ def ceiling(
 
 
 def adjudicator_notes(experts: Experts) -> tuple[str, ...]:
-    """Who was left out of the ceiling, in a sentence, if anybody was."""
+    """Note on annotators that were left out of the ceiling, if any were."""
     if not experts.adjudicators:
         return ()
     return (ADJUDICATORS.format(names=", ".join(experts.adjudicators)),)
@@ -159,7 +159,7 @@ def _beside_others(
 
 
 def _without(by: IntArray, number: int) -> IntArray:
-    """What the others gave, at the same places."""
+    """Labels of the others, at the same places."""
     others = by.copy()
     others[number] = -1
     return others

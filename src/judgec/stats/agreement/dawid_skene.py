@@ -15,7 +15,7 @@ UNDECIDED = 1e-6  # difference of two chances that is rounding: the first consen
 
 @dataclass(frozen=True, slots=True)
 class DawidSkene:
-    """What the labels say of the truth and of the annotators.
+    """Estimates of the truth and of the annotators from the labels.
 
     Args:
         chances: Of each grade of each item, shape (n_items, n_grades); NaN where nobody graded.

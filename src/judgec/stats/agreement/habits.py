@@ -44,7 +44,7 @@ def mean_estimate(values: FloatArray, cluster: IntArray, seed: int = 0) -> Estim
 
 
 def confusion(ratings: GradePairs) -> list[list[int]]:
-    """How often the annotator gave each grade (columns) for each grade of the others' consensus (rows)."""
+    """Number of times that the annotator gave each grade (columns) for each grade of the others' consensus (rows)."""
     compared = compared_rows("exact", ratings)
     table: list[list[int]] = contingency(compared.expert, compared.judge, compared.n_grades).tolist()
     return table

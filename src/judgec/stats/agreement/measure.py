@@ -28,7 +28,7 @@ ONE_CLASS = "all labels are of one class"
 
 @dataclass(frozen=True, slots=True)
 class Resampling:
-    """How intervals are made.
+    """Settings of the intervals.
 
     Args:
         level: Their coverage.
@@ -90,7 +90,7 @@ def measure(
 
 
 def _undefined(name: str, no_grades: str, *, interval: bool) -> str:
-    """Why a statistic is not defined where a judge's numbers are a score, or labels are numbers; empty where it is."""
+    """The reason why a statistic is not defined for a score, or for labels that are numbers; empty where it is."""
     statistic = KNOWN[name]
     if no_grades and (statistic.compares != "score" or statistic.numbers):
         return no_grades
@@ -169,7 +169,7 @@ def compared_rows(name: str, ratings: GradePairs) -> GradePairs:
 
 
 def why_no_area(panel: Sequence[GradePairs]) -> str:
-    """Why a panel has no area under the ROC curve, or empty: it needs a scale of two grades, and both in use."""
+    """The reason why a panel has no area under the ROC curve, or empty: it needs two grades, and both in use."""
     if any(r.n_grades != 2 for r in panel):
         return NOT_BINARY
     return "" if any(len(np.unique(r.expert)) == 2 for r in panel) else ONE_CLASS

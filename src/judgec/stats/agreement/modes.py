@@ -102,7 +102,7 @@ def _of(measured: Mapping[str, Estimate] | None, name: str) -> Estimate:
 
 
 def _rare(n: int, present: int, how: Resampling) -> Estimate | None:
-    """Why recall and kappa are not measured, or None: cases of both kinds are needed."""
+    """The reason why recall and kappa are not measured, or None: cases of both kinds are needed."""
     absent = n - present
     if min(present, absent) >= LEAST:
         return None
@@ -113,7 +113,7 @@ def _rare(n: int, present: int, how: Resampling) -> Estimate | None:
 
 
 def _few_flagged(flagged: int, how: Resampling) -> Estimate | None:
-    """Why precision is not measured, or None."""
+    """The reason why precision is not measured, or None."""
     if flagged >= LEAST:
         return None
     said = f"the judge flags {flagged} items, {LEAST} are needed to measure precision"

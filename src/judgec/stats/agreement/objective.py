@@ -273,7 +273,7 @@ def _of_tables(name: str) -> OfTables:
 
 
 def cut_fit(name: str) -> CutFit:
-    """What cut points between grades are fitted to for an objective.
+    """Target that cut points between grades are fitted to for an objective.
 
     Raises:
         ValueError: It has none, as it is of numbers alone.

@@ -161,7 +161,7 @@ class Cells:
         return cls(in_cluster, grade, position, count.astype(np.float64), n_clusters)
 
     def drawn(self, weights: FloatArray) -> FloatArray:
-        """How often the items of each cell are in each resample, shape (B, n_cells)."""
+        """Number of times that the items of each cell are in each resample, shape (B, n_cells)."""
         return weights[:, self.cluster] * self.count
 
     def by_cluster(self, values: FloatArray) -> FloatArray:

@@ -15,7 +15,7 @@ from judgec.stats.agreement.tables import count_clusters
 
 
 def rating_counts(ratings: IntArray, n_grades: int) -> IntArray:
-    """How many raters gave each unit each grade.
+    """Number of raters that gave each unit each grade.
 
     Args:
         ratings: Grade positions, shape (n_raters, ...units); -1 where a rater left the unit out.

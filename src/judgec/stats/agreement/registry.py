@@ -235,5 +235,5 @@ def reported(*, interval: bool, systems: bool = False) -> tuple[str, ...]:
 
 
 def statistic_of_objective(name: str) -> str:
-    """What reports call the statistic of an objective: ``accept_agreement`` of ``accept``; others keep their names."""
+    """Name of an objective's statistic in reports: ``accept_agreement`` of ``accept``; others keep their names."""
     return next((own for own, one in KNOWN.items() if one.objective == name), name)

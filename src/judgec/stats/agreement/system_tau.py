@@ -51,7 +51,7 @@ class SystemStatistic(Stepwise):
 
     @property
     def why_undefined(self) -> str:
-        """Why there is no order to compare, or empty."""
+        """The reason why there is no order to compare, or empty."""
         if len(self.systems) < LEAST_SYSTEMS:
             return f"{len(self.systems)} systems answered, an order needs {LEAST_SYSTEMS}"
         if (common := int((self.items > 0).sum())) < LEAST_QUERIES:
@@ -88,7 +88,7 @@ class SystemStatistic(Stepwise):
 
     @property
     def within_queries(self) -> FloatArray:
-        """How far each query alone orders a system as people order the means: -1 to 1, (n_clusters, n_systems)."""
+        """Agreement of each query with people's order of the means, by system: -1 to 1, (n_clusters, n_systems)."""
         left, right = np.triu_indices(len(self.systems), 1)
         total = self.people.sum(axis=0)
         sign = _signs(_apart(total, total))

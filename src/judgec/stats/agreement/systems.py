@@ -62,7 +62,7 @@ class SystemPair:
 
 @dataclass(frozen=True, slots=True)
 class SystemAgreement:
-    """How a judge orders systems beside how people do.
+    """Order of systems by a judge beside that by people.
 
     Args:
         systems: Their names.
@@ -95,7 +95,7 @@ class SystemAgreement:
 
     @property
     def pairs(self) -> int:
-        """How many pairs of systems there are."""
+        """Number of pairs of systems."""
         return len(self.systems) * (len(self.systems) - 1) // 2
 
     @classmethod

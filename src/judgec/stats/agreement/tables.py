@@ -12,7 +12,7 @@ NumberArray = FloatArray | IntArray
 
 
 def contingency(expert: IntArray, judge: IntArray, n_grades: int) -> IntArray:
-    """How often each pair of grades occurred.
+    """Counts of each pair of grades.
 
     Args:
         expert: Grade positions, shape (n_items,), values 0..n_grades-1.

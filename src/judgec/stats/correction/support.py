@@ -11,7 +11,7 @@ RARE = 0.01  # chance below which a random sample would have missed a kind of it
 
 
 def out_of_range(labelled: FloatArray, others: FloatArray, draws: int) -> str:
-    """Why the labelled scores do not cover the other ones, or an empty text.
+    """The reason why the labelled scores do not cover the other ones, or an empty text.
 
     Args:
         labelled: The judge's scores of the labelled items; no NaN.
@@ -32,7 +32,7 @@ def out_of_range(labelled: FloatArray, others: FloatArray, draws: int) -> str:
 
 
 def missing_kinds(labelled: Sequence[str], others: Sequence[str], draws: int, what: str) -> str:
-    """Why labels that lack a kind of item are no random sample of all, or an empty text.
+    """The reason why labels that lack a kind of item are no random sample of all, or an empty text.
 
     Args:
         labelled: The kind (agent, group) of each labelled item.

@@ -25,7 +25,7 @@ def worst(verdicts: Iterable[GateVerdict]) -> GateVerdict:
 
 
 def verdict_of(estimate: Estimate, least: float) -> GateVerdict:
-    """Whether an estimate is shown to be at least ``least``.
+    """Decides whether an estimate is shown to be at least ``least``.
 
     A number without an interval shows nothing.
     """

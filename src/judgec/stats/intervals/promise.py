@@ -27,7 +27,7 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """What may be promised.
+    """The agreement that may be promised.
 
     Args:
         below: Items with less confidence are left to a human; None when nothing may be promised.

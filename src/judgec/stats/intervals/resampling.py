@@ -13,7 +13,7 @@ RESAMPLES = 1000  # of the standard error of a statistic that moves in steps
 
 @lru_cache(maxsize=4)
 def resample(n_clusters: int, resamples: int, seed: int) -> FloatArray:
-    """How often each cluster is drawn: the one set of resamples that a whole report shares.
+    """Draws clusters, and counts how often each is drawn: the one set of resamples that a whole report shares.
 
     Args:
         n_clusters: Number of clusters; each draw takes any of them with equal probability.

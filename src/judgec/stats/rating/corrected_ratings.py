@@ -151,7 +151,7 @@ def corrected_ratings(games: Games, votes: FloatArray, *, level: float = 0.95) -
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """What intervals are made with: queries with a vote, votes, the agents that have enough, the level."""
+    """The data that intervals are made with: queries with a vote, votes, the agents that have enough, the level."""
 
     queries: int
     labelled: int
@@ -219,7 +219,7 @@ def _tuned(people: _Wins, seen: _Wins, rest: _Wins) -> float:
     bend = _bend(people.all().mean[0], pilot)
 
     def parts(wins: _Wins) -> FloatArray:
-        """What each query adds to the mean gradient, shape (n_queries, n_agents)."""
+        """Contribution of each query to the mean gradient, shape (n_queries, n_agents)."""
         pairs = wins.points + wins.points.transpose(0, 2, 1)
         surplus = wins.points.sum(2) - (pairs * _expected(pilot)).sum(2)
         mean = surplus.sum(0) / wins.count.sum()

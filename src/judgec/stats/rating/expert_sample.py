@@ -60,7 +60,7 @@ def expert_points(games: Games, labelled: Games, source: str) -> FloatArray:
 
 
 def require_random(games: Games, expert: FloatArray, source: str, *, claimed: bool, seed: int = 0) -> str:
-    """How the labelled games are known to be a random sample.
+    """Checks that the labelled games are a random sample.
 
     Args:
         games: As judged.

@@ -21,7 +21,7 @@ PLUS = 2.0  # queries won, and lost, that the weak prior adds: Agresti and Coull
 
 @dataclass(frozen=True, slots=True)
 class Surplus:
-    """What agents got on each query beyond what their ratings say, and what few decisive queries hide.
+    """Points of agents on each query beyond what their ratings say, and what few decisive queries hide.
 
     Let y be a result on a query, from -1 (lost all games as an equal) over 0 (as expected) to 1. Its mean has the
     variance sum(y^2) / n^2, and (sum(y^2) + a) / (n + a)^2 with a = 4 results of 1 or -1 more. The difference, where

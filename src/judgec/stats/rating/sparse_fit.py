@@ -109,7 +109,7 @@ class Meetings:
         return sparse.csr_array((np.concatenate([ones, -ones]), ends), shape=(self.n, len(pairs)))
 
     def _connected(self, won: FloatArray, met: FloatArray) -> bool:
-        """Whether each agent can be reached from each along "took points from"."""
+        """True if each agent can be reached from each along "took points from"."""
         down, up = won > 0, met - won > 0
         rows = np.concatenate([self.low[down], self.high[up]])
         columns = np.concatenate([self.high[down], self.low[up]])

@@ -10,7 +10,7 @@ from judgec.records.label import FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True)
 class WinTable:
-    """Who beat whom how often; the rest of a cell and its mirror are ties.
+    """Counts of who beat whom; the rest of a cell and its mirror are ties.
 
     Args:
         agents: Agent names, sorted.

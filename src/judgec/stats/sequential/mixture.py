@@ -32,7 +32,7 @@ TINY = 1e-300
 
 @dataclass(frozen=True, slots=True)
 class ScoreCounts:
-    """What was measured of a judge: how often each score was given to items that experts accept and reject.
+    """Measurements of a judge: number of times that each score was given to items that experts accept and reject.
 
     Args:
         edges: Between the bins.

@@ -24,7 +24,7 @@ RAW_METHOD = "confidence sequence, mixture over tilts"
 
 @dataclass(frozen=True, slots=True)
 class ErrorRates:
-    """How often a judge accepts what experts accept, and what they reject.
+    """Rates at which a judge accepts what experts accept, and what they reject.
 
     Args:
         rightly: Of accepted items.

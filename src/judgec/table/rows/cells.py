@@ -175,7 +175,7 @@ def _literal(node: ast.expr) -> object:
 
 
 def as_parts(value: object) -> list[object]:
-    """What a cell holds: the elements of a list, else itself."""
+    """The content of a cell: the elements of a list, else itself."""
     if isinstance(value, str):
         found = printed_list(value)
         if found is None or (value.lstrip()[:1] == "(" and not all(isinstance(one, str) for one in found)):

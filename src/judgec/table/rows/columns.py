@@ -144,7 +144,7 @@ def _proposed(table: Table) -> str:
 
 
 def nested(table: Table) -> str:
-    """What makes a table of rows that hold objects, as exports of other tools do; empty where none do."""
+    """Advice on a table of rows that hold objects, as exports of other tools do; empty where none do."""
     own = set(table.columns)
     tool = next((tool for tool, fields in EXPORTED.items() if fields & own), "other")
     held = [name for name in table.columns if any(isinstance(cell, dict) for cell in table.column(name).values)]
@@ -201,7 +201,7 @@ def listed(names: Iterable[object]) -> str:
 
 
 def _closest(columns: Sequence[str]) -> tuple[str, ...]:
-    """What the task with the fewest missing columns lacks, one whose columns can be guessed before others."""
+    """Columns that the task with the fewest missing columns lacks, one whose columns can be guessed before others."""
     lacking = [missing_columns(columns, task, labelled=True) for task in advised()]
     return min(lacking, key=lambda missing: (len(missing), _guess(columns, missing) is None))
 
@@ -217,7 +217,7 @@ def _guess(columns: Sequence[str], missing: Sequence[str]) -> str | None:
 
 
 def _advice(columns: Sequence[str], missing: Sequence[str]) -> str:
-    """How to rename, with the user's own column names where they can be guessed."""
+    """Advice on renaming, with the user's own column names where they can be guessed."""
     guess = _guess(columns, missing)
     if guess is not None:
         return f"Rename with --map, for example --map {shlex.quote(guess)}."

@@ -289,7 +289,7 @@ def machine_words(name: str) -> frozenset[str]:
 
 
 def machines_among(names: Collection[str], aspects: Collection[str] = ()) -> tuple[str, ...]:
-    """Which of several columns of grades, or annotators, are a machine's.
+    """Finds which of several columns of grades, or annotators, are a machine's.
 
     Args:
         names: All of them: ``judge``, ``model`` or ``auto`` names a machine only where others remain as people, and
@@ -317,7 +317,7 @@ def machines_among(names: Collection[str], aspects: Collection[str] = ()) -> tup
 
 
 def doubtful_among(names: Collection[str]) -> tuple[str, ...]:
-    """Which of several people's names may be a judge's, beside others that may not; nobody can tell by the name.
+    """Finds which of several people's names may be a judge's, beside others that may not; no name tells for sure.
 
     It looks like a system's in a version (``Athena-2``, ``Lynx-8B``, ``rubric_v3``; ``Nurse-1`` is a person, and
     ``Berlin-1`` beside ``Berlin-2``), is a model's and a person's (``Gemma``, ``Claude`` beside one person), or has a
@@ -362,7 +362,7 @@ def may_be_no_person(name: str) -> bool:
 
 
 def _numbered(name: str) -> str:
-    """What stands before a hyphen and a number at the end; empty for other names."""
+    """The part before a hyphen and a number at the end; empty for other names."""
     found = _HYPHENED.fullmatch(name.strip())
     return found[1].casefold() if found else ""
 

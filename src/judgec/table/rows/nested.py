@@ -120,7 +120,7 @@ def _scores(cell: object) -> list[object] | None:
 
 
 def nested_places(columns: Collection[str], rows: Sequence[Row]) -> dict[str, tuple[str, str]]:
-    """Where judgec's columns stand within objects: the column and the key in it."""
+    """Places of judgec's columns within objects: the column and the key in it."""
     objects: dict[str, dict[str, None]] = {}
     if isinstance(rows, ColumnRows) and not any(column.has(dict, list) for column in rows.columns.values()):
         return {}
@@ -154,7 +154,7 @@ def nested_places(columns: Collection[str], rows: Sequence[Row]) -> dict[str, tu
 
 
 def _aspects(keys: Collection[str]) -> bool:
-    """Whether several grades stand in one object, each of an aspect."""
+    """True if several grades stand in one object, each of an aspect."""
     return bool(ASPECTS & set(map(plain, keys)))
 
 

@@ -46,7 +46,7 @@ def _cells(row: Sequence[str]) -> list[str]:
 
 
 def _filled_cells(table: Table) -> IntArray:
-    """How many cells of each row are not missing, shape (n_rows,)."""
+    """Number of cells of each row that are not missing, shape (n_rows,)."""
     filled = np.zeros(len(table.rows), dtype=np.int64)
     for column in table.coded.values():
         filled += ~column.missing
@@ -149,14 +149,14 @@ def _words_of(row: Row) -> list[str]:
 
 
 def _sums_up_by_name(row: Row) -> bool:
-    """Whether a row holds nothing but numbers and a word such as ``Total``; it lacks what others have."""
+    """True if a row holds nothing but numbers and a word such as ``Total``; it lacks what others have."""
     words = [value for _, value in _filled(row) if _written(value) is None]
     word = words[0].strip().rstrip(":") if len(words) == 1 and isinstance(words[0], str) else ""
     return 0 < len(word) <= LONGEST_TOTAL and (is_computed(word) or is_summary(word))
 
 
 def _sums_up(table: Table, at: int) -> bool:
-    """Whether a row holds nothing but sums or means of those above it, where others have texts."""
+    """True if a row holds nothing but sums or means of those above it, where others have texts."""
     first, last = table.rows[0], table.rows[at]
     numbers = {name: _written(value) for name, value in _filled(last)}
     lacking = [name for name in last if name not in numbers and not is_missing(first.get(name))]
@@ -172,7 +172,7 @@ def _sums_up(table: Table, at: int) -> bool:
 
 
 def _counts(table: Table, at: int) -> bool:
-    """Whether a row holds nothing but counts of words above it and what it counts: ``ja`` 31, ``A wins`` 22."""
+    """True if a row holds nothing but counts of words above it and what it counts: ``ja`` 31, ``A wins`` 22."""
     filled = _filled(table.rows[at])
     counted = [name for name, value in filled if (number := _written(value)) is not None and number <= at]
     said = [value for name, value in filled if name not in counted]

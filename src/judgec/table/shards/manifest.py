@@ -41,7 +41,7 @@ class ShardManifest(BaseModel):
 
     @classmethod
     def read(cls, place: ShardPlace, shard: str) -> Self | None:
-        """What is there; None where it is no manifest."""
+        """Reads the manifest; None where it is none."""
         try:
             return cls.model_validate_json(place.read(manifest_of(shard)))
         except ValidationError:

@@ -62,7 +62,7 @@ class ShardPlace:
                 self._files, self._root = FileSystem.from_uri(_uri(self.shown))
 
     def of(self, name: str) -> str:
-        """What messages call a file."""
+        """Name of a file in messages."""
         return f"{self.shown}/{name}"
 
     def files(self) -> list[Found]:
@@ -141,7 +141,7 @@ class ShardPlace:
 
 
 def is_remote(shown: str) -> bool:
-    """Whether it is in a bucket."""
+    """True if it is in a bucket."""
     return _URL.match(shown) is not None
 
 
@@ -163,7 +163,7 @@ def as_shown(path: str | Path) -> str:
 
 
 def is_wild(shown: str) -> bool:
-    """Whether it is a pattern."""
+    """True if it is a pattern."""
     return _WILD.search(shown) is not None
 
 

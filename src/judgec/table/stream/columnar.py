@@ -97,7 +97,7 @@ def float_of(value: object) -> float:
 
 
 def _kind(value: object) -> str:
-    """What a value is, as far as columns tell it apart."""
+    """Kind of a value, as far as columns tell it apart."""
     if isinstance(value, int) and not isinstance(value, bool):
         return "int" if abs(value) <= EXACT else "long" if -WIDEST <= value < WIDEST else "other"
     if isinstance(value, list):

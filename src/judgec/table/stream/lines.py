@@ -49,7 +49,7 @@ def _json_rows(_: BinaryIO) -> Read:
 
 
 def _inexact(value: object) -> bool:
-    """Whether orjson may have read another number than json: it has no integers beyond 64 bits (nor NaN)."""
+    """True if orjson may have read another number than json: it has no integers beyond 64 bits (nor NaN)."""
     if isinstance(value, list):
         return any(type(one) is not str for one in value)
     return isinstance(value, float | dict)

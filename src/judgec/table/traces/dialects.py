@@ -58,7 +58,7 @@ class TracedTurn:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What one call of a model was given and gave.
+    """Input and output of one call of a model.
 
     Args:
         dialect: How it was written.
@@ -99,7 +99,7 @@ def documents_of(span: TracedSpan) -> list[str]:
 
 
 def asked_of_retriever(span: TracedSpan) -> str:
-    """What was searched for."""
+    """The text that was searched for."""
     given = parsed(_first(span, "gen_ai.retrieval.query.text", "input.value", "mlflow.spanInputs"))
     if isinstance(given, Mapping) and len(given) == 1:
         (given,) = given.values()
@@ -107,7 +107,7 @@ def asked_of_retriever(span: TracedSpan) -> str:
 
 
 def is_tool(span: TracedSpan) -> bool:
-    """Whether the span is the call of a tool."""
+    """True if the span is the call of a tool."""
     kind = as_text(span.attributes.get("openinference.span.kind", span.attributes.get("traceloop.span.kind", "")))
     executed = span.attributes.get("gen_ai.operation.name") == "execute_tool" or kind.lower() == "tool"
     return executed or _mlflow_kind(span) == "TOOL"
@@ -204,7 +204,7 @@ def _of_mlflow(span: TracedSpan) -> tuple[list[TracedTurn], list[TracedTurn]]:
 
 
 def _held(value: object, *names: str) -> object:
-    """What an object holds under the first of these names; the value itself where there is none."""
+    """The value of an object under the first of these names; the value itself where there is none."""
     if not isinstance(value, Mapping):
         return value
     return next((parsed(value[name]) for name in names if not is_missing(value.get(name))), value)

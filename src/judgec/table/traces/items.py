@@ -156,7 +156,7 @@ def _joined(before: Sequence[TracedTurn], turns: Sequence[TracedTurn]) -> list[T
 
 
 def _after(earlier: Sequence[TracedTurn], turns: Sequence[TracedTurn]) -> list[TracedTurn]:
-    """What a trace adds to its session; a trace that begins with the session's history has it already."""
+    """Turns that a trace adds to its session; a trace that begins with the session's history has it already."""
     said = [turn for turn in turns if turn.role != "system"]
     begun = [turn for turn in earlier if turn.role != "system"]
     if said[:1] == begun[:1] and len(said) > len(begun) > 1:
@@ -165,7 +165,7 @@ def _after(earlier: Sequence[TracedTurn], turns: Sequence[TracedTurn]) -> list[T
 
 
 def _last(turns: Sequence[TracedTurn], role: str) -> str:
-    """What a role said last, apart from calls of tools."""
+    """The last text of a role, apart from calls of tools."""
     said = (turn.content for turn in reversed(turns) if turn.role == role and not turn.tool_calls)
     return next((text for text in said if text.strip()), "")
 

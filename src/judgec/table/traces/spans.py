@@ -18,7 +18,7 @@ FAILED = (2, "2", "STATUS_CODE_ERROR", "ERROR")
 
 @dataclass(frozen=True, slots=True)
 class SpanEvent:
-    """What happened at some moment of a span.
+    """An event at some moment of a span.
 
     Args:
         name: For example ``gen_ai.choice``.
@@ -59,7 +59,7 @@ class TracedSpan:
 
 
 def holds_spans(value: object) -> bool:
-    """Whether an object of a file is an export of spans, or of the log records that belong to them."""
+    """True if an object of a file is an export of spans, or of the log records that belong to them."""
     return isinstance(value, Mapping) and any(isinstance(value.get(name), list) for name in HELD)
 
 
@@ -190,7 +190,7 @@ def _attributes(value: object) -> dict[str, object]:
 
 
 def _decoded(value: object, deep: int = DEEP) -> object:
-    """What an ``AnyValue`` says."""
+    """The value of an ``AnyValue``."""
     if not isinstance(value, Mapping) or len(value) != 1:
         return value
     if not deep:

@@ -47,7 +47,7 @@ def _tool(span: TracedSpan) -> Step:
 
 
 def _said(turns: Sequence[TracedTurn], answer: str, *, calls: bool) -> list[Step]:
-    """What a model said on the way, and, where tools have no spans of their own, what it called."""
+    """Texts that a model said on the way, and, where tools have no spans of their own, its calls."""
     found = []
     for turn in turns:
         if turn.content.strip() and turn.content.strip() != answer.strip():

@@ -11,7 +11,7 @@ from judgec.records.label import Item, Text
 
 @dataclass(frozen=True, slots=True)
 class AnswerCost:
-    """What an answer took; None where its file does not say.
+    """Cost of an answer; None where its file does not say.
 
     Args:
         seconds: Latency.
@@ -76,7 +76,7 @@ class Entries:
 
     @property
     def missing(self) -> dict[str, int]:
-        """How many of the queries that somebody answered each agent did not, by agent; only where there are any."""
+        """Number of queries that somebody answered and an agent did not, by agent; only where there are any."""
         counts = dict.fromkeys(self.agents, len(self.answered))
         for _, agent in self.answers:
             counts[agent] -= 1

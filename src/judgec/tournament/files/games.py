@@ -67,7 +67,7 @@ def game_columns(source: TableSource, rename: Mapping[str, str] | None = None) -
 
 
 def is_games(columns: Sequence[str]) -> bool:
-    """Whether a table names two agents a row."""
+    """True if a table names two agents a row."""
     return any(set(pair) <= set(columns) for pair in (PAIR_AGENTS, *PAIRS))
 
 

@@ -22,7 +22,7 @@ from judgec.tournament.files.reading import with_query_ids
 
 @dataclass(frozen=True, slots=True)
 class GradedAgents:
-    """What experts gave the agents' answers.
+    """Grades that experts gave the agents' answers.
 
     Args:
         scores: Mean of what the experts gave, by query and agent, and by aspect, in units of the scale.

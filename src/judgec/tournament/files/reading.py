@@ -398,7 +398,7 @@ class _Reader:
         self._wanted(where, query_id, row)
 
     def _wanted(self, where: str, query_id: str, row: Row) -> None:
-        """What a good answer to the query of a row is."""
+        """Reads what a good answer to the query of a row is."""
         if not is_missing(row.get("reference")):
             self._references.setdefault(query_id, _reference(row["reference"]))
         if not is_missing(row.get(NUGGETS)):
@@ -445,12 +445,12 @@ def _settings(cell: object) -> dict[str, str]:
 
 
 def _explained(cell: object) -> Explanation | None:
-    """What ``answer --explain`` wrote; None of anything else."""
+    """The explanation that ``answer --explain`` wrote; None of anything else."""
     return Explanation.from_json(_object(cell))
 
 
 def _object(cell: object) -> object:
-    """What a cell holds, where it is the text of JSON; None of other texts."""
+    """The content of a cell, where it is the text of JSON; None of other texts."""
     if not isinstance(cell, str):
         return cell
     try:

@@ -48,7 +48,7 @@ def read_run(path: str) -> dict[tuple[str, str], tuple[str, ...]]:
 
 
 def is_table(source: TableSource) -> bool:
-    """Whether qrels are a table with a header: rows, or a file by its name."""
+    """True if qrels are a table with a header: rows, or a file by its name."""
     return isinstance(source, Table) or Path(source).suffix.lower() in TABLES
 
 

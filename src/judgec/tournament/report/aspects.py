@@ -54,7 +54,7 @@ class AspectTest:
 
     @property
     def queries(self) -> int:
-        """How many queries."""
+        """Number of queries."""
         return self.difference.n_clusters
 
     @property

@@ -56,7 +56,7 @@ def _query(found: Evaluation, query: str, games: list[Played]) -> BrowsedCase:
 
 
 def _renumbered(found: Evaluation, one: Played, agents: list[str]) -> str:
-    """Which documents had other numbers before the judge of a game than on the page, where all agents' stand."""
+    """Documents that had other numbers before the judge of a game than on the page, where all agents' stand."""
     if found.showing is None or len(agents) == 2:
         return ""
     query, pair = one.game.query_id, (one.game.agent_a, one.game.agent_b)

@@ -21,7 +21,7 @@ Settings = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class MainEffect:
-    """What changes when a setting goes from one value to another and all others stay.
+    """Effect of a setting that goes from one value to another while all others stay.
 
     Args:
         setting: Its name.
@@ -146,7 +146,7 @@ def _corrected(effects: Sequence[MainEffect], measure: tuple[str, Grader]) -> li
 
 
 def effects_sentence(effects: Sequence[MainEffect]) -> str:
-    """Which settings were shown to matter, on Elo; empty without an effect."""
+    """Sentence on the settings that were shown to matter, on Elo; empty without an effect."""
     elo = [one for one in effects if one.measure == ELO]
     shown_to_matter = [f"{one.name} {show(one.difference, 0, sign=True)}" for one in elo if one.found]
     matter = {one.setting for one in elo if one.found}

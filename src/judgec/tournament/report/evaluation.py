@@ -181,7 +181,7 @@ def judge_agreement(card: ProgramCard, unmeasured: str = "") -> dict[str, Estima
 
 
 def audit_note(card: ProgramCard) -> str:
-    """What is known of the judge's faults, in a sentence; empty of one that was never saved."""
+    """Sentence on the judge's known faults; empty of one that was never saved."""
     if not card.version:
         return ""
     if card.audit is None:
@@ -190,7 +190,7 @@ def audit_note(card: ProgramCard) -> str:
 
 
 def why_unproven(card: ProgramCard) -> str:
-    """Why nobody should rank agents by this judge yet, or an empty text.
+    """The reason why nobody should rank agents by this judge yet, or an empty text.
 
     A judge is proven when it was promoted and the test interval of each statistic of its objective lies above 0. A
     perfect judge has a value without an interval, since nothing was seen of its spread.

@@ -65,7 +65,7 @@ def _level(rows: Sequence[LeaderboardRow]) -> bool:
 
 
 def _next(found: Evaluation) -> list[str]:
-    """What to do after reading, a sentence each."""
+    """Next steps after reading, a sentence each."""
     steps = []
     if found.unproven:
         steps.append("Prove the judge first: compile it on more labels, or on labels of queries like these.")

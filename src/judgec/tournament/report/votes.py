@@ -83,7 +83,7 @@ class VotedLeague:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What was corrected, and how far that is to be trusted."""
+        """Sentences on what was corrected, and how far that is to be trusted."""
         found = self.found
         decided = f"People decided {count(found.labelled)} of the judge's {count(found.games)} games ({self.sample})"
         said = [f"{decided}; the judge gives {percent(self.agreement)} of the points as they do.", self._weight()]

@@ -73,7 +73,7 @@ class Anchor(Record):
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """What became of the frozen verdicts.
+    """Change of the frozen verdicts.
 
     Args:
         flips: Share of verdicts that changed; one that was lost, or that there is now, has changed too.

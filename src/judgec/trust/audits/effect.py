@@ -45,7 +45,7 @@ class Effect:
 
 
 def status_of(effect: Estimate, bound: float, *, two_sided: bool = False) -> Status:
-    """What an effect means against its bound.
+    """Status of an effect against its bound.
 
     ``pass`` where the whole interval is within the bound, ``fail`` where all of it is beyond. A judge whose true effect
     is at the bound fails, or passes, in at most half of (1 - level) of all audits.
@@ -67,7 +67,7 @@ def status_of(effect: Estimate, bound: float, *, two_sided: bool = False) -> Sta
 
 
 def more_items(measure: Effect, bound: float, level: float) -> int | None:
-    """How many more items, like those that were audited, would settle what is not shown.
+    """Number of further items, like those that were audited, that would settle what is not shown.
 
     The mean and the variance over queries are taken to stay as they were seen. Where the effect is at the bound itself,
     no number is enough.

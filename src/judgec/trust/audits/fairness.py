@@ -63,7 +63,7 @@ def family_of(name: str | None) -> str | None:
 
 
 def audit_self_preference(subject: AuditSubject, bound: float) -> Finding:
-    """How much more than the experts the judge gives to answers by models of its own family.
+    """Measures how much more than the experts the judge gives to answers by models of its own family.
 
     Answers: mean of judge - expert over its own family's answers, less that over the others'. Pairs of one of each:
     judge - expert in points of its own family.

@@ -80,7 +80,7 @@ class AuditSubject:
 
     @cached_property
     def systems(self) -> SystemAgreement | None:
-        """How the judge ranks whoever answered, beside the experts; None where nobody names them.
+        """Order of the systems by the judge, beside the experts' order; None where nobody names them.
 
         By the shares that are accepted, where the experts gave no grades.
         """
@@ -105,7 +105,7 @@ class AuditSubject:
         return 1.0 / (len(self.scale.grades) - 1)
 
     def merit(self, judgments: Judgments) -> FloatArray:
-        """How good the judge says each item is, 0-1; NaN unscored.
+        """Merit of each item by the judge, 0-1; NaN unscored.
 
         Of a pair: the points of the first answer. Of classes without an order: 1 accepted, 0 rejected.
         """
@@ -238,7 +238,7 @@ def _rerun(ask: Ask, run: int) -> Ask:
 
 
 def expert_merit(subject: AuditSubject) -> FloatArray:
-    """How good the experts say each item is, 0-1 as ``AuditSubject.merit``; NaN where they did not say."""
+    """Merit of each item by the experts, 0-1 as ``AuditSubject.merit``; NaN where they did not say."""
     experts = subject.experts
     if experts is None:
         return np.full(len(subject.items), np.nan)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class AgreementOptions:
-    """Which columns of a table are compared."""
+    """Options of ``agreement``: the columns that are compared."""
 
     file: Annotated[
         "Source",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerOptions(AgentRun, Spending):
-    """What decides answers."""
+    """Options that decide answers."""
 
     queries: Annotated["Source", QueriesTable]
     agents: Annotated[

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class AuditOptions(BatchSpending, HeldOutLabels):
-    """Which judge is audited, by what, on which items."""
+    """Options of ``audit``: the judge, the audits, and the items."""
 
     judge: Annotated["Judge | str", replace(JudgeName, leading=True)]
     only: Annotated[tuple[str, ...], Option("The audits to run. Default: all.", metavar="NAME,...", commas=True)] = ()

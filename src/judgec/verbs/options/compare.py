@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions(Spending, HeldOutLabels):
-    """Which judges are compared, and on what."""
+    """Options of ``compare``: the judges, and the items."""
 
     a: Annotated[
         "Judge | str",

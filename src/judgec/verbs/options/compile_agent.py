@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class CompileAgentOptions(AgentShape, Spending, Places):
-    """What decides the compile of an agent."""
+    """Options that decide the compile of an agent."""
 
     agent: Annotated[str, Option("rag-bm25, rag-fusion-hybrid, ...", metavar="AGENT", positional=True, panel="What")]
     index: Annotated[str, IndexName]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
-    """What decides a compile."""
+    """Options that decide a compile."""
 
     labels: Annotated[
         "Labels | Source | None",

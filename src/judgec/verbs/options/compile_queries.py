@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class CompileQueriesOptions(Spending, Places):
-    """What decides a compile of a query generator."""
+    """Options that decide a compile of a query generator."""
 
     index: Corpus
     experts: Annotated[

@@ -23,7 +23,7 @@ ACCEPT_RATE = "accept_rate"
 
 @dataclass(frozen=True, kw_only=True)
 class EstimateOptions(Asking, Places):
-    """What is estimated, of which items, with whose judgments and labels."""
+    """Options of ``estimate``: the rate, the items, the judgments and the labels."""
 
     items: Annotated["Source", Option("All items; no labels are needed.", positional=True, panel="What")]
     judge: Annotated["Judge | str", JudgeName]

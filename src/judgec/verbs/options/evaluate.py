@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateOptions(BatchSpending, Places, AgentRun):
-    """What decides a tournament."""
+    """Options that decide a tournament."""
 
     in_flight: InFlight = 32  # of agents, too
     manifest: Annotated[

@@ -13,7 +13,7 @@ TARGETS: tuple[Target, ...] = get_args(Target)
 
 @dataclass(frozen=True, kw_only=True)
 class ExportOptions:
-    """Which judge leaves judgec, in which form, and where it goes."""
+    """Options of ``export``: the judge, the form, and where it goes."""
 
     judge: Annotated[
         str,

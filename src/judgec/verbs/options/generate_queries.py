@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class GenerateQueriesOptions(Spending):
-    """What decides which queries are written."""
+    """Options that decide which queries are written."""
 
     index: Corpus
     experts: Annotated[

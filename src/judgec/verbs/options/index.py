@@ -10,7 +10,7 @@ from judgec.verbs.options.shared import ApiBase, Columns, Seed, UnusedPlaces
 
 @dataclass(frozen=True, kw_only=True)
 class IndexOptions(UnusedPlaces):
-    """What decides an index."""
+    """Options that decide an index."""
 
     paths: Annotated[
         tuple[str, ...],

@@ -21,7 +21,7 @@ from judgec.verbs.options.shared import (
 
 @dataclass(frozen=True, kw_only=True)
 class InitOptions(UnusedPlaces):
-    """What somebody says about a label file; the rest is seen in it."""
+    """Options of ``init``: what the user says about a label file; the rest is seen in it."""
 
     file: Annotated[
         str,

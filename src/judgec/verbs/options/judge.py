@@ -23,7 +23,7 @@ WRITTEN = (".jsonl", ".csv", ".tsv", ".parquet", ".xlsx")
 
 @dataclass(frozen=True, kw_only=True)
 class Asking(BatchSpending):
-    """Which model a judge asks, and how."""
+    """Options of the model that a judge asks."""
 
     lm: OtherLm = None
     live: Annotated[
@@ -64,7 +64,7 @@ class Asking(BatchSpending):
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeFileOptions(Asking):
-    """What is judged, by whom, and where the rows go; either ``judge`` or ``jury`` is given."""
+    """Options of ``judge``: the items, the judge or the jury, and where the rows go."""
 
     file: Annotated[
         str,

@@ -14,7 +14,7 @@ LAZY: dict[str, object] = dict.fromkeys(("Judge", "Labels", "Source"), object)  
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """What the type of a field does not say.
+    """The part of an option that the type of its field does not say.
 
     Args:
         help: What it does, for the screen and for ``help()``.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ProbeOptions(Spending, Places):
-    """What is asked of which systems, and who judges."""
+    """Options of ``probe``: the questions, the systems, and the judges."""
 
     scenarios: Annotated[
         tuple[str, ...],

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class RankOptions(UnusedPlaces):
-    """What decides a ranking."""
+    """Options that decide a ranking."""
 
     games: Annotated[
         "Source",

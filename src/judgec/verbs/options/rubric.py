@@ -12,7 +12,7 @@ ALL = "all"
 
 @dataclass(frozen=True, kw_only=True)
 class RubricOptions:
-    """Which judge's criteria are looked at, and which of them a person takes over."""
+    """Options of ``rubric``: the judge whose criteria are looked at, and the lines that a person takes over."""
 
     judge: Annotated[
         str,

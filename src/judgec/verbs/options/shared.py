@@ -212,7 +212,7 @@ Shared = Annotated[bool, Option("Let others read .judgec/ and mlruns/, as the um
 
 @dataclass(frozen=True, kw_only=True)
 class LabelColumns:
-    """How a label file is read."""
+    """Options that read a label file."""
 
     columns: Columns = field(default_factory=dict)
     annotators: Annotators = ()
@@ -228,7 +228,7 @@ class LabelColumns:
 
 @dataclass(frozen=True, kw_only=True)
 class Spending:
-    """Which endpoint is asked, and how much at most."""
+    """Options of the endpoint that is asked, and how much at most."""
 
     api_base: ApiBase = None
     budget: CallCap = None
@@ -247,7 +247,7 @@ class BatchSpending(Spending):
 
 @dataclass(frozen=True, kw_only=True)
 class Places:
-    """Where programs and runs are."""
+    """Folders of programs and runs."""
 
     home: Home = Path()
     tracking_uri: TrackingUri = None
@@ -275,7 +275,7 @@ class HeldOutLabels(LabelColumns, Places):
 
 @dataclass(frozen=True, kw_only=True)
 class AgentShape:
-    """How agents answer."""
+    """Options of how agents answer."""
 
     k: Annotated[int, Option("Number of passages that an answer is written from.", least=1)] = 5
     variations: Annotated[int, Option("Number of queries that RAG-Fusion adds.", least=1, most=20)] = 4
@@ -288,7 +288,7 @@ class AgentShape:
 
 @dataclass(frozen=True, kw_only=True)
 class AgentRun(AgentShape):
-    """How agents are run."""
+    """Options of how agents are run."""
 
     rerank: Annotated[
         str | None, Option("lexical, a cross-encoder's ORG/MODEL, python:MODULE:FUNCTION.", metavar="RERANKER")

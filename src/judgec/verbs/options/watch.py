@@ -10,7 +10,7 @@ from judgec.verbs.options.shared import JudgeName, Places
 
 @dataclass(frozen=True, kw_only=True)
 class WatchOptions(Asking, Places):
-    """Whose traces are watched, with which judge, and what is an alert."""
+    """Options of ``watch``: the traces, the judge, and the alerts."""
 
     source: Annotated[str, Option("The experiment whose traces are judged.", metavar="mlflow:EXPERIMENT", panel="What")]
     judge: Annotated[str, JudgeName]

@@ -15,7 +15,7 @@ DATABASE_PORTS = {"postgresql": 5432, "mysql": 3306, "mssql": 1433}  # their reg
 
 
 def probe(store: TrackingStore) -> str:
-    """What the store is, in a few words. Nothing is created.
+    """Describes the store in a few words. Nothing is created.
 
     Raises:
         ArtifactError: When the SQLite file is damaged or not MLflow's.

@@ -42,7 +42,7 @@ class ReplyJudge(Protocol):
         ...
 
     def judge(self, pairs: Sequence[tuple[Question, SystemReply]]) -> list[JudgedReply]:
-        """What became of each reply, in order."""
+        """Judges the replies, in order."""
         ...
 
 
@@ -72,12 +72,12 @@ class ReplyPanel:
         return tuple(judges for judges in (self.criteria, self.rejection, *self.further.values()) if judges is not None)
 
     def agreement(self) -> dict[str, dict[str, object]]:
-        """How far the members of each jury agreed on what was judged so far, by what it judges."""
+        """Agreement of the members of each jury on what was judged so far, by what it judges."""
         named = {"criteria": self.criteria, REJECTION: self.rejection}
         return {what: found for what, judges in named.items() if judges and (found := judges.agreement()) is not None}
 
     def judge(self, pairs: Sequence[tuple[Question, SystemReply]]) -> list[JudgedReply]:
-        """What became of each reply, in order."""
+        """Judges the replies, in order."""
         refusals = [row for row, (question, _) in enumerate(pairs) if question.must_refuse]
         others = [row for row, (question, _) in enumerate(pairs) if not question.must_refuse]
         judged: dict[int, JudgedReply] = {}
@@ -200,21 +200,21 @@ def _criteria(judges: AskedJudges, pairs: Sequence[tuple[Question, SystemReply]]
 
 
 def _by_reference_alone(judges: AskedJudges) -> bool:
-    """Whether a reply without a reference is held against nothing."""
+    """True if a reply without a reference is held against nothing."""
     predictors = [one for member in judges.members for one in member.judge.module.predictors()]
     shown = {name for predictor in predictors for name in predictor.signature.input_fields}
     return "reference" in shown and "contexts" not in shown
 
 
 def _votes(said: Judgments, row: int, question: Question, scale: Scale) -> dict[str, bool | str | None]:
-    """What one member of a jury says of a reply as a whole."""
+    """Vote of one member of a jury on a reply as a whole."""
     return {metric: _passed(said, row, said.aspects.index(metric), scale) for metric in question.metrics}
 
 
 def _judged(
     found: Judgments, row: int, question: Question, parts: tuple[bool | None, ...], scale: Scale, unknown: bool
 ) -> JudgedReply:
-    """What is said of a reply as a whole; nothing where no reference is known and more than relevance is asked."""
+    """Judgment of a reply as a whole; nothing where no reference is known and more than relevance is asked."""
     if found.unscored[row] is not None:
         none: dict[Metric, bool | None] = dict.fromkeys(question.metrics)
         return JudgedReply(none, parts, unscored=str(found.unscored[row]))
@@ -239,7 +239,7 @@ def _passed(found: Judgments, row: int, column: int, scale: Scale) -> bool | Non
 def _item(
     item_id: str, question: Question, reply: SystemReply, part: int | None = None, *, retrieved: bool = False
 ) -> Item:
-    """What a judge reads: the passages are those of the question, or those that the system retrieved."""
+    """The item as a judge reads it: the passages are those of the question, or those that the system retrieved."""
     query = asked(question) if part is None else question.parts[part].query
     reference = question.reference if part is None else question.parts[part].reference
     if question.right is not None and part is None:

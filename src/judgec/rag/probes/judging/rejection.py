@@ -30,7 +30,7 @@ _ASKS = re.compile(
 
 
 class Denials(NamedTuple):
-    """How a language says that the documents do not answer; all patterns are for one clause in lower case.
+    """Ways of a language to say that the documents do not answer; all patterns are for one clause in lower case.
 
     Args:
         outright: Needs nothing beside it.
@@ -49,7 +49,7 @@ class Denials(NamedTuple):
     describes: re.Pattern[str]
 
     def found(self, clause: str) -> bool:
-        """Whether a clause denies that a source has the answer, or that the writer does."""
+        """True if a clause denies that a source has the answer, or that the writer does."""
         said = self.reported.sub(" ", clause)
         parts = (self.source, self.told, self.negated)
         return self.outright.search(said) is not None or all(part.search(said) for part in parts)
@@ -131,7 +131,7 @@ _LANGUAGES = (ENGLISH, GERMAN, SPANISH, FRENCH)
 
 
 def denies(sentence: str) -> bool:
-    """Whether a sentence in lower case says that there is no answer: not in a condition or in somebody else's words."""
+    """True if a sentence in lower case says that there is no answer: not in a condition or in somebody else's words."""
     quoted = _OTHERS.sub(" ", sentence)
     said = _ATTRIBUTE.sub("", _CONDITION.sub("", quoted if len(quoted.split()) >= _LEAST else sentence))
     clauses = _CLAUSE.split(said)
@@ -139,12 +139,12 @@ def denies(sentence: str) -> bool:
 
 
 def describes(sentence: str) -> bool:
-    """Whether a sentence in lower case says what the documents are about."""
+    """True if a sentence in lower case says what the documents are about."""
     return any(language.describes.search(language.reported.sub(" ", sentence)) for language in _LANGUAGES)
 
 
 def asks_back(sentence: str) -> bool:
-    """Whether a sentence in lower case is a question to whoever asked."""
+    """True if a sentence in lower case is a question to whoever asked."""
     if _QUESTION.search(sentence) is None:
         return False
     return _TO_READER.search(sentence) is not None or _ASKS.search(sentence) is not None

@@ -24,7 +24,7 @@ _LETTER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class JudgedReply:
-    """What a judge says of one reply.
+    """A judge's verdict on one reply.
 
     Args:
         criteria: Of each metric whether it passed; None where it could not be judged.
@@ -49,7 +49,7 @@ class RuleJudge:
     name = NAME
 
     def judge(self, pairs: Sequence[tuple[Question, SystemReply]]) -> list[JudgedReply]:
-        """What became of each reply, in order; every reply has an answer."""
+        """Judges the replies, in order; every reply has an answer."""
         return [judge_reply(question, reply.answer or "", reply.contexts) for question, reply in pairs]
 
 
@@ -166,7 +166,7 @@ def _consistent(answer: str, given: bool | None, chosen: Sequence[int]) -> tuple
 
 
 def faithful(answer: str, query: str, contexts: tuple[str, ...] | None) -> tuple[bool | None, str]:
-    """Whether passages support an answer, by its words and figures, and why not; None where nobody knows them."""
+    """Checks if passages support an answer, by its words and figures, and why not; None where they are not known."""
     if contexts is None:
         return None, "the system does not say what it retrieved"
     known = {stem for text in (*contexts, query) for stem in read(text).vocabulary}

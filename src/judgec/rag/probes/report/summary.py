@@ -170,7 +170,7 @@ class Summary:
 
     @property
     def verdict(self) -> str:
-        """What the probe found, in a sentence, with the interval of the failure rate of all."""
+        """The finding of the probe in a sentence, with the interval of the failure rate of all."""
         overall = next((total for total in self.totals if total.by == "overall"), None)
         if overall is None or not overall.n:
             return "No answer was judged: nothing is known of these systems."

@@ -37,7 +37,7 @@ class Total:
 
     @property
     def shown(self) -> str:
-        """What people call it."""
+        """Name for people."""
         return "all" if self.by == "overall" else f"{self.by.replace('_', ' ')} {self.name}"
 
     def to_json(self) -> dict[str, object]:

@@ -56,7 +56,7 @@ def diversity(queries: Sequence[str], experts: Sequence[str], embed: Embed, *, s
 
 
 def closeness(queries: Sequence[str], experts: Sequence[str], embed: Embed) -> dict[str, object]:
-    """How like the experts' queries generated ones are.
+    """Similarity of generated queries to the experts'.
 
     Returns:
         ``length_ks``: Kolmogorov-Smirnov distance of the lengths; ``type_jsd``: Jensen-Shannon divergence of the types

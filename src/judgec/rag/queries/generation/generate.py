@@ -41,7 +41,7 @@ class Generated:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """What a run wrote.
+    """Queries that a run wrote.
 
     Args:
         queries: The sample, by model in the order named.

@@ -185,7 +185,7 @@ class PromptedGenerator:
 
 @dataclass(frozen=True, slots=True)
 class StyleProfile:
-    """Which facts rules ask about: what there is to compile without a language model.
+    """Facts that rules ask about: what there is to compile without a language model.
 
     Args:
         kinds: Facts with such values.

@@ -35,7 +35,7 @@ class Built:
 
     @property
     def shortfall(self) -> str:
-        """Why there are fewer questions than were asked for; empty when there are not."""
+        """The reason why there are fewer questions than were asked for; empty when there are not."""
         if len(self.questions) >= self.wanted:
             return ""
         if not self.drafts:

@@ -60,7 +60,7 @@ class QuestionWriter(Protocol):
         ...
 
     def usable(self, scenario: Scenario, passage: Passage) -> bool:
-        """Whether a question of the scenario can be made from a passage at all."""
+        """True if a question of the scenario can be made from a passage at all."""
         ...
 
     def write(self, scenario: Scenario, drawn: Sequence[Draw]) -> list[Draft | str]:
@@ -69,7 +69,7 @@ class QuestionWriter(Protocol):
 
 
 def check(draft: Draft, scenario: Scenario, draw: Draw, terms: TermIndex) -> str:
-    """Why a draft cannot be used, or nothing.
+    """The reason why a draft cannot be used, or nothing.
 
     Rules only: what a rule can see. A reliability judge sees more.
     """
@@ -96,7 +96,7 @@ def check(draft: Draft, scenario: Scenario, draw: Draw, terms: TermIndex) -> str
 
 
 def choice_fault(draft: Draft, passages: str) -> str:
-    """Why not exactly one option is right, or nothing.
+    """The reason why not exactly one option is right, or nothing.
 
     One option equals the answer; the others differ from it and from each other, and none of them stands in the passage
     beside it when it is a figure or a date.

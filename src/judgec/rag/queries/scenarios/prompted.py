@@ -297,7 +297,7 @@ def windows(terms: TermIndex, question: str) -> Iterator[tuple[str, ...]]:
 
 
 def unread(terms: TermIndex) -> str:
-    """What a report says where the corpus is longer than a model reads for one question; empty where it is not."""
+    """Note of a report where the corpus is longer than a model reads for one question; empty where it is not."""
     whole = sum(len(chunk.text) for chunk in terms.chunks)
     if whole <= MOST_READ:
         return ""
@@ -334,7 +334,7 @@ def _listed(parts: Sequence[QuestionPart]) -> Draft:
 
 
 def _completed(scenario: Scenario, start: Draft, draft: Draft, draw: Draw) -> Draft:
-    """What the scenario's form adds to the last draft."""
+    """The last draft with what the scenario's form adds."""
     if scenario.form == "follow_up":
         turns = (Turn(role="user", content=start.query), Turn(role="assistant", content=start.reference))
         return replace(draft, history=turns)

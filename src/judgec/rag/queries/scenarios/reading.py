@@ -194,7 +194,7 @@ def _line(node: yaml.Node, loc: Loc) -> int:
 
 
 def _place(fault: Any) -> Loc:  # as in _sentence
-    """Where a fault is; one of the scenario as a whole names its key at the start of its message."""
+    """Place of a fault; one of the scenario as a whole names its key at the start of its message."""
     named = str(fault["msg"]).removeprefix("Value error, ").partition(":")[0]
     return tuple(fault["loc"]) or ((named,) if named in Scenario.model_fields else ())
 

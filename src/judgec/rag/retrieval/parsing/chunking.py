@@ -35,7 +35,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Chunking:
-    """How documents are cut.
+    """Rules for cutting documents.
 
     Args:
         size: Most characters or tokens of a chunk.

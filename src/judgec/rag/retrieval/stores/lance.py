@@ -68,12 +68,12 @@ class LanceIndex:
 
     @property
     def manifest(self) -> Manifest:
-        """What it was made of."""
+        """Description of what it was made of."""
         return self._manifest
 
     @cached_property
     def embedder(self) -> Embedder:
-        """Who turns queries into vectors.
+        """The embedder that turns queries into vectors.
 
         Raises:
             ArtifactError: When its vectors have another length than the index's.
@@ -151,7 +151,7 @@ class LanceIndex:
             yield from map(_passage, batch.to_pylist())
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Number of passages."""
         return self._manifest.passages
 
     def vectors(self) -> Matrix:
@@ -216,7 +216,7 @@ async def _found(search: AsyncFTSQuery | AsyncVectorQuery) -> pa.Table:
 
 
 def _together(searches: Iterable[AsyncFTSQuery | AsyncVectorQuery]) -> list[pa.Table]:
-    """What the searches find, some side by side, on the loop that LanceDB's own blocking calls use."""
+    """Results of the searches, some side by side, on the loop that LanceDB's own blocking calls use."""
 
     async def all_of_them() -> list[pa.Table]:
         free = asyncio.Semaphore(SIDE_BY_SIDE)

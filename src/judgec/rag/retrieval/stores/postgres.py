@@ -140,12 +140,12 @@ class PostgresIndex:
 
     @property
     def manifest(self) -> Manifest:
-        """What it was made of."""
+        """Description of what it was made of."""
         return self._manifest
 
     @cached_property
     def embedder(self) -> Embedder:
-        """Who turns queries into vectors."""
+        """The embedder that turns queries into vectors."""
         name = self._manifest.embedder
         if name == LSA:
             return LatentSemantics.parse(bytes(self._fact("lsa")), self._shown)
@@ -183,7 +183,7 @@ class PostgresIndex:
             yield from map(_passage, self._run(query, low=low, high=low + BATCH))
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Number of passages."""
         return self._manifest.passages
 
     def _near(self, vector: Matrix, k: int) -> Ranking:
@@ -281,7 +281,7 @@ def _passage(row: Sequence[object]) -> Passage:
 
 
 def _said(error: BaseException) -> str:
-    """What the server said, without the statement's values."""
+    """The server's message, without the statement's values."""
     given = error.args[0] if error.args else ""
     text = str(given.get("M", given)) if isinstance(given, dict) else str(given)
     return (text.strip().splitlines() or [type(error).__name__])[0][:160]
