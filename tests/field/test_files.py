@@ -262,7 +262,7 @@ def test_items_under_the_heads_of_other_tools_need_no_flag(
     items = [item for piece in found.pieces() for item in piece.read()]
     read = [{k: list(v) if isinstance(v, tuple) else v for k, v in item.inputs.items()} for item in items]
     assert read == [filled(ours, i) for i in range(N)]
-    assert any("Read by their heads" in note for note in found.notes)
+    assert any("--map" in note for note in found.notes)
     assert set(found.rename.values()) >= set(ours)
 
 

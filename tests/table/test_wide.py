@@ -143,7 +143,7 @@ def test_winner_beside_two_answers_makes_pairs() -> None:
         (("Q", "Answer human", "Answer llm", "Mia human", "Mia llm"), "who graded or who answered"),
         (("Q", "Reply", "Reply.1", "Mia", "Mia.1", "Noah"), "Noah 1 has no like"),
         (("Q", "Reply", "Reply new", "Mia", "Mia new"), "the first has no name"),
-        (("Q", "Reply r1", "Reply r2", "Mia r1", "Mia r2", "Noah"), "Noah is there once"),
+        (("Q", "Reply r1", "Reply r2", "Mia r1", "Mia r2", "Noah"), "rename it Noah r1"),
     ],
 )
 def test_unsure_tables_are_refused_with_what_to_do(heads: tuple[str, ...], says: str) -> None:

@@ -87,11 +87,10 @@ def drawn_note(experts: Experts) -> tuple[str, ...]:
     if not experts.tied:
         return ()
     seen = f"On {experts.tied} labels the annotators' middle grades differ"
-    drawn = (
-        "where a class is needed (tau-b, kappa, QWK, exact, error rates, limits of agreement) one of the two is drawn"
+    classes = (
+        "tau-b, kappa, QWK, exact, error rates and limits of agreement use one of the two, drawn by a hash of the item"
     )
-    other = "by a hash of the item; means, differences, t-tests and bias use the mean of the annotators."
-    return (f"{seen}: {drawn}, {other}",)
+    return (f"{seen}: {classes}; means, differences, t-tests and bias use the mean of the annotators.",)
 
 
 def adjudicators_of(annotators: Sequence[str], by: IntArray) -> tuple[str, ...]:

@@ -166,7 +166,7 @@ def read_project(path: Path) -> Project:
     if isinstance(raters, tuple) and isinstance(judges, tuple):
         both = [name for name in raters if is_measured(name, judges)]
         faults += [
-            f"{where('judges')}: {name} is among the annotators, too; a judge is none. Delete it in one of them."
+            f"{where('judges')}: {name} is also among the annotators; a judge is no annotator. Delete it from one list."
             for name in both
         ]
     if faults:

@@ -315,7 +315,7 @@ def usual_heads(file: Table, sheet: Datasheet, said: UserChoices) -> UsualHeads:
     labels = [theirs for theirs, one in added.items() if one in spec.labels]
     doubts = [*found.unsure, *(_other_label(file, labels[0], known) if labels else ())]
     if doubts:
-        advice = f"Or say what it is with judgec init {shlex.quote(file.path)}, which writes it down."
+        advice = f"Or run judgec init {shlex.quote(file.path)}: it asks you, and writes your answers into judgec.toml."
         raise UserError(f"{file.path}: not sure: {' '.join(doubts)} {advice}")
     also = [
         f"{name} may be {one}, too"
@@ -326,7 +326,7 @@ def usual_heads(file: Table, sheet: Datasheet, said: UserChoices) -> UsualHeads:
     read = ", ".join(f"{theirs} as {one}" for theirs, one in added.items())
     read += f", {listed(people)} as annotators" if people and not said.annotators else ""
     words = scale is not None and any(isinstance(grade, str) for grade in scale.grades)
-    note = f"Read by their heads: {'; '.join([read, *also])}. --map THEIRS=OURS says otherwise."
+    note = _read_by_names("; ".join([read, *also]))
     if scale is None or not words or spec.settled or sheet.scale is not None:
         return UsualHeads(known, people, None, note)
     ordered = f"{note} The grades are in the order of their words, worst first: {listed(scale.grades)}."
@@ -393,7 +393,11 @@ def _are_sentences(cells: Sequence[object]) -> bool:
 def read_by_heads(found: Mapping[str, str]) -> str:
     """The sentence that says so; empty where there are none."""
     read = ", ".join(f"{theirs} as {ours}" for theirs, ours in found.items() if theirs != ours)
-    return f"Read by their heads: {read}. --map THEIRS=OURS says otherwise." if read else ""
+    return _read_by_names(read) if read else ""
+
+
+def _read_by_names(read: str) -> str:
+    return f"Columns read by their names: {read}. To read one differently, add --map YOUR_COLUMN=OUR_COLUMN."
 
 
 def _is_usual(theirs: str, ours: str) -> bool:

@@ -104,13 +104,13 @@ def check(folder: Path) -> None:
     elif now is None or not now.allowed:
         if changed == (NAME,):
             raise ArtifactError(
-                f"{folder / NAME}: missing, and the files of {version} are not those that were sealed; a version "
-                "judges as it was compiled. Restore the files, or compile again; judgec doctor --seal seals them as "
+                f"{folder / NAME}: missing, and the files of {version} are not those that were sealed; the files of a "
+                "version must stay as compiled. Restore them, or compile again; judgec doctor --seal seals them as "
                 "they are, --allow-modified (allow_modified=True) takes them once."
             )
         raise ArtifactError(
-            f"{folder / changed[0]}: modified since it was written (its SHA-256 is not that of {NAME}); a version "
-            "judges as it was compiled. Restore the file, or compile again; --allow-modified "
+            f"{folder / changed[0]}: modified since it was written (its SHA-256 is not that of {NAME}); the files "
+            "of a version must stay as compiled. Restore the file, or compile again; --allow-modified "
             "(allow_modified=True) takes it as it is."
         )
     else:

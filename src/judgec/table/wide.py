@@ -312,8 +312,11 @@ def _check_families(
     given = {as_id(value) for own in graded for head in own.values() for value in _values(table, head.column)}
     if once := [name for name in table.columns if name not in taken and _may_be_of(table, name, given)]:
         part = next(iter(parts.values()))
-        said = f"{once[0]} is there once, with grades like those of each answer; {once[0]} {part} would be of {part}"
-        _refuse(table, wide, f"{said}, and by the line below it is of all of them")
+        said = f"the column {once[0]} exists only once, although it holds grades like those of each answer"
+        hint = (
+            f"if it is about the answer {part}, rename it {once[0]} {part}; with the line below it is about all answers"
+        )
+        _refuse(table, wide, f"{said}: {hint}")
 
 
 def _with_firsts(table: Table) -> tuple[Table, dict[str, str]]:

@@ -351,7 +351,7 @@ def test_agreement_of_a_judge_tested_in_folds_measures_what_it_said_before_it_le
     right = [{**before, **judged_now}[str(row["item_id"])] == row["grade"] for row in [*rows, *fresh]]
     assert found["exact"]["value"] == pytest.approx(sum(right) / 46)
     notes = judgec(tmp_path, *step).stderr
-    assert "what f@1 said of 40 out of fold, before it learned from them, is measured" in notes
+    assert "for 40 of them the out-of-fold judgments of f@1" in notes
     alone = json.loads(judgec(tmp_path, *step[:-2], "--json").stdout)  # the program is not in this folder
     assert (alone["n"], alone["learned"]["out_of_fold"]) == (6, 0)
 

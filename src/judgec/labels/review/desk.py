@@ -106,7 +106,9 @@ class Desk:
         if not 0 <= number < len(items):
             raise UserError(f"item {number}: there are {len(items)}. Load the page again.")
         if item_id is not None and items[number].item_id != item_id:
-            raise UserError(f"item {number}: the file was changed, it is {item_id!r} no more. Load the page again.")
+            raise UserError(
+                f"item {number}: the file was changed, and this is no longer {item_id!r}. Load the page again."
+            )
         instead = self._sheet.save(items[number].item_id, self._name(annotator), given, known=known)
         said: Json = {"progress": self._sheet.annotators()}
         return said if instead is None else said | {"instead": _as_json(instead)}

@@ -87,8 +87,8 @@ def form_of(
     known = task_of_labels(as_task(task) if task is not None else sheet.task, table.columns)
     if with_modes(table, known) is not table:
         raise UserError(
-            f"{table.path}: failure modes stand in a list, column {MODES_LIST}; people who grade need a column for "
-            f"each, {MODE_PREFIX}NAME with 1 or 0. Write them so."
+            f"{table.path}: column {MODES_LIST} lists the failure modes of an item; to grade on a page or sheet, each "
+            f"mode needs a column {MODE_PREFIX}NAME with 1 or 0. Replace {MODES_LIST} by these columns."
         )
     known = known or _task_of(table)
     spec = TASKS[known]

@@ -312,8 +312,8 @@ def _clustered(table: Table, how: Reading, notes: list[str]) -> Reading:
     if len(set(cells)) < len(cells):
         shown = how.columns.get(column, column)
         notes.append(
-            f"intervals count rows of one {shown} together: {len(set(cells))} in {len(cells)} rows; --cluster COLUMN "
-            "names another one"
+            f"intervals are clustered by {shown}: {len(set(cells))} in {len(cells)} rows; --cluster COLUMN clusters by "
+            "another column"
         )
     return replace(how, cluster=column)
 
@@ -384,13 +384,13 @@ def not_learned(
     if not kept:
         raise UserError(
             f"{table.path}: the judge has learned from the queries of all {len(known)} rows ({column} is true); rows "
-            "that are new to it are valid. Judge other items, keep these with --all, or say with --home where the "
-            "judge is: what it said before it learned from them is measured then, if it was tested in folds."
+            "of new queries are valid. Judge other items, or keep these with --all. If the judge was compiled in "
+            "folds, name its folder with --home: its out-of-fold judgments are then measured."
         )
     if found.rows:
         notes.append(
-            f"the judge has learned from the queries of {len(known)} of {len(said)} rows: what {found.judge} said of "
-            f"{len(found.rows)} out of fold, before it learned from them, is measured in place of the file's judgments"
+            f"the judge has learned from the queries of {len(known)} of {len(said)} rows: for "
+            f"{len(found.rows)} of them the out-of-fold judgments of {found.judge} are measured, not those in the file"
         )
     if left_out:
         these = "the others of these" if found.rows else f"the judge has learned from the queries of {len(known)} of "
@@ -801,8 +801,8 @@ def _ordered(
         accept, _ = consensus_of(accepts[:, :, None], keys)
         if others is grade_by and tied.any():
             notes.append(
-                f"{int(tied.sum())} rows on which the experts' middle grades differ: one of the two is drawn where a "
-                "class is needed (tau-b, kappa, QWK, exact, limits of agreement); the bias is from their mean"
+                f"{int(tied.sum())} rows on which the experts' middle grades differ: statistics of classes (tau-b, "
+                "kappa, QWK, exact, limits of agreement) use one of them, drawn by a hash; the bias uses their mean"
             )
         return GradePairs(
             expert=expert[:, 0],

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from judgec.errors import InputError, UserError
-from judgec.labels.rows.repeats import median_of, places_of
+from judgec.labels.rows.repeats import median_of, places_of, repeated
 from judgec.records.label import Task
 from judgec.records.scale import Grade, Scale
 from judgec.records.tasks.registry import TASKS, USUAL, also_called, plain, told_by
@@ -88,7 +88,9 @@ def people_of(table: Table, annotators: Sequence[str], judges: Collection[str] =
             rest = shlex.quote(",".join(name for name in people if name not in odd))
             seen = f"{listed(odd)} of column annotator: read as a person, and by the name may be a judge"
             notes.append(f"{seen}; --annotators {rest} leaves it out.")
-        notes += [f"{note}; one name in column annotator is one person." for _, note in _apart(counts, counts)]
+        notes += [
+            f"{note}; for one person, write one name in the column annotator." for _, note in _apart(counts, counts)
+        ]
     if measured:
         notes.append(measured_note(measured))
     return People(kept, frozenset(others), tuple(notes))
@@ -273,7 +275,7 @@ def _apart(names: Iterable[str], among: Iterable[str]) -> list[tuple[str, str]]:
     """People who stand among these names several times, each with a sentence that begins to say so."""
     said = set(names)
     return [
-        (name, f"{listed(own)} look like gradings of one person and are read as people of their own")
+        (name, f"{listed(own)} look like repeated gradings by one person, but are read as different people")
         for name, one in gradings_among(tuple(among)).items()
         if one.sure and len(own := [column for column in one.columns if column in said]) > 1
     ]
@@ -295,7 +297,7 @@ def with_gradings(
         scale: Of the grades, where somebody has said it.
     """
     notes = [
-        f"{note}, as they are named; --annotators {name} names the person."
+        f"{note}, because each of them is named; --annotators {name} reads them as one person."
         for name, note in _apart(names, table.columns)
     ]
     repeated = {name: own for name in names if (own := _gradings_of(name, table.columns))}
@@ -310,9 +312,7 @@ def with_gradings(
         twice = [[str(as_grade(value)).casefold() for value in values[:2]] for values in cells[name] if values[1:]]
         same, count = sum(first == second for first, second in twice), count + len(twice)
         said.append(f"{listed(own)} (the same again in {same} of {len(twice)} items)")
-    notes.append(
-        f"{count} gradings repeated by the same annotator: the median counts, of two the first: {'; '.join(said)}."
-    )
+    notes.append(f"{repeated(count)}, of two the first: {'; '.join(said)}.")
     places = places_of((value for own in cells.values() for values in own for value in values), scale)
     gone = {column for own in repeated.values() for column in own} - {*names, *others}
     kept = [column for column in table.columns if column not in gone and column not in repeated]

@@ -35,6 +35,11 @@ class SelfAgreement:
         return f"{self.annotator} gave the same grade again {self.same} of {self.n} times"
 
 
+def repeated(count: int) -> str:
+    """Says how gradings that an annotator gave again count."""
+    return f"{count} grading{'s' * (count != 1)} repeated by the same annotator: the median is the label"
+
+
 def median_of(gradings: Sequence[G], places: Mapping[G, float]) -> G:
     """The median of several gradings, the earliest first; of two middle ones the earlier.
 
