@@ -190,19 +190,19 @@ FALL = Shortfall(0.76, 0.83, Estimate(value=-0.07, low=-0.11, high=-0.03))
             "small@1 ",
         ),
         (
-            {"reason": "never promoted: 9 test queries, 10 are needed (tau-b +.3)"},
-            "NOT PROMOTED: never promoted: 9 test queries, 10 are needed (tau-b +.3).",
+            {"reason": "too few test queries: 9, at least 10 are needed (tau-b +.3)"},
+            "NOT PROMOTED: too few test queries: 9, at least 10 are needed (tau-b +.3).",
             "small@1 ",
         ),
         (
-            {"reason": "never promoted below the most frequent grade: exact", "below_majority": {"exact": FALL}},
-            "NOT PROMOTED: never promoted below the most frequent grade: exact.",
+            {"reason": "shown to be worse than the most frequent grade: exact", "below_majority": {"exact": FALL}},
+            "NOT PROMOTED: shown to be worse than the most frequent grade: exact.",
             "less often than their most frequent grade does: exact .76 against .83, difference -.07 [-.11, -.03].",
         ),
         (
             {"promoted": True, "reason": "tau-b +.2 against champion", "above": {"uncompiled": (0.52, 0.5)}},
             "",
-            "; the judge as it was (.52) agrees more with the consensus of all annotators than it does (.50, tau-b).",
+            "; the judge as it was (.52) agrees more with the consensus of all annotators than the compiled judge",
         ),
         (
             {
@@ -211,7 +211,7 @@ FALL = Shortfall(0.76, 0.83, Estimate(value=-0.07, low=-0.11, high=-0.03))
                 "above": dict.fromkeys(("uncompiled", "best_alone", "compiled_prompt"), (0.52, 0.5)),
             },
             "",
-            "; the judge as it was (.52) agrees more with the consensus of all annotators than it does (.50, tau-b).",
+            "; the judge as it was (.52) agrees more with the consensus of all annotators than the compiled judge",
         ),
     ],
     ids=["promoted", "not shown", "refused", "below the majority", "below another row", "one row of three names"],

@@ -84,13 +84,13 @@ def test_worse_judge_is_not_promoted_however_sure_the_difference_is() -> None:
 def test_under_ten_test_queries_nothing_is_promoted(n_queries: int, promoted: bool) -> None:
     decision = contest({"compiled": 0.0, "uncompiled": 0.9}, n_queries=n_queries)
     assert decision.promoted is promoted
-    assert ("never promoted: 9 test queries, 10 are needed" in decision.reason) is not promoted
+    assert ("test queries: 9" in decision.reason) is not promoted
 
 
 def test_refusal_keeps_the_measurement_beside_its_reason() -> None:
-    decision = contest({"compiled": 0.0, "uncompiled": 0.9}, refusal="never promoted: it learns length")
+    decision = contest({"compiled": 0.0, "uncompiled": 0.9}, refusal="it learns length")
     assert not decision.promoted
-    assert decision.reason.startswith("never promoted: it learns length (tau-b +")
+    assert decision.reason.startswith("it learns length (tau-b +")
 
 
 def test_later_looks_ask_for_more_and_all_looks_together_spend_five_percent() -> None:
@@ -144,8 +144,7 @@ def test_defined_tau_b_does_not_promote_a_judge_below_the_majority_grade() -> No
     assert (decision.difference.low or 0) > 0.3  # the majority's tau-b is undefined and counts as 0
     assert not decision.promoted
     assert set(decision.below_majority) == {"exact", "accept_agreement"}
-    seen = "never promoted below the most frequent grade: exact .76 against .83, difference -.07"
-    assert decision.reason.startswith(seen)
+    assert "the most frequent grade: exact .76 against .83, difference -.07" in decision.reason
     assert "better" not in decision.reason
 
 
@@ -162,7 +161,7 @@ def test_judge_below_the_majority_grade_does_not_replace_a_champion_either() -> 
     decision = decide(compiled, {"champion": champion}, TAU_B, HOW, test_use=2, majority=majority)
     assert (decision.difference.low or 0) > 0
     assert not decision.promoted
-    assert "below the most frequent grade" in decision.reason
+    assert "worse than the most frequent grade" in decision.reason
 
 
 def test_objective_that_is_bought_with_kappa_does_not_promote() -> None:
@@ -189,7 +188,7 @@ def test_judge_below_a_row_of_its_own_table_replaces_a_champion_and_is_not_calle
     assert set(decision.above) == {"evidence_only"}
     assert "better" not in decision.reason
     assert "; but evidence alone (." in decision.reason
-    assert "agrees more with the consensus of all annotators than it does (." in decision.reason
+    assert "agrees more with the consensus of all annotators" in decision.reason
     fair = decide(compiled, {"champion": champion}, TAU_B, HOW, test_use=1, table={"uncompiled": champion})
     assert fair.reason.startswith("better: ")
 

@@ -98,7 +98,7 @@ def test_champion_at_an_endpoint_that_this_run_was_not_given_is_never_asked_ther
     second = compiled_from(world.home, MORE)
     assert world.server.calls == calls
     assert not second.saved.card.promoted
-    assert "never promoted unmeasured against the champion small@1" in second.saved.card.reason
+    assert "small@1" in second.saved.card.reason
     assert world.server.base_url in second.saved.card.reason
 
 
@@ -114,7 +114,7 @@ def test_champion_whose_model_fails_is_not_beaten_by_default(world: World, tmp_p
         seal(card_path.parent)
         second = compiled_from(world.home, MORE, api_base=server.base_url)
     assert not second.saved.card.promoted
-    assert "never promoted unmeasured against the champion small@1: openai/fake failed on" in second.saved.card.reason
+    assert "openai/fake failed on" in second.saved.card.reason
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,8 @@ def test_champion_on_another_scale_is_not_compared(
     world: World, rows: list[dict[str, object]], options: dict[str, str]
 ) -> None:
     second = compiled_from(world.home, rows, **options)  # type: ignore[arg-type]  # the options are text
-    assert second.saved.card.reason.startswith("never promoted over small@1, which judges grade on 1, 2, 3, 4, 5")
+    assert not second.saved.card.promoted
+    assert "small@1 judges grade on 1, 2, 3, 4, 5" in second.saved.card.reason
 
 
 def test_uncompiled_judge_that_nothing_improved_is_its_own_rival(world: World) -> None:

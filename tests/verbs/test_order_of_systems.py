@@ -40,7 +40,7 @@ def test_agreement_of_recorded_verdicts_has_the_order_of_each_judge(
     assert {worst["a"], worst["b"]} == {"s0", "s5"}
     assert worst["judge"]["low"] > 0 > worst["people"]["high"]
     assert len(by["items"]["systems"]["differing"]) > 5 > len(by["systems"]["systems"]["differing"])
-    assert sum("ranks 6 systems as people do" in note for note in found.notes) == 2
+    assert sum("order of 6 systems" in note for note in found.notes) == 2
     shown = agreement_report(found, AgreementOptions(file=verdicts, labels=labels))
     heads = [table.heads for table in shown.full or ()]
     assert ("one less the other", "judge [95 %]", "people [95 %]", "adjusted p") in heads
@@ -94,9 +94,10 @@ def test_many_recorded_judges_are_one_line(labelled: tuple[pd.DataFrame, pd.Data
     labels, verdicts = labelled
     more = [verdicts.assign(judge=verdicts["judge"] + mark) for mark in ("", "-2")]
     found = judgec.agreement(pd.concat(more), labels=labels, home=tmp_path)
-    said = [note for note in found.notes if "systems as people do" in note]
+    said = [note for note in found.notes if "6 systems" in note]
     assert len(said) == 1
-    assert said[0].startswith("4 judges rank 6 systems as people do with tau-b -.73 (items)")
+    assert "by 4 judges" in said[0]
+    assert "-.73 (items)" in said[0]
 
 
 def test_audit_and_evaluate_say_how_the_judge_ranked_agents(
@@ -110,9 +111,9 @@ def test_audit_and_evaluate_say_how_the_judge_ranked_agents(
     assert ranked["systems"] == [f"s{k}" for k in range(6)]
     assert ranked["tau_b"]["value"] == tested["tau_b"]["value"]
     lines = audit_report(audit, AuditOptions(judge="ranks@1")).lines
-    assert any("ranks 6 systems as people do" in line for line in lines)
+    assert any("order of 6 systems" in line for line in lines)
     page = made.report_path.read_text(encoding="utf-8")
-    assert "On the labelled items it ranks 6 systems as people do" in page
+    assert "On the labelled items its order of 6 systems" in page
     judgec.audit("ranks@1", labels=labels, only=["length"], home=tmp_path)
     kept = programs.load(tmp_path, "ranks@1").card.audit
     assert kept is not None
@@ -131,6 +132,6 @@ def test_audit_and_evaluate_say_how_the_judge_ranked_agents(
         judge="ranks@1", unproven=True, home=tmp_path, out=tmp_path / "league",
     )  # fmt: skip
     told: Json = dict(board.report)
-    assert any("on its own test items: it ranks 6 systems" in note for note in told["notes"])
+    assert any("on its own test items: its order of 6 systems" in note for note in told["notes"])
     league = (tmp_path / "league" / "report.html").read_text(encoding="utf-8")
-    assert "on its own test items: it ranks 6 systems" in league
+    assert "on its own test items: its order of 6 systems" in league

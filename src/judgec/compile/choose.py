@@ -200,7 +200,9 @@ def choose_prompt(
         session.together(lambda ask: everything_asked(replace(bench, ask=ask), chosen), bench.ask)
     judge = None if chosen.name == uncompiled.name else _informed(bench, chosen, uncompiled)
     if chosen.name != uncompiled.name and judge is None:
-        notes.note(f"prompt {chosen.name} won on dev, but calibrated it tells less than the uncompiled one: not used")
+        notes.note(
+            f"prompt {chosen.name} won on dev but, once calibrated, agrees less than the uncompiled one: not used"
+        )
         chosen = uncompiled
     scored = tuple(ScoredCandidate(one, at.value, at.unscored, at.items) for one, at in standings.values())
     return ChosenPrompt(chosen, judge, scored, tuple(notes.said))

@@ -622,7 +622,7 @@ def _refusal(labels: LabelSet, settings: CompileSettings, judge: CompiledJudge, 
         how = Resampling(resamples=settings.resamples, seed=settings.seed)
         length = follows_length(found.ratings["compiled"], found.ratings[LONGEST], how)
         why = "a preference judge needs a model's verdict or a reference, and this one reads neither"
-        return f"never promoted: {why}{f'; {length}' if length else ''}"
+        return f"{why}{f'; {length}' if length else ''}"
     return ""
 
 
@@ -637,8 +637,8 @@ def _unread(found: Verification) -> str:
             who = "uncompiled judge" if name == "uncompiled" else "recorded judge that was best as it is"
             seen = f"{reasons.total():,} of {asked:,} verdicts of the {who} on the test items could not be read"
             return (
-                f"never promoted: {seen} ({reasons.most_common(1)[0][0]}), and a gain over what was not read is none. "
-                "Mend these verdicts, or the form of the prompt."
+                f"{seen} ({reasons.most_common(1)[0][0]}), so a gain over this judge does not count. "
+                "Correct its verdicts, or change its prompt so that it states a grade."
             )
     return ""
 
@@ -670,7 +670,7 @@ def _notes(
     if settings.rated.recorded is not None:
         notes += [*settings.rated.recorded.notes, *_coverage(settings.rated.recorded, dataset, verification)]
     if settings.no_model:
-        notes.append(f"{NO_MODEL}: evidence alone judges, without a prompt, at no cost; --lm names a model")
+        notes.append(f"{NO_MODEL}: the judge is evidence alone, without a prompt, at no cost; --lm adds a model")
     elif settings.rated.recorded is None:
         notes += borrowed_meanings(dataset.labels.task, dataset.labels.scale)
     if not settings.no_model and not judge.asks_lm:
@@ -680,7 +680,7 @@ def _notes(
     queries = dataset.test.n_queries
     if dataset.split.folds == 1 and queries < MIN_TEST_QUERIES:
         why = f"{queries} test queries, below {MIN_TEST_QUERIES} no judge is promoted"
-        notes.append(f"{why}: under another --name, --folds 5 tests all queries")
+        notes.append(f"{why}; to test all queries, add --folds 5 and another --name")
     ratings = verification.ratings
     if judge.asks_lm and not settings.lm.no_model and "evidence_only" in ratings:
         alone, whole = objective.value(ratings["evidence_only"]), objective.value(ratings["compiled"])
@@ -699,7 +699,9 @@ def _coverage(recorded: RecordedVerdicts, dataset: Dataset, found: Verification)
     for name in ("uncompiled", BEST_ALONE, "compiled"):
         asked = int(found.judgments[name].asked.sum())
         if asked < n:
-            notes.append(f"{recorded.path}: {name} was asked about {asked:,} of {n:,} test items; its row is of these")
+            notes.append(
+                f"{recorded.path}: {name} was asked about {asked:,} of {n:,} test items; its row shows only these"
+            )
     flipped = found.judgments["compiled_prompt"].flipped
     if flipped is not None:
         shown = int(found.judgments["compiled_prompt"].asked.sum())

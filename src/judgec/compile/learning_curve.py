@@ -119,10 +119,10 @@ class IntervalWidth:
             return ""
         name, half = statistic_name(self.statistic), f"±{number(self.half)}"
         if not self.more_queries or half == wanted:
-            return f"the test queries tell {name} to {wanted} or better"
+            return f"95 % interval of {name} on the test queries: {wanted} or narrower"
         queries = "query" if self.more_queries == 1 else "queries"
         more = f"labels of about {self.more_queries:,} more {queries} like these"
-        return f"the test queries tell {name} to {half}; {more} would tell it to {wanted}"
+        return f"95 % interval of {name} on the test queries: {half}; {more} would narrow it to {wanted}"
 
     def to_json(self) -> dict[str, object]:
         """The report's ``narrower``."""

@@ -212,7 +212,7 @@ def contest(
             entrants[CHAMPION] = kind.champion(standing.champion)
         except JudgecError as error:
             named = f"{settings.name}@{standing.champion}"
-            refusal = f"never promoted unmeasured against the champion {named}: {error}"
+            refusal = f"the champion {named} could not be measured beside it: {error}"
     test = {who: kind.trial(candidate, split.test) for who, candidate in entrants.items()}
     verdict = decide_means(kind.words, chosen.name, test, standing, settings.resampling, refusal=refusal)
     return Contested(tuple(items), split, chosen, dev, test, verdict, tuple(notes))
@@ -244,7 +244,7 @@ def decide_means(
     value = f"{signed(difference.value or 0.0, 3)} {brackets(difference.low, difference.high, 3, sign=True)}".rstrip()
     measured = f"{words.worth} {value} against {rival}, use {standing.test_use} of these {words.units}"
     if not refusal and found.few:
-        refusal = f"never promoted: {difference.n_clusters} test {words.units}, {MIN_TEST_QUERIES} are needed"
+        refusal = f"too few test {words.units}: {difference.n_clusters}, at least {MIN_TEST_QUERIES} are needed"
     if refusal:
         reason = f"{refusal} ({measured})"
     elif found.better:
@@ -270,7 +270,11 @@ def decided_again(words: KindWords, found: Contested[C, T], standing: FamilyStat
     Against a champion that it did not meet it is not promoted.
     """
     unmet = standing.champion != found.verdict.standing.champion
-    refusal = "never promoted over a champion that it did not meet: compile again" if unmet else ""
+    refusal = (
+        "another compile promoted a new champion meanwhile, which this one was not compared with: compile again"
+        if unmet
+        else ""
+    )
     verdict = decide_means(words, found.chosen.name, found.test, standing, how, refusal=refusal)
     return replace(found, verdict=verdict)
 

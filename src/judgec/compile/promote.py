@@ -177,7 +177,7 @@ def decide(
     how = replace(resampling, level=1 - level_for_test_use(test_use))
     found = _gain(compiled, rivals[rival], objective, resampling, test_use)
     if not refusal and found.few:
-        refusal = f"never promoted: {found.interval.n_clusters} test queries, {MIN_TEST_QUERIES} are needed"
+        refusal = f"too few test queries: {found.interval.n_clusters}, at least {MIN_TEST_QUERIES} are needed"
     both = on_both(compiled, rivals[rival])[0].labelled
     difference = found.interval.estimate(int(both.sum()))
     detectable, better = found.detectable, found.better
@@ -197,7 +197,7 @@ def decide(
     else:
         reason = _doubt(measured, found, difference, "better" if margin is None else f"at most {number(margin)} worse")
     if refusal or below:
-        refusal = refusal or f"never promoted below {_plain('majority')}: {shortfalls(below)}"
+        refusal = refusal or f"shown to be worse than {_plain('majority')}: {shortfalls(below)}"
         reason = f"{refusal} ({measured})"
     if not better and not below and majority is not None and rival != "majority":
         reason += _no_better_than(compiled, majority, objective, resampling, test_use)
@@ -249,14 +249,15 @@ def shortfalls(below: Mapping[str, Shortfall]) -> str:
 
 
 def standing_above(above: Mapping[str, tuple[float, float]], objective: str) -> str:
-    """``evidence alone (.52) agrees more with the consensus of all annotators than it does (.50, tau-b)``."""
+    """``evidence alone (.52) agrees more with the consensus of all annotators than the compiled judge (.50)``."""
     first: dict[float, str] = {}  # rows that are one and the same stand once
     for name, (other, _) in above.items():
         first.setdefault(other, name)
     *rows, last = [f"{_plain(name)} ({number(other)})" for other, name in first.items()]
     own = next(iter(above.values()))[1]
     who = f"{', '.join(rows)} and {last} agree" if rows else f"{last} agrees"
-    return f"{who} more with the consensus of all annotators than it does ({number(own)}, {objective_name(objective)})"
+    value = f"{number(own)}, {objective_name(objective)}"
+    return f"{who} more with the consensus of all annotators than the compiled judge ({value})"
 
 
 def _above(

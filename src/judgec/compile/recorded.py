@@ -78,7 +78,9 @@ def choose_recorded(
     usable = {name: one for name, one in rated.items() if one.n >= LEAST and _grades(one.ratings) > 1}
     notes = []
     if few := [f"{name} ({rated[name].n})" for name in rated if name not in usable]:
-        notes.append(f"too few labels of train and dev, or all of one grade, so not compared: {shortly(few)}")
+        notes.append(
+            f"judges with too few labels in train and dev, or one grade only, are not compared: {shortly(few)}"
+        )
     if not usable:
         raise UserError(
             f"{recorded.path}: no judge has {LEAST} labels of two grades in train and dev, the most are "
@@ -90,12 +92,14 @@ def choose_recorded(
     baseline = _baseline(rivals, named, recorded)
     gains, apart = _gains({name: one.ratings for name, one in usable.items()}, baseline, objective)
     if apart:
-        notes.append(f"fewer than {LEAST} items in common with {baseline}, so not compared: {shortly(apart)}")
+        notes.append(
+            f"judges with fewer than {LEAST} items in common with {baseline} are not compared: {shortly(apart)}"
+        )
     best = max(gains, key=lambda name: gains[name])
     alone = max((name for name in gains if name in rivals), key=lambda name: gains[name])
     tried = sorted(gains, key=lambda name: -gains[name])[:MOST_FITTED]
     if left := len(gains) - len(tried):
-        notes.append(f"{left} judges that are worth least as they are were not calibrated")
+        notes.append(f"not calibrated: the {left} judges that agree least with the experts as they are")
     without = replace(bench, evidence=None)
     calibrated = {}
     for name in tried:
@@ -103,7 +107,7 @@ def choose_recorded(
         calibrated[name] = rated_out_of_fold(bench, fitted(without, Candidate(name, module), part, raw), part, raw)
     chosen = _best_calibrated(calibrated, best, objective)
     if chosen != best:
-        notes.append(f"{best} is best as it is; {chosen} is worth more once both are calibrated")
+        notes.append(f"{best} agrees best uncalibrated; {chosen} agrees better once both are calibrated")
     if chosen != baseline:
         shared = in_common(usable[chosen].ratings, usable[baseline].ratings)
         notes.append(f"{chosen} and {baseline} were both asked about {shared:,} labels of train and dev")

@@ -127,9 +127,8 @@ class PromotionTest:
                 grades = (
                     f"{card.task} on {', '.join(map(str, card.scale.grades))}, accepted from {card.scale.accept_at}"
                 )
-                return Rivals(
-                    baselines, f"never promoted over {name}, which judges {grades}: name this judge otherwise"
-                )
+                seen = f"the champion {name} judges {grades}, so the two cannot be compared"
+                return Rivals(baselines, f"{seen}: give this judge another --name")
             judged = saved_judgments(program.report, test.items, card)
             missing = [i for i, reason in enumerate(judged.unscored) if reason == NOT_SAVED]
             if missing:
@@ -138,7 +137,7 @@ class PromotionTest:
                     raise ServiceError(f"{card.lm.get('model')} failed on {failed} test items. Compile again later.")
                 judged = _filled(judged, missing, fresh)
         except JudgecError as error:
-            return Rivals(baselines, f"never promoted unmeasured against the champion {name}: {error}")
+            return Rivals(baselines, f"the champion {name} could not be measured beside it: {error}")
         return Rivals({key: ratings_of(self.dataset, test, judged)})
 
     def _judged(self, program: Program, items: Sequence[Item]) -> Judgments:

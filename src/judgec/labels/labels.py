@@ -32,7 +32,7 @@ from judgec.labels.rows.raters import (
     without_labels_of,
 )
 from judgec.labels.rows.reasons import with_reasons
-from judgec.labels.rows.repeats import ERROR, MEDIAN, Repeats, SelfAgreement, once, repeated
+from judgec.labels.rows.repeats import ERROR, MEDIAN, Repeats, SelfAgreement, graded_again, once
 from judgec.records.conversation import EACH, TurnChoice
 from judgec.records.label import Item, Label, LabelSet, Task
 from judgec.records.scale import ACCEPT_SCALE, Grade, Scale
@@ -283,7 +283,7 @@ def _again(repeats: Sequence[SelfAgreement]) -> list[str]:
     said = "; ".join(one.note() for one in repeats[:MOST_NAMED])
     more = f"; {len(repeats) - MOST_NAMED} more did so" if len(repeats) > MOST_NAMED else ""
     count = sum(one.n for one in repeats)
-    what = f"{repeated(count)} (--repeats error refuses such items)"
+    what = f"{graded_again(count)} (--repeats error refuses such items)"
     return [f"{what}: {said}{more}."] if repeats else []
 
 

@@ -12,8 +12,8 @@ from judgec.records.scale import Scale
 RuleName = Literal["raw", "map", "likeliest", "median", "cuts", "nearest"]
 
 HALF_WAY = (
-    "the language model lay half way between two grades, such as 4.5: each grade gets half of the probability, and the "
-    "stated grade is the even one"
+    "the language model are half way between two grades, such as 4.5: each of the two grades gets half of the "
+    "probability, and the grade shown is the even one of the two"
 )
 EVEN = 1e-9  # probabilities closer than this count as equal
 LEAST = 1e-6  # a probability is kept this far from 0 and 1 before its logit is taken

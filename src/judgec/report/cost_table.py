@@ -27,19 +27,19 @@ COLUMNS: TableColumns[JudgeCost] = TableColumns(
         Column("", lambda one: "ships" if one.chosen else ""),
     )
 )
-FRONT = "On the front: no other judge is at least as good and cheaper, or better and no dearer."
+FRONT = "On the (Pareto) front: no other judge is cheaper and at least as good, or better at no higher cost."
 RECORDED = (
-    "Each judge is calibrated on its verdicts alone and measured out of fold, on the items of train and dev that it "
-    "was asked about; a cascade is measured as it ships. The difference from the judge that ships is of the items that "
-    "both were asked about, and decides who is on the front."
+    "Each judge is calibrated on its own verdicts and measured out of fold, on the items of train and dev that it was "
+    "asked about; a cascade is measured as it ships. The difference from the judge that ships is measured on the items "
+    "that both were asked about; it decides which judges are on the front."
 )
 ASKED = (
     "Each prompt is measured as it is, on the items of dev that it ran on, at list price; one that left the race early "
     "is not on the front. Evidence alone is calibrated, out of fold."
 )
 OF_SIZES = (
-    "Members, kind and cut points of each size are chosen on the other folds of train and dev. The smallest size ships "
-    "that the best is not ahead of by half a standard error, where it beats the best single judge (--panel auto)."
+    "Members, kind and cut points of each size are chosen on the other folds of train and dev. With --panel auto the "
+    "smallest size ships that is less than half a standard error behind the best, if it beats the best single judge."
 )
 
 

@@ -13,9 +13,9 @@ from judgec.report.screen import TextTable
 TITLE = "Failure modes, with 95 % intervals"
 MICRO, MACRO = "all labels (micro)", "mean of modes (macro)"
 WORDS = {
-    "precision": "share of what the judge flags that experts flag, too",
-    "recall": "share of what experts flag that the judge flags, too",
-    "p": "of no association, Holm's over all modes",
+    "precision": "of the items that the judge flags, the share that experts flag as well",
+    "recall": "of the items that experts flag, the share that the judge flags as well",
+    "p": "of no association, with Holm's correction over all modes",
     "threshold": "the probability from which the judge flags",
 }
 LEGEND = ". ".join(f"{word.capitalize()}: {meaning}" for word, meaning in WORDS.items()) + "."

@@ -9,7 +9,7 @@ from judgec.report.screen import TextTable
 from judgec.stats.agreement.system_tau import LEAST_SYSTEMS
 from judgec.stats.agreement.systems import SystemAgreement, SystemPair
 
-PAIRS_TITLE = "Systems that judge and people tell apart otherwise, beyond noise"
+PAIRS_TITLE = "Pairs of systems on which judge and people differ beyond noise"
 PAIRS: TableColumns[SystemPair] = TableColumns(
     (
         Column("one less the other", lambda one: f"{one.a} - {one.b}"),
@@ -48,18 +48,18 @@ def systems_lines(found: SystemAgreement | None) -> tuple[str, ...]:
         return ()
     if found.tau_b.value is None:
         return (f"the order of {len(found.systems)} systems cannot be compared: {found.tau_b.note}",)
-    beside = "" if found.people is None else f", people's own order on two halves of them {number(found.people)}"
+    beside = "" if found.people is None else f"; between two halves of these, people agree by {number(found.people)}"
     apart = ""
     if found.differing:
         first, few = found.differing[0], len(found.differing)
         apart = (
-            f"; beyond noise they differ on {few}, most on {first.a} less {first.b}: {show(first.judge, sign=True)} by "
-            f"the judge, {show(first.people, sign=True)} by people"
+            f"; judge and people differ beyond noise on {few}, most on {first.a} minus {first.b}: "
+            f"{show(first.judge, sign=True)} by the judge, {show(first.people, sign=True)} by people"
         )
     said = (
-        f"it ranks {len(found.systems)} systems as people do with tau-b {show(found.tau_b)} (on {found.n_queries} "
-        f"queries where people and judge graded all of them{beside}); at 5 % it decides {found.same} of "
-        f"{found.pairs} pairs of systems as people do and {found.opposite} the other way round{apart}"
+        f"its order of {len(found.systems)} systems agrees with people's by tau-b {show(found.tau_b)} (on "
+        f"{found.n_queries} queries where both graded all systems{beside}); at the 5 % level it decides {found.same} "
+        f"of {found.pairs} pairs as people do, {found.opposite} the other way round{apart}"
     )
     return (said,)
 

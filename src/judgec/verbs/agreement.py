@@ -638,8 +638,8 @@ def _of_many(found: Mapping[str, SystemAgreement]) -> str:
         return next(iter(systems_lines(next(iter(found.values())))), "")
     least, most = min(known, key=lambda judge: known[judge]), max(known, key=lambda judge: known[judge])
     return (
-        f"{len(known)} judges rank {len(found[most].systems)} systems as people do with tau-b {number(known[least])} "
-        f"({least}) to {number(known[most])} ({most})"
+        f"the orders of {len(found[most].systems)} systems by {len(known)} judges agree with people's by tau-b "
+        f"{number(known[least])} ({least}) to {number(known[most])} ({most})"
     )
 
 

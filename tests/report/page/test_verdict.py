@@ -33,8 +33,8 @@ TABLE = {
         (-0.05, 0.09, "as well", "judge@1 agrees with your experts as well as they agree with each other: "),
         (0.01, 0.09, "better", "judge@1 agrees with your experts better than they agree with each other: "),
         (-0.3, -0.01, "less", "judge@1 agrees with your experts, but less than they agree with each other: "),
-        (-0.3, 0.2, "unclear", "whether as well as they agree with each other, 40 test queries cannot tell: "),
-        (None, None, "unclear", "40 test queries cannot tell"),
+        (-0.3, 0.2, "unclear", "40 test queries are too few"),
+        (None, None, "unclear", "40 test queries are too few"),
     ],
 )
 def test_verdict_of_a_judge_beside_its_experts_follows_the_interval_of_their_difference(

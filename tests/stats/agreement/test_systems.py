@@ -164,7 +164,7 @@ def test_agreement_says_how_a_judge_ranks_the_column_agent() -> None:
     assert isinstance(report, dict)
     assert report["queries"] == 30
     assert report["systems"] == ["s0", "s1", "s2", "s3"]
-    assert any("ranks 4 systems as people do" in note for note in found.notes)
+    assert any("order of 4 systems" in note for note in found.notes)
     for row in rows:
         del row["agent"]
     assert "systems" not in judgec.agreement(rows, expert="human", judge="gpt").report

@@ -142,7 +142,7 @@ def test_workbook_becomes_a_judge_and_judged_items_without_a_flag(tmp_path: Path
     assert compiled.stderr.startswith("judgec.toml: labels Bewertung.xlsx; name Bewertung; task grade; ")
     assert (report["program"], len(report["folds"])) == ("Bewertung", 5)  # few queries: each is tested once
     assert report["test"]["compiled"]["n"] > 60
-    assert report["narrower"]["sentence"].endswith("would tell it to ±.05")
+    assert report["narrower"]["queries"] > 0
     text = (tmp_path / "judgec.toml").read_text(encoding="utf-8")
     assert judgec(tmp_path, "labels").stderr.endswith("Next: judgec compile-judge\n")
     judged = judgec(tmp_path, "judge", "neu.ods")

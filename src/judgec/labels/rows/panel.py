@@ -8,7 +8,7 @@ import numpy as np
 
 from judgec.errors import InputError, UserError
 from judgec.labels.rows.conversations import TURN
-from judgec.labels.rows.repeats import ERROR, Repeats, SelfAgreement, median_of, places_of, repeated
+from judgec.labels.rows.repeats import ERROR, Repeats, SelfAgreement, graded_again, median_of, places_of
 from judgec.records.label import UNLABELLED, IntArray
 from judgec.records.ratings import GradePairs
 from judgec.records.scale import Scale
@@ -235,7 +235,7 @@ def one_grading_each(
             found[who] = SelfAgreement(who, before.n + len(others), before.same + others.count(first))
     gone = {at for own in several.values() for at in own[1:]}
     count = sum(one.n for one in found.values())
-    note = f"{listed(labels)}: {repeated(count)}: "
+    note = f"{listed(labels)}: {graded_again(count)}: "
     note += "; ".join(found[who].note() for who in sorted(found))
     made = {label: TableColumn.of(cells) for label, cells in settled.items()}
     return table.with_columns(made, *([note] if found else [])).only(

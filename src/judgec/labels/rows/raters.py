@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from judgec.errors import InputError, UserError
-from judgec.labels.rows.repeats import median_of, places_of, repeated
+from judgec.labels.rows.repeats import graded_again, median_of, places_of
 from judgec.records.label import Task
 from judgec.records.scale import Grade, Scale
 from judgec.records.tasks.registry import TASKS, USUAL, also_called, plain, told_by
@@ -312,7 +312,7 @@ def with_gradings(
         twice = [[str(as_grade(value)).casefold() for value in values[:2]] for values in cells[name] if values[1:]]
         same, count = sum(first == second for first, second in twice), count + len(twice)
         said.append(f"{listed(own)} (the same again in {same} of {len(twice)} items)")
-    notes.append(f"{repeated(count)}, of two the first: {'; '.join(said)}.")
+    notes.append(f"{graded_again(count)}, of two the first: {'; '.join(said)}.")
     places = places_of((value for own in cells.values() for values in own for value in values), scale)
     gone = {column for own in repeated.values() for column in own} - {*names, *others}
     kept = [column for column in table.columns if column not in gone and column not in repeated]

@@ -35,7 +35,7 @@ class SelfAgreement:
         return f"{self.annotator} gave the same grade again {self.same} of {self.n} times"
 
 
-def repeated(count: int) -> str:
+def graded_again(count: int) -> str:
     """Says how gradings that an annotator gave again count."""
     return f"{count} grading{'s' * (count != 1)} repeated by the same annotator: the median is the label"
 

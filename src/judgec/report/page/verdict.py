@@ -134,8 +134,8 @@ def _compared_with_experts(
         "better": f"agrees with {who} better than {they} agree with each other: {both}.",
         "as well": f"agrees with {who} as well as {they} agree with each other: {both}.",
         "less": f"agrees with {who}, but less than {they} agree with each other: {both}.",
-        "unclear": f"agrees with {who}; whether as well as {they} agree with each other, "
-        f"{difference.n_clusters} test queries cannot tell: {both}.",
+        "unclear": f"agrees with {who}; {difference.n_clusters} test queries are too few to tell whether as well as "
+        f"{they} agree with each other: {both}.",
     }
     detail = (
         f"Like for like, against the consensus of the other annotators on the same items: the judge {show(loo)}, "
