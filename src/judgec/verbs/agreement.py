@@ -228,7 +228,7 @@ class MeasuredAgreement:
         chart = {judge: self.agreements[judge].estimates[self.leading] for judge in judges}
         if (ceiling := self.ceilings.get(judges[0])) is not None:
             chart[EXPERTS] = ceiling.estimates[self.leading]
-        return notebook(agreement_report(self), chart=chart)
+        return notebook(agreement_report(self), chart=chart, drawn=statistic_name(self.leading))
 
 
 @verb(AgreementOptions)

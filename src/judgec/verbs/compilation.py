@@ -126,6 +126,7 @@ class Compilation:
         return notebook(
             compiled_report(self),
             chart={called: one.estimates[headline] for called, one in shown_judges(self).items()},
+            drawn=statistic_name(headline),
             figures=_drawn(compiled, compiled.interval_width(objective)),
         )
 

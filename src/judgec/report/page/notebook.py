@@ -13,6 +13,7 @@ def notebook(
     report: Report,
     *,
     chart: Mapping[str, Estimate] | None = None,
+    drawn: str = "",
     digits: int = 2,
     figures: Mapping[str, bytes] | None = None,
 ) -> str:
@@ -21,6 +22,7 @@ def notebook(
     Args:
         report: What was found.
         chart: Values to draw with their intervals, or none.
+        drawn: Name of the numbers that are drawn.
         digits: Of the drawing.
         figures: PNGs beside each other, by what each shows.
     """
@@ -33,7 +35,8 @@ def notebook(
         "said": said,
         "tables": tables,
         "chart": interval_chart(chart, said, digits=digits) if chart else "",
-        "lines": [*report.lines, *(f"Note: {note}" for note in report.notes), *report.stamps],
+        "drawn": drawn,
+        "lines": [*report.lines, *(f"Note: {note}" for note in report.noted()), *report.stamps],
         "figures": {about: b64encode(image).decode() for about, image in (figures or {}).items()},
     }
     return str(render("notebook.html", values))
