@@ -500,4 +500,4 @@ def test_a_panel_that_gains_nothing_beside_evidence_does_not_ship(tmp_path: Path
         compiled = compile_judge(label_set, settings, session, Silent())
     assert compiled.panel is not None
     assert compiled.panel.kind == "single"
-    assert any("with evidence beside both" in note for note in compiled.notes)
+    assert any("once both use evidence" in note for note in compiled.notes)

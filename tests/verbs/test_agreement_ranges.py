@@ -123,7 +123,7 @@ def test_rows_of_one_question_are_counted_together_without_being_told() -> None:
     told = judgec.agreement(frame, expert="Mia", judge="gpt", cluster="Frage")
     assert found.agreement.n_clusters == N // 3
     pd.testing.assert_frame_equal(found.table, told.table)
-    assert any("rows of one Frage together: 40 in 120" in note for note in found.notes)
+    assert any("clustered by Frage: 40 in 120" in note for note in found.notes)
 
 
 def test_several_experts_are_compared_by_their_consensus_with_their_ceiling_beside() -> None:
@@ -176,7 +176,7 @@ def test_columns_and_threshold_of_the_project_are_read_by_the_command(tmp_path: 
         '[scale]\ngrades = ["nein", "ja"]\naccept_at = "ja"\n'
     )
     done = judgec_here(tmp_path, "agreement", "judged.csv", "--expert", "ok", "--judge", "judge_grade", "-v")
-    assert "rows of one Frage together: 40 in 120" in done.stderr
+    assert "clustered by Frage: 40 in 120" in done.stderr
     assert "(40)" in done.stdout
 
 

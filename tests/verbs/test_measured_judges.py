@@ -193,7 +193,7 @@ def test_init_writes_the_machine_as_a_judge_and_refuses_to_have_it_in_both(tmp_p
     assert (found.project.annotators, found.project.judges) == (("Mia", "Noah"), ("AI grade",))
     assert read_project(found.path).judges == ("AI grade",)
     found.path.write_text('annotators = ["Mia", "AI grade"]\njudges = ["AI grade"]\n', encoding="utf-8")
-    with pytest.raises(InputError, match=r"judgec\.toml:2: AI grade is among the annotators, too"):
+    with pytest.raises(InputError, match=r"judgec\.toml:2: AI grade is also among the annotators"):
         read_project(found.path)
 
 
