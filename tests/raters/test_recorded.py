@@ -135,7 +135,7 @@ def test_pairs_in_both_orders_stop_until_somebody_says_how_they_are_read() -> No
 
 def test_one_order_alone_needs_no_word_unless_it_is_the_other_one() -> None:
     assert recorded([prefers("x", "left", "ab")], PAIRS).judgments("j", ["x"]).grade.tolist() == [[0]]
-    with pytest.raises(InputError, match="nobody says"):
+    with pytest.raises(InputError, match="--orders as-shown or --orders mapped"):
         recorded([prefers("x", "left", "ba")], PAIRS)
     swapped = recorded([prefers("x", "left", "ba")], replace(PAIRS, orders="as_shown"))
     assert swapped.judgments("j", ["x"]).grade.tolist() == [[2]]

@@ -240,13 +240,15 @@ class Session:
         name = spec.model.partition("/")[2]
         if name not in self._functions:
             raise UserError(
-                f"{spec.model}: a Python function, and nothing is known under its name; whoever judges names it. Add "
+                f"{spec.model}: a Python function that judgec was not given. Add "
                 f"--function {name}=module:function, in Python load_judge(NAME, functions={{{name!r}: ...}}); a "
                 "registered model imports nothing."
             )
         function, known = self._functions[name], spec.extra.get("version")
         if known is not None and known != function.digest:
-            self._max_wait.say(f"{spec.model}: not the version that was measured, {known}: it may judge otherwise")
+            self._max_wait.say(
+                f"{spec.model}: this is not the version that was measured ({known}); it may judge differently"
+            )
         backend = FunctionBackend(function, spec, whole_seconds(spec), self._in_flight)
         self.opened.callback(backend.close)
         return backend

@@ -646,7 +646,7 @@ def _unexplained(
         found.append(f"read as {reading}, {flips}{'' if labels is None else _exact(read, labels)}")
     orders = columns.coded[ORDER].as_ids()[1]
     return (
-        f"{columns.path}:1: order is {listed(orders[:SHOWN])}, and nobody says what {PREFERENCE} means there: "
+        f"{columns.path}:1: order is {listed(orders[:SHOWN])}, and {PREFERENCE} can mean two things there: "
         f"{EXPLAINED}; {'; '.join(found)}. Say which it is, with --orders as-shown or --orders mapped, or "
         f'"{ORDER}": "{AS_SHOWN}" or "{MAPPED}" in STEM.{ABOUT}.'
     )
@@ -794,8 +794,8 @@ def _verdicts(
     graded = scored & ~as_score
     if not scale.interval and (between := int((spread[graded].max(axis=1, initial=0.0) < 1.0).sum())):
         notes.append(
-            f"{columns.path}: {between:,} of {int(graded.sum()):,} verdicts lie between two grades: each is shared "
-            "between the two so that the mean is kept, and its grade is the nearest, of two as near the even one"
+            f"{columns.path}: {between:,} of {int(graded.sum()):,} verdicts lie between two grades: each is split "
+            "between the two so that its mean stays; its grade is the nearer one, or the even one of two equally near"
         )
     chances = [columns.numbers.get(f"{CHANCE}{grade}") for grade in scale.grades]
     if any(one is not None for one in chances):
@@ -1009,8 +1009,8 @@ def check_against(recorded: RecordedVerdicts, labels: LabelSet) -> RecordedVerdi
     if fewest < len(labelled):
         each = f"{fewest:,} to {most:,}" if fewest < most else f"{most:,}"
         notes.append(
-            f"{recorded.path}: its judges were asked about {each} of the {len(labelled):,} labelled items; no row "
-            "means not asked, and judges are compared on the items that both were asked about"
+            f"{recorded.path}: its judges were asked about {each} of the {len(labelled):,} labelled items (no "
+            "row: not asked); two judges are compared on the items that both were asked about"
         )
     return replace(_only(recorded, kept), notes=tuple(notes))
 

@@ -70,7 +70,7 @@ def outcome_sentences(found: AltTest) -> tuple[str, ...]:
         said.append(f"{found.unscored} of {found.items} labels have no judgment: they count against the judge.")
     if found.majority_omega is not None and found.majority_omega >= ENOUGH:
         said.append(
-            f"Giving everything the most frequent grade would pass, too (winning rate {number(found.majority_omega)}): "
-            "nearly all labels are alike, and passing says little."
+            "A judge that always gives the most frequent grade would pass, too (winning rate "
+            f"{number(found.majority_omega)}): nearly all labels are alike, so passing says little."
         )
     return tuple(said)

@@ -47,11 +47,11 @@ TEST_USE = "one comparison on this test split; the 5 % error level is shared, so
 LEADERBOARD: Mapping[str, str] = MappingProxyType(
     {
         "rating": "strength in Elo points, fitted to all games at once (Bradley-Terry); 100 more wins 64 % of games",
-        "rank": "places that are still possible: 1-3 is first, second or third",
-        "group": "agents with a letter in common are not told apart",
+        "rank": "the range of possible ranks: 1-3 is first, second or third",
+        "group": "agents that share a letter are not shown to differ",
         "Elo": "the paper's rating, game after game, averaged over shuffled orders of the games",
         "± shuffles": "how much Elo depends on that order",
-        "wins %": "share of its games that it won; a tie is none",
+        "wins %": "share of its games that the agent won; a tie is not a win",
     }
 )
 """Columns of a leaderboard."""
@@ -61,8 +61,8 @@ CLAIMS: Mapping[str, str] = MappingProxyType(
     {
         "supported": "the contexts or the reference say what the claim says; of a nugget: the answer gives it",
         "partly supported": "the answer gives a part of the nugget, or meets a part of the criterion",
-        "contradicted": "they say otherwise: another figure or name, the opposite, or that it is not so",
-        "not found": "they say neither; the sentence beside it is the closest one",
+        "contradicted": "the contexts or the reference say otherwise: another figure or name, or the opposite",
+        "not found": "they do not mention it; the closest of their sentences stands beside it",
     }
 )
 """What is found of a claim or nugget, on pages and in rows of ``judge``."""

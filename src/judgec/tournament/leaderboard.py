@@ -213,7 +213,7 @@ def _notes(games: Games, ratings: Ratings, *, ragelo_compat: bool) -> tuple[str,
         listed = len(_pairs(len(games.agents)))
         notes.append(
             f"{len(games.agents)} agents: the report lists {listed} differences, of each agent with the best and with "
-            "the next one; win percentages are of pairs that met."
+            "the next one; win percentages cover only pairs that played each other."
         )
     if ragelo_compat:
         notes.append(

@@ -546,8 +546,8 @@ def low_is_good(
     way = "drop --reversed" if reversed_already else "--reversed turns its numbers"
     way = "#range=1..0 behind the file, worst first, turns its numbers" if recorded else way
     if not negative:
-        return (f"{judge}: by its name low is good, and its numbers are read as they are; {way}",)
-    why = "By its name low is good: " if named else "Is low good there? Then "
+        return (f"{judge}: its name says that low is good, but its numbers are read with high as good; {way}",)
+    why = "Its name says that low is good: " if named else "If low is good, "
     return (
         (
             f"{judge}: negative rank correlation with the experts ({show(tau)}): the higher its number, the lower "

@@ -108,8 +108,8 @@ def _stopped(found: Evaluation, proposal: Proposal, resolution: float) -> str:
     if leads and pairs:
         ahead = sum(pair.settled == "separated" for pair in pairs)
         said = (
-            f"{pairs[0].better} leads: {ahead} of {len(pairs)} rivals are worse, {known - ahead} at most "
-            f"{resolution:g} Elo better, {len(pairs) - known} unsure (no rival better by more: 95 %, at any stop)"
+            f"{pairs[0].better} leads: of {len(pairs)} rivals {ahead} are worse, {known - ahead} at most "
+            f"{resolution:g} Elo better, {len(pairs) - known} unsure (95 %, at any stop)"
         )
     else:
         said = f"{known} of {len(pairs)} neighbours are separated or known to be within {resolution:g} Elo"

@@ -150,7 +150,7 @@ def label_verdict(report: LabelReport) -> str:
     known = {name: one for name, one in found.items() if isinstance(one, dict) and one["value"] is not None}
     if n < 2 or not known:
         shared = "One annotator graded" if n == 1 else "No item has two annotators"
-        return f"{shared}: how far experts agree with each other, and so what a judge can hope for, is unknown."
+        return f"{shared}: the agreement of experts with each other, which limits every judge, is unknown."
     name, one = next(iter(known.items()))
     agreed = f"{n} annotators agree with each other by {statistic_name(name)} {_with_limits(one)}"
     return f"{agreed}: that is the ceiling of a judge of these labels."

@@ -64,8 +64,8 @@ OWN = "scenarios"  # folder of the user's scenarios in the home
 PAGE = "report.html"
 ADVICE = "Ask questions that have {name}, or name a judge that was compiled without."
 UNMEASURED = (
-    "UNPROVEN: nobody knows how far {model} agrees with people on these verdicts; fill in grade in {file}, and judgec "
-    "agreement says it"
+    "UNPROVEN: nobody knows how far {model} agrees with people on these verdicts; to measure it, fill in the column "
+    "grade of {file} and run judgec agreement"
 )
 REPEATS = "repeats.jsonl"  # replies and verdicts of the second time and later
 

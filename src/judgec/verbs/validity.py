@@ -58,7 +58,7 @@ class Validity:
             advice: What to do; ``{name}`` is the input.
         """
         lacks = [
-            f"{said}: what was measured of it does not hold of them. {advice.format(name=name)}"
+            f"{said}; its measured agreement does not apply to them. {advice.format(name=name)}"
             for name, said in zip(self.lacking, self._said(things), strict=True)
         ]
         return (*lacks, *([self.unproven] if self.unproven else []))

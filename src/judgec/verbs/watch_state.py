@@ -38,8 +38,8 @@ from judgec.verbs.validity import Validity, validity_of
 MONITORED = 0.1  # share of the sampled traces that experts are asked about while nothing drifts
 MOST_PROPOSED = 20  # at once, while nothing drifts
 UNKNOWN = (
-    "the judge was tested in folds as it was compiled, and has learned from all labels since: none is left to measure "
-    "it as it is asked now"
+    "the judge was compiled in folds and has since learned from all labels, so no unseen label is left to measure it "
+    "as it is asked now"
 )
 NOWHERE = {"api_base": None}  # nothing that ships with judgec is asked at an endpoint
 OTHERWISE = "Trace {name} with each answer, or compile the judge on labels without {name}."
@@ -396,8 +396,8 @@ def _said(validity: Validity | None) -> tuple[str, ...]:
 def _earlier(known: Known) -> tuple[str, ...]:
     if not known.begun:
         return ()
-    asked = "was asked otherwise (another model, host, number of samples, or live)"
-    return (f"the first {known.begun} sampled traces were judged when the judge {asked}: they are in no rate",)
+    why = "they were judged with another model, host or number of samples, or live"
+    return (f"the rates leave out the first {known.begun} sampled traces: {why}",)
 
 
 def _assumption(known: Known) -> str:
@@ -499,7 +499,8 @@ def alerts_of(asked: Sequence[str], rate: WatchedRate | None, refused: str) -> M
     found: dict[str, str | None] = {}
     for text in asked:
         if text.strip() == "drift":
-            drifted = "drift: the judge's scores are none that its test items explain" if rate and rate.drift else None
+            why = "drift: no mix of accepted and rejected test items explains the judge's scores on the traces"
+            drifted = why if rate and rate.drift else None
             found[text] = drifted or (_untold(text, rate) if rate else None)
             continue
         parts = _ALERT.fullmatch(text)

@@ -48,13 +48,13 @@ HEAD = 200  # lines of a file that say which inputs its items have
 ASPECTS = ("grade",)  # what the labels of one verdict are called
 FEW = 50  # labels that people may be asked for in a first hour
 _REACH = 1.96 * (0.25 / FEW) ** 0.5  # half the widest 95 % interval of a share of so many
-UNTESTED = f"it learned from no label, so that no test set is its own; {FEW} labels compile it"
+UNTESTED = f"it was compiled on no labels, so it has no test set; with {FEW} labels you can compile it"
 UNLABELLED = (
     f"no label was given, so nobody knows how far {NAME} agrees with people; {FEW} labels measure and compile it"
 )
 WHY = (
-    f"no label was given, so nobody knows how far {NAME} agrees with people. {FEW} games that experts label (--sample "
-    f"{FEW} writes them) tell its share of agreement to within {percent(_REACH)}, and the same judge compiles on them"
+    f"no label was given, so nobody knows how far {NAME} agrees with people. Let experts label {FEW} games (--sample "
+    f"{FEW} writes them): they measure its agreement to within {percent(_REACH)}, and a judge can be compiled on them"
 )
 
 

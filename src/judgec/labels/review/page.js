@@ -29,7 +29,7 @@ function told() {
   const numbers = [...unsaved.keys()].map(number => number + 1).join(', ');
   const open = [...clashes.keys()].map(number => number + 1).join(', ');
   $('fault').textContent = unsaved.size ? `Not saved: item ${numbers}: ${[...unsaved.values()][0].why}`
-    : open && `Not in the file, which says something else: item ${open}. Look there.`;
+    : open && `Item ${open}: the file says something else than you. Open the item and choose one.`;
 }
 // What u takes back outlives a reload of this tab, by item_id, since the file's order may be another one then.
 const undoSlot = () => `judgec-undo ${JSON.stringify([about.place, me])}`;
@@ -89,7 +89,7 @@ function shown() {                // of this item, beside its form
   const here = clashes.get(at) || []; $('clash').hidden = !here.length;
   $('clash').replaceChildren(...here.map(one => {
     const part = make('div'), row = make('div', undefined, 'row');
-    part.append(make('p', 'You gave this, and the file says something else since:'), make('p', words(one.label), 'text'));
+    part.append(make('p', 'You gave this, but the file now says something else:'), make('p', words(one.label), 'text'));
     for (const [text, mineToo] of [['Put it into the file', true], ['Keep what the file says', false]]) {
       const button = make('button', text); button.type = 'button'; row.append(button);
       button.addEventListener('click', () => decide(at, one, mineToo)); }
@@ -230,7 +230,7 @@ $('why').addEventListener('input', () => {
   if (pending) clearTimeout(pending.timer);
   const draft = !given(label) && !unsaved.has(number);
   if (draft && !label.rationale) letGo(number); else keep(number, draft);
-  $('saved').textContent = given(label) ? '…' : 'kept here; it goes to the file with a grade';
+  $('saved').textContent = given(label) ? '…' : 'kept in this browser; give a grade to save it in the file';
   pending = given(label) ? {number, timer: setTimeout(flush, 250)} : null;
 });
 $('why').addEventListener('blur', flush);

@@ -109,8 +109,8 @@ class Features:
             instead = f" (with {next(one for one in LONGEST if one not in self.without)} instead)"
         line = clean_error(said).strip().splitlines()[0][:200]
         return (
-            f"{self._spec.model} refuses {name} and is asked without it, every item alike{instead}; the agreement of "
-            f"a judge that was measured with it is another judge's ({line})"
+            f"{self._spec.model} refuses {name} and is asked without it for every item{instead}; an agreement that was "
+            f"measured with {name} does not hold for this judge ({line})"
         )
 
     def _longest_refused(self, said: str, made_with: set[str]) -> str | None:

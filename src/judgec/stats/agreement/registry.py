@@ -133,7 +133,7 @@ STATISTICS: Mapping[str, ReportedStatistic] = MappingProxyType(
             "tau-b of the score",
             of_score(tau_b_score),
             compares="score",
-            meaning="the same for the judge's score, which is finer than its grade",
+            meaning="tau-b of the judge's score, which is finer than its grade",
             ordinal=True,
             against_chance=True,
             p_value=tau_b_p,
@@ -165,7 +165,7 @@ STATISTICS: Mapping[str, ReportedStatistic] = MappingProxyType(
         "kappa": ReportedStatistic(
             "kappa",
             of_grades(*TABLE_FORMULAS["kappa"]),
-            meaning="the same grade more often than chance would have it; 0 is chance",
+            meaning="agreement on the grade beyond chance: 0 is chance, 1 is always the same",
             against_chance=True,
             objective="kappa",
         ),

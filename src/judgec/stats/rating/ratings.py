@@ -257,9 +257,8 @@ def _side_by_side(played: Games, wins: FloatArray, parts: list[IntArray], each: 
     idle = [name for name, plays in zip(played.agents, active, strict=True) if not plays]
     notes = [f"No scored game, so no rating: {', '.join(idle)}."] if idle else []
     notes.append(
-        f"No path of games joins all agents: {len(each)} components ({shown}). Ratings, ranks, groups and Elo are "
-        "within a component, ratings with a mean of 1000 in each; nothing compares agents of two. Games between them "
-        "would."
+        f"The games do not connect all agents: {len(each)} components ({shown}). Ratings (mean 1000), ranks, groups "
+        "and Elo hold only within a component. To compare agents of two components, play games between them."
     )
     notes += [f"Component {number}: {note}" for number, one in enumerate(each, 1) for note in one.notes]
     return Ratings(

@@ -121,12 +121,12 @@ class VotedLeague:
         weight = self.found.weight
         if weight < LITTLE:
             return (
-                f"The judge's other games count {percent(weight)}: its verdicts say next to nothing of people's, so "
-                "that the corrected ratings rest on the votes alone."
+                f"The judge's other games count {percent(weight)}: its verdicts hardly predict people's, so the "
+                "corrected ratings rest on the votes alone."
             )
         return (
-            f"Its verdicts on the other games count {percent(weight)}, after what it got wrong in the games of both "
-            "was taken out; 0 % would be the votes alone."
+            f"In the corrected ratings, the judge's other games count {percent(weight)}, with its errors on the "
+            "games of both subtracted; at 0 % only the votes would count."
         )
 
     def _errors(self) -> list[str]:
@@ -137,8 +137,8 @@ class VotedLeague:
         said += [f"The judge is hard on {', '.join(hard)} Elo."] if hard else []
         if known and not said:
             said.append(
-                "No agent is shown to be flattered or put down by the judge. Its own league, with narrower intervals, "
-                "is not contradicted, but holds only if the judge has no error; the corrected one holds either way."
+                "The judge is not shown to favour or disadvantage any agent. Its own ratings have narrower intervals, "
+                "but hold only if it makes no errors; the corrected ratings hold in either case."
             )
         return said
 

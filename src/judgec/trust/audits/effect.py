@@ -181,7 +181,7 @@ def _sentence(measure: Effect, effect: Estimate, status: Status, bound: float, m
         verdict = f"beyond the bound of {allowed}"
     else:
         enough = (
-            "so near the bound that no number of items can be named that would settle it"
+            "too close to the bound to say how many items would settle it"
             if more is None
             else f"about {more} more items of other queries, like these {effect.n}, would settle it"
         )
