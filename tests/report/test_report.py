@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from judgec.report.cases import BrowsedCase, CaseSide
-from judgec.report.report import Report, items_path, write_page
+from judgec.report.report import MUST_BE_SEEN, Report, items_path, write_page
 from judgec.report.screen import TextTable
 from tests.labels.review.browser import CHROMIUM, Browser
 from tests.report.page.html import Page
@@ -123,3 +123,9 @@ def test_page_has_every_note_on_how_the_file_was_read(tmp_path: Path) -> None:
     html = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "1 row left out as empty." in html
     assert "b is read as c" in html
+
+
+def test_what_a_screen_keeps_of_how_a_file_was_read_is_still_said_in_these_words() -> None:
+    source = [path.read_text(encoding="utf-8") for path in (ROOT / "src" / "judgec").rglob("*.py")]
+    said = "\n".join(text for text in source if MUST_BE_SEEN.pattern not in text)
+    assert [phrase for phrase in MUST_BE_SEEN.pattern.split("|") if phrase not in said] == []

@@ -24,7 +24,7 @@ PAGE = ("title", "facts", "stamps", "standing", "items_title", "charts")  # what
 ITEMS = ".items.jsonl"  # behind the page's name without its ending
 WIDTH = 80  # characters of a line of a screen
 # Of how a file was read, what nobody may overlook: who is a person, what is a grade, what has been learned from.
-_STAYS = re.compile(r"no annotator|read as a person|one person|read as a score|has learned from|too few")
+MUST_BE_SEEN = re.compile(r"no annotator|read as a person|one person|read as a score|has learned from|too few")
 _GONE = re.compile(  # "2 rows left out as empty", "Column Mia: 3 cells say nothing and are missing"
     r"\b(?P<count>[\d,]+)(?: of [\d,]+)? (?P<what>row|cell|grading|label|verdict|judge value)s?\b.*?"
     r"\b(?P<gone>left out|missing|unscored|repeated)\b"
@@ -93,7 +93,7 @@ class Report:
 
     def noted(self, *, verbose: bool = True) -> list[str]:
         """The notes, each once; without ``verbose`` those on how the file was read only where they must be seen."""
-        read = [note for note in self.reading if verbose or _STAYS.search(note)]
+        read = [note for note in self.reading if verbose or MUST_BE_SEEN.search(note)]
         return list(dict.fromkeys([*read, *self.notes]))
 
     def below(self, *, verbose: bool = False) -> list[str]:
@@ -110,7 +110,7 @@ class Report:
 
     def _shortened(self) -> list[str]:
         """What ``-v`` adds, in a line; of a single short note on how the file was read the note."""
-        notes = [note for note in dict.fromkeys(self.reading) if not _STAYS.search(note)]
+        notes = [note for note in dict.fromkeys(self.reading) if not MUST_BE_SEEN.search(note)]
         alone = [f"note: {note}" for note in notes] if len(notes) == 1 else []
         if any(len(line) > WIDTH for line in alone):
             alone = []
