@@ -735,3 +735,81 @@ def rounds_on_two_sheets() -> Made:
     own = plant(ONE_TO_FIVE, ("Round 1", "Round 2"))
     sheets = {who: own.rows({"Question": query, "Answer": text, "Grade": by(who)}) for who in own.people}
     return workbook(sheets, own.truth(flag=("--annotators", "Round 1,Round 2")))
+
+
+@table
+def dansk_regneark() -> Made:
+    own = plant(ONE_TO_FIVE, ("Anna", "Søren"), language="de", queries=12, agents=("v1", "v2"))
+    columns = {"Løbenr.": number, "Spørgsmål": query, "Svar": text, "Model": agent, "Vurdering Anna": by("Anna")}
+    rows = own.rows(
+        {
+            **columns,
+            "Bemærkning Anna": some("fint"),
+            "Vurdering Søren": by("Søren"),
+            "Automatisk vurdering": judged(5),
+        }
+    )
+    judges = frozenset({"Automatisk vurdering"})
+    truth = own.truth(agents=frozenset({"v1", "v2"}), judges=judges, ids="1", reasons=8)
+    return delimited(rows, truth, ";", "cp1252")
+
+
+@table
+def turkce() -> Made:
+    own = plant((0, 1, 2), ("Ayşe", "Mehmet"), gaps=(2,))
+    columns = {"Sıra No": number, "Soru": query, "Cevap": text, "Puan Ayşe": by("Ayşe"), "Puan Mehmet": by("Mehmet")}
+    rows = own.rows({**columns, "Yapay zeka": judged(2), "Açıklama": some("iyi")})
+    truth = own.truth(ids="1", judges=frozenset({"Yapay zeka"}), reasons=8 + 7)
+    return workbook({"Sayfa1": [["Değerlendirme formu"], *rows]}, truth)
+
+
+def crossed_by(own: Planted) -> list[list[object]]:
+    """Rows of a number, texts and a cross of each person, without a header."""
+    marks = {f"{who} {head}": cell for who in own.people for head, cell in crossed(own, who).items()}
+    return own.rows({"Nr": number, "Frage": query, "Antwort": text, **marks})[1:]
+
+
+@table
+def names_above_repeated_grades() -> Made:
+    own = plant(ONE_TO_FIVE, ("Lena", "Tim"), language="de")
+    above: list[object] = ["", "", "", "Lena", *[""] * 4, "Tim", *[""] * 4]
+    heads: list[object] = ["Nr", "Frage", "Antwort", *ONE_TO_FIVE, *ONE_TO_FIVE]
+    return delimited([above, heads, *crossed_by(own)], own.truth(ids="1"), ";")
+
+
+@table
+def grades_below_names() -> Made:
+    own = plant(ONE_TO_FIVE, ("Lena", "Tim"), language="de")
+    heads: list[object] = ["Nr", "Frage", "Antwort", "Lena", *[""] * 4, "Tim", *[""] * 4, "KI"]
+    below: list[object] = ["", "", "", *ONE_TO_FIVE, *ONE_TO_FIVE, ""]
+    rows = [[*row, one.judged] for row, one in zip(crossed_by(own), own.answers, strict=True)]
+    return delimited([heads, below, *rows], own.truth(ids="1", judges=frozenset({"KI"})), ";")
+
+
+@table
+def heading_over_people_without_merged_cells() -> Made:
+    own = plant((0, 1, 2, 3), ("Ana", "Ben"))
+    rows = own.rows({"ID": number, "Question": query, "Answer": text, "Ana": by("Ana"), "Ben": by("Ben")})
+    heads: list[list[object]] = [["ID", "Question", "Answer", "Rating", ""], ["", "", "", "Ana", "Ben"]]
+    return workbook({"Ratings": [*heads, *rows[1:]]}, own.truth(ids="1"))
+
+
+@table
+def check_boxes_beside_a_models_score() -> Made:
+    own = plant((1, 2, 3))
+    boxes = {f"Score {grade}": box(grade) for grade in own.scale}
+    rows = own.rows({"S/N": number, "Prompt": query, "Response": text, **boxes, "Bedrock score": by()})
+    return delimited(rows, own.truth(ids="1", judges=frozenset({"Bedrock score"})))
+
+
+def box(grade: Grade) -> Cell:
+    return lambda one: "TRUE" if one.grades["expert"] == grade else "FALSE"
+
+
+@table
+def halves_of_a_grader_of_unknown_name() -> Made:
+    own = plant(ONE_TO_FIVE, ("Ana", "João"), language="pt", gaps=(1,))
+    columns = {"Nº": number, "Pergunta": query, "Resposta": text, "Nota da Ana": by("Ana"), "Nota do João": by("João")}
+    rows = own.rows({**columns, "Nota do Quasar": lambda a: f"{a.number % 4 + 1},5" if a.number % 2 else 3})
+    judges = frozenset({"Nota do Quasar"})
+    return delimited(rows, own.truth(ids="1", judges=judges, flag=("--annotators", "Nota da Ana,Nota do João")), ";")

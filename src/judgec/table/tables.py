@@ -7,7 +7,7 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, islice
@@ -30,7 +30,7 @@ from judgec.table.rows.instructions import with_instructions
 from judgec.table.rows.merged import filled_down
 from judgec.table.rows.nested import with_nested, with_raters
 from judgec.table.rows.sheets import with_graders
-from judgec.table.rows.surplus import LOOKED_THROUGH, header_row, without_notes, without_totals
+from judgec.table.rows.surplus import LOOKED_THROUGH, header_row, two_rows, without_notes, without_totals
 from judgec.table.table import CHUNK, ColumnRows, Row, RowBuilder, Table
 from judgec.table.traces.items import read_traces
 from judgec.table.traces.spans import HELD, holds_spans
@@ -310,7 +310,7 @@ def _header(sheet: Sheet) -> tuple[int, list[str]]:
     below = next((number for number in sheet.rows if number > first), None)
     spans = [span for span in sheet.wide.get(first, ()) if span[0] < len(header) and header[span[0]]]
     if not spans or below is None:
-        return first, header
+        return _whole_header(sheet.rows, first)
     under = [cell.strip() for cell in sheet.rows[below]]
     if not all(any(under[left : right + 1]) for left, right in spans):
         return first, header
@@ -324,6 +324,19 @@ def _header(sheet: Sheet) -> tuple[int, list[str]]:
         for at, name in enumerate(names)
     ]
     return below, merged
+
+
+def _whole_header(rows: Mapping[int, Sequence[str]], first: int) -> tuple[int, list[str]]:
+    """The last row of the header that is in row ``first``, and the names in it, where it may be of two rows."""
+    header = [cell.strip() for cell in rows.get(first, ())]
+    numbers = sorted(rows)
+    at = numbers.index(first) if first in rows else 0
+    above = rows[numbers[at - 1]] if at else ()
+    below = rows[numbers[at + 1]] if at + 1 < len(numbers) else ()
+    found = two_rows(header, above, [cell.strip() for cell in below])
+    if found is None:
+        return first, header
+    return (numbers[at + 1] if found[1] else first), found[0]
 
 
 def _labels_in(folder: Path) -> Path | None:
@@ -489,7 +502,7 @@ def _delimited(path: str, text: str, delimiter: str, quoting: Literal[0, 3]) -> 
     if across := turned(head):
         head, rows = across, iter(())
     first = header_row(head)
-    header = [cell.strip() for cell in head.get(first, ())]
+    first, header = _whole_header(head, first)
     below = ((line, cells) for line, cells in head.items() if line > first)
     found, lines, odd = _by_column(header, chain(below, rows))
     faults = [
@@ -501,7 +514,7 @@ def _delimited(path: str, text: str, delimiter: str, quoting: Literal[0, 3]) -> 
     if not lines and not faults:
         faults.append(f"{path}:1: a header without rows; rows are needed. Add them.")
     notes = [f"{blank} row{'s' * (blank > 1)} left out as empty."] if blank else []
-    if first > min(head, default=first):
+    if first > min(head, default=first) and header == [cell.strip() for cell in head[first]]:
         notes.append(f"The header is in line {first}; what stands above it is not read.")
     notes += [NOTE] * bool(across)
     columns = tuple(name for name in header if name)

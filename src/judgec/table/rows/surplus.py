@@ -1,5 +1,6 @@
 """Tells a sheet's header from titles above it, and its rows from sums, notes, headings and the header once more."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from itertools import islice
@@ -39,6 +40,35 @@ def header_row(rows: Mapping[int, Sequence[str]], headings: Collection[int] = ()
         return first
     wider = (n for n in able if widths[n] >= typical and any(map(called, _cells(rows[n]))))
     return next(wider, first)
+
+
+def two_rows(header: Sequence[str], above: Sequence[str], below: Sequence[str]) -> tuple[list[str], bool] | None:
+    """The heads of a header of two rows, as exported where headings span several columns, and whether the second is the
+    one below; None where one row names all.
+
+    A heading stands over its first column and leads the names of all: ``Lena 1``, ``Lena 2``. Names that stand once do
+    not need theirs.
+    """
+    if any(count > 1 for name, count in Counter(header).items() if name):
+        heading = _spread(above, len(header))
+        led = [f"{h} {name}" if h and header.count(name) > 1 else name for name, h in zip(header, heading, strict=True)]
+        return (led, False) if len(set(led) - {""}) == sum(map(bool, led)) else None
+    under = [*below, *[""] * (len(header) - len(below))]
+    heading = _spread(header, len(under))
+    at = {i for i, name in enumerate(under) if name}
+    spans = {i for i in range(len(under)) if heading[i] and i not in at and not (i < len(header) and header[i])}
+    headed = {i for i, name in enumerate(header) if name}
+    starts = {max(h for h in headed if h < i) for i in at - headed if any(h < i for h in headed)}
+    if not at - headed or spans or at & headed != starts or any(i < min(headed) for i in at):
+        return None
+    led = [f"{h} {name}" if name else h for name, h in zip(under, heading, strict=True)]
+    return (led, True) if len(set(led)) == len(led) else None
+
+
+def _spread(headings: Sequence[str], width: int) -> list[str]:
+    """Each heading over the columns without one to its right, too."""
+    cells = [cell.strip() for cell in (*headings, *[""] * width)][:width]
+    return [next((one for one in reversed(cells[: at + 1]) if one), "") for at in range(width)]
 
 
 def _cells(row: Sequence[str]) -> list[str]:
