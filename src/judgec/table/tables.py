@@ -278,7 +278,8 @@ def _of_sheet(path: str, sheet: Sheet, first: int, header: Sequence[str], *, acr
         {name: as_was(cell) for name, cell in zip(header, [*sheet.rows[i], *[""] * len(header)], strict=False) if name}
         for i in numbers
     ]
-    above = [number for number in sheet.rows if number < first and number not in sheet.wide]
+    whole = list(header) == [cell.strip() for cell in sheet.rows[first]]  # else a row above leads its names
+    above = [number for number in sheet.rows if whole and number < first and number not in sheet.wide]
     errors = f"{sheet.errors} cells of the workbook hold errors (#N/A and the like), read as empty."
     notes = [
         *([f"The header is in row {first}; what stands above it is not read."] if above else []),
