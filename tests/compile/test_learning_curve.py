@@ -67,7 +67,7 @@ def test_halving_without_an_interval_says_nothing() -> None:
         (0.16, 60, "labels of 60 more queries would show a difference of .08"),
         (0.081, 1, "labels of 1 more query would show a difference of .08"),
         (0.05, 0, ""),
-        (None, None, "nobody can tell how many more labelled queries would show a difference of .08: too few"),
+        (None, None, "how many more queries would show a difference of .08 is not known: too few"),
     ],
 )
 def test_more_queries_until_a_difference_shows(detectable: float | None, more: int | None, sentence: str) -> None:

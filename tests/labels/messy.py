@@ -491,6 +491,15 @@ def graded_again() -> Made:
 
 
 @table
+def score_of_each_rater() -> Made:
+    own = plant(ONE_TO_FIVE, TWO, queries=20)
+    rows: list[list[object]] = [["Question", "Answer", "Rater", "Score"]]  # ``Score`` alone may be a machine's
+    for who in TWO:
+        rows += [[one.query, one.text, who, one.grades[who]] for one in own.answers]
+    return delimited(rows, own.truth())
+
+
+@table
 def same_text_of_two_models() -> Made:
     own = plant((1, 2, 3), queries=12, agents=("large", "small"))
     own = replace(own, answers=[replace(one, text=one.wanted) for one in own.answers])

@@ -79,7 +79,7 @@ class DetectableDifference:
         """For people, in a line; empty where it would show already: the decision says from which difference on."""
         worth = number(WORTH_SHOWING)
         if self.detectable is None or self.more_queries is None:
-            return f"nobody can tell how many more labelled queries would show a difference of {worth}: {self.note}"
+            return f"how many more queries would show a difference of {worth} is not known: {self.note}"
         if not self.more_queries:
             return ""
         queries = "query" if self.more_queries == 1 else "queries"

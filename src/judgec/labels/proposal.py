@@ -726,20 +726,23 @@ class _Look:
             return
         others = [name for name in free if name != raters and self.looks_graded(name) and not self._is_no_grade(name)]
         labelled = any(self.ours(name) in _label_names() or name.startswith(PREFIXES) for name in self.table.columns)
-        if labelled or not self.looks_graded(raters) or set(others) - set(self.machines()):
+        alone = not set(others) - set(self.machines())  # as far as heads tell: ``Score`` is a person's or a machine's
+        if labelled or not self.looks_graded(raters) or not alone or (others and self._several_an_item(raters)):
             self.columns[raters] = "annotator"
 
     def _filled_in_by(self, free: Sequence[str]) -> str | None:
         """The column of who filled in a form: several of them graded one answer. A customer's name is none."""
+        maybe = (name for wanted in MAYBE_RATERS for name in free if plain(name) == wanted)
+        return next(filter(self._several_an_item, maybe), None)
+
+    def _several_an_item(self, name: str) -> bool:
+        """True where most items come several times, with another value of this column each."""
         inputs = [name for name in self.table.columns if self.ours(name) in TASKS[self.task].inputs]
-        for name in (name for wanted in MAYBE_RATERS for name in free if plain(name) == wanted):
-            seen: dict[str, set[str]] = {}
-            for row in self.table.rows:
-                if not is_missing(row.get(name)):
-                    seen.setdefault("\0".join(as_text(row.get(one)) for one in inputs), set()).add(as_id(row[name]))
-            if 2 * sum(len(own) > 1 for own in seen.values()) > len(seen):
-                return name
-        return None
+        seen: dict[str, set[str]] = {}
+        for row in self.table.rows:
+            if not is_missing(row.get(name)):
+                seen.setdefault("\0".join(as_text(row.get(one)) for one in inputs), set()).add(as_id(row[name]))
+        return 2 * sum(len(own) > 1 for own in seen.values()) > len(seen)
 
     def _tells_agents(self, name: str) -> bool:
         """Fewer values than rows, and not a column of grades like others: ``Model`` beside ``Human``."""

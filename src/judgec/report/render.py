@@ -9,7 +9,7 @@ from judgec.report.agreement_columns import FACTS, UNSCORED, AgreementColumn, st
 from judgec.report.columns import TableColumns
 from judgec.report.numbers import NAMES, UNKNOWN, number, p_value, show, statistic_name
 from judgec.report.screen import TextTable
-from judgec.stats.agreement.measure import NOT_BINARY
+from judgec.stats.agreement.measure import NO_ORDER, NOT_BINARY
 from judgec.stats.agreement.registry import OF_SYSTEMS
 
 BRIEF = ("tau_b", "auc", "exact", "accept_agreement", "kappa", "qwk")  # what fits beside a headline on a terminal
@@ -80,7 +80,7 @@ def notes(judges: Mapping[str, Agreement]) -> list[str]:
     missing: dict[tuple[str, str], list[str]] = {}
     for judge, agreement in judges.items():
         for name, estimate in agreement.estimates.items():
-            said = name in OF_SYSTEMS or estimate.note in {"", NOT_BINARY}  # elsewhere; of graded labels nobody asks
+            said = name in OF_SYSTEMS or estimate.note in {"", NOT_BINARY, NO_ORDER}  # elsewhere, or nobody asks
             if estimate.value is None and not said:
                 missing.setdefault((words.row_name(judge), estimate.note), []).append(NAMES.get(name, name))
     return [f"{judge}: no {', '.join(names)}: {note}" for (judge, note), names in missing.items()]

@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import pandas as pd
 
 from judgec.errors import UserError
 from judgec.labels.experts import adjudicators_of
-from judgec.labels.project import find_project
+from judgec.labels.project import Project, find_project
 from judgec.labels.rows.conversations import DIALOGUE_ID, with_turns
 from judgec.labels.rows.graded import JUDGED_COLUMN, Graded, Reading, StandIns, graded_of
 from judgec.labels.rows.graded_modes import MODES, graded_modes
@@ -25,7 +25,7 @@ from judgec.labels.rows.panel import (
     judges_beside,
     one_row_an_aspect,
 )
-from judgec.labels.rows.ranges import with_range
+from judgec.labels.rows.ranges import MARK, Range, usual_range, with_range
 from judgec.labels.rows.raters import annotator_column, is_measured, measured_note
 from judgec.lm.watch import Watch
 from judgec.records.agreement import Agreement
@@ -58,7 +58,9 @@ from judgec.table.rows.heads import is_low_good, machines_among, words
 from judgec.table.table import Table
 from judgec.verbs.frames import IN_MEMORY, Source, as_table, is_path
 from judgec.verbs.options.agreement import AgreementOptions
-from judgec.verbs.typed import command
+from judgec.verbs.options.labels import LabelsOptions
+from judgec.verbs.options.shared import LabelColumns
+from judgec.verbs.typed import as_typed, command
 from judgec.verbs.verb import verb
 
 LABELS = ("grade", "accept", "preference")  # columns of labels, whoever gave them
@@ -764,19 +766,52 @@ def _next(found: MeasuredAgreement, options: AgreementOptions) -> list[str]:
     file = str(options.file)
     if found.learned is not None:
         return [command("ui", home=options.home)]
+    read = {one.name: getattr(options, one.name) for one in fields(LabelColumns) if hasattr(options, one.name)}
     if options.labels is not None:
-        given = (str(options.labels), "--candidate", f"recorded:{file}")
+        labels, judges = str(options.labels), f"#{options.judges}" if options.judges else ""
+        orders = ("--orders", options.orders) if options.orders is not None else ()
+        how = as_typed(LabelsOptions(file=labels, **read))
+        given = (labels, *how, "--candidate", f"recorded:{file}{judges}", *orders)
         return [command("compile-judge", *given, home=options.home)]
     project = find_project(file)
     if project is not None:
-        there = as_table(options.file, options.missing).columns
-        judges = [name for name in options.judge if name in there]
-        by_aspect = aspect_columns([project.columns.get(name, name) for name in there])  # a column is of one of them
-        better = ("--verdicts", ",".join(judges)) if judges and not by_aspect else ()
-        return [command("compile-judge", file, *better, home=options.home)] if project.names(file) else []
+        how = as_typed(LabelsOptions(file=file, **read))
+        better = _verdicts(found, options, project)
+        known = project.names(file) and better is not None
+        return [command("compile-judge", file, *(better or ()), *how, home=options.home)] if known else []
     heads = {plain(name) for name in ("answer", *also_called("answer"))}
     answers = [name for name in as_table(options.file, options.missing).columns if plain(name) in heads]
     return [command("init", file, home=options.home)] if answers else []
+
+
+def _verdicts(found: MeasuredAgreement, options: AgreementOptions, project: Project) -> tuple[str, ...] | None:
+    """How ``--verdicts`` names the judges; None where they were measured against other labels than the project's."""
+    table = as_table(options.file, options.missing)
+    ours = {name: project.columns.get(name, name) for name in table.columns}
+    aspects = aspect_columns(list(ours.values()))  # a column is of one of them
+    labels = {*LABELS, *aspects}
+    if any(ours.get(name, name) not in labels for name in options.expert):
+        return None
+    among = renamed(table, {theirs: one for theirs, one in ours.items() if one == ANNOTATOR and theirs != one})
+    typed = {with_range(name)[0]: name for name in options.judge}
+    found_here = {
+        name: typed[name] if MARK in typed.get(name, "") else as_verdicts(name, one, low_is_good=options.reversed)
+        for name, one in found.graded.items()
+        if name in table.columns or judges_among(among, [name])[1]
+    }
+    return ("--verdicts", ",".join(found_here.values())) if found_here and not aspects else ()
+
+
+def as_verdicts(judge: str, graded: Graded, *, low_is_good: bool) -> str:
+    """A judge as ``--verdicts`` names it: with the range of its numbers where these are not on the labels' scale, or
+    where the low ones are good.
+    """
+    scores = graded.ratings.score[~np.isnan(graded.ratings.score)]
+    if graded.no_grades and len(scores):
+        own = usual_range(-scores if low_is_good else scores)
+        return f"{judge}{MARK}{Range(own.best, own.worst) if low_is_good else own}"
+    grades = graded.ratings.values  # noqa: PD011  # no frame
+    return f"{judge}{MARK}{Range(max(grades), min(grades))}" if low_is_good and not graded.nominal else judge
 
 
 def _one_table(found: MeasuredAgreement) -> TextTable:

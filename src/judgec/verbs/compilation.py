@@ -388,8 +388,10 @@ def compiled_report(found: Compilation, options: CompileJudgeOptions | None = No
     ranks = {} if compiled.systems is None else {f"{card.name}@{card.version}": compiled.systems}
     reading = reading_notes(compiled.dataset.labels, compiled.dataset.test.experts)
     more = "" if card.promoted else compiled.detectable_difference.sentence
-    cost = f"{card.cost.lm_calls} LM calls, {dollars(card.cost.usd)}, {card.cost.seconds:.0f} s"
     width = compiled.interval_width(card.objective).sentence
+    told = more and compiled.detectable_difference.more_queries is not None
+    advice = [more, width] if told else [width, more]
+    cost = f"{card.cost.lm_calls} LM calls, {dollars(card.cost.usd)}, {card.cost.seconds:.0f} s"
     short = outcome_notes(compiled, calibration=False)
     return Report(
         data=found.report,
@@ -399,13 +401,13 @@ def compiled_report(found: Compilation, options: CompileJudgeOptions | None = No
         full=[*_every_table(found), *asked_in_full, *of_parts, *pairs_tables(ranks)],
         lines=[
             *(() if replaces is None or replaces.omega is None else outcome_sentences(replaces)),
-            *filter(None, [more or width]),
+            *filter(None, advice[:1]),
             *systems_lines(compiled.systems),
             *short,
             *([cost] if card.cost.lm_calls else []),
         ],
         details=[
-            *([width] if more else []),
+            *filter(None, advice[1:]),
             *([] if card.cost.lm_calls else [cost]),
             *_gains(found),
             *(one for one in outcome_notes(compiled, calibration=True) if one not in short),

@@ -4,15 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
 from judgec.errors import InputError, UserError
 from judgec.labels.labels import NOT_READ, label_file
 from judgec.labels.project import NAME, Project, read_project, write_project
 from judgec.labels.proposal import LabelProposal, UserChoices, propose
-from judgec.labels.rows.graded import Graded
 from judgec.labels.rows.grades import scale_shown
-from judgec.labels.rows.ranges import MARK, Range, usual_range
 from judgec.labels.split.family import as_family, default_family, write_whole
 from judgec.lm.spec import NO_LM
 from judgec.lm.watch import Silent, Watch
@@ -305,7 +301,7 @@ def _said_by(found: LabelSetup) -> dict[str, tuple[str, str]]:
     """Agreement of each judge whose verdicts lie beside the labels, and how ``--verdicts`` names it; nothing where
     that takes more than a look.
     """
-    from judgec.verbs.agreement import agreement  # loads the statistics
+    from judgec.verbs.agreement import agreement, as_verdicts  # loads the statistics
 
     said: dict[str, tuple[str, str]] = {}
     for judge in found.proposal.judges if len(found.labels.items) <= MOST_MEASURED else ():
@@ -318,18 +314,9 @@ def _said_by(found: LabelSetup) -> dict[str, tuple[str, str]]:
             continue
         said[judge] = (
             f"{measured.verdict}.",
-            _named(judge, measured.graded[judge], how),
+            as_verdicts(judge, measured.graded[judge], low_is_good=how.reversed),
         )
     return said
-
-
-def _named(judge: str, graded: Graded, how: AgreementOptions) -> str:
-    """The judge, with the range of its numbers where these are not on the scale of the labels."""
-    scores = graded.ratings.score[~np.isnan(graded.ratings.score)]
-    if not graded.no_grades or not len(scores):
-        return judge
-    own = usual_range(-scores if how.reversed else scores)
-    return f"{judge}{MARK}{Range(own.best, own.worst) if how.reversed else own}"
 
 
 def _scale(found: LabelSetup) -> list[str]:

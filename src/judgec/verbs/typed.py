@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from judgec.labels.project import find_project
+from judgec.table.datasheet import scale_option
 from judgec.verbs.options.labels import LabelsOptions
 
 
@@ -54,12 +55,17 @@ def as_typed(options: LabelsOptions) -> list[str]:
     maps = maps_typed(options.file, options.columns)
     known = {} if told is None else told.winner_words
     words = {word: side for word, side in options.winner_words.items() if known.get(word) != side}
+    scale = None if told is not None and scale_option(told.scale) == options.scale else options.scale
+    ends = scale["grades"] if scale is not None and scale.get("level") == "interval" else None
+    accepted = None if told is not None and str(told.accept_at) == str(options.accept_at) else options.accept_at
     annotators = () if told is not None and tuple(told.annotators) == tuple(options.annotators) else options.annotators
     single = (
         ("--task", None if told is not None and told.task == options.task else options.task),
         *zip(maps[::2], maps[1::2], strict=True),
         ("--annotators", ",".join(annotators) or None),
-        ("--accept-at", options.accept_at),
+        ("--accept-at", None if accepted is None else str(accepted)),
+        ("--scale", f"{ends[0]}..{ends[-1]}" if isinstance(ends, list) else None),
+        ("--turn", options.turn),
         ("--round", None if told is not None and told.round == options.round else options.round),
         ("--repeats", None if told is not None and told.repeats == options.repeats else options.repeats),
         ("--missing", ",".join(word for word in options.missing if told is None or word not in told.missing) or None),

@@ -81,7 +81,6 @@ def test_people_see_the_table_under_the_names_of_their_columns(tmp_path: Path) -
     assert "j [/b] against e [1], t.csv" in done.stdout
     assert "exact" in done.stdout
     assert "note: classes without an order: bad, good, ugly" in done.stderr
-    assert "the classes have no order" in done.stderr
 
 
 def test_screen_is_one_table_of_judge_and_experts_and_v_prints_every_statistic(tmp_path: Path) -> None:

@@ -119,3 +119,33 @@ def test_what_follows_an_audit_freezes_the_verdicts_of_the_same_judge(tmp_path: 
     judgec(tmp_path, "compile-judge", file.name)
     assert chain(tmp_path, "audit", "--judge", "plain@latest", "--items", "10") == ["audit"]
     assert (tmp_path / "anchor.json").is_file()
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("heads", "typed", "verdicts"),
+    [
+        (["Question", "Answer", "Rater", "Score"], ["--judge", "GPT-4"], "--verdicts GPT-4"),
+        (["Question", "Answer", "Rater", "Score"], ["--judge", "GPT-4", "--reversed"], "--verdicts 'GPT-4#range=5..1'"),
+        (["Question", "Answer", "Mia", "Noah", "KI-Wert"], [], "--verdicts 'KI-Wert#range=0..1'"),
+        (["Question", "Answer", "Mia", "Noah", "KI-Wert"], ["--annotators", "Mia"], "--annotators Mia"),
+    ],
+)
+def test_what_follows_agreement_compiles_the_judge_that_was_measured(
+    tmp_path: Path, heads: list[str], typed: list[str], verdicts: str
+) -> None:
+    drawn = random.Random(4)
+    with (tmp_path / "t.csv").open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(heads)
+        for i in range(60):
+            texts, grade = [f"How long is sensor {i}?", f"Sensor {i} is {3 * i} mm long."], drawn.randint(1, 5)
+            given = {who: min(5, max(1, grade + drawn.choice([0, 0, 1]))) for who in ("Mia", "Noah", "GPT-4")}
+            if "Rater" in heads:
+                rows.writerows([*texts, who, one] for who, one in given.items())
+            else:
+                rows.writerow([*texts, given["Mia"], given["Noah"], round(given["GPT-4"] / 5, 2)])
+    judgec(tmp_path, "init", "t.csv", "--yes")
+    (following_line,) = following(judgec(tmp_path, "agreement", "t.csv", *typed).stderr)
+    assert verdicts in following_line
+    assert chain(tmp_path, "agreement", "t.csv", *typed)[0] == "compile-judge"
