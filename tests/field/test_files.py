@@ -46,7 +46,7 @@ def test_list_that_was_cut_is_said(tmp_path: Path) -> None:
     """numpy prints long arrays with three dots; such a cell cannot be taken apart."""
     rows = [{"query": f"q{i}", "answer": "a", "contexts": "['a' 'b' ... 'c']", "grade": i % 2 + 1} for i in range(4)]
     notes = read_label_file(lines(tmp_path / "t.jsonl", rows)).labels.notes
-    assert any(note.startswith("4 cells look like printed lists") for note in notes)
+    assert any("read as one text each, in 4 cells" in note for note in notes)
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "utf-16", "utf-16-le", "mac_roman", "utf-8-sig"])

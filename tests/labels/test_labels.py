@@ -113,7 +113,7 @@ def test_accept_only_in_any_words_is_read_as_accept_scale(tmp_path: Path) -> Non
     assert [label.accept for label in labels.labels] == [True, False] * 5
     assert grades_of(labels) == [1, 0] * 5
     assert len(labels.items) == 11
-    assert has_note(labels, "1 rows have no label; 1 items have none at all.")
+    assert has_note(labels, "1 row has no label; 1 item has none at all.")
 
 
 def test_grade_column_of_words_for_accept_is_read_as_accept(tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_one_class_only_and_no_labels_are_refused(tmp_path: Path) -> None:
     text(tmp_path, "[scale]\ngrades = [1, 2, 3]\n", "t.datasheet.toml")
     assert "so are all 3" in faults_of(jsonl(tmp_path, graded(3, 3, 3)))[0]
     (fault,) = faults_of(jsonl(tmp_path, graded(None, "", "nan")))
-    assert fault.startswith("t.jsonl:1: all 3 rows are without a label;")
+    assert fault.startswith("t.jsonl:1: no row of 3 has a label;")
 
 
 def test_words_that_are_no_accept_in_every_row_are_all_named(tmp_path: Path) -> None:
@@ -275,7 +275,7 @@ def test_missing_answers_are_empty_and_counted_and_other_types_become_text(tmp_p
         "a",
     ]
     assert (file.empty_answers, file.not_text) == (3, 5)
-    assert has_note(file.labels, "3 rows have no answer")
+    assert has_note(file.labels, "3 rows without an answer")
     assert items[4].inputs["query"] == "7"
     assert items[4].inputs["reference"] == "x | y"
     assert [item.texts("contexts") for item in items[4:]] == [
@@ -364,7 +364,7 @@ def test_task_of_the_datasheet_beats_inference_and_the_option_beats_both(tmp_pat
 
 def test_query_text_under_two_query_ids_is_pointed_out(tmp_path: Path) -> None:
     path = text(tmp_path, "query,query_id,answer,grade\nq,1,a,1\nq,2,b,2\n")
-    assert has_note(read_labels(path), "1 query texts have several query_ids")
+    assert has_note(read_labels(path), "1 query text with several query_ids")
 
 
 def test_items_are_read_without_labels_and_rows_of_one_item_collapse(tmp_path: Path) -> None:
@@ -374,7 +374,7 @@ def test_items_are_read_without_labels_and_rows_of_one_item_collapse(tmp_path: P
         {"query": "q", "answer": "a"},
         {"query": "r", "answer": "b"},
     ]
-    assert (file.rows, file.notes) == (3, ("1 rows repeat an item and are judged once.",))
+    assert (file.rows, file.notes) == (3, ("1 row repeats an item and is judged once.",))
     items = read_items(
         text(tmp_path, "prompt,reply\nq,a\n"), task="grade", rename={"prompt": "query", "reply": "answer"}
     )

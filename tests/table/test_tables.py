@@ -105,7 +105,7 @@ def test_json_array_rows_carry_the_line_they_begin_on(tmp_path: Path) -> None:
         ("t.jsonl", "\n", "t.jsonl:1:", "empty"),
         ("t.csv", "q,a\n", "t.csv:1:", "without rows"),
         ("t.json", "[]", "t.json:1:", "no rows"),
-        ("t.csv", "q,a\nx,1\ny\n", "t.csv:3:", "1 cells; the header names 2"),
+        ("t.csv", "q,a\nx,1\ny\n", "t.csv:3:", "1 cell; the header names 2"),
         ("t.csv", "q,a\nx,1,2\n", "t.csv:2:", "3 cells; the header names 2"),
         ("t.csv", 'q,a\nx,1\n"open,2\ny,3\n', "t.csv:3:", "broken"),
         ("t.csv", "q,a,q\nx,1,2\n", "t.csv:1:", "'q' appears 2 times"),

@@ -38,7 +38,7 @@ def test_formulas_give_their_saved_value_and_errors_are_counted_and_empty(tmp_pa
     rows: Rows = [["query", "grade"], [Formula("Q1"), Error("#DIV/0!")], ["Q2", 3]]
     table = read_table(str(write_xlsx(tmp_path / "t.xlsx", {"S": rows})))
     assert [list(row.values()) for row in table.rows] == [["Q1", ""], ["Q2", "3"]]
-    assert "1 cells of the workbook hold errors" in table.notes[0]
+    assert "1 cell of the workbook with an error" in table.notes[0]
 
 
 @BOTH

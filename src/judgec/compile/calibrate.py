@@ -29,6 +29,7 @@ from judgec.raters.calibrator import (
 )
 from judgec.raters.forest import Forest
 from judgec.raters.judge import acceptability, decided
+from judgec.records.counts import plural
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import UNLABELLED, FloatArray, IntArray
 from judgec.records.scale import Scale
@@ -228,7 +229,7 @@ def _usable(data: Data, names: Sequence[str]) -> NDArray[np.bool_]:
     if data.verdicts is not None:
         usable &= ~np.isnan(data.verdicts).any(axis=1)
     if not usable.any():
-        raise ValueError(f"fit_calibrator: {len(usable)} rows, none labelled and scored; give at least one.")
+        raise ValueError(f"fit_calibrator: {plural(len(usable), 'row')}, none labelled and scored; give at least one.")
     return np.asarray(usable)
 
 

@@ -60,6 +60,7 @@ from judgec.raters.tasks.preference import weighing
 from judgec.records.agreement import Agreement
 from judgec.records.card import EVIDENCE_ALONE, NO_MODEL, ProgramCard, Setting
 from judgec.records.cost import JudgeCost
+from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
 from judgec.records.label import InputCounts, LabelSet
@@ -376,7 +377,7 @@ def _ask_ahead(parts: Parts, module: dspy.Module, session: Session, watch: Watch
     items = {
         item.item_id: item for one in parts.rounds for part in (one.train, one.dev, one.test) for item in part.items
     }
-    watch.stage("batch", f"the uncompiled judge on {len(items)} items")
+    watch.stage("batch", f"the uncompiled judge on {plural(len(items), 'item')}")
     labels = parts.pooled.labels
     verdicts(module, list(items.values()), ask=session.finish, scale=labels.scale, aspects=labels.aspects)
 
@@ -522,9 +523,9 @@ def _prepare(labels: LabelSet, settings: CompileSettings) -> tuple[Parts, Object
         _require_systems(parts, settings.objective)
     train = parts.shipped.train
     if not labelled(train, train.experts.accept if labels.accept_only else train.experts.grade):
-        held = f"{len(train)} items, all of one grade" if len(train) else "no items"
+        held = f"{plural(len(train), 'item')}, all of one grade" if len(train) else "no items"
         raise UserError(
-            f"train split: {held}; of {len(labels.items)} items of {_queries(labels)} queries "
+            f"train split: {held}; of {plural(len(labels.items), 'item')} of {_queries(labels)} queries "
             f"{'half the' if parts.refit is None else 'five in seven'} queries fall "
             "into it, and at least two different grades are needed there to learn from. Label items of further queries."
         )
@@ -645,9 +646,9 @@ def _unread(found: Verification) -> str:
 
 def _sizes(dataset: Dataset) -> str:
     if dataset.split.folds > 1:
-        return f"{dataset.split.folds} folds, {len(dataset.test)} items ({dataset.test.n_queries} queries)"
+        return f"{plural(dataset.split.folds, 'fold')}, {len(dataset.test)} items ({dataset.test.n_queries} queries)"
     parts: Sequence[Part] = (dataset.train, dataset.dev, dataset.test)
-    return ", ".join(f"{part.name} {len(part)} items ({part.n_queries} queries)" for part in parts)
+    return ", ".join(f"{part.name} {plural(len(part), 'item')} ({plural(part.n_queries, 'query')})" for part in parts)
 
 
 def _half_way(shipped: Round) -> list[str]:
@@ -679,7 +680,7 @@ def _notes(
         notes.append("constructed labels: no expert gave them, agreement with them says nothing about experts")
     queries = dataset.test.n_queries
     if dataset.split.folds == 1 and queries < MIN_TEST_QUERIES:
-        why = f"{queries} test queries, below {MIN_TEST_QUERIES} no judge is promoted"
+        why = f"{plural(queries, 'test query')}, below {MIN_TEST_QUERIES} no judge is promoted"
         notes.append(f"{why}; to test all queries, add --folds 5 and another --name")
     ratings = verification.ratings
     if judge.asks_lm and not settings.lm.no_model and "evidence_only" in ratings:

@@ -29,6 +29,7 @@ from judgec.raters.recorded import RECORDED_KIND
 from judgec.raters.tree import tree_of
 from judgec.records.audit import Finding
 from judgec.records.card import EVIDENCE_ALONE, NO_MODEL, ProgramCard
+from judgec.records.counts import plural
 from judgec.records.judgment import NOT_ASKED
 from judgec.records.label import UNLABELLED, FloatArray, IntArray, Label
 from judgec.records.ratings import people_mean
@@ -313,7 +314,7 @@ def _data(compiled: Compiled, settings: CompileSettings, card: ProgramCard) -> l
         "labels": str(settings.source.get("path") or "").rpartition("/")[2],
         "labels SHA-256": card.data_digest,
         "test split SHA-256": card.split_digest,
-        **{f"{part.name}": f"{count(len(part))} items of {count(part.n_queries)} queries" for part in parts},
+        **{f"{part.name}": f"{plural(count(len(part)), 'item')} of {count(part.n_queries)} queries" for part in parts},
         "annotators": count(len(dataset.test.experts.annotators)),
         "scale": f"{card.scale.name}: {', '.join(map(str, card.scale.grades))}"
         + ("" if card.scale.accept_at is None else f"; accepted from {card.scale.accept_at}"),
@@ -332,7 +333,7 @@ def _data(compiled: Compiled, settings: CompileSettings, card: ProgramCard) -> l
 
 def _candidates(compiled: Compiled) -> str:
     recorded = any(one.estimate is not None for one in compiled.scored)
-    return f"{len(compiled.scored)} candidates on {'train and dev' if recorded else 'dev'}"
+    return f"{plural(len(compiled.scored), 'candidate')} on {'train and dev' if recorded else 'dev'}"
 
 
 def _recorded(compiled: Compiled) -> str:

@@ -27,6 +27,7 @@ from judgec.raters.judge import CompiledJudge
 from judgec.raters.panel import Panel, PanelKind, column_names, member_columns, speakers, together
 from judgec.raters.programs import dump_module, load_module
 from judgec.raters.recorded import RECORDED_KIND, RecordedVerdicts, shortly
+from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
 from judgec.records.label import FloatArray, IntArray
@@ -140,7 +141,7 @@ def choose_panel(
     incumbent = choice.chosen
     most = settings.combine.panel
     limit = {ALL: "", AUTO: "as few as are enough "}.get(str(most), f"at most {most} ")
-    watch.stage("panel", f"{limit}of {len(table.said)} judges, by {objective_name(objective.name)}")
+    watch.stage("panel", f"{limit}of {plural(len(table.said), 'judge')}, by {objective_name(objective.name)}")
     single = fitted(bench, incumbent, table.part, table.said[incumbent.name])
     fold = folds_by_query(table.part.experts.cluster, bench.seed)
     most = settings.combine.panel if isinstance(settings.combine.panel, int) else None

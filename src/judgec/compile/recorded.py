@@ -22,6 +22,7 @@ from judgec.lm.watch import Watch
 from judgec.raters.judge import CompiledJudge
 from judgec.raters.live import live_prompt
 from judgec.raters.recorded import RECORDED_KIND, RecordedVerdicts, shortly
+from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.ratings import GradePairs, on_both
@@ -99,7 +100,7 @@ def choose_recorded(
     alone = max((name for name in gains if name in rivals), key=lambda name: gains[name])
     tried = sorted(gains, key=lambda name: -gains[name])[:MOST_FITTED]
     if left := len(gains) - len(tried):
-        notes.append(f"not calibrated: the {left} judges that agree least with the experts as they are")
+        notes.append(f"not calibrated: {plural(left, 'judge')} that agree least with the experts uncalibrated")
     without = replace(bench, evidence=None)
     calibrated = {}
     for name in tried:

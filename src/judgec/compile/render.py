@@ -7,6 +7,7 @@ from judgec.compile.calibration_errors import calibration_errors
 from judgec.compile.compile import Compiled, PanelFound
 from judgec.compile.costs import size_costs
 from judgec.compile.learning_curve import LearningCurve
+from judgec.records.counts import plural
 from judgec.report.cost_table import COLUMNS, SIZES, TITLE
 from judgec.report.numbers import dollars, number, objective_name, percent, show, span, statistic_name
 from judgec.report.screen import TextTable
@@ -55,7 +56,7 @@ def panel_sentence(panel: PanelFound) -> str:
     if len(panel.members) == 1 and panel.members[0].judge == panel.incumbent:
         who = f"panel: none was better, {panel.incumbent} judges alone"
     else:
-        who = f"panel: {panel.kind} of {len(panel.members)} judges in place of {panel.incumbent}"
+        who = f"panel: {panel.kind} of {plural(len(panel.members), 'judge')} in place of {panel.incumbent}"
     return f"{who}; gain on test over the best single judge, both compiled: {show(panel.gain, 3, sign=True)}"
 
 

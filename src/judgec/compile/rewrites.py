@@ -20,6 +20,7 @@ from judgec.errors import UserError
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Watch
+from judgec.records.counts import plural
 from judgec.stats.agreement.objective import Objective
 
 BEFORE = ("uncompiled judge", "search", "reflection")  # stages of a search that asking all items does not take
@@ -42,7 +43,7 @@ def plan_rewrites(parts: Parts, settings: CompileSettings) -> CallPlan:
     except UserError as error:
         raise UserError(
             f"{error} With --optimizer that counts each prompt before and after its search; without it the candidates "
-            f"are asked as they are, {asking.total.calls:,} calls."
+            f"are asked as they are, {plural(asking.total.calls, 'call', thousands=True)}."
         ) from None
     share = share_of(settings, least, len(searches))
     stages = []
@@ -99,7 +100,7 @@ def _searches(parts: Parts, settings: CompileSettings) -> Mapping[str, CallPlan]
     if settings.rewrites and parts.refit is not None:
         raise UserError(
             f"--optimizer {settings.optimizer} with several candidates: their prompts are searched for on one split, "
-            f"and here are {len(parts.tested)} folds. Add --folds 1, or leave --optimizer out."
+            f"and here are {plural(len(parts.tested), 'fold')}. Add --folds 1, or leave --optimizer out."
         )
     for one in settings.rewrites:
         if (taken := as_it_was(one.name)) in settings.lm.members:

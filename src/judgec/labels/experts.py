@@ -21,6 +21,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from judgec.records.counts import plural
 from judgec.records.label import UNLABELLED, Experts, FloatArray, IntArray, LabelSet
 from judgec.records.language import language_notes, languages_of
 from judgec.records.ratings import people_mean
@@ -86,7 +87,7 @@ def drawn_note(experts: Experts) -> tuple[str, ...]:
     """Note on how often one of two grades was drawn as the experts' class, and for what; nothing where never."""
     if not experts.tied:
         return ()
-    seen = f"On {experts.tied} labels the annotators' middle grades differ"
+    seen = f"On {plural(experts.tied, 'label')} the annotators' middle grades differ"
     classes = (
         "tau-b, kappa, QWK, exact, error rates and limits of agreement use one of the two, drawn by a hash of the item"
     )

@@ -34,6 +34,7 @@ from judgec.labels.rows.raters import (
 from judgec.labels.rows.reasons import with_reasons
 from judgec.labels.rows.repeats import ERROR, MEDIAN, Repeats, SelfAgreement, graded_again, once
 from judgec.records.conversation import EACH, TurnChoice
+from judgec.records.counts import plural
 from judgec.records.label import Item, Label, LabelSet, Task
 from judgec.records.scale import ACCEPT_SCALE, Grade, Scale
 from judgec.records.tasks import winners
@@ -46,7 +47,7 @@ from judgec.table.tables import TableSource, read_table
 
 Graded = tuple[tuple[str, Grade], ...]  # by aspect
 DEFAULT_ANNOTATOR = "expert"
-UNREAD_LISTS = "{} cells look like printed lists, cut or broken, and are read as one text each; JSON lists are sure."
+UNREAD_LISTS = "Printed lists that are cut or broken are read as one text each, in {}; JSON lists are sure."
 NOT_READ = "Columns that nobody reads: "  # begins a note
 MOST_NAMED = 12  # columns in a note
 FEW_ITEMS = 30  # below this no split leaves enough to test on
@@ -398,10 +399,10 @@ def read_item_file(
         raise InputError([sentence for _, sentence in collected.faults])
     repeated = len(table.rows) - len(collected.items)
     sentences = {
-        f"{repeated} rows repeat an item and are judged once.": repeated,
-        f"{collected.empty} rows have no answer; they are judged as empty answers.": collected.empty,
-        f"{collected.not_text} input cells are not text and became text.": collected.not_text,
-        UNREAD_LISTS.format(collected.unread): collected.unread,
+        f"{plural(repeated, 'row repeats an item and is', 'rows repeat an item and are')} judged once.": repeated,
+        f"{plural(collected.empty, 'row')} without an answer: judged as empty answers.": collected.empty,
+        f"{plural(collected.not_text, 'input cell')} that held no text became text.": collected.not_text,
+        UNREAD_LISTS.format(plural(collected.unread, "cell")): collected.unread,
     }
     said = filter(None, [read_by_heads(usual_names)])
     notes = (*table.notes, *said, *(sentence for sentence, count in sentences.items() if count))
@@ -486,7 +487,7 @@ def _in_line_order(faults: Sequence[tuple[int, str]]) -> list[str]:
 
 def _require_labels(table: Table, raw: RawLabels) -> None:
     if not any(raw.rows):
-        fault = f"all {len(raw.rows)} rows are without a label; at least two labels are needed"
+        fault = f"no row of {len(raw.rows)} has a label; at least two labels are needed"
         raise InputError(
             [sentence for _, sentence in raw.faults]
             or [f"{table.where(0)}: {fault}. Fill in the label column, or name another with --map."]
@@ -523,17 +524,18 @@ def _counts(
     spread = len(
         {q for one in collected.items if first.setdefault(q := one.inputs["query"], one.query_id) != one.query_id}
     )
+    without = plural(unlabelled, "item has none", "items have none")
     sentences = {
-        f"{collected.empty} rows have no answer; they are read as empty answers.": collected.empty,
-        f"{collected.not_text} input cells are not text and became text.": collected.not_text,
-        UNREAD_LISTS.format(collected.unread): collected.unread,
-        f"{blank_rows} rows have no label; {unlabelled} items have none at all.": blank_rows,
-        f"{partial} labels leave an aspect blank.": partial,
-        f"{collected.regrouped} rows name another agent, group or query_id than their item's first "
-        "row, which "
-        "counts.": collected.regrouped,
-        f"{spread} query texts have several query_ids, so they can fall into different splits.": spread,
-        f"Only {items} items: under {FEW_ITEMS}, too few to prove a judge; intervals will be wide.": items < FEW_ITEMS,
+        f"{plural(collected.empty, 'row')} without an answer: read as empty answers.": collected.empty,
+        f"{plural(collected.not_text, 'input cell')} that held no text became text.": collected.not_text,
+        UNREAD_LISTS.format(plural(collected.unread, "cell")): collected.unread,
+        f"{plural(blank_rows, 'row has', 'rows have')} no label; {without} at all.": blank_rows,
+        f"{plural(partial, 'label leaves', 'labels leave')} an aspect blank.": partial,
+        f"{plural(collected.regrouped, 'row names', 'rows name')} another agent, group or query_id than the first row "
+        "of the same item, which counts.": collected.regrouped,
+        f"{plural(spread, 'query text')} with several query_ids can fall into different splits.": spread,
+        f"Only {plural(items, 'item')}: under {FEW_ITEMS}, too few to prove a judge; intervals will be wide.": items
+        < FEW_ITEMS,
     }
     return [sentence for sentence, applies in sentences.items() if applies]
 

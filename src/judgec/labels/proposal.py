@@ -17,6 +17,7 @@ from judgec.labels.rows.ragelo import is_ragelo, joined
 from judgec.labels.rows.raters import annotator_column, columns_of, fields, rejoined
 from judgec.labels.rows.reasons import reason_columns
 from judgec.records.claim import NUGGETS
+from judgec.records.counts import plural
 from judgec.records.label import REASON_NAMES
 from judgec.records.scale import Grade, Scale
 from judgec.records.tasks.grade import ONE_TO_FIVE, ONE_TO_FIVE_ACCEPT
@@ -136,7 +137,6 @@ WHOLE = 0.9  # share of the graded rows in which what people settled on stands, 
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
 SEVERAL = 2  # people
 OFTEN = 0.1  # share of decimals among the grades of somebody who gives some
-GAPS = 0.2  # share of the rows without a grade of somebody who graded some of them
 FEW_ROWS = 8  # of a table in which a column may hold one grade by chance
 DATED = re.compile(  # days, and times of days; 1/5 may be a grade
     r"(\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{4}|\d{1,2}[./]\d{1,2}[./]\d{2}|\d{1,2}:\d\d)"
@@ -931,22 +931,18 @@ class _Look:
             )
 
     def _unlike(self, people: Sequence[str]) -> list[tuple[str, str]]:
-        """Who gave decimals where all others gave whole numbers, or graded all rows where each of several others left
-        many out; each with what was seen. Heads that say that they are a person's are believed.
+        """Finds who gave decimals where all others gave whole and half numbers, with what was seen.
+
+        Heads that say that they are a person's are believed.
         """
         given = self._given_by(people)
-        most = max(map(len, given.values()), default=0)
-        decimals = {name: sum(one != int(one) for one in own) / max(len(own), 1) for name, own in given.items()}
+        decimals = {name: sum(2 * one != int(2 * one) for one in own) / max(len(own), 1) for name, own in given.items()}
         found = []
-        for name, own in given.items():
+        for name in given:
             others = [one for one in given if one != name]
-            if not own or says_a_person(name):
-                continue
-            if decimals[name] >= OFTEN and others and not any(decimals[one] for one in others):
-                found.append((name, f"with decimals where {listed(others)} gave whole numbers"))
-            elif len(others) >= SEVERAL and all(len(given[one]) <= (1 - GAPS) * len(own) for one in others):
-                full = len(own) == most if self.has("annotator") else len(own) == len(self.table.rows)
-                found += [(name, f"with a grade in every row where {listed(others)} left many out")] * full
+            often = decimals[name] >= OFTEN and not any(decimals[one] for one in others)
+            if often and others and not says_a_person(name):
+                found.append((name, f"with decimals where {listed(others)} gave whole and half numbers"))
         return found if len(found) == 1 else []
 
     def _given_by(self, people: Sequence[str]) -> dict[str, list[float]]:
@@ -1324,7 +1320,7 @@ def _scale(look: _Look, sheet: Datasheet, said: UserChoices) -> tuple[Scale | No
     at = ONE_TO_FIVE_ACCEPT if grades == ONE_TO_FIVE else grades[position]
     if not legend and not said.rounded and (ends := interval_of(used)):
         whole = Scale(name=_named(look), level="interval", grades=ends, accept_at=_beside_accept(look, grades))
-        return _threshold(whole, said), f"{len(used)} different numbers, some no whole ones, as seen"
+        return _threshold(whole, said), f"{plural(len(used), 'different number')}, some no whole ones, as seen"
     scale = Scale(name=_named(look), grades=grades, accept_at=_beside_accept(look, grades) or at)
     if not legend:
         return _threshold(scale, said), f"seen: {seen}"

@@ -35,6 +35,7 @@ import re
 from types import MappingProxyType
 
 from judgec.records.claim import NUGGETS
+from judgec.records.counts import plural
 from judgec.records.label import Text
 from judgec.records.trajectory import STEPS
 
@@ -146,7 +147,7 @@ def _fenced_turns(turns: tuple[str, ...], what: str = "turn", each: int = MOST_T
     shown = [f"[{number}]\n{_cut(turn, min(begin, each), what)}" for number, turn in enumerate(turns[:first], 1)]
     if left:
         which = f"{what}s {left[0] + 1} to {left[-1] + 1}" if len(left) > 1 else f"{what} {left[0] + 1}"
-        shown.append(f"({which} left out, about {sum(whole[at] for at in left)} tokens)")
+        shown.append(f"({which} left out, about {plural(sum(whole[at] for at in left), 'token')})")
     start, most = len(turns) - last, min(end, each)
     ending = (f"[{number}]\n{_cut(turn, most, what)}" for number, turn in enumerate(turns[start:], start + 1))
     return "\n".join([*shown, *ending])

@@ -32,6 +32,7 @@ from judgec.raters.rater import BothOrders, CascadeRater, Count, GivenVerdicts, 
 from judgec.raters.registry import WORDING, judge_module
 from judgec.raters.signatures import check_kind, fingerprint
 from judgec.records.card import ProgramCard
+from judgec.records.counts import plural
 from judgec.records.judgment import UNSCORED, Judgments, expected
 from judgec.records.label import FloatArray, IntArray, Item
 from judgec.records.language import ENGLISH
@@ -470,7 +471,7 @@ def _read_panel(saved: object, card: ProgramCard, where: str) -> Panel | None:
     ):
         raise ArtifactError(
             f"{where}: panel: a stack of {', '.join(panel.stacks)}; one of {', '.join(card.aspects)} with "
-            f"{len(card.scale.grades)} grades was expected. Compile it again."
+            f"{plural(len(card.scale.grades), 'grade')} was expected. Compile it again."
         )
     return panel
 
@@ -497,8 +498,8 @@ def _check_calibrator(
     fits = not names or (evidence is not None and evidence.names == names)
     if aspect not in card.aspects or calibrator.n_grades != len(card.scale.grades) or not fits:
         raise ArtifactError(
-            f"{where}: {aspect} with {calibrator.n_grades} grades and {len(names)} features; "
-            f"{', '.join(card.aspects)} with {len(card.scale.grades)} grades and the features of the "
+            f"{where}: {aspect} with {calibrator.n_grades} grades and {plural(len(names), 'feature')}; "
+            f"{', '.join(card.aspects)} with {plural(len(card.scale.grades), 'grade')} and the features of the "
             "evidence beside them were expected. Compile it again."
         )
 

@@ -54,6 +54,7 @@ from judgec.raters.verdicts import (
     read_verdicts,
 )
 from judgec.records.card import ProgramCard
+from judgec.records.counts import plural
 from judgec.records.judgment import NOT_ASKED, UNSCORED, Judgments
 from judgec.records.label import FloatArray, IntArray, LabelSet
 from judgec.records.ratings import pair
@@ -899,7 +900,7 @@ def _say_costs(columns: VerdictColumns, cost: FloatArray, notes: list[str]) -> N
         what = "" if unread is None else f", {unread.count:,} of them negative, infinite or no number"
         odd = "" if unread is None else f"{what} (the first is {columns.where(unread.first)})"
         place = columns.where(int(np.flatnonzero(np.isnan(cost))[0]))
-        of = f"{unknown:,} of {columns.n_rows:,} rows"
+        of = f"{unknown:,} of {plural(columns.n_rows, 'row', thousands=True)}"
         notes.append(f"{place}{_below(unknown)}: {of} without a {COST}{odd}: unknown, not 0")
     for name, cells in columns.unread.items():
         if name.startswith(CHANCE):

@@ -6,6 +6,8 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from judgec.records.counts import plural
+
 Grade = int | float | str
 MOST_VALUES = 1001  # of an interval scale, which keeps a position for each: thousandths of its range
 ENDS = 2  # grades of an interval scale of which somebody said no more
@@ -62,7 +64,7 @@ class Scale(BaseModel):
         described = self.listed or self.grades
         if self.meanings and len(self.meanings) != len(described):
             raise ValueError(
-                f"scale {self.name}: {len(self.meanings)} meanings for {len(described)} grades; "
+                f"scale {self.name}: {len(self.meanings)} meanings for {plural(len(described), 'grade')}; "
                 "give one meaning a grade, or none."
             )
         for name, aspect in self.aspects.items():

@@ -11,6 +11,7 @@ from judgec.labels.experts import experts_of, leave_one_out, reading_notes
 from judgec.labels.labels import LabelFile
 from judgec.labels.split.draw import FRESH, fold_splits, folds_of, split_labels
 from judgec.labels.split.memory import Memory
+from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.records.label import UNLABELLED, Experts, FloatArray, IntArray, LabelSet
 from judgec.records.ratings import GradePairs, people_mean
@@ -225,7 +226,7 @@ def label_report(file: LabelFile, family: str, seed: int = 0, *, memory: Memory 
     notes = reading_notes(labels, experts)
     if test_queries < FEW_TEST_QUERIES:
         notes.append(
-            f"The test split of family {family} has {test_queries} queries: below "
+            f"The test split of family {family} has {plural(test_queries, 'query')}: below "
             f"{FEW_TEST_QUERIES} no judge is promoted. Label more queries."
         )
     counts = grade_counts(labels, experts)

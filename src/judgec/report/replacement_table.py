@@ -1,6 +1,7 @@
 """The Alternative Annotator Test for people: columns and sentences that the screen and the judge's page share."""
 
 from judgec.records.alternative_annotator import ENOUGH, AltTest, AnnotatorContest
+from judgec.records.counts import plural
 from judgec.report.columns import Column, TableColumns
 from judgec.report.kit import marked, shown
 from judgec.report.numbers import number, p_value, percent, short, show
@@ -67,7 +68,9 @@ def outcome_sentences(found: AltTest) -> tuple[str, ...]:
     if found.note:
         said.append(f"{found.note[0].upper()}{found.note[1:]}.")
     if found.unscored:
-        said.append(f"{found.unscored} of {found.items} labels have no judgment: they count against the judge.")
+        said.append(
+            f"{found.unscored} of {plural(found.items, 'label')} without a judgment, which counts against the judge."
+        )
     if found.majority_omega is not None and found.majority_omega >= ENOUGH:
         said.append(
             "A judge that always gives the most frequent grade would pass, too (winning rate "

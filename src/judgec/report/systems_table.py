@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from judgec.records.counts import plural
 from judgec.report.columns import Column, TableColumns
 from judgec.report.kit import shown
 from judgec.report.numbers import number, p_value, percent, show
@@ -47,7 +48,7 @@ def systems_lines(found: SystemAgreement | None) -> tuple[str, ...]:
     if found is None or len(found.systems) < LEAST_SYSTEMS:
         return ()
     if found.tau_b.value is None:
-        return (f"the order of {len(found.systems)} systems cannot be compared: {found.tau_b.note}",)
+        return (f"the order of {plural(len(found.systems), 'system')} cannot be compared: {found.tau_b.note}",)
     beside = "" if found.people is None else f"; between two halves of these, people agree by {number(found.people)}"
     apart = ""
     if found.differing:

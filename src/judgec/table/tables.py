@@ -18,6 +18,7 @@ import orjson
 
 from judgec.errors import InputError
 from judgec.records.conversation import TURNS
+from judgec.records.counts import plural
 from judgec.records.tasks.registry import called, plain
 from judgec.table.arrow import HUB_PREFIX, MOST_BYTES, read_arrow_file, read_data_set, read_hub, read_parquet
 from judgec.table.formulas import is_own, unguarded
@@ -280,7 +281,7 @@ def _of_sheet(path: str, sheet: Sheet, first: int, header: Sequence[str], *, acr
     ]
     whole = list(header) == [cell.strip() for cell in sheet.rows[first]]  # else a row above leads its names
     above = [number for number in sheet.rows if whole and number < first and number not in sheet.wide]
-    errors = f"{sheet.errors} cells of the workbook hold errors (#N/A and the like), read as empty."
+    errors = f"{plural(sheet.errors, 'cell')} of the workbook with an error (#N/A and the like): read as empty."
     notes = [
         *([f"The header is in row {first}; what stands above it is not read."] if above else []),
         *([errors] * bool(sheet.errors)),
@@ -507,14 +508,14 @@ def _delimited(path: str, text: str, delimiter: str, quoting: Literal[0, 3]) -> 
     below = ((line, cells) for line, cells in head.items() if line > first)
     found, lines, odd = _by_column(header, chain(below, rows))
     faults = [
-        f"{path}:{line}: {width} cells; the header names {len(header)} columns. "
+        f"{path}:{line}: {plural(width, 'cell')}; the header names {plural(len(header), 'column')}. "
         f"Quote cells that contain {delimiter!r}, or complete the row."
         for line, width in odd
     ]
     faults = [*_repeated(path, first, header), *broken, *faults]
     if not lines and not faults:
         faults.append(f"{path}:1: a header without rows; rows are needed. Add them.")
-    notes = [f"{blank} row{'s' * (blank > 1)} left out as empty."] if blank else []
+    notes = [f"{plural(blank, 'row')} left out as empty."] if blank else []
     if first > min(head, default=first) and header == [cell.strip() for cell in head[first]]:
         notes.append(f"The header is in line {first}; what stands above it is not read.")
     notes += [NOTE] * bool(across)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from judgec.errors import InputError
+from judgec.records.counts import plural
 from judgec.records.tasks.registry import also_called, plain
 from judgec.records.tasks.spec import ANSWERS, PAIR, PAIR_AGENTS
 from judgec.table.datasheet import read_toml
@@ -130,7 +131,7 @@ def as_long(table: Table, said: Wide | bool | None = None, having: Collection[st
         _refuse(table, wide, f"{listed(parts.values())} may be who graded or who answered")
     if named := [name for name in having if name in heads]:
         stems = listed(map(_stem, wide.columns))
-        seen = f"{table.path}:1: {named[0]!r} is named, one of {len(parts)} columns alike"
+        seen = f"{table.path}:1: {named[0]!r} is named, one of {plural(len(parts), 'column')} alike"
         advice = f"Name it without its part, for example --map {json.dumps(f'{_stem(wide.columns[0])}=answer')}."
         raise InputError([f"{seen}; a row becomes one row an answer, with the columns {stems}. {advice}"])
     return _melted(table, families, wide)
@@ -398,7 +399,7 @@ def _refuse(table: Table, wide: Wide, why: str) -> None:
         f"wide = {{agents = {json.dumps(list(wide.agents), ensure_ascii=False)}, "
         f"columns = {json.dumps(list(wide.columns), ensure_ascii=False)}}}"
     )
-    seen = f"{table.path}:1: it looks like one row a question with {len(wide.agents)} answers, but {why}"
+    seen = f"{table.path}:1: it looks like one row a question with {plural(len(wide.agents), 'answer')}, but {why}"
     advice = f"Say how it is read, in {PROJECT} beside it: {line}, the answers first; or wide = false."
     raise InputError([f"{seen}. {advice}"])
 

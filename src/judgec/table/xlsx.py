@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from judgec.errors import UserError
+from judgec.records.counts import plural
 
 MOST_CELL = 32_767  # UTF-16 units that a cell holds; most characters are one, emoji are two
 MOST_ROWS = 1_048_576  # that a sheet holds, the header among them
@@ -91,7 +92,7 @@ class WrittenSheet:
 def beyond(rows: int, columns: int) -> str:
     """The limit that a sheet of that many rows, with its header, and columns exceeds; empty where it fits."""
     if rows > MOST_ROWS:
-        return f"{rows - 1:,} rows; a workbook holds {MOST_ROWS - 1:,}."
+        return f"{plural(rows - 1, 'row', thousands=True)}; a workbook holds {MOST_ROWS - 1:,}."
     return f"{columns:,} columns; a workbook holds {MOST_COLUMNS:,}." if columns > MOST_COLUMNS else ""
 
 

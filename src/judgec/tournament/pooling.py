@@ -8,6 +8,7 @@ from judgec.errors import InputError
 from judgec.lm.executor import Ask
 from judgec.raters.judge import CompiledJudge
 from judgec.records.citation import marks, own_numbers, without_number
+from judgec.records.counts import plural
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import Item
 from judgec.records.scale import Grade, Scale
@@ -125,7 +126,7 @@ def by_document(qrels: Mapping[Cell, int], entries: Entries, source: str) -> Rel
 def _no_match(
     own: Mapping[str, str], strangers: list[str], ids: Collection[str], source: str, whose: str
 ) -> InputError:
-    seen = f"{len(strangers)} retrieved documents {whose}, most of them, do not occur in the qrels"
+    seen = f"{plural(len(strangers), 'retrieved document')} {whose}, most of them, do not occur in the qrels"
     forms = f"The qrels name documents like {min(ids)!r}, what was retrieved is named like {own[strangers[0]]!r}"
     valid = "one form is needed (a passage 'page.md#2' of an index counts as its document 'page.md')"
     advice = "Rename the ids in the qrels, or give the answers 'passage_ids' of that form."

@@ -5,6 +5,7 @@ from dataclasses import replace
 from math import ceil, comb
 from statistics import NormalDist
 
+from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.report import words
 from judgec.report.numbers import show
@@ -114,9 +115,9 @@ def board_table(board: Leaderboard, costs: Mapping[str, AgentCost] | None = None
         board: The ratings.
         costs: What answers took, by agent.
     """
-    played, over = f"{board.games} games on {board.ratings.n_queries} queries", "queries"
+    played, over = f"{plural(board.games, 'game')} on {plural(board.ratings.n_queries, 'query')}", "queries"
     if board.alone:
-        played, over = f"{board.games} games, each by itself", "games"
+        played, over = f"{plural(board.games, 'game')}, each by itself", "games"
     title = f"{played}: Bradley-Terry ratings, 95 % intervals over {over}"
     heads, rows = leaderboard_rows(board, costs)
     return TextTable(title, heads, rows, words.leaderboard(heads))

@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
+from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.records.label import FloatArray
 from judgec.report.columns import Column, TableColumns
@@ -163,7 +164,7 @@ def _notes(
 ) -> tuple[str, ...]:
     n = len(entries.answered)
     notes = [
-        f"Retrieval of {agent}: {n - len(row)} of {n} queries cannot be measured."
+        f"Retrieval of {agent}: {n - len(row)} of {plural(n, 'query')} cannot be measured."
         for agent, row in values.items()
         if len(row) < n
     ]
@@ -174,7 +175,7 @@ def _notes(
         cells = [(q, d) for q, ranking in rankings for d in ranking[:cutoff]]
         seen = sum(cell in relevance.grades for cell in cells)
         notes.append(
-            f"{seen} of {len(cells)} documents down to rank {cutoff} are graded in the qrels; "
+            f"{seen} of {plural(len(cells), 'document')} down to rank {cutoff} are graded in the qrels; "
             "others count as irrelevant."
         )
         chunks = [d for ranking in entries.retrieved.values() for d in ranking if d in relevance.graded_as]

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgec.errors import UserError
+from judgec.records.counts import plural
 from judgec.records.game import Games, Pairing
 from judgec.records.label import IntArray
 
@@ -68,7 +69,7 @@ class Fixtures:
             UserError: When ``count`` is negative.
         """
         if count < 0:
-            raise UserError(f"schedule: {count} games; 0 or more are valid. Change --games.")
+            raise UserError(f"schedule: {plural(count, 'game')}; 0 or more are valid. Change --games.")
         rng = np.random.default_rng(seed)
         pairs = _round_robin(len(self.agents), rng)
         first, second = pairs.T

@@ -13,6 +13,7 @@ from judgec.compile.agents.report import SavedAgent
 from judgec.lm.spec import NO_LM
 from judgec.rag.retrieval.manifest import location_shown
 from judgec.raters import programs
+from judgec.records.counts import plural
 from judgec.report.numbers import UNKNOWN, brackets, number, show
 from judgec.report.page.notebook import notebook
 from judgec.report.report import Report
@@ -92,7 +93,7 @@ def agent_report(compilation: AgentCompilation, options: CompileAgentOptions | N
     if met is not None:
         whose = "" if met.independent else ", the judge it was compiled for: optimistic"
         missing = f", {met.unscored} unscored" if met.unscored else ""
-        games = f"{met.wins} wins, {met.losses} losses, {met.ties} ties{missing}"
+        games = f"{plural(met.wins, 'win')}, {plural(met.losses, 'loss')}, {plural(met.ties, 'tie')}{missing}"
         heads = [f"head to head by {met.judge}{whose}: {games}; net {show(met.net, sign=True)}"]
     verdict = "promoted to champion" if card.promoted else "saved as challenger"
     compiled = f"{card.name}@{programs.CHAMPION if card.promoted else card.version}"

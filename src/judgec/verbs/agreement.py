@@ -30,6 +30,7 @@ from judgec.labels.rows.raters import annotator_column, is_measured, measured_no
 from judgec.lm.watch import Watch
 from judgec.records.agreement import Agreement
 from judgec.records.alternative_annotator import AltTest
+from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.records.label import FloatArray
 from judgec.records.mode_agreement import ModesAgreement
@@ -175,10 +176,10 @@ class MeasuredAgreement:
         """Sentence on how far the judge, or the best one, agrees with the experts, and the experts with each other."""
         judge = self.ranked[0]
         one, ceiling = self.agreements[judge], self.ceilings.get(judge)
-        most = f"Of {len(self.agreements)} judges {judge} agrees most: " if len(self.agreements) > 1 else ""
+        most = f"Of {plural(len(self.agreements), 'judge')} {judge} agrees most: " if len(self.agreements) > 1 else ""
         beside = f"{'it' if most else judge} and {'the labels' if self.recorded else self.expert}"
         share = next((name for name in ALIKE if _value(one, name) is not None), None)
-        size = f"{one.n} items" + (f" ({one.n_clusters} queries)" if one.n_clusters < one.n else "")
+        size = plural(one.n, "item") + (f" ({plural(one.n_clusters, 'query')})" if one.n_clusters < one.n else "")
         alike = "" if share is None else f" {ALIKE[share]} on {show_percent(one.estimates[share])}"
         score = self._scored(one, share)
         verdict = f"{most}{beside}{alike} of {size}{', ' if score else ''}{score}"
@@ -482,7 +483,7 @@ def _one_grade(judge: str, graded: Graded) -> tuple[str, ...]:
     scores = graded.ratings.score[~np.isnan(graded.ratings.score)]
     if len(scores) < FEWEST or (scores != scores[0]).any():
         return ()
-    return (f"{judge} gives {scores[0]:g} to all {len(scores)} items: it tells no item from another",)
+    return (f"{judge} gives {scores[0]:g} to all {plural(len(scores), 'item')}: it tells no item from another",)
 
 
 def _together(found: Sequence[MeasuredAgreement]) -> MeasuredAgreement:
@@ -825,14 +826,14 @@ def _one_table(found: MeasuredAgreement) -> TextTable:
     if first in found.ceilings:
         rows |= {EXPERTS: found.ceilings[first]}
     only = f"{MOST_JUDGES} of " if len(judges) > MOST_JUDGES else ""
-    whose = f"{only}{len(judges)} judges of {found.source}" if len(judges) > 1 else first
+    whose = f"{only}{plural(len(judges), 'judge')} of {found.source}" if len(judges) > 1 else first
     about = found.expert if len(judges) > 1 else f"{found.expert}, {found.source}"
     return beside_table(f"{whose} against {about}, 95 % intervals", rows, _leading_names(found, list(rows.values())))
 
 
 def _every_table(found: MeasuredAgreement) -> list[TextTable]:
     if len(found.agreements) > 1:
-        title = f"{len(found.agreements)} judges of {found.source} against {found.expert}"
+        title = f"{plural(len(found.agreements), 'judge')} of {found.source} against {found.expert}"
         experts = dict(zip([EXPERTS], found.ceilings.values(), strict=False))  # alike of all
         tested = [TextTable(TITLE, *JUDGES.screen(list(found.alt_tests.items())))] if found.alt_tests else []
         return [

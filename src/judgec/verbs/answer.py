@@ -28,6 +28,7 @@ from judgec.rag.retrieval.latent import LSA
 from judgec.rag.retrieval.manifest import FILE, Manifest
 from judgec.rag.retrieval.parsing.chunking import Chunking
 from judgec.raters import programs
+from judgec.records.counts import plural
 from judgec.tournament.files.queries import read_queries
 from judgec.verbs.answered import AnswerPlan, Answers, write_answers
 from judgec.verbs.frames import named_table
@@ -173,7 +174,7 @@ def answers_within(options: AnswerOptions, watch: Watch, account: Account | None
     _refuse_doubles([*(agent.name for agent in agents), *(system.name for system in systems)])
     specs = list(dict.fromkeys(agent.lm for agent in agents))
     asked = [LMSpec.parse(lm, api_base=options.api_base).asked_at for lm in specs]
-    told = [f"{len(queries)} queries, {len(agents) + len(systems)} agents", *asked]
+    told = [f"{plural(len(queries), 'query')}, {plural(len(agents) + len(systems), 'agent')}", *asked]
     watch.stage("answer", ", ".join(told))
     if NO_LM in specs:
         watch.note("No model: rules quote passages, a baseline.")

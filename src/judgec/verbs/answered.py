@@ -13,6 +13,7 @@ from judgec.errors import ServiceError
 from judgec.labels.split.family import write_whole
 from judgec.lm.usage import Spent
 from judgec.rag.agents.answer import REFUSAL, Answer
+from judgec.records.counts import plural
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
 from judgec.tournament.files.queries import Query
@@ -84,7 +85,7 @@ class Answers:
     def verdict(self) -> str:
         """Sentence on how many answers there are."""
         failed = f", {len(self.failed)} failed" if self.failed else ""
-        return f"{len(self.rows)} answers of {len(self.report)} agents to {len(self.queries)} queries{failed}"
+        return f"{len(self.rows)} answers of {len(self.report)} agents to {plural(len(self.queries), 'query')}{failed}"
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -225,7 +226,7 @@ def plan_report(plan: AnswerPlan) -> Report:
     shared = f"{plan.indexes} indexes, of which {plan.missing} have to be built; " if plan.indexes else ""
     return Report(
         data=plan.to_json(),
-        tables=[TextTable(f"{len(plan.calls)} agents, at most{of}", ("agent", "answers", "calls"), rows)],
+        tables=[TextTable(f"{plural(len(plan.calls), 'agent')}, at most{of}", ("agent", "answers", "calls"), rows)],
         lines=[f"{shared}nothing was asked and nothing was written"],
     )
 

@@ -27,6 +27,7 @@ from judgec.raters import programs
 from judgec.raters.judge import no_member
 from judgec.records.audit import AuditReport, Finding, Status
 from judgec.records.card import ProgramCard
+from judgec.records.counts import plural
 from judgec.records.tasks.registry import TASKS, require_better_above
 from judgec.report.gates import Gate, Gates
 from judgec.report.numbers import percent, show
@@ -156,7 +157,7 @@ def _audited(options: AuditOptions, judge: GivenJudge, watch: Watch) -> JudgeAud
     if why := validity_of(judge.program.card, found.items).refused(LABELLED):
         return _unaudited(options, judge, found, why)
     asked = judge.judge.spec.asked_at
-    watch.stage("items", f"{len(found.items)} labelled items of {found.source}, not learned from; {asked}")
+    watch.stage("items", f"{plural(len(found.items), 'labelled item')} of {found.source}, not learned from; {asked}")
     store = tracking_store(judge.home, options.tracking_uri, os.environ)
     with Tracker(store, os.environ, seal.notes) as tracker, _asking(options, judge, watch) as (subject, session):
         everything = replace(subject(session.ask), items=found.items, experts=found.experts)
@@ -244,7 +245,7 @@ def _frozen(options: AuditOptions, judge: GivenJudge, path: Path, watch: Watch) 
     card = judge.program.card
     with _asking(options, judge, watch) as (subject, session):
         sample = _sample(replace(subject(session.ask), items=found.items, experts=found.experts), options.items)
-        watch.stage("freeze", f"{len(sample.items)} items of {found.source}")
+        watch.stage("freeze", f"{plural(len(sample.items), 'item')} of {found.source}")
         created = _now()
         anchor = session.together(
             lambda ask: drift.freeze(
@@ -265,7 +266,7 @@ def _frozen(options: AuditOptions, judge: GivenJudge, path: Path, watch: Watch) 
         "notes": _notes(found, card),
     }
     noise = "" if anchor.noise is None else f"; asked twice, {percent(anchor.noise, 1)} of verdicts differ"
-    said = f"{path}: a new file, {len(anchor.items)} items frozen with the verdicts of {judge.name}{noise}"
+    said = f"{path}: a new file, {plural(len(anchor.items), 'item')} frozen with the verdicts of {judge.name}{noise}"
     return JudgeAudit(judge.name, judge.home, card, report, "passed", said, anchor=anchor)
 
 
@@ -279,7 +280,7 @@ def _compared(options: AuditOptions, judge: GivenJudge, path: Path, watch: Watch
         )
     with _asking(options, judge, watch) as (subject, session):
         frozen = f"frozen {anchor.created} by {anchor.judge}, {anchor.lm}"
-        watch.stage("compare", f"{len(anchor.items)} items of {path}, {frozen}")
+        watch.stage("compare", f"{plural(len(anchor.items), 'item')} of {path}, {frozen}")
         run = time.time_ns() // 1_000_000  # nothing of an earlier run may answer for today's model
         found = session.together(
             lambda ask: drift.compare(
@@ -404,7 +405,7 @@ def _gates(found: JudgeAudit, options: AuditOptions) -> Gates:
 
 
 def _of_audit(found: JudgeAudit, audit: AuditReport, options: AuditOptions, gates: Gates | None) -> Report:
-    title = f"Audit of {found.judge} on {audit.items} items of {audit.queries} queries, 95 % intervals"
+    title = f"Audit of {found.judge} on {plural(audit.items, 'item')} of {audit.queries} queries, 95 % intervals"
     heads = ("", "audit", "what was seen")
     systems = None if audit.systems is None else SystemAgreement.from_json(audit.systems)
     skipped = [one.audit for one in audit.findings if one.status == "skipped"]
@@ -440,7 +441,7 @@ def _of_audit(found: JudgeAudit, audit: AuditReport, options: AuditOptions, gate
 def _of_drift(found: JudgeAudit, drift: Drift, gates: Gates | None) -> Report:
     assert found.anchor is not None  # drift is held against one
     agreed = drift.agreement.estimates["exact"]
-    lost = f"{drift.lost} verdicts lost; noise when frozen: {found.anchor.noise}"
+    lost = f"{plural(drift.lost, 'verdict')} lost; noise when frozen: {found.anchor.noise}"
     return Report(
         data=found.report,
         gates=gates,

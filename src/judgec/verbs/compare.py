@@ -20,6 +20,7 @@ from judgec.labels.split.uses import uses_of
 from judgec.lm.spec import NO_LM, LMSpec
 from judgec.lm.watch import Watch
 from judgec.records.card import ProgramCard
+from judgec.records.counts import plural
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item
 from judgec.report.cases import BrowsedCase, CaseNote, CaseSide
@@ -131,7 +132,7 @@ def compare(options: CompareOptions, watch: Watch) -> JudgeComparison:
     read = _labels(options, a, b)
     source = f"{a.name} and {b.name}" if options.labels is None else read.source
     fresh = held_out(read.label_set, source, a.program, b.program)
-    watch.stage("items", f"{len(fresh.items)} labelled items that neither was compiled on")
+    watch.stage("items", f"{plural(len(fresh.items), 'labelled item')} that neither was compiled on")
     (one, other), calls = _judged(options, (a, b), fresh.items, watch)
     scale = a.program.card.scale
     found = compared(fresh.items, fresh.experts, one, other, scale, accept_only=fresh.accept_only)
@@ -275,7 +276,7 @@ def compared_report(found: JudgeComparison, options: CompareOptions | None = Non
         full=[both, *([_differing(found)] if differing else [])],
         lines=[*_looks(found), f"{found.report['lm_calls']} LM calls"],
         notes=found.notes,
-        more=f"every statistic, and the {len(differing)} items on which they differ"
+        more=f"every statistic, and the {plural(len(differing), 'item')} on which they differ"
         if differing
         else "every statistic",
         stamps=[CONSTRUCTED] if found.constructed else [],
@@ -322,14 +323,14 @@ def _differing(found: JudgeComparison) -> TextTable:
             reason = " ".join(str(row.get("unscored") or row.get("rationale") or "no reason given").split())
             why = reason if len(reason) <= LONGEST else reason[: LONGEST - 1] + "…"
             rows.append(("", name, _plain(row.get("grade", row.get("grades"))), why))
-    title = f"{len(found.comparison.differing)} items on which they differ, the choice mattering most first"
+    title = f"{plural(len(found.comparison.differing), 'item')} on which they differ, the choice mattering most first"
     return TextTable(title, ("item", "who", "grade", "why"), rows)
 
 
 def _graded(found: JudgeComparison) -> str:
     """Sentence on how many grades the judges were compared with, and whose."""
     n = found.comparison.a.n + found.comparison.a.unscored
-    return f"{n} constructed grades" if found.constructed else f"{n} grades of experts"
+    return f"{plural(n, 'constructed grade')}" if found.constructed else f"{plural(n, 'grade')} of experts"
 
 
 def _who(found: JudgeComparison) -> str:

@@ -31,6 +31,7 @@ from judgec.raters import programs
 from judgec.raters.recorded import RECORDED_KIND
 from judgec.records.agreement import Agreement
 from judgec.records.card import NO_MODEL, ProgramCard
+from judgec.records.counts import plural
 from judgec.records.label import LabelSet
 from judgec.records.tasks.grade import borrowed_meanings
 from judgec.report.gates import Gate, Gates
@@ -227,7 +228,7 @@ def plan_report(settings: CompileSettings, dataset: Dataset, plan: CallPlan) -> 
     title = f"{settings.name} with {how}: at most, at {price}"
     stages = [*((stage.name, stage.most) for stage in plan.stages), ("in all", plan.total)]
     rows = [[name, f"{most.calls:,}", f"{most.tokens:,}", _estimated(most.usd)] for name, most in stages]
-    waits = "no batch to wait for" if not plan.waits else f"at most {plan.waits} batches, one after the other"
+    waits = "no batch to wait for" if not plan.waits else f"at most {plural(plan.waits, 'batch')}, one after the other"
     batches = [f"{waits}, each for up to 24 hours; one more where replies have to be asked for again"]
     return Report(
         data=_plan_to_json(settings, dataset, plan),
@@ -273,7 +274,7 @@ def _estimated(usd: float | None) -> str:
 def judges_table(found: Compilation) -> TextTable:
     """Table of the judges that were compared on the test items."""
     card, agreements = found.saved.card, found.saved.compiled.verification.agreements
-    tested = f"{len(found.saved.compiled.dataset.test)} test items ({objective_name(card.objective)})"
+    tested = f"{plural(len(found.saved.compiled.dataset.test), 'test item')} ({objective_name(card.objective)})"
     judges = {name: agreements[name] for name in agreements if agreements[name].n}
     return comparison_table(f"{card.name}@{card.version} on {tested}", judges, statistics_of(card.objective)[0])
 

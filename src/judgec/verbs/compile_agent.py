@@ -28,6 +28,7 @@ from judgec.rag.agents.registry import kind_of, reranked
 from judgec.rag.retrieval.index import open_index
 from judgec.rag.retrieval.manifest import location_shown
 from judgec.rag.retrieval.retrievers import Retriever
+from judgec.records.counts import plural
 from judgec.records.scale import ACCEPT_SCALE
 from judgec.table import seal
 from judgec.tournament.files.queries import Query, read_queries
@@ -86,7 +87,7 @@ def compile_agent(options: CompileAgentOptions, watch: Watch) -> AgentCompilatio
     spec = LMSpec.parse(options.lm, api_base=options.api_base)
     reflection, _ = reflection_spec(spec, options.reflection_lm)
     queries = read_queries(named_table(options.queries, "queries"), options.columns)
-    watch.stage("agent", f"{options.agent}, {spec.asked_at}, {len(queries)} queries")
+    watch.stage("agent", f"{options.agent}, {spec.asked_at}, {plural(len(queries), 'query')}")
     store = tracking_store(options.home, options.tracking_uri, os.environ)
     account = account_for(options, options.judge, options.report_judge)
     with (

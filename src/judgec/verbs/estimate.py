@@ -20,6 +20,7 @@ from judgec.raters.judge import load_judge
 from judgec.raters.programs import Program
 from judgec.raters.recorded import recorded_judges
 from judgec.records.conversation import usual_turn
+from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import FloatArray, Item
@@ -270,7 +271,7 @@ def estimate(options: EstimateOptions, watch: Watch) -> RateEstimate:
     items = _items(options, asked.program)
     judge, card = None if isinstance(options.judge, str) else options.judge, asked.program.card
     where = asked_at(card, options) if judge is None or card.evidence_alone else judge.spec.asked_at
-    watch.stage("judge", f"{len(items)} items with {asked.name}, {where}")
+    watch.stage("judge", f"{plural(len(items), 'item')} with {asked.name}, {where}")
     account = account_for(options, judge, count_journaled=False)
     own, extra = _verdicts(options, asked, (items, _beside(items, asked.labels)), watch, account)
     return _estimated(asked, items, own, extra, account)
@@ -563,7 +564,7 @@ def _said(rate: AspectRate) -> str:
     value = "undefined" if found.value is None else percent(found.value, 1)
     between = "" if found.low is None else f" [{percent(found.low, 1)}, {percent(found.high, 1)}]"
     uncorrected = "" if raw.value is None else f", {percent(raw.value, 1)} uncorrected"
-    return f"accept rate {value}{between}{uncorrected}; {rate.n_labelled} of {rate.n} items labelled"
+    return f"accept rate {value}{between}{uncorrected}; {rate.n_labelled} of {plural(rate.n, 'item')} labelled"
 
 
 def rate_report(found: RateEstimate, judged: Mapping[str, object] = MappingProxyType({})) -> Report:

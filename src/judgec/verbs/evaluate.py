@@ -23,6 +23,7 @@ from judgec.raters.judge import CompiledJudge
 from judgec.raters.recorded import recorded_judges
 from judgec.raters.tasks.preference import weighing
 from judgec.records.card import EVIDENCE_ALONE, ProgramCard
+from judgec.records.counts import plural
 from judgec.records.game import Games
 from judgec.records.tasks.winners import winner_words
 from judgec.report.items import item_lines
@@ -272,7 +273,7 @@ def _evaluated(
         watch.stage("play", f"{plan.kind} games, judged by {_names(panel)}; {_asked_at(panel, options)}")
         played, proposal = play_tournament(entries, player, plan)
         agreement = jury.agreement()
-    watch.stage("rate", f"{len(played)} games")
+    watch.stage("rate", f"{plural(len(played), 'game')}")
     marks = player.marks if isinstance(player, ScorePlayer) else {}
     games, seed = as_games(played, entries), options.seed
     found = Evaluation(

@@ -18,6 +18,7 @@ from judgec.raters.export.python import python_files
 from judgec.raters.export.taught import TaughtPrompt
 from judgec.raters.judge import load_judge
 from judgec.raters.programs import Program
+from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.report.numbers import objective_name, show
 from judgec.report.report import Report
@@ -131,7 +132,7 @@ def _taught(options: ExportOptions, program: Program, name: str) -> Export:
     counts = {part.name: sum(row["split"] == part.name for row in rows) for part in parts}
     without = "the judge's demonstrations are left out of its prompt, and the confidence, which no expert states"
     left = sum(len(part) for part in parts) - len(rows)
-    lost = [without, *([f"{left} items on whose every grade the experts have no word"] if left else [])]
+    lost = [without, *([f"{plural(left, 'item')} on whose every grade the experts have no word"] if left else [])]
     done = exported(options, name, [str(options.out)], lost, measured_of(program))
     return replace(done, report={**done.report, "rows": counts, "split_digests": digests})
 

@@ -9,6 +9,7 @@ from judgec.connect.scores.registry import tool_of
 from judgec.connect.scores.sent import SENDERS, scores_of, sent
 from judgec.errors import UserError
 from judgec.labels.split.family import default_family, write_whole
+from judgec.records.counts import plural
 from judgec.report.report import Report
 from judgec.table.rows.columns import renamed
 from judgec.table.tables import read_table
@@ -81,7 +82,7 @@ def sent_report(found: ExportedScores) -> Report:
     """Report of how many scores go back, and what takes them."""
     return Report(
         data=found.to_json(),
-        verdict=[f"{found.out}: {found.scores} of {found.records} scores"],
+        verdict=[f"{found.out}: {found.scores} of {plural(found.records, 'score')}"],
         lines=[f"{count} left out: {reason}" for reason, count in found.skipped.items()],
         next=[found.how],
     )

@@ -19,6 +19,7 @@ from judgec.rag.queries.generation.diversity import diversity
 from judgec.rag.queries.generation.generate import Pool, generate, long_passages, rows
 from judgec.rag.queries.generation.generator import Generator, PromptedGenerator, RuleGenerator
 from judgec.rag.retrieval.embed import fit_latent
+from judgec.records.counts import plural
 from judgec.records.label import FloatArray
 from judgec.report.cases import BrowsedCase, CaseSide
 from judgec.report.items import WORDS
@@ -93,7 +94,7 @@ class GeneratedQueries:
 
     @property
     def _verdict(self) -> str:
-        return f"{len(self)} queries by {', '.join(self.pool.passages)}, in {self.out}"
+        return f"{plural(len(self), 'query')} by {', '.join(self.pool.passages)}, in {self.out}"
 
 
 @verb(GenerateQueriesOptions)
@@ -126,7 +127,7 @@ def generate_queries(options: GenerateQueriesOptions, watch: Watch) -> Generated
     passages = list(long_passages(corpus.documents, options.passage_size, options.seed))
     specs = [writer_spec(name, options.api_base, options.temperature) for name in names]
     asked = ", ".join(spec.asked_at for spec in specs)
-    watch.stage("write", f"{len(corpus.documents)} documents, {len(passages)} passages; {asked}")
+    watch.stage("write", f"{plural(len(corpus.documents), 'document')}, {plural(len(passages), 'passage')}; {asked}")
     with session_for(options, specs[0], options.home, watch) as session:
         generators: list[Generator] = [_generator(options, spec, session, experts) for spec in specs]
         reliability = open_reliability(options.reliability, options.home, session)
@@ -141,7 +142,7 @@ def generate_queries(options: GenerateQueriesOptions, watch: Watch) -> Generated
             seed=options.seed,
         )
         spent = session.spent
-    watch.stage("report", f"{len(pool.queries)} queries")
+    watch.stage("report", f"{plural(len(pool.queries), 'query')}")
     texts = [passage.text for passage in passages]
     filtered = "none" if reliability is None else reliability.name
     report = _report(options, pool, experts, texts, corpus.notes) | {"reliability": filtered}

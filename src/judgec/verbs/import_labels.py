@@ -12,6 +12,7 @@ from judgec.connect.scores.table import imported
 from judgec.errors import UserError
 from judgec.labels.split.family import write_whole
 from judgec.raters.verdicts import VERDICTS
+from judgec.records.counts import plural
 from judgec.report.report import Report
 from judgec.table.formulas import IMPORTED_FROM, NUMBER, guarded
 from judgec.table.rows.cells import as_text
@@ -141,13 +142,13 @@ def _cell(value: object) -> str:
 def made_report(found: ImportedExport, options: LabelsOptions) -> Report:
     """Report of what became of every score of an export."""
     verdicts = [f"{found.verdicts_out}: {found.verdicts} verdicts for --lm recorded:FILE"] if found.verdicts_out else []
-    made = f"{found.labels} labels, {found.verdicts} verdicts, {found.texts} texts"
+    made = f"{plural(found.labels, 'label')}, {plural(found.verdicts, 'verdict')}, {plural(found.texts, 'text')}"
     return Report(
         data=found.to_json(),
         verdict=[f"{found.records} scores of {found.items} items: {made}, {sum(found.skipped.values())} left out"],
         lines=[
             *(f"{count} left out: {reason}" for reason, count in found.skipped.items()),
-            *(f"{count} labels by {name}" for name, count in found.annotators.items()),
+            *(f"{plural(count, 'label')} by {name}" for name, count in found.annotators.items()),
             *verdicts,
         ],
         notes=found.notes,

@@ -16,6 +16,7 @@ from judgec.rag.retrieval.index import open_index
 from judgec.rag.retrieval.manifest import location_shown
 from judgec.rag.retrieval.measure import K, VectorSearch, measure_search
 from judgec.rag.retrieval.parsing.chunking import Chunking
+from judgec.records.counts import plural
 from judgec.report.page.notebook import notebook
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
@@ -47,7 +48,7 @@ class CorpusIndex:
     def verdict(self) -> str:
         """Sentence on how much it holds, and what could not be read."""
         skipped = f", {len(self.build.skipped)} skipped" if self.build.skipped else ""
-        return f"{self.build.passages} passages of {self.build.files} files{skipped}"
+        return f"{plural(self.build.passages, 'passage')} of {plural(self.build.files, 'file')}{skipped}"
 
     @cached_property
     def passages(self) -> pd.DataFrame:

@@ -12,6 +12,7 @@ from judgec.labels.rows.grades import scale_shown
 from judgec.labels.split.family import as_family, default_family, write_whole
 from judgec.lm.spec import NO_LM
 from judgec.lm.watch import Silent, Watch
+from judgec.records.counts import plural
 from judgec.records.label import LabelSet
 from judgec.records.tasks.registry import TASKS
 from judgec.report.report import Report
@@ -126,7 +127,7 @@ class LabelSetup:
         }
 
     def __repr__(self) -> str:
-        return f"<LabelSetup {self.path}: {self.proposal.task}, {len(self.labels.items)} items>"
+        return f"<LabelSetup {self.path}: {self.proposal.task}, {plural(len(self.labels.items), 'item')}>"
 
 
 @verb(InitOptions)
@@ -241,7 +242,7 @@ def proposed_report(found: LabelSetup) -> Report:
     title = f"{project.label_path}: task {proposal.task}" + (f", {why['task']}" if "task" in why else "")
     lines = [
         _graders(found),
-        f"{len(labels.items)} items of {queries} queries",
+        f"{plural(len(labels.items), 'item')} of {plural(queries, 'query')}",
         *_scale(found),
         *[why[key] for key in ("labels", "constant") if key in why],
         *([f"not read: {', '.join(proposal.unused)}"] if proposal.unused else []),

@@ -30,6 +30,7 @@ from judgec.raters.programs import Program
 from judgec.raters.registry import WORDING
 from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.records.conversation import usual_turn
+from judgec.records.counts import plural
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import InputCounts
 from judgec.records.scale import Scale
@@ -101,7 +102,7 @@ class FileJudgments:
     def verdict(self) -> str:
         """Sentence on how many items were accepted, rejected and unscored."""
         said = "; ".join(self.tally.sentences())
-        return f"{self.tally.items} items: {said}; {self.tally.unscored} unscored"
+        return f"{plural(self.tally.items, 'item')}: {said}; {self.tally.unscored} unscored"
 
     @property
     def table(self) -> "pd.DataFrame":
@@ -396,7 +397,7 @@ class Tally:
         asked = self.items - self.not_asked
         if allowed is not None and self.failed > allowed * asked:
             raise GateError(
-                f"--max-unscored {allowed:g}: {self.failed} of {asked} items that were asked about failed "
+                f"--max-unscored {allowed:g}: {self.failed} of {plural(asked, 'item')} that were asked about failed "
                 f"({percent(self.failed / asked, 1)}); the reasons are in the rows of {where}. Run it again, or allow "
                 "more."
             )

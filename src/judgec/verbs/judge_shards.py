@@ -26,6 +26,7 @@ from judgec.lm.usage import Account, Spent
 from judgec.lm.watch import Silent, Watch
 from judgec.raters.programs import Program
 from judgec.records.card import ProgramCard
+from judgec.records.counts import plural
 from judgec.report.report import Report
 from judgec.table.shards.manifest import ShardManifest, judged_already, key_of, manifest_of
 from judgec.table.shards.place import Found, ShardPlace, as_shown, is_remote, is_wild, shards_of
@@ -76,7 +77,7 @@ class ShardJudgments:
         """Sentence on how many shards and items, accepted, rejected and unscored."""
         said, shards = "; ".join(self.tally.sentences()), self.report["shards"]
         assert isinstance(shards, dict)  # as it was made
-        return f"{shards['total']} shards, {self.tally.items} items: {said}; {self.tally.unscored} unscored"
+        return f"{shards['total']} shards, {plural(self.tally.items, 'item')}: {said}; {self.tally.unscored} unscored"
 
     @property
     def table(self) -> "pd.DataFrame":
@@ -397,7 +398,7 @@ def _report(
 
 
 def _where(shards: Sequence[str]) -> str:
-    return shards[0] if len(shards) == 1 else f"{len(shards)} shards"
+    return shards[0] if len(shards) == 1 else f"{plural(len(shards), 'shard')}"
 
 
 def _texts(value: object) -> list[str]:

@@ -23,6 +23,7 @@ from judgec.labels.review.sheet import Given, LabelSheet, open_sheet
 from judgec.labels.review.spreadsheet import export_sheet, import_sheet
 from judgec.raters import programs
 from judgec.records.card import ProgramCard
+from judgec.records.counts import plural
 from judgec.records.tasks.grade import borrowed_meanings
 from judgec.records.tasks.registry import TASKS
 from judgec.report.report import Report
@@ -257,7 +258,7 @@ def sheets_report(found: ExportedSheets | FilledQueue, options: LabelsOptions) -
     return Report(
         data=found.to_json(),
         verdict=[
-            f"{path}: {found.items} items for {found.annotators[path]}, {blank} of them to grade"
+            f"{path}: {plural(found.items, 'item')} for {found.annotators[path]}, {blank} of them to grade"
             for path, blank in found.blank.items()
         ],
         notes=found.notes,
@@ -269,7 +270,7 @@ def imported_report(found: ImportedLabels, options: LabelsOptions) -> Report:
     """Report of the people whose labels came back."""
     return Report(
         data=found.to_json(),
-        verdict=[f"{count} labels by {name}" for name, count in found.imported.items()],
+        verdict=[f"{plural(count, 'label')} by {name}" for name, count in found.imported.items()],
         notes=found.notes,
         next=[command("labels", str(found.out), home=options.home)],
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 from judgec.labels.experts import experts_of, reading_notes
 from judgec.labels.project import columns_in, find_project
 from judgec.labels.rows.grades import scale_shown
+from judgec.records.counts import plural
 from judgec.records.label import LabelSet
 from judgec.records.scale import Scale
 from judgec.records.tasks.registry import TASKS
@@ -65,7 +66,7 @@ def labels_report(
         file=file,
         next=[next_command(options)],
         title=f"Labels: {Path(options.file).name}",
-        facts=f"{report['labels']} labels of {report['items']} items, {report['queries']} queries",
+        facts=_size(report),
         steps=_steps(report, options, sum(case.differs for case in cases)),
         items=cases,
         items_title="The items, by how far annotators are apart",
@@ -88,8 +89,8 @@ def _steps(report: LabelReport, options: LabelsOptions, differ: int) -> list[str
         steps.insert(0, "Let a second annotator grade some of these items: only then is a judge's ceiling known.")
     if differ:
         steps.append(
-            f"Read the {differ} items on which annotators differ, below: a slip can be mended, a difference of opinion "
-            "needs a rule in the instructions."
+            f"Read the {plural(differ, 'item')} on which annotators differ, below: a slip can be mended, a difference "
+            "of opinion needs a rule in the instructions."
         )
     if test < FEW_TEST_QUERIES:
         steps.append(f"Label more queries: {test} are for the test, and below {FEW_TEST_QUERIES} no judge is promoted.")
@@ -101,18 +102,24 @@ def _shows(report: LabelReport) -> list[str]:
     if (found := report.get("shows")) is None:
         return []
     least, statistic = found["difference"], statistic_name(found["statistic"])
-    more = f"labels of {found['more_queries']:,} more queries would show {number(least / 2)}"
-    shown = f"{found['queries']:,} test queries can show a difference of {statistic} above {number(least)}"
+    more = f"labels of {plural(found['more_queries'], 'more query', thousands=True)} would show {number(least / 2)}"
+    queries = plural(found["queries"], "test query", thousands=True)
+    shown = f"{queries} can show a difference of {statistic} above {number(least)}"
     return [f"{shown}; {more}."]
+
+
+def _size(report: LabelReport) -> str:
+    """The numbers of labels, items and queries."""
+    labels, items = plural(report["labels"], "label"), plural(report["items"], "item")
+    return f"{labels} of {items}, {plural(report['queries'], 'query')}"
 
 
 def _sentence(report: LabelReport) -> str:
     """Sentence on what the file holds."""
     n = len(report["annotators"])
-    counted = f"{n} annotator{'' if n == 1 else 's'}"
+    counted = plural(n, "annotator")
     return (
-        f"{report['labels']} labels of {report['items']} items, {report['queries']} queries, by "
-        f"{counted}; task {report['task']}, scale {_scale_words(report)}; "
+        f"{_size(report)}, by {counted}; task {report['task']}, scale {_scale_words(report)}; "
         f"{': '.join(_parts(report['split'])).partition(';')[0]}"
     )
 
@@ -206,7 +213,7 @@ def _histogram(report: LabelReport) -> TextTable:
         if all(isinstance(value, int) for value in counts.values()):
             rows.append((annotator, {key: value for key, value in counts.items() if isinstance(value, int)}))
     grades = tuple(rows[0][1]) if len(rows[0][1]) <= MOST_GRADES else ()
-    apart = "" if grades else f" ({len(rows[0][1])} grades; --json has how often each)"
+    apart = "" if grades else f" ({plural(len(rows[0][1]), 'grade')}; --json has how often each)"
     return TextTable(
         HISTOGRAM + _hidden(rows) + apart,
         ("annotator", "labels", *grades),

@@ -24,6 +24,7 @@ from judgec.lm.watch import Watch
 from judgec.raters.judge import load_judge
 from judgec.records.card import ProgramCard
 from judgec.records.conversation import TurnChoice, usual_turn
+from judgec.records.counts import plural
 from judgec.records.judgment import Judgments
 from judgec.records.label import FloatArray, Item, Task
 from judgec.records.scale import ACCEPT_SCALE, Scale
@@ -281,7 +282,7 @@ def choose_next(options: LabelsOptions, watch: Watch) -> ChosenItems:
         raise UserError(
             f"{options.file}: all {found.labelled} items have a label; unlabelled ones are needed. Add some."
         )
-    watch.stage("judge", f"{len(found.items)} unlabelled items by {_called(card)}, {judge.spec.asked_at}")
+    watch.stage("judge", f"{plural(len(found.items), 'unlabelled item')} by {_called(card)}, {judge.spec.asked_at}")
     account = account_for(options, options.judge)
     with session_for(options, judge.spec, options.home, watch, account=account) as session:
         judgments = judge.compiled.judge(found.items, session.ask)
@@ -374,7 +375,7 @@ def chosen_report(found: ChosenItems, options: LabelsOptions) -> Report:
     why = f"{unsure} that {_called(found.card)} is unsure of and {drawn} at random"
     return Report(
         data=found.to_json(),
-        verdict=[f"{found.out}: {len(found.picks)} of {found.unlabelled} unlabelled items to grade, {why}"],
+        verdict=[f"{found.out}: {len(found.picks)} of {plural(found.unlabelled, 'unlabelled item')} to grade, {why}"],
         lines=[f"{found.calls} LM calls", f"Fill in {', '.join(found.columns)} in {found.out} first."],
         next=[command("labels", str(found.out), home=options.home)],
     )

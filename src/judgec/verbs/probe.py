@@ -42,6 +42,7 @@ from judgec.rag.queries.scenarios.drafts import QuestionWriter
 from judgec.rag.queries.scenarios.prompted import PromptedWriter, unread
 from judgec.rag.queries.scenarios.reading import files_in, questions_of, read_scenario, read_scenarios
 from judgec.rag.rules.writer import RuleWriter
+from judgec.records.counts import plural
 from judgec.records.scenario.outcome import Probed, SystemReply
 from judgec.records.scenario.schema import REJECTION, Metric, Question, Scenario, metric_of
 from judgec.report.gates import Gate, Gates
@@ -402,7 +403,7 @@ def _reliable(built: Built, reliability: Reliability | None) -> tuple[list[Quest
     faults = reliability.faults([Pair(one.query, "\n".join(one.passages), one.reference) for one in asked])
     dropped = {one.query_id for one, fault in zip(asked, faults, strict=True) if fault}
     if dropped:
-        said.append(f"{len(dropped)} of {len(asked)} questions dropped as unreliable by {reliability.name}")
+        said.append(f"{len(dropped)} of {plural(len(asked), 'question')} dropped as unreliable by {reliability.name}")
     return [one for one in built.questions if one.query_id not in dropped], said
 
 
@@ -425,7 +426,7 @@ def _probe(
     probed: list[Probed] = []
     for subject in subjects:
         once_more = f", time {take} of {options.repeat}" if options.repeat > 1 else ""
-        watch.stage("ask", f"{subject.name}: {len(data.questions)} questions on {data.name}{once_more}")
+        watch.stage("ask", f"{subject.name}: {plural(len(data.questions), 'question')} on {data.name}{once_more}")
         replies = answered(options.out, data.name, subject, data.questions, notes)
         watch.stage("judge", f"{subject.name} by {judge.name}")
         probed += _judged(data, data.questions, replies, judge)
@@ -441,7 +442,7 @@ def _tried(
     watch: Watch,
 ) -> list[TriedFix]:
     def again(changed: ProbedSystem, questions: Sequence[Question]) -> list[Probed]:
-        watch.stage("try", f"{changed.name}, changed: {len(questions)} questions on {data.name}")
+        watch.stage("try", f"{changed.name}, changed: {plural(len(questions), 'question')} on {data.name}")
         return _judged(data, questions, answered(options.out, data.name, changed, questions), judge)
 
     return [
@@ -482,7 +483,7 @@ def _write(
     ended: float,
 ) -> None:
     created = datetime.fromtimestamp(ended, tz=UTC).isoformat(timespec="seconds")
-    title = f"{options.out.name}: {len(summary.systems)} systems, {len(summary.scenarios)} scenarios"
+    title = f"{options.out.name}: {plural(len(summary.systems), 'system')}, {len(summary.scenarios)} scenarios"
     files: dict[str, str] = {
         PAGE: page(summary, scenarios, probed, title=title, created=created),
         "junit.xml": junit("judgec probe", list(map(case_of, probed))),
@@ -576,6 +577,6 @@ def _every_table(summary: Summary) -> list[TextTable]:
     if summary.flakiness is not None:
         again = summary.flakiness
         ours = [one for one in again.shares if one.by in {"overall", "system"}]
-        title = f"Asked {again.repeat} times, 95 % intervals over source documents"
+        title = f"Asked {plural(again.repeat, 'time')}, 95 % intervals over source documents"
         tables.append(TextTable(title, *FLAKY.screen(ours)))
     return tables

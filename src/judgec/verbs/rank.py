@@ -7,6 +7,7 @@ from functools import cached_property
 import pandas as pd
 
 from judgec.lm.watch import Watch
+from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.records.tasks.winners import winner_words
 from judgec.report.page.notebook import notebook
@@ -65,7 +66,7 @@ class Ranking:
     @property
     def verdict(self) -> str:
         """The agents, best first; ``~`` between two that are not told apart."""
-        return f"{len(self.agents)} agents from {self.board.games} games: {self.board.ranked}"
+        return f"{plural(len(self.agents), 'agent')} from {self.board.games} games: {self.board.ranked}"
 
     @property
     def rated(self) -> dict[str, Estimate]:

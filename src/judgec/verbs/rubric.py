@@ -13,6 +13,7 @@ from judgec.lm.watch import Watch
 from judgec.raters.judge import load_judge
 from judgec.raters.programs import Program
 from judgec.raters.registry import judge_module
+from judgec.records.counts import plural
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
 from judgec.table.datasheet import NAME, find_datasheet, read_datasheet
@@ -43,7 +44,7 @@ class Rubric:
     report: Mapping[str, object]
 
     def __repr__(self) -> str:
-        return f"<Rubric of {self.judge}: {len(self.added)} lines added, {len(self.accepted)} accepted>"
+        return f"<Rubric of {self.judge}: {plural(len(self.added), 'line')} added, {len(self.accepted)} accepted>"
 
 
 @verb(RubricOptions)
@@ -95,7 +96,7 @@ def rubric_report(found: Rubric) -> Report:
     rows += [(str(number), "+", line) for number, line in enumerate(found.added, 1)]
     if not rows:
         return Report(data=found.report, lines=[f"{found.judge} adds no line to its rubric."])
-    said = [f"written: {len(found.accepted)} lines into {found.datasheet}"] if found.accepted else []
+    said = [f"written: {plural(len(found.accepted), 'line')} into {found.datasheet}"] if found.accepted else []
     commands = [] if found.accepted or not found.added else [f"judgec rubric {found.judge} --accept 1"]
     return Report(
         data=found.report,

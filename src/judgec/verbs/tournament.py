@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from judgec.records.counts import plural
 from judgec.report.gates import Gate, Gates
 from judgec.report.page.notebook import notebook
 from judgec.report.report import Report
@@ -78,7 +79,7 @@ class Tournament:
         card, board = self.found.card, self.found.board
         unproven = f"; UNPROVEN JUDGE: {self.found.unproven}" if self.found.unproven else ""
         gate = "" if self.gate is None else f"; gate {self.gate.verdict}"
-        games = f"{board.games} games judged by {card.name}@{card.version}"
+        games = f"{plural(board.games, 'game')} judged by {card.name}@{card.version}"
         return f"{board.ranked} in {games}{gate}{unproven}"
 
     def __repr__(self) -> str:

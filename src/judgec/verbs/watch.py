@@ -30,6 +30,7 @@ from judgec.lm.usage import Spent
 from judgec.lm.watch import Watch
 from judgec.records.card import ProgramCard
 from judgec.records.conversation import TURNS, usual_turn
+from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import Item
@@ -265,7 +266,7 @@ class _WatchLook:
             file = state_file(self.options, self.name).with_suffix(".jsonl")
             items, unread = self._items(file, fresh, notes, first=not before)
             host = asked_at(self.card, self.options)
-            self.watch.stage("judge", f"{len(items)} traces with {self.name}, {host}")
+            self.watch.stage("judge", f"{plural(len(items), 'trace')} with {self.name}, {host}")
             for part in (fresh[start : start + MOST_AT_ONCE] for start in range(0, len(fresh), MOST_AT_ONCE)):
                 chosen = {one.trace_id: items[one.trace_id] for one in part if one.trace_id in items}
                 pieces = self.judge.judged([*chosen.values()]) if chosen else []

@@ -19,6 +19,7 @@ from judgec.lm.watch import Watch
 from judgec.raters.judge import load_judge
 from judgec.raters.programs import Program
 from judgec.records.card import ProgramCard
+from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED, Judgments, concatenate
 from judgec.records.label import FloatArray, InputCounts, IntArray, Item
@@ -201,7 +202,7 @@ class WatchedJudge:
             known_items(self._held_out().items, most),
             self.session.other(spec_for(self.program.card, self.options)),
         )
-        self.watch.stage("recheck", f"{len(items)} labelled items, asked anew")
+        self.watch.stage("recheck", f"{plural(len(items), 'labelled item')}, asked anew")
         return recheck(judge.judge, items, ask, time.time_ns() // 1_000_000)
 
     def _held_out(self) -> HeldOut:
@@ -222,7 +223,7 @@ class WatchedJudge:
         if kept_out_of_fold(program) and not self.as_compiled:
             return []
         found = self._held_out()
-        self.watch.stage("measure", f"{len(found.items)} labelled items that the judge has not learned from")
+        self.watch.stage("measure", f"{plural(len(found.items), 'labelled item')} that the judge has not learned from")
         said = said_unlearned(found.items, program, lambda some: concatenate(self.judged(some)))
         expert = found.experts.accept[:, aspect]
         state.say(left_out=json.dumps(found.left_out))
@@ -538,7 +539,7 @@ def _shown(one: Estimate) -> str:
     if one.value is None:
         return "nothing yet"
     limits = "" if one.low is None or one.high is None else f" [{percent(one.low, 1)}, {percent(one.high, 1)}]"
-    return f"{percent(one.value, 1)}{limits} of {one.n} traces"
+    return f"{percent(one.value, 1)}{limits} of {plural(one.n, 'trace')}"
 
 
 def _number(value: float | None) -> float:

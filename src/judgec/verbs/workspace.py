@@ -15,6 +15,7 @@ from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget
 from judgec.raters import programs
 from judgec.raters.programs import Program
+from judgec.records.counts import plural
 from judgec.table import seal
 
 
@@ -134,5 +135,5 @@ class Workspace:
         )
 
     def __repr__(self) -> str:
-        found = f"{len(self.names)} programs: {', '.join(self.names)}" if self.names else "no programs yet"
+        found = f"{plural(len(self.names), 'program')}: {', '.join(self.names)}" if self.names else "no programs yet"
         return f"<Workspace {self.home}, {found}>"

@@ -29,7 +29,7 @@ def test_grades_on_one_to_five_have_the_threshold_four_and_empty_judge_cells_are
     assert r.judge_accept.tolist() == [1, -1, 0, -1]
     assert np.isnan(r.score).tolist() == [False, True, False, True]
     assert r.cluster.tolist() == [0, 0, 1, 2]  # rows without a cluster stand alone
-    assert found.notes == ("1 rows have no expert grade: left out", "2 rows have no q: each stands alone")
+    assert found.notes == ("1 row has no expert grade: left out", "2 rows have no q: each stands alone")
 
 
 def test_grade_that_nobody_used_still_counts_in_distances(tmp_path: Path) -> None:
@@ -43,8 +43,8 @@ def test_judge_value_off_the_experts_scale_is_a_score_with_the_nearest_grade(tmp
     assert found.ratings.score[:3].tolist() == [1.4, 2.5, 2.75]
     assert found.ratings.judge_accept.tolist() == [0, 0, 1, -1]
     assert found.notes == (
-        "1 judge values are outside the grades 1, 2, 3 (9.75): unscored",
-        "3 judge values are not among the grades 1, 2, 3: the nearest grade stands for them",
+        "1 judge value is outside the grades 1, 2, 3 (9.75): unscored",
+        "3 judge values are not among the grades 1, 2, 3: the nearest grade counts",
     )
 
 
@@ -69,7 +69,7 @@ def test_score_column_is_used_and_the_grade_stands_in_where_it_is_empty(tmp_path
     found = graded(tmp_path, "e,j,s\n1,2,1e-05\n2,1,\n2,,3\n", score="s")
     assert found.ratings.score[:2].tolist() == [1e-05, 1.0]
     assert np.isnan(found.ratings.score[2])  # no grade: unscored, whatever the score
-    assert "1 rows have a grade and no score: their grade stands in" in found.notes
+    assert "1 row has a grade and no score: the grade stands in" in found.notes
 
 
 def test_scores_that_are_no_numbers_are_collected_with_their_lines(tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ def test_repeated_labels_and_differing_judgments_are_counted() -> None:
     assert found.by[0, 0] == 0
     assert found.judge[0] == 0
     assert len(found.notes) == 2
-    assert found.notes[0].startswith("annotators: 1 rows repeat an annotator's label")
+    assert found.notes[0].startswith("annotators: 1 row repeats an annotator's label")
 
 
 def test_own_cluster_column_groups_items() -> None:

@@ -144,7 +144,7 @@ def test_open_items_of_odd_values_equals_the_whole_file(tmp_path: Path) -> None:
     rows[6]["answer"] = "half \ud800"
     rows[7]["query"] = 10**40
     stream = streamed(jsonl(tmp_path / "i.jsonl", rows))
-    assert "3 rows have no answer; they are judged as empty answers." in stream.notes
+    assert "3 rows without an answer: judged as empty answers." in stream.notes
 
 
 @pytest.mark.parametrize("form", ["array", "parquet", "unquoted"])

@@ -134,8 +134,8 @@ def test_drawing_of_counts_has_squares_by_area_counts_on_them_and_frames_where_b
     ]
     assert [text for _, text in squares] == [
         "bad &lt;, bad &lt;: 3 items, 75 %",
-        "bad &lt;, good: 1 items, 25 %",
-        "good, unscored: 1 items, 100 %",
+        "bad &lt;, good: 1 item, 25 %",
+        "good, unscored: 1 item, 100 %",
     ]
     full = squares[2][0]
     assert [side**2 / full**2 for side, _ in squares] == pytest.approx([0.75, 0.25, 1.0], abs=0.02)
@@ -179,7 +179,7 @@ def test_bland_altman_chart_draws_bias_and_limits_at_their_height() -> None:
     for value in (0.5, -0.9, 1.9):
         assert f"y1={plane.up(value):.1f}" in svg
     assert "bias +.50" in svg
-    assert "1 items: mean 1.5, difference +1" in svg
+    assert "1 item: mean 1.5, difference +1" in svg
     assert charts.bland_altman_chart(np.array([np.nan]), np.array([1.0]), BlandAltman(None, None, None)) == ""
 
 

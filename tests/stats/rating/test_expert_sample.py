@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from judgec.errors import InputError, UserError
+from judgec.records.counts import plural
 from judgec.records.game import Game, Games, Winner
 from judgec.records.label import FloatArray
 from judgec.stats.rating.expert_sample import expert_points, require_random, sample_order
@@ -61,7 +62,9 @@ def test_expert_points_of_strangers_or_of_nothing_are_refused() -> None:
 
 def test_require_random_knows_the_first_games_of_the_random_order_wherever_experts_stopped() -> None:
     for n in (1, 7, 120):
-        assert require_random(GAMES, first(n), "f", claimed=False) == f"the first {n} games of the random order"
+        assert (
+            require_random(GAMES, first(n), "f", claimed=False) == f"the first {plural(n, 'game')} of the random order"
+        )
 
 
 def test_require_random_refuses_a_gap_unless_somebody_vouches() -> None:

@@ -104,7 +104,7 @@ def test_question_and_answer_are_found_in_each_dialect_and_the_dialect_is_named(
     (row,) = table.rows
     assert (row["item_id"], row["query"], row["answer"], row["agent"]) == ("t1", ASKED, SAID, "shop-bot")
     assert "conversation" not in row
-    assert f"1 traces of 1 spans; messages: {dialect} in 1." in table.notes
+    assert f"1 trace of 1 span; messages: {dialect} in 1." in table.notes
 
 
 def test_a_run_of_a_retriever_and_a_model_has_its_documents_its_time_its_tokens_and_its_errors(tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_log_records_with_the_messages_belong_to_their_span(tmp_path: Path) -> N
 
 def test_traces_without_texts_are_counted_and_without_any_the_error_names_the_option(tmp_path: Path) -> None:
     silent = span("t0", "chat", {"gen_ai.operation.name": "chat", "gen_ai.usage.input_tokens": 3})
-    with pytest.raises(InputError, match=r"1 traces of 1 spans, none.*CAPTURE_MESSAGE_CONTENT=true.*TRACELOOP"):
+    with pytest.raises(InputError, match=r"1 trace of 1 span, none.*CAPTURE_MESSAGE_CONTENT=true.*TRACELOOP"):
         read(tmp_path, export(silent))
     table = read(tmp_path, export(silent, span("t1", "chat", DIALECTS["attributes"][1])))
     assert len(table.rows) == 1

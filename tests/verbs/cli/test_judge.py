@@ -156,8 +156,8 @@ def test_missing_answer_is_an_empty_answer_and_repeated_rows_are_judged_once(ans
     notes = counts["notes"]
     assert isinstance(notes, list)
     assert notes[:-1] == [
-        "1 rows repeat an item and are judged once.",
-        "2 rows have no answer; they are judged as empty answers.",
+        "1 row repeats an item and is judged once.",
+        "2 rows without an answer: judged as empty answers.",
         f"{learned} of 3 items are of queries that the judge has learned from: learned is true there.",
         "aspects@1: evidence alone, no prompt; no language model was asked",
     ]
@@ -212,7 +212,7 @@ def test_people_see_counts_reasons_notes_and_the_next_command(answers: Path, sha
         said = judgec(tmp_path, *command, "--api-base", server.base_url, OPENAI_API_KEY=CANARY).stderr
     assert "61 items: " in said
     assert "unscored 1" in said
-    assert "note: 1 rows have no answer; they are judged as empty answers." in said
+    assert "note: 1 row without an answer: judged as empty answers." in said
     assert "note: world@2 was not promoted: this version was not shown to be better than its baselines" in said
     assert "Next: judgec labels 'i t.jsonl' --judge world@2 --export 'o ut.to-grade.csv'" in said
     command = ["judge", items.name, "--judge", "aspects", "--home", answers, "--out", "o.jsonl"]

@@ -32,6 +32,7 @@ from judgec.rag.agents.rag import RAG, AgentSettings
 from judgec.rag.agents.registry import kind_of
 from judgec.rag.retrieval.retrievers import Retriever
 from judgec.raters import programs
+from judgec.records.counts import plural
 from judgec.records.label import FloatArray, IntArray, Item
 from judgec.tournament.files.queries import Query
 
@@ -135,7 +136,7 @@ class AgentKind:
             self.retrieve,
             not session.spec.no_model,
         )
-        watch.stage("train", f"{len(train)} queries")
+        watch.stage("train", f"{plural(len(train), 'query')}")
         yield from self.optimizer.search(task, *self._asked(self.module, train))
 
     def champion(self, version: int) -> AgentCandidate:

@@ -10,6 +10,7 @@ from judgec.compile.pipeline import CHAMPION, COMPILED, UNCOMPILED
 from judgec.labels.split.family import SPLITS
 from judgec.raters.programs import dump_module
 from judgec.records.card import ProgramCard
+from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.report import kit
 from judgec.report.cases import BrowsedCase, CaseSide
@@ -170,7 +171,7 @@ def _next(met: Duel | None, card: ProgramCard) -> list[str]:
 def _facts(found: CompiledAgent, card: ProgramCard) -> Markup:
     cost = card.cost
     rows: Sequence[tuple[str, str]] = [
-        *((name, f"{count(len(found.parts[name]))} queries") for name in SPLITS),
+        *((name, f"{plural(count(len(found.parts[name])), 'query')}") for name in SPLITS),
         ("test split SHA-256", card.split_digest),
         *((name, str(value)) for name, value in card.settings.items()),
         ("model", str(card.lm.get("model", ""))),

@@ -19,6 +19,7 @@ from judgec.evidence.model import EvidenceModel
 from judgec.lm.session import Session
 from judgec.lm.watch import Watch
 from judgec.raters.judge import CompiledJudge
+from judgec.records.counts import plural
 from judgec.records.judgment import Judgments
 from judgec.records.language import languages_of
 from judgec.stats.agreement.objective import Objective
@@ -132,7 +133,7 @@ class Compiling:
             cascade = make_cascade(bench, module, chosen, settings, self.objective, self.watch, self.tested)
         if not dataset.test.items:
             return Round(bench, choice, judge, {}, None, cascade)
-        self.watch.stage("verify", f"{len(dataset.test)} test items{of}")
+        self.watch.stage("verify", f"{plural(len(dataset.test), 'test item')}{of}")
         judged, bare = judge_test(bench, judge, choice.chosen, uncompiled, choice.alone, choice.panel)
         return Round(bench, choice, judge, judged, bare, cascade)
 

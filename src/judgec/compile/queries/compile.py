@@ -46,6 +46,7 @@ from judgec.rag.queries.reliability import Pair, Reliability, Rules
 from judgec.rag.queries.sampling import seeded
 from judgec.rag.retrieval.passages import Passage
 from judgec.raters.fencing import fence
+from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.records.label import FloatArray, IntArray, Item
 from judgec.stats.agreement.measure import Resampling
@@ -256,7 +257,7 @@ class GeneratorKind:
         if self.spec.no_model:
             yield from by_rules()
             return
-        watch.stage("train", f"{len(split.train)} passages")
+        watch.stage("train", f"{plural(len(split.train), 'passage')}")
         tried = self.trial(self.uncompiled, split.train).tried
         yield from by_prompt(tried, self.experts, self.rewriter if self.settings.rewrites else None, self.settings.seed)
 

@@ -18,6 +18,7 @@ from judgec.lm.frozen import freeze
 from judgec.lm.prices import BATCH_SHARE, BYTES_PER_TOKEN, TYPICAL_REPLY, CostEstimate, estimate, price
 from judgec.lm.spec import LMSpec
 from judgec.raters.signatures import fenced_inputs
+from judgec.records.counts import plural
 from judgec.records.label import Item
 from judgec.report.numbers import dollars
 
@@ -73,7 +74,7 @@ class CallPlan:
         """The total in a line."""
         total = self.total
         price = f"{dollars(total.usd)} at list price" if total.usd else dollars(total.usd)
-        return f"at most {total.calls:,} calls, about {total.tokens:,} tokens, {price}"
+        return f"at most {plural(total.calls, 'call', thousands=True)}, about {total.tokens:,} tokens, {price}"
 
 
 @dataclass(frozen=True, slots=True)

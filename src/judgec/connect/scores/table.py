@@ -13,6 +13,7 @@ from typing import Literal
 
 from judgec.connect.scores.records import ABOUT, INPUTS, Score, ScoreExport, is_label_column, some
 from judgec.errors import InputError
+from judgec.records.counts import plural
 from judgec.records.tasks.spec import ASPECT_PREFIX
 from judgec.table.formulas import NUMBER
 from judgec.table.rows.cells import as_accept, as_grade, as_text, is_accept_word, is_missing
@@ -296,15 +297,17 @@ def _notes(
         if bare and not any("preference" in column for column in columns.values()):
             fields = dict.fromkeys(field for item in bare for field in items[item] if field not in INPUTS)
             there = f"its fields are {some(fields)}; name one with --map FIELD={name}" if fields else _elsewhere(name)
-            yield f"{len(bare)} of {len(items)} items have no {cannot}: {there}."
+            yield f"{len(bare)} of {plural(len(items), 'item')} without {cannot}: {there}."
     unnamed = sum(score.annotator.startswith(UNKNOWN) for score in human)
     if unnamed:
-        yield f"{unnamed} labels name no annotator: they are by {UNKNOWN}, a second one of an item by {UNKNOWN}-2."
+        said = plural(unnamed, "label names", "labels name")
+        yield f"{said} no annotator: by {UNKNOWN}, a second one of an item by {UNKNOWN}-2."
     for name, column in columns.items():
         if column != ASPECT_PREFIX + name:
             yield f"Column {column} is the tool's {name}."
     if unlabelled := len(items) - len({score.item for score in human}):
-        yield f"{unlabelled} items have no label of a person; {unlabelled - len(set(items) - scored)} have a machine's."
+        lacking = plural(unlabelled, "item has", "items have")
+        yield f"{lacking} no label of a person; a machine's: {unlabelled - len(set(items) - scored)}."
 
 
 def _elsewhere(name: str) -> str:

@@ -14,6 +14,7 @@ from judgec.connect.tracking.apart import Asked, answer_apart, ask_apart
 from judgec.connect.tracking.store import TrackingStore
 from judgec.connect.tracking.trace_pages import all_traces
 from judgec.errors import InputError
+from judgec.records.counts import plural
 
 if TYPE_CHECKING:
     from mlflow.entities import Assessment, Trace
@@ -74,7 +75,7 @@ def feedback_of(
     if not rows:
         there = ", ".join(sorted(seen)) or "none at all"
         raise InputError([f"{where}: no human feedback {assessment!r}; there is {there}. {advice}"])
-    notes = (f"{bare} traces without human feedback {assessment!r} are left out.",) if bare else ()
+    notes = (f"{plural(bare, 'trace')} without human feedback {assessment!r} are left out.",) if bare else ()
     return Feedback(tuple(rows), notes)
 
 

@@ -7,6 +7,7 @@ from judgec.evidence.claim_features import CheckedAnswer
 from judgec.evidence.reasons.findings import shorten
 from judgec.evidence.reasons.phrases import BAD, EITHER, FAULT, GOOD, Phrases
 from judgec.records.claim import CONTRADICTED, NOT_FOUND, SUPPORTED, CheckedClaim, CheckedNugget, recall
+from judgec.records.counts import plural
 
 FEW = 0.5  # share of supported claims below which they speak against the answer
 
@@ -43,7 +44,7 @@ def _of_nuggets(nuggets: Sequence[CheckedNugget]) -> Phrases:
     if not wanted:
         return {}
     given = len(wanted) - len(lost)
-    said = f"{given} of {len(wanted)} nuggets {'is' if given == 1 else 'are'} given"
+    said = f"{given} of {plural(len(wanted), 'nugget')} {'is' if given == 1 else 'are'} given"
     if not lost:
         return {"sentences": (GOOD, said)}
     worst = max(lost, key=lambda one: one.nugget.weight)

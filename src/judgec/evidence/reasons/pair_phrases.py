@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 from judgec.evidence.reasons.findings import AgainstContexts, AgainstReference, Findings, Share
-from judgec.evidence.reasons.phrases import ASIDE, BAD, EITHER, FAULT, FEW, GOOD, MERIT, Phrases, listed, plural, which
+from judgec.evidence.reasons.phrases import ASIDE, BAD, EITHER, FAULT, FEW, GOOD, MERIT, Phrases, listed, which
+from judgec.records.counts import plural
 
 FOR_A, FOR_B = GOOD, BAD  # the first answer is what the score goes up with
 CLEAR = 0.1  # difference of two shares that is worth a phrase

@@ -6,6 +6,7 @@ from judgec.evidence.context_features import WEAK
 from judgec.evidence.conversation_features import Conflict
 from judgec.evidence.reasons.findings import SHORT, AgainstContexts, AgainstReference, Findings, Share, Worst, shorten
 from judgec.evidence.text import StemmedText
+from judgec.records.counts import plural
 
 FAULT, BAD, EITHER, GOOD, MERIT = -2, -1, 0, 1, 2
 """What a phrase speaks for; a fault or merit is named whether or not it moved the score much."""
@@ -35,11 +36,6 @@ def which(worst: Worst) -> str:
     if worst.number + 1 == worst.count:
         return "the last sentence"
     return f"the {_ORDINALS[worst.number]} sentence" if worst.number < 10 else f"sentence {worst.number + 1}"
-
-
-def plural(count: int, noun: str) -> str:
-    """A count with its noun, such as 2 words."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def counted(part: Share, things: str) -> str:

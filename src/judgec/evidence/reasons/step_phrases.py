@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from judgec.evidence.reasons.findings import shorten
-from judgec.evidence.reasons.phrases import BAD, EITHER, FAULT, GOOD, Phrases, plural
+from judgec.evidence.reasons.phrases import BAD, EITHER, FAULT, GOOD, Phrases
 from judgec.evidence.reasons.templates import ReasonTemplate
 from judgec.evidence.step_features import WEAK, Run
+from judgec.records.counts import plural
 from judgec.records.trajectory import Step, title
 
 ENGLISH: Mapping[str, str] = {

@@ -17,6 +17,7 @@ from judgec.labels.rows.items import Collected, collect_items
 from judgec.labels.rows.raters import columns_of, rejoined, unpivot
 from judgec.labels.rows.reasons import reason_in, with_reasons
 from judgec.labels.split.family import default_family, write_whole
+from judgec.records.counts import plural
 from judgec.records.label import Item
 from judgec.records.tasks.registry import TASKS, as_task
 from judgec.table.arrow import HUB_PREFIX
@@ -297,7 +298,7 @@ def _filled(sheet: LabelSheet, wide: Table, path: str) -> list[str]:
     )
     given = ", ".join(f"{count} by {name}" for name, count in sheet.annotators().items())
     notes = [f"labels in {sheet.path.name}, those in columns of {path} among them: {given}"] if given else []
-    return notes + ([f"{lost} cells of annotators' columns are not on the scale: left out"] if lost else [])
+    return notes + ([f"off the scale and left out: {plural(lost, 'cell')} of annotators' columns"] if lost else [])
 
 
 def _declared(form: Form) -> str:

@@ -21,6 +21,7 @@ from judgec.records.conversation import (
     is_written,
     written,
 )
+from judgec.records.counts import plural
 from judgec.records.tasks.spec import PREFIXES
 from judgec.table.rows.cells import as_id, as_number, as_text, as_texts, is_missing
 from judgec.table.table import Row, Table
@@ -297,7 +298,7 @@ def _judged(said: _Said, row: Row, name: str, turn: TurnChoice | None) -> Row:
     found: Row = {
         "query": first,
         "answer": tuple(map(written, said.turns)),
-        DIALOGUE: f"{len(said.turns)} turns, {spoken} of them the assistant's",
+        DIALOGUE: f"{plural(len(said.turns), 'turn')}, {spoken} of them the assistant's",
     }
     return found | ({"contexts": list(contexts)} if contexts and is_missing(row.get("contexts")) else {})
 

@@ -27,6 +27,7 @@ from judgec.labels.rows.panel import (
 from judgec.labels.rows.ranges import MARK, Range, other_range, usual_range, with_range
 from judgec.labels.rows.raters import annotator_column, is_measured, people_of, with_gradings
 from judgec.labels.rows.repeats import Repeats
+from judgec.records.counts import plural
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import UNLABELLED, FloatArray, IntArray
 from judgec.records.ratings import GradePairs, people_mean
@@ -249,7 +250,7 @@ def _of_people(table: Table, how: Reading) -> tuple[Table, Reading]:
     notes = (*table.notes, *people.notes)
     if others:
         kept = [i for i, name in enumerate(table.column("annotator").each(as_id)) if name not in others]
-        notes += (f"{len(table.rows) - len(kept)} rows of {', '.join(sorted(others))} are left out",)
+        notes += (f"left out: {plural(len(table.rows) - len(kept), 'row')} of {', '.join(sorted(others))}",)
         table = table.only(kept)
     experts = tuple(named) if wide and (not how.experts or set(how.experts) & set(named)) else how.experts
     if not experts:
@@ -312,8 +313,8 @@ def _clustered(table: Table, how: Reading, notes: list[str]) -> Reading:
     if len(set(cells)) < len(cells):
         shown = how.columns.get(column, column)
         notes.append(
-            f"intervals are clustered by {shown}: {len(set(cells))} in {len(cells)} rows; --cluster COLUMN clusters by "
-            "another column"
+            f"intervals are clustered by {shown}: {len(set(cells))} in {plural(len(cells), 'row')}; --cluster COLUMN "
+            "clusters by another column"
         )
     return replace(how, cluster=column)
 
@@ -394,7 +395,7 @@ def not_learned(
         )
     if left_out:
         these = "the others of these" if found.rows else f"the judge has learned from the queries of {len(known)} of "
-        these += " rows" if found.rows else f"{len(said)} rows"
+        these += " rows" if found.rows else f"{plural(len(said), 'row')}"
         notes.append(f"{these}: left out, {len(kept)} are measured; --all keeps them")
     rows = tuple(found.rows.get(i, row) for i, row in zip(kept, table.some(kept), strict=True))
     return replace(table, rows=rows, lines=tuple(table.lines[i] for i in kept)), len(known), len(found.rows)
@@ -414,7 +415,7 @@ def _graded(
         )
     kept = [i for i in range(len(judge)) if any(column[i] is not None for column in people)]
     if len(kept) < len(judge):
-        notes.append(f"{len(judge) - len(kept)} rows have no expert grade: left out")
+        notes.append(f"{plural(len(judge) - len(kept), 'row has', 'rows have')} no expert grade: left out")
     cluster = _codes(table, kept, how.cluster, notes)
     if items is None:
         keys = _items_of(with_inputs(table, {ANNOTATOR, *how.experts, *how.judged}), kept)
@@ -627,7 +628,7 @@ def _numbers(
     if foreign and shared:
         stray = np.array([isinstance(cell, float) for cell in judge])
         if stray.any():
-            notes.append(f"{int(stray.sum())} judge values are numbers beside words: unscored")
+            notes.append(f"unscored: {plural(int(stray.sum()), 'number')} of the judge beside words")
         found[stray] = np.nan
         foreign = False
     strange = sorted(word for word in words if _plain(word) not in places)
@@ -643,7 +644,9 @@ def _numbers(
         )
     if strange:
         count = sum(isinstance(cell, str) and _plain(cell) not in places for cell in judge)
-        notes.append(f"{count} judge values are no grades ({_some(strange)}): unscored")
+        notes.append(
+            f"{plural(count, 'judge value is no grade', 'judge values are no grades')} ({_some(strange)}): unscored"
+        )
     return found, foreign
 
 
@@ -706,18 +709,19 @@ def _judged(
     inside = (numbers >= low) & (numbers <= high)
     if out := int((there & ~inside).sum()):
         first = ", ".join(f"{one:g}" for one in np.unique(given[there & ~inside])[:3])
-        notes.append(f"{out} judge values are outside {valid} ({first}): unscored")
+        notes.append(f"{plural(out, 'judge value is', 'judge values are')} outside {valid} ({first}): unscored")
     grade = none.copy()
     grade[inside] = nearest_grades(numbers[inside], values)
     moved = int((values[grade[inside]] != numbers[inside]).sum())
     if moved and ladder.numbers is None:
         notes.append(
-            f"{moved} judge values are not among the grades {_listed(values)}: the nearest grade stands for them"
+            f"{plural(moved, 'judge value is', 'judge values are')} not among the grades {_listed(values)}: the "
+            "nearest grade counts"
         )
     score = np.where(inside, scores, np.nan)
     lost = inside & np.isnan(score)
     if lost.any():
-        notes.append(f"{int(lost.sum())} rows have a grade and no score: their grade stands in")
+        notes.append(f"{plural(int(lost.sum()), 'row has', 'rows have')} a grade and no score: the grade stands in")
         score[lost] = numbers[lost]
     accept = none.copy()
     if ladder.accept_at is not None:
@@ -754,7 +758,7 @@ def _accepted_from(name: str, accept_at: str | None, numbers: FloatArray, notes:
 def _rounded(people: Sequence[list[Cell]], how: Reading, notes: list[str]) -> list[list[Cell]]:
     """The experts' numbers as the nearest whole ones, of two as near the even one."""
     moved = sum(isinstance(cell, float) and cell != round(cell) for column in people for cell in column)
-    notes.append(f"{listed(how.experts)}: {moved} grades rounded to the nearest whole number (--round nearest)")
+    notes.append(f"{listed(how.experts)}: {plural(moved, 'grade')} rounded to a whole number (--round nearest)")
     return [[float(round(cell)) if isinstance(cell, float) else cell for cell in column] for column in people]
 
 
@@ -801,8 +805,9 @@ def _ordered(
         accept, _ = consensus_of(accepts[:, :, None], keys)
         if others is grade_by and tied.any():
             notes.append(
-                f"{int(tied.sum())} rows on which the experts' middle grades differ: statistics of classes (tau-b, "
-                "kappa, QWK, exact, limits of agreement) use one of them, drawn by a hash; the bias uses their mean"
+                f"{plural(int(tied.sum()), 'row')} on which the experts' middle grades differ: statistics of classes "
+                "(tau-b, kappa, QWK, exact, limits of agreement) use one of them, drawn by a hash; the bias uses "
+                "their mean"
             )
         return GradePairs(
             expert=expert[:, 0],
@@ -921,7 +926,7 @@ def _codes(table: Table, kept: Sequence[int], cluster: str | None, notes: list[s
     codes: dict[object, int] = {}
     alone = sum(isinstance(key, tuple) for key in keys)
     if alone:
-        notes.append(f"{alone} rows have no {cluster}: each stands alone")
+        notes.append(f"{plural(alone, 'row has', 'rows have')} no {cluster}: each stands alone")
     return np.array([codes.setdefault(key, len(codes)) for key in keys], dtype=np.int64)
 
 

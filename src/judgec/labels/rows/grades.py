@@ -11,6 +11,7 @@ import numpy as np
 
 from judgec.errors import InputError, UserError
 from judgec.labels.rows.means import Rounding, looks_like_means, nearest_grades
+from judgec.records.counts import plural
 from judgec.records.label import Task
 from judgec.records.scale import ACCEPT_SCALE, Grade, Scale
 from judgec.records.tasks.grade import ONE_TO_FIVE, ONE_TO_FIVE_ACCEPT
@@ -148,7 +149,7 @@ def _grades_in(
 
     rounded = [nearest(grade) for grade in given]
     if moved := sum(one != other for one, other in zip(given, rounded, strict=True)):
-        notes.append(f"{column}: {moved} of {len(given)} grades rounded to the nearest (--round nearest).")
+        notes.append(f"{column}: {moved} of {plural(len(given), 'grade')} rounded to the nearest (--round nearest).")
     return rounded
 
 
@@ -158,7 +159,7 @@ def _means_in(columns: Sequence[str], grades: Sequence[Grade | None], notes: lis
     found = looks_like_means(np.array(sorted(used))) if used else None
     if found is None:
         return ""
-    notes.append(f"{listed(columns)}: {found}, {len(used)} different grades; --round nearest makes grades of them.")
+    notes.append(f"{listed(columns)}: {found}, {plural(len(used), 'different grade')}; --round nearest rounds them.")
     return found
 
 

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from judgec.records.counts import plural
 from judgec.records.scale import Scale
 from judgec.records.tasks.registry import plain
 from judgec.records.tasks.spec import PAIR_AGENTS
@@ -176,7 +177,8 @@ def without_strays(
         at = np.flatnonzero(np.array([*blank, False])[column.codes]).tolist()
         each = [f"{table.where(i)} {_cut(str(table.rows[i][name]))}" for i in at[:MOST_STRAYS]]
         each += [f"{len(at) - MOST_STRAYS} more"] * (len(at) > MOST_STRAYS)
-        notes.append(f"Column {name}: {len(at)} cells of text among grades are missing: {'; '.join(each)}.")
+        cut = plural(len(at), "cell of text is missing", "cells of text are missing")
+        notes.append(f"Column {name}: among grades {cut}: {'; '.join(each)}.")
         kept = [None if gone else cell for cell, gone in zip(column.values, blank, strict=True)]
         read[name] = TableColumn(column.codes, kept)
     return table.with_columns(read, *notes) if found else table
@@ -295,10 +297,12 @@ def with_label_cells(
         found = label_cells(one, scale, words, said, cells[name].counts)
         if found.marks:
             each = ", ".join(f"{mark} ({count})" for mark, count in found.marks.items())
-            notes.append(f"Column {name}: {found.marks.total()} cells say nothing and are missing: {each}.")
+            nothing = plural(found.marks.total(), "cell says nothing and is", "cells say nothing and are")
+            notes.append(f"Column {name}: {nothing} missing: {each}.")
         if found.written:
             text, number = found.example
-            notes.append(f"Column {name}: {found.written} cells are read as numbers: {text} is {as_text(number)}.")
+            numbers = plural(found.written, "cell is read as a number", "cells are read as numbers")
+            notes.append(f"Column {name}: {numbers}: {text} is {as_text(number)}.")
         if found.marks or found.written or one != cells[name].values:
             read[name] = TableColumn(cells[name].codes, found.cells)
     return table.with_columns(read, *notes) if read else table

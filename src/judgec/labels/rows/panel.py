@@ -9,6 +9,7 @@ import numpy as np
 from judgec.errors import InputError, UserError
 from judgec.labels.rows.conversations import TURN
 from judgec.labels.rows.repeats import ERROR, Repeats, SelfAgreement, graded_again, median_of, places_of
+from judgec.records.counts import plural
 from judgec.records.label import UNLABELLED, IntArray
 from judgec.records.ratings import GradePairs
 from judgec.records.scale import Scale
@@ -288,7 +289,8 @@ def one_row_an_item(
         return None
     if all(len(set(map(str, said.values()))) == 1 for said in labels.values()):
         return table.only(labels), (label,)
-    note = f"{label}: {len(graded)} labels of {len(items)} items: what the annotators of an item agree on is compared"
+    seen = f"{label}: {plural(len(graded), 'label')} of {plural(len(items), 'item')}"
+    note = f"{seen}: what the annotators of an item agree on is compared"
     theirs = {name: TableColumn.of(said.get(name) for said in labels.values()) for name in own.values()}
     found = table.only(labels).with_columns(theirs, note)
     return replace(found, columns=(*table.columns, *theirs)), tuple(theirs)
@@ -332,8 +334,11 @@ def panel_of(
         if by[place[name], i] == UNLABELLED:
             by[place[name], i] = own
     notes = [
-        f"annotators: {count} rows {what}: the first counts"
-        for count, what in ((twice, "repeat an annotator's label of an item"), (differ, "judge an item otherwise"))
+        f"annotators: {plural(count, f'row {one}', f'rows {many}')}: the first counts"
+        for count, one, many in (
+            (twice, "repeats an annotator's label of an item", "repeat an annotator's label of an item"),
+            (differ, "judges an item otherwise", "judge an item otherwise"),
+        )
         if count
     ]
     return AnnotatorPanel(

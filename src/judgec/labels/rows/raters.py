@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from judgec.errors import InputError, UserError
 from judgec.labels.rows.repeats import graded_again, median_of, places_of
+from judgec.records.counts import plural
 from judgec.records.label import Task
 from judgec.records.scale import Grade, Scale
 from judgec.records.tasks.registry import TASKS, USUAL, also_called, plain, told_by
@@ -80,8 +81,8 @@ def people_of(table: Table, annotators: Sequence[str], judges: Collection[str] =
         if like := [name for name in looks if name not in measured]:
             rows = sum(others[name] for name in like)
             notes.append(
-                f"{listed(like)} ({rows} rows of column annotator){NO_ANNOTATOR}by its name a judge; --annotators "
-                "A,B,... says who is."
+                f"{listed(like)} ({plural(rows, 'row')} of column annotator){NO_ANNOTATOR}by its name a judge; "
+                "--annotators A,B,... says who is."
             )
         people = [name for name in counts if name not in others]
         if not names and (odd := doubtful_among(people)):
@@ -311,7 +312,7 @@ def with_gradings(
     for name, own in repeated.items():
         twice = [[str(as_grade(value)).casefold() for value in values[:2]] for values in cells[name] if values[1:]]
         same, count = sum(first == second for first, second in twice), count + len(twice)
-        said.append(f"{listed(own)} (the same again in {same} of {len(twice)} items)")
+        said.append(f"{listed(own)} (the same again in {same} of {plural(len(twice), 'item')})")
     notes.append(f"{graded_again(count)}, of two the first: {'; '.join(said)}.")
     places = places_of((value for own in cells.values() for values in own for value in values), scale)
     gone = {column for own in repeated.values() for column in own} - {*names, *others}

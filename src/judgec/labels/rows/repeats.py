@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
+from judgec.records.counts import plural
 from judgec.records.label import Label
 from judgec.records.scale import Scale
 from judgec.table.ladders import in_order
@@ -32,7 +33,7 @@ class SelfAgreement:
 
     def note(self) -> str:
         """The sentence that says so."""
-        return f"{self.annotator} gave the same grade again {self.same} of {self.n} times"
+        return f"{self.annotator} gave the same grade again {self.same} of {plural(self.n, 'time')}"
 
 
 def graded_again(count: int) -> str:

@@ -15,6 +15,7 @@ from judgec.labels.rows.items import digest, item_digest
 from judgec.labels.split.family import SHARES, SPLITS, Split, SplitName, split_table
 from judgec.labels.split.memory import Measured, Memory, Side
 from judgec.labels.split.queries import Queries, queries_of
+from judgec.records.counts import plural
 from judgec.records.label import Item, LabelSet
 
 FRESH = Memory()
@@ -69,7 +70,7 @@ def folds_of(labels: LabelSet, memory: Memory, asked: int | None, *, free: bool)
         return memory.folds or (FOLDS if few and not labels.scale.interval else 1)
     if asked < 1 or (asked > 1 and asked > queries):
         raise UserError(
-            f"--folds {asked}: {queries} labelled queries; 1, the single split, to {max(1, queries)} "
+            f"--folds {asked}: {plural(queries, 'labelled query')}; 1, the single split, to {max(1, queries)} "
             "are valid. Correct it."
         )
     if memory.folds not in {None, asked}:

@@ -27,6 +27,7 @@ from judgec.labels.rows.ragelo import is_ragelo
 from judgec.labels.split.learned import LearnedQueries
 from judgec.labels.stream.watch import ColumnWatch
 from judgec.records.conversation import EACH, TurnChoice
+from judgec.records.counts import plural
 from judgec.records.label import InputCounts, IntArray, Item, Task
 from judgec.records.tasks.registry import TASKS, as_task
 from judgec.table.rows.cells import is_missing
@@ -303,11 +304,12 @@ class _Regular:
                 unread += found.unread
         self._require_regular(columns)
         learned = self._watch.learned()
+        repeating = plural(rows - items, "row repeats an item and is", "rows repeat an item and are")
         counted = {
-            f"{rows - items} rows repeat an item and are judged once.": rows - items,
-            f"{empty} rows have no answer; they are judged as empty answers.": empty,
-            f"{not_text} input cells are not text and became text.": not_text,
-            UNREAD_LISTS.format(unread): unread,
+            f"{repeating} judged once.": rows - items,
+            f"{plural(empty, 'row')} without an answer: judged as empty answers.": empty,
+            f"{plural(not_text, 'input cell')} that held no text became text.": not_text,
+            UNREAD_LISTS.format(plural(unread, "cell")): unread,
         }
         return ItemStream(
             items=items,

@@ -8,6 +8,7 @@ from judgec.errors import UserError
 from judgec.rag.agents.rag import AgentSettings
 from judgec.rag.agents.registry import RERANKED, kind_of
 from judgec.rag.retrieval.parsing.chunking import Chunking
+from judgec.records.counts import plural
 from judgec.table.rows.columns import listed
 
 NO_RERANKER = "none"
@@ -75,7 +76,7 @@ def parse_grid(texts: Sequence[str]) -> tuple[GridAgent, ...]:
         levels[name] = values
     agents = tuple(GridAgent(dict(zip(levels, values, strict=True))) for values in product(*levels.values()))
     if len(agents) > MOST_AGENTS:
-        raise UserError(f"--grid: {len(agents)} agents; at most {MOST_AGENTS} are valid. Leave values out.")
+        raise UserError(f"--grid: {plural(len(agents), 'agent')}; at most {MOST_AGENTS} are valid. Leave values out.")
     for agent in agents:
         kind_of(agent.kind)
     return agents

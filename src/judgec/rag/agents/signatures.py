@@ -4,6 +4,7 @@ import dspy
 
 from judgec.rag.agents.answer import REFUSAL
 from judgec.raters.signatures import QUOTED
+from judgec.records.counts import plural
 
 CITING = "End each sentence with the numbers of the passages that support it, like [1] or [1][3]."
 
@@ -53,7 +54,7 @@ def variations_predictor(count: int, persona: str, *, feedback: bool) -> dspy.Pr
     """
     signature = WriteVariations if feedback else WriteVariations.delete("passages")
     instructions = _instructions(WriteVariations, persona).replace("{count}", str(count))
-    desc = f"{count} search queries, one a line, without numbers or quotes"
+    desc = f"{plural(count, 'search query')}, one a line, without numbers or quotes"
     return dspy.Predict(signature.with_instructions(instructions).with_updated_fields("queries", desc=desc))
 
 

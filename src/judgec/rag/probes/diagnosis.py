@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from judgec.rag.probes.judging.facts import states, support
 from judgec.rag.queries.terms import TermIndex, content
+from judgec.records.counts import plural
 from judgec.records.scenario.outcome import Probed, SystemReply, Where
 from judgec.records.scenario.schema import Component, Fix, Question, Scenario
 
@@ -48,7 +49,7 @@ def diagnose(question: Question, reply: SystemReply, terms: TermIndex | None) ->
         return "not tested", "the system does not say what it retrieved"
     missed = [need for need in needs if not any(_holds(text, need, question) for text in reply.contexts)]
     if missed:
-        return "retrieval", f"none of {len(reply.contexts)} retrieved passages holds {_quoted(missed)}"
+        return "retrieval", f"none of {plural(len(reply.contexts), 'retrieved passage')} holds {_quoted(missed)}"
     return "generator", f"the retrieved passages hold {_quoted(needs)}, and the answer does not give it"
 
 
@@ -67,7 +68,7 @@ def advice(scenario: Scenario | None, failed: Sequence[Probed]) -> Fix | None:
     if not tested:
         return own
     component = max(tested, key=lambda name: (tested[name], own is not None and own.component == name))
-    of = f"{tested[component]} of {len(failed)} failures"
+    of = f"{tested[component]} of {plural(len(failed), 'failure')}"
     if own is not None and own.component == component:
         found = f": {FIXES[component][1]}" if not failed[0].question.must_refuse else ""
         return own.model_copy(update={"reason": f"{own.reason} ({of}{found})"})

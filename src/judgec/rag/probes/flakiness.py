@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from judgec.rag.probes.report.totals import TOTALS_OF, TotalOf
+from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.records.scenario.outcome import Outcome, Probed
 from judgec.report.columns import Column, TableColumns
@@ -114,10 +115,10 @@ class Flakiness:
         """A sentence for the report."""
         overall = self.shares[0]
         if not overall.n:
-            return f"Asked {self.repeat} times, no question had a verdict each time."
+            return f"Asked {plural(self.repeat, 'time')}, no question had a verdict each time."
         said = "none" if not overall.verdicts_changed else count(overall.verdicts_changed)
         return (
-            f"Asked {self.repeat} times, {said} of {count(overall.n)} questions changed their verdict: "
+            f"Asked {plural(self.repeat, 'time')}, {said} of {count(overall.n)} questions changed their verdict: "
             f"{show_percent(overall.changed)}."
         )
 

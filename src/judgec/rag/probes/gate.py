@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from judgec.errors import UserError
 from judgec.rag.probes.report.summary import Summary
+from judgec.records.counts import plural
 from judgec.report.numbers import number, short
 from judgec.stats.intervals.gate import GateVerdict
 
@@ -76,7 +77,7 @@ def breaches(summary: Summary, limits: Sequence[Limit], asked: Sequence[str] = (
             bound = "unknown" if high is None else number(high)
             found.append(
                 f"{cell.scenario} x {cell.system} x {cell.data_set}: the failure rate may be as high as {bound} "
-                f"({cell.failures} failures, {cell.errors} errors, {cell.unscored} unscored of "
+                f"({plural(cell.failures, 'failure')}, {plural(cell.errors, 'error')}, {cell.unscored} unscored of "
                 f"{cell.n + cell.errors + cell.unscored}); at most {short(most)} was asked for"
             )
     there = {(cell.scenario, cell.data_set) for cell in summary.cells}

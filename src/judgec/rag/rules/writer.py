@@ -14,6 +14,7 @@ from judgec.rag.retrieval.passages import Passage
 from judgec.rag.rules.facts import BLANK, Fact, facts_of
 from judgec.rag.rules.rewriting import german, noisy, situation
 from judgec.rag.rules.unanswerable import absent_years, has_subject, unanswerable
+from judgec.records.counts import plural
 from judgec.records.scenario.schema import Form, QuestionPart, Scenario, Turn
 
 OPTIONS = 4
@@ -154,4 +155,4 @@ def _several(draw: Draw) -> Draft | str:
         return NO_FACT
     asked = " ".join(f"{number}) {part.query}" for number, part in enumerate(parts, 1))
     answers = " ".join(f"{number}) {part.reference}" for number, part in enumerate(parts, 1))
-    return Draft(f"I have {len(parts)} questions. {asked}", answers, parts=tuple(parts))
+    return Draft(f"I have {plural(len(parts), 'question')}. {asked}", answers, parts=tuple(parts))

@@ -10,6 +10,7 @@ from judgec.errors import UserError
 from judgec.lm.frozen import Message, freeze
 from judgec.raters.judge import CompiledJudge
 from judgec.raters.live import PLACEHOLDER
+from judgec.records.counts import plural
 
 FORMS = ("{%s}", "{{%s}}", "{{{%s}}}", "<<%s>>")  # of a placeholder; the first that the prompt does not hold
 FENCE = (
@@ -115,7 +116,7 @@ def lost_outside(judge: CompiledJudge, *, abstains: bool) -> tuple[str, ...]:
             " to probabilities of the experts' grades"
         )
         if one.source != "lm":
-            lost.append(f"evidence{name}: {len(one.feature_names)} features of the texts")
+            lost.append(f"evidence{name}: {plural(len(one.feature_names), 'feature')} of the texts")
         cuts = f" at {', '.join(f'{cut:g}' for cut in one.rule.cuts)}" if one.rule.cuts else ""
         lost.append(f"decision rule{name}: {one.rule.name}{cuts}")
         if one.accept_threshold is not None:

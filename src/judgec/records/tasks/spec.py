@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from judgec.errors import UserError
 from judgec.records.conversation import DIALOGUE, TURNS
+from judgec.records.counts import plural
 from judgec.records.scale import Scale
 from judgec.records.trajectory import STEPS
 
@@ -132,7 +133,7 @@ class TaskSpec:
             f"{sorted(used - set(inputs))} are not among the inputs {list(inputs)}": not used <= set(inputs),
             f"{sorted({*self.labels} & {*inputs})} are inputs and labels": bool({*self.labels} & {*inputs}),
             f"evidence has {sorted(others)}; the families are {', '.join(FAMILIES)}": bool(others),
-            f"{len(self.meanings)} meanings for {len(self.scale.grades)} grades; one a grade, or none": len(
+            f"{len(self.meanings)} meanings for {plural(len(self.scale.grades), 'grade')}; one a grade, or none": len(
                 self.meanings
             )
             not in {0, len(self.scale.grades)},

@@ -8,6 +8,7 @@ import numpy as np
 from markupsafe import Markup
 
 from judgec.records.agreement import BlandAltman
+from judgec.records.counts import plural
 from judgec.records.label import FloatArray, IntArray
 from judgec.report.kit import render
 from judgec.report.numbers import number, percent, short, signed
@@ -161,7 +162,7 @@ def reliability_chart(
         marks.append(plane.dot(x, float(observed[i]), radius, said + bounds))
     curve = plane.path([(float(stated[i]), float(observed[i])) for i in filled])
     error = calibration_error(probability[known], happened[known])
-    label = f"Reliability of {int(known.sum())} items; expected calibration error {number(error)}"
+    label = f"Reliability of {plural(int(known.sum()), 'item')}; expected calibration error {number(error)}"
     return plane.drawn([ideal, curve, *marks], label=label, words=words, ticks=Ticks(PERCENT, PERCENT))
 
 
@@ -188,7 +189,7 @@ def bland_altman_chart(expert: FloatArray, judge: FloatArray, limits: BlandAltma
             float(x),
             float(y),
             _radius(int(n), int(counts.max())),
-            f"{n} items: mean {short(x)}, difference {short(y, sign=True)}",
+            f"{plural(n, 'item')}: mean {short(x)}, difference {short(y, sign=True)}",
         )
         for (x, y), n in zip(places, counts, strict=True)
     ]
@@ -203,7 +204,7 @@ def bland_altman_chart(expert: FloatArray, judge: FloatArray, limits: BlandAltma
     low, bias, high = (signed(value) for value in (limits.low, limits.bias, limits.high))
     return plane.drawn(
         [*dots, *lines, *said],
-        label=f"Bland-Altman of {int(both.sum())} grades: bias {bias}, limits {low} to {high}",
+        label=f"Bland-Altman of {plural(int(both.sum()), 'grade')}: bias {bias}, limits {low} to {high}",
         words=("mean of expert and judge", "judge − expert"),
         ticks=Ticks(x_ticks, y_ticks),
     )

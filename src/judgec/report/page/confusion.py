@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from markupsafe import Markup
 
+from judgec.records.counts import plural
 from judgec.records.label import FloatArray, IntArray
 from judgec.report.kit import heat, render, table
 from judgec.report.numbers import percent
@@ -79,7 +80,7 @@ class CountMap:
     def _square(self, css: str, row: int, column: int, centre: tuple[float, float], half: float) -> ChartMark:
         count = int(self.counts[row, column])
         of = f", {percent(count / self.of[row])}" if self.of[row] else ""
-        said = f"{self.rows[row]}, {self.columns[column]}: {count} items{of}"
+        said = f"{self.rows[row]}, {self.columns[column]}: {plural(count, 'item')}{of}"
         x, y, size = f"{centre[0] - half:.1f}", f"{centre[1] - half:.1f}", f"{2 * half:.1f}"
         return ChartMark("column", css, x, y, size, size, text=said)
 

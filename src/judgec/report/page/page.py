@@ -11,6 +11,7 @@ from judgec.records.alternative_annotator import AltTest
 from judgec.records.audit import Finding
 from judgec.records.card import ProgramCard
 from judgec.records.cost import JudgeCost
+from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.records.mode_agreement import ModesAgreement
 from judgec.report import kit
@@ -355,7 +356,7 @@ def _citation(page: JudgePage) -> str:
     test = ""
     if numbers is not None and numbers.value is not None:
         said = f"{statistic_name(name)} {show(numbers)}"
-        test = f", {said} on {numbers.n} test items of {numbers.n_clusters} queries"
+        test = f", {said} on {plural(numbers.n, 'test item')} of {plural(numbers.n_clusters, 'query')}"
     model = card.engine or str(card.lm.get("model", ""))
     return (
         f"{card.name} version {card.version} ({card.created[:4]}). LLM judge compiled with judgec "

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from judgec.records.agreement import Agreement
+from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.records.ratings import GradePairs
 from judgec.report.numbers import number, show, statistic_name
@@ -130,12 +131,12 @@ def _compared_with_experts(
     standing = _standing(difference)
     if standing == "better" and topped:
         standing = "as well"  # which is true, too: no word of praise for a judge that another row of its table beats
+    few = plural(difference.n_clusters, "test query is", "test queries are")
     words = {
         "better": f"agrees with {who} better than {they} agree with each other: {both}.",
         "as well": f"agrees with {who} as well as {they} agree with each other: {both}.",
         "less": f"agrees with {who}, but less than {they} agree with each other: {both}.",
-        "unclear": f"agrees with {who}; {difference.n_clusters} test queries are too few to tell whether as well as "
-        f"{they} agree with each other: {both}.",
+        "unclear": f"agrees with {who}; {few} too few to tell whether as well as {they} agree with each other: {both}.",
     }
     detail = (
         f"Like for like, against the consensus of the other annotators on the same items: the judge {show(loo)}, "

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from judgec.records.alternative_annotator import AltTest, AnnotatorContest
+from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import UNLABELLED, FloatArray, IntArray
@@ -193,7 +194,8 @@ def _left_out(
     if len(testable) >= min_annotators:
         return f"left out of the test: {'; '.join(parts)}" if parts else ""
     enough = (
-        f"only {len(testable)} of the {len(annotators)} annotators {'has' if len(testable) == 1 else 'have'} so many"
+        f"only {len(testable)} of the {plural(len(annotators), 'annotator')} "
+        f"{'has' if len(testable) == 1 else 'have'} so many"
     )
     if len(testable) == len(annotators):
         enough = f"there {'is' if len(testable) == 1 else 'are'} {len(testable)}"

@@ -7,6 +7,7 @@ from math import ceil
 import numpy as np
 from scipy import stats
 
+from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import UNLABELLED, IntArray
@@ -108,7 +109,7 @@ def _rare(n: int, present: int, how: Resampling) -> Estimate | None:
         return None
     few, word = (present, "show it") if present <= absent else (absent, "do not show it")
     more = f"label about {ceil((LEAST - few) * n / few):,} more" if few else "label more"
-    note = f"{few} of {n} items {word}, {LEAST} are needed to measure recall and kappa; {more} like these"
+    note = f"{few} of {plural(n, 'item')} {word}, {LEAST} are needed to measure recall and kappa; {more} like these"
     return Estimate(value=None, note=note, n=n, level=how.level)
 
 
@@ -116,7 +117,7 @@ def _few_flagged(flagged: int, how: Resampling) -> Estimate | None:
     """The reason why precision is not measured, or None."""
     if flagged >= LEAST:
         return None
-    said = f"the judge flags {flagged} items, {LEAST} are needed to measure precision"
+    said = f"the judge flags {plural(flagged, 'item')}, {LEAST} are needed to measure precision"
     return Estimate(value=None, note=said, n=flagged, level=how.level)
 
 

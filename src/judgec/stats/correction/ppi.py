@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.records.label import FloatArray, IntArray
 
@@ -67,7 +68,7 @@ def ppi_mean(
     known = ~np.isnan(expert)
     n, rest = int(known.sum()), int((~known).sum())
     if n < MIN_LABELLED:
-        note = f"{n} labelled items; at least {MIN_LABELLED} are needed"
+        note = f"{plural(n, 'labelled item')}; at least {MIN_LABELLED} are needed"
         return PPIMean(Estimate(value=None, note=note, n=n, level=level, method=METHOD), float("nan"))
     truth = np.where(known, expert, 0.0)
     mean_expert = float(expert[known].mean())
@@ -119,7 +120,7 @@ def _estimate(
     value: float, seen: float, unseen: float, n: int, clusters: int, level: float, *, fitted: int
 ) -> Estimate:
     if clusters < MIN_CLUSTERS:
-        note = f"{clusters} labelled queries; an interval needs {MIN_CLUSTERS}"
+        note = f"{plural(clusters, 'labelled query')}; an interval needs {MIN_CLUSTERS}"
         return Estimate(value=value, note=note, n=n, n_clusters=clusters, level=level, method=METHOD)
     freedom = clusters - fitted
     se = float(np.sqrt(seen * clusters / freedom + unseen))

@@ -5,6 +5,7 @@ from typing import Literal
 
 from scipy import stats
 
+from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 
 GateVerdict = Literal["passed", "failed", "not shown"]
@@ -48,4 +49,4 @@ def with_unseen(difference: Estimate) -> Estimate:
         return difference
     half = float(stats.t.isf((1.0 - difference.level) / 2.0, n - 1)) * (2.0 * PLUS) ** 0.5 / (n + 2.0 * PLUS)
     limits = {"low": max(-1.0, difference.value - half), "high": min(1.0, difference.value + half)}
-    return difference.model_copy(update={**limits, "note": f"no difference seen on {n} queries"})
+    return difference.model_copy(update={**limits, "note": f"no difference seen on {plural(n, 'query')}"})

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from judgec.errors import InputError, UserError
+from judgec.records.counts import plural
 from judgec.records.game import Games
 from judgec.records.label import FloatArray, IntArray
 
@@ -76,7 +77,7 @@ def require_random(games: Games, expert: FloatArray, source: str, *, claimed: bo
     known = ~np.isnan(expert)
     n = int(known.sum())
     if known[sample_order(games)[:n]].all():
-        return f"the first {n} games of the random order"
+        return f"the first {plural(n, 'game')} of the random order"
     if not claimed:
         missing = int((~known[sample_order(games)[:n]]).sum())
         raise UserError(
@@ -90,7 +91,7 @@ def require_random(games: Games, expert: FloatArray, source: str, *, claimed: bo
             f"{source}: the {n} labelled games differ from the others in agents or verdicts (p {p:.4f}), so they were "
             "not drawn at random; only a random sample can correct win rates. Label the games that --sample writes."
         )
-    return f"{n} games, taken as drawn at random: they are not shown to differ from the others"
+    return f"{plural(n, 'game')}, taken as drawn at random: they are not shown to differ from the others"
 
 
 def _rows(games: Games) -> Sequence[tuple[str, str, str, float]]:

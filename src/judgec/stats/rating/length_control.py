@@ -14,6 +14,7 @@ import numpy as np
 from scipy import special, stats
 
 from judgec.errors import UserError
+from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.records.game import Games
 from judgec.records.label import FloatArray, IntArray
@@ -105,7 +106,7 @@ def _spread(games: Games, longer: FloatArray) -> float:
     """Standard deviation of the length differences of scored games."""
     if longer.shape != games.a.shape or not np.isfinite(longer[games.scored]).all():
         raise UserError(
-            f"length control: {longer.shape[0]} length differences for {len(games.a)} games, or some "
+            f"length control: {longer.shape[0]} length differences for {plural(len(games.a), 'game')}, or some "
             "unknown; one finite number a scored game is needed. Give the answers of all games."
         )
     spread = float(longer[games.scored].std()) if games.scored.any() else 0.0

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse, special, stats
 from scipy.optimize import brentq
 
+from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.records.game import Games
 from judgec.records.label import FloatArray, IntArray
@@ -412,7 +413,7 @@ def _notes(
             "rest on the prior; their order agrees with the results where there are any."
         )
     if 1 < n_queries < FEW_QUERIES:
-        notes.append(f"Only {n_queries} queries: the intervals are rough.")
+        notes.append(f"Only {plural(n_queries, 'query')}: the intervals are rough.")
     if n_queries == 1:
         notes.append("All games belong to one query: there are no intervals over queries.")
     return tuple(notes)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from judgec.records.counts import plural
 from judgec.records.tasks.registry import also_called, plain
 from judgec.table.rows.columns import listed
 from judgec.table.table import Table
@@ -30,5 +31,7 @@ def filled_down(table: Table) -> Table:
     beside = [name for name in table.columns if plain(name) in BESIDE]
     below = [asked, *(n for n in beside if n != asked and table.column(n).missing[blank].all())]
     above = np.maximum.accumulate(np.where(blank, 0, np.arange(len(blank))))
-    note = f"{int(blank.sum())} rows without {asked} are of the row above, whose {listed(below)} they get."
+    count = int(blank.sum())
+    rows = plural(count, f"row without {asked} is", f"rows without {asked} are")
+    note = f"{rows} of the row above, and so is what it says as {listed(below)}."
     return table.with_columns({name: table.column(name).only(above) for name in below}, note)

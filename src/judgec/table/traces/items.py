@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from judgec.errors import InputError
 from judgec.records.conversation import ASSISTANT, USER
+from judgec.records.counts import plural
 from judgec.records.trajectory import STEPS
 from judgec.table.rows.cells import as_id, as_text, is_missing
 from judgec.table.table import Row, Table
@@ -65,12 +66,13 @@ def read_traces(path: str, exports: Sequence[tuple[int, Mapping[str, object]]]) 
             lines.append(own[0].line)
     silent = len(traces) - len(rows)
     if not rows:
-        seen = f"{path}:1: {len(traces)} traces of {len(spans)} spans, none with the texts of question and answer"
+        both = f"{plural(len(traces), 'trace')} of {plural(len(spans), 'span')}"
+        seen = f"{path}:1: {both}, none with the texts of question and answer"
         raise InputError([f"{seen}; both are needed. {CAPTURE}"])
     columns = dict.fromkeys(name for name in COLUMNS if any(name in row for row in rows))
     columns |= dict.fromkeys(name for row in rows for name in row) | {STEPS: None}
     wrote = ", ".join(f"{dialect} in {n}" for dialect, n in dialects.most_common()) or "texts of the whole run alone"
-    notes = [f"{len(traces)} traces of {len(spans)} spans; messages: {wrote}."]
+    notes = [f"{plural(len(traces), 'trace')} of {plural(len(spans), 'span')}; messages: {wrote}."]
     if silent:
         notes.append(f"{silent} of them are left out: no text of question or answer. {CAPTURE}")
     return Table(path, tuple(columns), tuple(rows), tuple(lines), notes=tuple(notes))

@@ -11,6 +11,7 @@ from judgec.labels.labels import label_file
 from judgec.labels.rows.means import Rounding
 from judgec.labels.rows.raters import left_out
 from judgec.labels.rows.repeats import Repeats
+from judgec.records.counts import plural
 from judgec.records.label import Label, LabelSet
 from judgec.records.ratings import people_mean
 from judgec.records.scale import Scale
@@ -82,7 +83,7 @@ def read_graded(
     others += len(labels.items) - len(cells)
     if not scores:
         raise _no_such_agent(table, entries)
-    notes = [f"{table.path}: {len(scores)} answers of agents that play are graded by experts."]
+    notes = [f"{table.path}: {plural(len(scores), 'answer')} of agents that play are graded by experts."]
     notes += [f"{table.path}: {note}" for note in left_out(labels.notes)]
     notes += [f"{table.path}: {others} items of others, or of other queries, are left out."] if others else []
     by_cell: dict[tuple[str, str], list[Label]] = {}

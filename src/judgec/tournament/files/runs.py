@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from judgec.errors import InputError
+from judgec.records.counts import plural
 from judgec.table.regular import seen_at
 from judgec.table.rows.cells import as_id, is_missing
 from judgec.table.rows.columns import listed, named_here, renamed
@@ -79,7 +80,7 @@ def _trec_rows(path: str) -> Iterator[tuple[str, str, str, str]]:
     for line, cells in _lines(path):
         if len(cells) != 4:
             raise InputError(
-                [f"{path}:{line}: {len(cells)} columns; 'query_id 0 doc_id grade' is valid. Fix the line."]
+                [f"{path}:{line}: {plural(len(cells), 'column')}; 'query_id 0 doc_id grade' is valid. Fix the line."]
             )
         yield f"{path}:{line}", cells[0], cells[2], cells[3]
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from judgec.records.counts import plural
 from judgec.report import kit
 from judgec.report.items import embedded
 from judgec.report.kit import explained, shown, table, two_lines
@@ -82,11 +83,11 @@ def _next(found: Evaluation) -> list[str]:
 
 def _facts(found: Evaluation) -> str:
     board = found.board
-    facts = [f"{count(len(board.agents))} agents", f"{count(board.ratings.n_queries)} queries"]
-    facts += [f"{count(board.games)} games"]
+    facts = [f"{plural(count(len(board.agents)), 'agent')}", f"{plural(count(board.ratings.n_queries), 'query')}"]
+    facts += [f"{plural(count(board.games), 'game')}"]
     facts += [f"{count(board.unscored)} unscored"] if board.unscored else []
-    facts += [f"{count(found.without_contexts)} without documents"] if found.without_contexts else []
-    facts += [f"{count(found.identical)} ties of identical answers"] if found.identical else []
+    facts += [f"{plural(count(found.without_contexts), 'without document')}"] if found.without_contexts else []
+    facts += [f"{plural(count(found.identical), 'tie')} of identical answers"] if found.identical else []
     facts += [f"{count(found.skipped)} not played for want of an answer"] if found.skipped else []
     return ", ".join(facts)
 

@@ -11,6 +11,7 @@ import typer
 
 from judgec.errors import UserError
 from judgec.labels.shipped import NOTEBOOK, shipped_notebook
+from judgec.records.counts import plural
 from judgec.verbs.cli.shell import HomeOption, JsonOption, TrackingOption
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def _report(one: "Compilation", together: "Compilation", home: Path) -> "Report"
     rows = _compared(one, together)
     typical, compiled, _, all_models = (number(each.estimates["qwk"].value) for each in rows.values())
     test = together.saved.compiled.dataset.test
-    stories_of = f"{len(test)} stories of {test.n_queries} prompts"
+    stories_of = f"{len(test)} stories of {plural(test.n_queries, 'prompt')}"
     said = (
         f"{MODEL} with a typical prompt agrees with people by {typical} ({ASPECT}, quadratic kappa: 0 is chance, 1 is "
         f"perfect); compiled by {compiled}; {ALL_MODELS} together by {all_models}: on {stories_of} that no judge had "

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from judgec.errors import JudgecError, ServiceError
+from judgec.records.counts import plural
 from judgec.verbs.cli.output import print_json
 from judgec.verbs.cli.shell import ApiBaseOption, HomeOption, JsonOption, TrackingOption
 
@@ -241,7 +242,7 @@ def check_seals(home: Path) -> Check:
     if found["unsealed"]:
         fix = "judgec doctor --seal"
         return Check("judges", "warn", f"{len(found['unsealed'])} never sealed: {', '.join(found['unsealed'])}", fix)
-    return Check("judges", "ok", f"{len(found['sealed'])} versions, none modified")
+    return Check("judges", "ok", f"{plural(len(found['sealed']), 'version')}, none modified")
 
 
 def _versions(home: Path) -> list[Path]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from judgec.errors import UserError
+from judgec.records.counts import plural
 from judgec.verbs.cli.help import PlainCommand
 from judgec.verbs.cli.shell import HomeOption, JsonOption
 
@@ -103,7 +104,7 @@ def export(
     if json:
         print_json({"replies": count, "out": str(out)})
     else:
-        say(f"{count} replies in {out}")
+        say(f"{plural(count, 'reply')} in {out}")
 
 
 @journal.command(cls=PlainCommand)

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from judgec.connect.tracking.store import TrackingStore
 from judgec.errors import ArtifactError, ServiceError
+from judgec.records.counts import plural
 
 TIMEOUT = 2.0  # seconds
 DATABASE_PORTS = {"postgresql": 5432, "mysql": 3306, "mssql": 1433}  # their registered defaults
@@ -40,7 +41,7 @@ def _probe_sqlite(database: Path) -> str:
             f"{database}: not a working MLflow database ({error}). "
             "Close what uses it; if it is damaged, move it away and the next compile makes a new one."
         ) from error
-    return f"{database}, {runs} runs"
+    return f"{database}, {plural(runs, 'run')}"
 
 
 def _probe_server(store: TrackingStore) -> str:

@@ -9,6 +9,7 @@ from judgec.rag.queries.pool import Near
 from judgec.rag.queries.sampling import Draw, SampledDocument, draws
 from judgec.rag.queries.scenarios.drafts import Draft, QuestionWriter, check, finished
 from judgec.rag.queries.terms import TermIndex
+from judgec.records.counts import plural
 from judgec.records.scenario.schema import Question, Scenario
 
 AT_ONCE = 64  # drafts asked for together
@@ -42,7 +43,7 @@ class Built:
             return f"0 of {self.wanted} questions: no passage holds what the scenario asks about, as the writer sees it"
         reasons = "; ".join(f"{count} {reason}" for reason, count in self.dropped.items())
         return (
-            f"{len(self.questions)} of {self.wanted} questions: the documents gave {self.drafts} drafts"
+            f"{len(self.questions)} of {plural(self.wanted, 'question')}: the documents gave {self.drafts} drafts"
             f"{f' ({reasons})' if reasons else ''}"
             f"{'; given up, as the last ones were all of no use' if self.given_up else ''}"
         )

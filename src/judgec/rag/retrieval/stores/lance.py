@@ -19,6 +19,7 @@ from judgec.rag.retrieval.latent import LSA, MODEL_FILE, Embedder, LatentSemanti
 from judgec.rag.retrieval.manifest import FILE, IN_MEMORY, Manifest, partitions_of
 from judgec.rag.retrieval.passages import Passage, Ranking
 from judgec.rag.retrieval.stores.mapped import MappedRows, mapped_rows
+from judgec.records.counts import plural
 
 TABLE = "passages"
 REFINE = 10  # times as many candidates as are asked for are re-ranked exactly: without, .52 of the best 10 are found
@@ -62,7 +63,7 @@ class LanceIndex:
             ) from error
         if rows != manifest.passages:
             raise ArtifactError(
-                f"{folder}: {rows} passages in the table, {manifest.passages} in {FILE}. "
+                f"{folder}: {plural(rows, 'passage')} in the table, {manifest.passages} in {FILE}. "
                 "Build the index again in a new folder."
             )
 
