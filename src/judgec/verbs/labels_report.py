@@ -1,11 +1,14 @@
 """The report of ``judgec labels``."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 
+from judgec.errors import InputError, UserError
 from judgec.labels.experts import experts_of, reading_notes
 from judgec.labels.project import columns_in, find_project
 from judgec.labels.rows.grades import scale_shown
+from judgec.lm.watch import Silent
 from judgec.records.counts import plural
 from judgec.records.label import LabelSet
 from judgec.records.scale import Scale
@@ -16,8 +19,11 @@ from judgec.report.page.label_cases import HEAD, LABEL_WORDS, label_cases
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
 from judgec.report.words import CONSTRUCTED
+from judgec.table.rows.heads import is_low_good
 from judgec.tournament.report.aspects import COLUMNS, AspectTest
+from judgec.verbs.options.agreement import AgreementOptions
 from judgec.verbs.options.labels import LabelsOptions
+from judgec.verbs.options.shared import LabelColumns
 from judgec.verbs.typed import as_typed, command
 
 TESTED = "Agents in pairs, by people's grades alone; p after Holm"
@@ -48,7 +54,7 @@ def labels_report(
     if options.pool:
         heads, rows = COLUMNS.screen(sorted(tests, key=lambda test: not test.pooled))
         tables.append(TextTable(TESTED, heads, rows))
-    first = min(tables, key=_place)
+    first, command_next = min(tables, key=_place), next_command(options)
     cases = [] if file is None else label_cases(labels, experts_of(labels))
     summary, *others = tables
     reading = reading_notes(labels, experts_of(labels))
@@ -64,10 +70,10 @@ def labels_report(
         more="pairs, leniency and every count",
         stamps=[CONSTRUCTED] if labels.constructed else [],
         file=file,
-        next=[next_command(options)],
+        next=[command_next],
         title=f"Labels: {Path(options.file).name}",
         facts=_size(report),
-        steps=_steps(report, options, sum(case.differs for case in cases)),
+        steps=_steps(report, command_next, sum(case.differs for case in cases)),
         items=cases,
         items_title="The items, by how far annotators are apart",
         words=LABEL_WORDS,
@@ -82,9 +88,9 @@ def _place(table: TextTable) -> int:
     return next((place for place, title in enumerate(titles) if table.title.startswith(title)), len(titles))
 
 
-def _steps(report: LabelReport, options: LabelsOptions, differ: int) -> list[str]:
+def _steps(report: LabelReport, command_next: str, differ: int) -> list[str]:
     test = report["split"]["test"]
-    steps = [f"Compile a judge: {next_command(options)}"]
+    steps = [f"Compile a judge: {command_next}"]
     if len(report["annotators"]) < 2:
         steps.insert(0, "Let a second annotator grade some of these items: only then is a judge's ceiling known.")
     if differ:
@@ -131,10 +137,23 @@ def next_command(options: LabelsOptions) -> str:
     told = project is not None and named and project.name == options.name
     file = () if project is not None and named and project.path.parent == Path() else (options.file,)
     beside = project.judges if project is not None and named and not TASKS[project.task or "grade"].by_aspect else ()
-    verdicts = ",".join(name for name in beside if name in columns_in(options.file))
+    verdicts = ",".join(_as_verdicts(options, name) for name in beside if name in columns_in(options.file))
     asked = ("--verdicts", verdicts) if verdicts else ()
     given = [*asked, *as_typed(options), *(("--name", options.name) if options.name is not None and not told else ())]
     return command("compile-judge", *file, *given, home=options.home)
+
+
+def _as_verdicts(options: LabelsOptions, judge: str) -> str:
+    """A judge's column as ``--verdicts`` names it; where it cannot be measured its name, and the compile says why."""
+    from judgec.verbs.agreement import agreement, as_verdicts  # loads the statistics
+
+    read = {one.name: getattr(options, one.name) for one in fields(LabelColumns) if one.name != "measured"}
+    how = AgreementOptions(file=options.file, judge=(judge,), reversed=is_low_good(judge), **read)
+    try:
+        graded = agreement.run(how, Silent()).graded[judge]
+    except (UserError, InputError):
+        return judge
+    return as_verdicts(judge, graded, low_is_good=how.reversed)
 
 
 def label_tables(report: LabelReport, path: str) -> list[TextTable]:

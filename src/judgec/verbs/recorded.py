@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from judgec.compile.settings import ALL, AUTO, PanelLimit
-from judgec.errors import UserError
+from judgec.errors import InputError, UserError
 from judgec.labels.proposal import UserChoices, usual_heads
 from judgec.labels.rows.ranges import Range, with_range
 from judgec.labels.rows.raters import columns_of
@@ -236,7 +236,17 @@ def recorded_for(
         )
     if file == COLUMNS:
         table = renamed(opened(items), columns or {})
-        return read_recorded(from_columns(table, names, card.task, card.aspects), about)
+        try:
+            columns_of_verdicts = from_columns(table, names, card.task, card.aspects)
+        except InputError as error:
+            if any(columns_of(name, table.columns) for name in names):
+                raise
+            made = f"{card.name}@{card.version} was compiled from the verdicts in {listed(names)}"
+            raise UserError(
+                f"{table.path}: no column {listed(names)}; {made}, and judges items that have them. Add what the same "
+                "judge says of these items, or compile a judge that asks a model: judgec compile-judge --lm MODEL."
+            ) from error
+        return read_recorded(columns_of_verdicts, about)
     return read_recorded(file, about)
 
 

@@ -149,3 +149,8 @@ def test_what_follows_agreement_compiles_the_judge_that_was_measured(
     (following_line,) = following(judgec(tmp_path, "agreement", "t.csv", *typed).stderr)
     assert verdicts in following_line
     assert chain(tmp_path, "agreement", "t.csv", *typed)[0] == "compile-judge"
+    if not typed:
+        assert verdicts in next(following(judgec(tmp_path, "labels").stderr))
+        (tmp_path / "new.csv").write_text("Question,Answer\nHow long is sensor 99?,It is long.\n")
+        refused = judgec(tmp_path, "judge", "new.csv", code=2).stderr
+        assert "compiled from the verdicts in KI-Wert, and judges items that have them" in refused
