@@ -65,6 +65,11 @@ def systems_lines(found: SystemAgreement | None) -> tuple[str, ...]:
     return (said,)
 
 
+def systems_in_short(found: SystemAgreement | None) -> list[str]:
+    """The beginning of the sentence, for a screen: the order alone."""
+    return [line.partition(" (on ")[0] for line in systems_lines(found)]
+
+
 def pairs_tables(found: Mapping[str, SystemAgreement]) -> list[TextTable]:
     """Of each judge the pairs on which it and people differ beyond noise; of several judges their orders before."""
     tables = [TextTable(JUDGES_TITLE, *JUDGES.screen(list(found.items())))] if len(found) > 1 else []

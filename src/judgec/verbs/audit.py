@@ -34,7 +34,7 @@ from judgec.report.numbers import percent, show
 from judgec.report.page.notebook import notebook
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
-from judgec.report.systems_table import pairs_tables, systems_lines
+from judgec.report.systems_table import pairs_tables, systems_in_short, systems_lines
 from judgec.stats.agreement.systems import SystemAgreement
 from judgec.stats.intervals.gate import GateVerdict, announced, worst
 from judgec.table import seal
@@ -408,11 +408,16 @@ def _of_audit(found: JudgeAudit, audit: AuditReport, options: AuditOptions, gate
     title = f"Audit of {found.judge} on {plural(audit.items, 'item')} of {audit.queries} queries, 95 % intervals"
     heads = ("", "audit", "what was seen")
     systems = None if audit.systems is None else SystemAgreement.from_json(audit.systems)
-    skipped = [one.audit for one in audit.findings if one.status == "skipped"]
-    rows = [
+    quiet = {status: [one.audit for one in audit.findings if one.status == status] for status in ("pass", "skipped")}
+    rows: list[tuple[str, ...]] = [
         (one.status, one.audit, one.sentence.split(": ")[0].removesuffix("."))
         for one in audit.findings
-        if one.status != "skipped"
+        if one.status not in quiet
+    ]
+    rows += [
+        (status, f"{len(names)} audit{'s' * (len(names) > 1)}", ", ".join(names))
+        for status, names in quiet.items()
+        if names
     ]
     notes = found.report["notes"]
     endpoint = () if options.api_base is None else ("--api-base", options.api_base)
@@ -423,17 +428,18 @@ def _of_audit(found: JudgeAudit, audit: AuditReport, options: AuditOptions, gate
         data={**found.report, **gate},
         gates=gates,
         verdict=[audit.summary],
-        tables=[TextTable(title, heads, [*rows, *([("skipped", ", ".join(skipped), "")] if skipped else [])])],
+        tables=[TextTable(title, heads, rows)],
         full=[
             TextTable(title, heads, [(one.status, one.audit, one.sentence) for one in audit.findings]),
             *pairs_tables({} if systems is None else {found.judge: systems}),
         ],
         lines=[
-            *systems_lines(systems),
+            *systems_in_short(systems),
             f"{found.report['lm_calls']} LM calls, {found.report['journaled']} from the journal",
         ],
+        details=systems_lines(systems),
         notes=notes if isinstance(notes, list) else [],
-        more="bounds, how many items would settle it, why some were skipped",
+        more="what each audit saw, bounds, how many items would settle it",
         next=[command("audit", *frozen, home=options.home), command("ui", home=options.home)],
     )
 

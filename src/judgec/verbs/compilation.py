@@ -42,7 +42,7 @@ from judgec.report.render import agreement_table, beside_table, comparison_table
 from judgec.report.replacement_table import ASPECTS, ASPECTS_TITLE, outcome_sentences
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
-from judgec.report.systems_table import pairs_tables, systems_lines
+from judgec.report.systems_table import pairs_tables, systems_in_short, systems_lines
 from judgec.report.words import RIVALS, TEST_USE, row_name
 from judgec.stats.agreement.objective import statistics_of
 from judgec.table import seal
@@ -403,12 +403,13 @@ def compiled_report(found: Compilation, options: CompileJudgeOptions | None = No
         lines=[
             *(() if replaces is None or replaces.omega is None else outcome_sentences(replaces)),
             *filter(None, advice[:1]),
-            *systems_lines(compiled.systems),
+            *systems_in_short(compiled.systems),
             *short,
             *([cost] if card.cost.lm_calls else []),
         ],
         details=[
             *filter(None, advice[1:]),
+            *systems_lines(compiled.systems),
             *([] if card.cost.lm_calls else [cost]),
             *_gains(found),
             *(one for one in outcome_notes(compiled, calibration=True) if one not in short),
