@@ -650,7 +650,7 @@ class _Look:
         except InputError:
             task, note = "", ""
         if note:
-            self.why["task"] = note.partition(".")[0]
+            self.why["task"] = note.removesuffix(".").partition(", ")[2]
             return task
         if self.has("answer") and self.has("query"):
             aspects = self._aspects() or self._aspects_by_person(self._people())
