@@ -4,6 +4,7 @@ Every fault of a file is collected and raised together, each with its line.
 """
 
 import hashlib
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from json.encoder import encode_basestring
@@ -42,12 +43,15 @@ from judgec.records.tasks.registry import TASKS, as_task, compares
 from judgec.table.datasheet import Datasheet, read_datasheet
 from judgec.table.rows.cells import as_id, is_missing
 from judgec.table.rows.columns import infer_task, label_columns, listed, renamed, require_columns, task_of_labels
+from judgec.table.rows.heads import JUDGED_BY
 from judgec.table.table import CHUNK, Table
 from judgec.table.tables import TableSource, read_table
 
 Graded = tuple[tuple[str, Grade], ...]  # by aspect
 DEFAULT_ANNOTATOR = "expert"
 UNREAD_LISTS = "Printed lists that are cut or broken are read as one text each, in {}; JSON lists are sure."
+JUDGES_OWN = frozenset({"grade", "accept", "preference"})  # columns of a judge's verdict, as judgec judge writes it
+ASPECT_GRADE = "grade."
 NOT_READ = "Columns that nobody reads: "  # begins a note
 MOST_NAMED = 12  # columns in a note
 FEW_ITEMS = 30  # below this no split leaves enough to test on
@@ -299,6 +303,8 @@ def _shaped(
 ) -> tuple[Table, Task]:
     """The table with our columns, one row per item and annotator, and its task."""
     known = sheet.task if task is None else as_task(task)
+    if not annotators:
+        _require_people(file, rename)
     by_cells = heads_by_cells(file, known, rename)
     table = with_turns(renamed(file, {**rename, **by_cells}), *turn)
     known = task_of_labels(known, table.columns)
@@ -322,6 +328,22 @@ def _shaped(
         known, note = infer_task(table)
         notes.append(note)
     return replace(table, notes=tuple(notes)), known
+
+
+def _require_people(file: Table, rename: Mapping[str, str]) -> None:
+    """Refuse what ``judgec judge`` wrote: its grades stand without the prefix where the rows had none of people.
+
+    Raises:
+        UserError: The labels that would be read are a judge's.
+    """
+    if JUDGED_BY not in file.columns or JUDGED_BY in rename:
+        return
+    own = [one for one in file.columns if one not in rename and (one in JUDGES_OWN or one.startswith(ASPECT_GRADE))]
+    judges = list(dict.fromkeys(filter(None, map(as_id, file.column(JUDGED_BY).given()))))
+    if own and judges:
+        seen = f"{file.path}:1: {listed(own)} hold what {listed(judges)} said (column {JUDGED_BY}), no person's labels"
+        advice = f"Grade the rows with judgec labels review {shlex.quote(file.path)}, or name who graded: --annotators"
+        raise UserError(f"{seen}; labels of people are needed. {advice} A,B,...")
 
 
 def _not_read(table: Table, task: Task, judges: Collection[str]) -> list[str]:

@@ -14,7 +14,8 @@ from pathlib import Path
 from judgec.errors import InputError
 from judgec.records.counts import plural
 from judgec.records.tasks.registry import also_called, plain
-from judgec.records.tasks.spec import ANSWERS, PAIR, PAIR_AGENTS
+from judgec.records.tasks.spec import ANSWERS, PAIR, PAIR_AGENTS, SYSTEMS
+from judgec.records.tasks.winners import WORDS as WINNERS
 from judgec.table.datasheet import read_toml
 from judgec.table.ladders import is_graded
 from judgec.table.rows.cells import as_grade, as_id, is_missing
@@ -60,9 +61,9 @@ NO_ANSWER = frozenset(  # words of heads that hold what is wanted, asked or said
 RATERS = frozenset(
     {"human", "expert", "judge", "annotator", "rater", "mensch", "experte"}
 )  # a part that may be who graded
-AGENT_STEMS = frozenset({"agent", "system", "model"})  # a column of it for each answer: whose it is
+AGENT_STEMS = frozenset({"agent", *SYSTEMS})  # a column of it for each answer: whose it is
 WINNER_WORDS = frozenset({"winner", "preferred", "preference", "better", "besser", "gewinner", "favourite", "favorite"})
-WINS = frozenset({"a", "b", "tie", "both", "neither", "equal", "draw", "gleich", "unentschieden"})
+WINS = frozenset({"a", "b", *(word for word, side in WINNERS.items() if side == "tie")} - {"c"})
 MOST_GRADES = 12  # different values of a column of grades
 WRITTEN = 4  # ways to write one: A, a, [A]
 _MARK = re.compile(r"[\s_.\-:/|,;#–—]+")
@@ -431,7 +432,8 @@ def _winners(table: Table, sides: set[str], taken: Collection[str]) -> list[str]
         values = set(map(_key, written))
         if len(values) > MOST_GRADES:
             continue
-        said = values & sides and values <= sides | WINS
+        unknown = values - sides - WINS
+        said = values & sides and len(unknown) < len(PAIR) and all(len(word) > 1 for word in unknown)
         if said or set(plain(name).split("_")) & WINNER_WORDS:
             found.append(name)
     return found

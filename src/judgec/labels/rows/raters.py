@@ -313,7 +313,7 @@ def with_gradings(
         twice = [[str(as_grade(value)).casefold() for value in values[:2]] for values in cells[name] if values[1:]]
         same, count = sum(first == second for first, second in twice), count + len(twice)
         said.append(f"{listed(own)} (the same again in {same} of {plural(len(twice), 'item')})")
-    notes.append(f"{graded_again(count)}, of two the first: {'; '.join(said)}.")
+    notes.append(f"{graded_again(count)}: {'; '.join(said)}.")
     places = places_of((value for own in cells.values() for values in own for value in values), scale)
     gone = {column for own in repeated.values() for column in own} - {*names, *others}
     kept = [column for column in table.columns if column not in gone and column not in repeated]

@@ -2,7 +2,7 @@
 
 from judgec.records.conversation import TURNS
 from judgec.records.scale import Scale
-from judgec.records.tasks.spec import ANSWERS, PAIR, PAIR_AGENTS, PAIR_GRADES, TaskSpec
+from judgec.records.tasks.spec import ANSWERS, PAIR, PAIR_AGENTS, PAIR_GRADES, SYSTEMS, TaskSpec
 
 PREFERENCE_SCALE = Scale(
     name="preference",
@@ -62,8 +62,8 @@ TASK = TaskSpec(
         "answer_a": ("response1", "model_a_response", "answer1", "chosen", "output1", *_numbered("a", "1")),
         "answer_b": ("response2", "model_b_response", "answer2", "rejected", "output2", *_numbered("b", "2")),
         "preference": ("winner", "label", "choice", "verdict", "preferred", "better", "vote", "human_preference"),
-        "agent_a": ("model_a", "system_a", "model1", "model_1", "model_a_name"),
-        "agent_b": ("model_b", "system_b", "model2", "model_2", "model_b_name"),
+        "agent_a": ("model1", "model_1", "model_a_name", *(f"{system}_a" for system in SYSTEMS)),
+        "agent_b": ("model2", "model_2", "model_b_name", *(f"{system}_b" for system in SYSTEMS)),
     },
     spellings=SPELLINGS,
 )

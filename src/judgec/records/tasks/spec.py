@@ -16,7 +16,14 @@ BY_ASPECT = f"{ASPECT_PREFIX}<aspect>"  # the label column of a task with a grad
 BY_MODE = f"{MODE_PREFIX}<mode>"  # of a task whose aspects are faults that are there or not
 PAIR = ("answer_a", "answer_b")
 PAIR_AGENTS = ("agent_a", "agent_b")
-ANSWERS = ("answer", "response", "reply", "output", "antwort", "reponse", "respuesta", "risposta")  # heads of sheets
+ANSWERS = (  # heads of sheets
+    *("answer", "response", "reply", "output"),
+    *("antwort", "reponse", "respuesta", "risposta", "antwoord", "resposta", "svar"),
+)
+SYSTEMS = (  # heads of sheets of which system answered, one for each answer of a pair
+    *("system", "model", "bot", "assistant", "version", "variante", "modell", "assistent"),
+    *("systeme", "modele", "sistema", "modelo", "modello", "systeem", "asistente", "assistente"),
+)
 PAIR_GRADES = ("a", "b", "tie")
 PEERS = "peers"  # what other systems answered to the same query
 FAMILIES = (

@@ -43,6 +43,9 @@ WORDS: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("rechts", "droite", "derecha", "destra"), "b"),
         **dict.fromkeys(("both_equal", "equally", "gleich_gut", "gleichstand", "remis", "patt"), "tie"),
         **dict.fromkeys(("egalite", "ex_aequo", "match_nul", "empate", "pareggio", "pari"), "tie"),
+        **dict.fromkeys(("gelijk", "gelijkspel", "gelijkwaardig", "even_goed", "allebei", "igual", "iguais"), "tie"),
+        **dict.fromkeys(("iguales", "empatado", "ambos", "les_deux", "equivalent", "equivalents", "uguale"), "tie"),
+        **dict.fromkeys(("uguali", "entrambi", "beide", "gleichwertig", "lika", "oavgjort", "uavgjort"), "tie"),
     }
 )
 """Sides by the words of a column that says who won, as ``plain`` has them; a reply's words alone are ``SPELLINGS``."""
