@@ -54,7 +54,7 @@ def test_read_feedback_keeps_every_rater_and_what_the_trace_shows(
         assert row["label"] == (grade if own else min(grade + 1, 5))
         assert row["rationale"] == f"{row['annotator']} says so"
         assert row["contexts"] == made["contexts"]
-    assert feedback.notes == ("1 traces without human feedback ' Quality ' are left out.",)
+    assert feedback.notes == ("1 trace without human feedback ' Quality ' are left out.",)
 
 
 def test_fetch_counts_a_correction_once_and_no_machine(

@@ -297,7 +297,7 @@ def _notes(
         if bare and not any("preference" in column for column in columns.values()):
             fields = dict.fromkeys(field for item in bare for field in items[item] if field not in INPUTS)
             there = f"its fields are {some(fields)}; name one with --map FIELD={name}" if fields else _elsewhere(name)
-            yield f"{len(bare)} of {plural(len(items), 'item')} without {cannot}: {there}."
+            yield f"no {cannot} in {len(bare)} of {plural(len(items), 'item')}: {there}."
     unnamed = sum(score.annotator.startswith(UNKNOWN) for score in human)
     if unnamed:
         said = plural(unnamed, "label names", "labels name")
