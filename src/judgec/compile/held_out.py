@@ -15,6 +15,7 @@ from judgec.lm.executor import Ask
 from judgec.raters.judge import CompiledJudge
 from judgec.raters.programs import Program
 from judgec.records.card import ProgramCard
+from judgec.records.counts import plural
 from judgec.records.judgment import UNSCORED, Judgments, concatenate
 from judgec.records.label import UNLABELLED, Experts, Item, LabelSet
 from judgec.records.scale import ACCEPT_SCALE
@@ -46,7 +47,8 @@ class HeldOut:
     @property
     def notes(self) -> list[str]:
         """A sentence on what was left out, where something was."""
-        said = f"{self.learned} labelled items were left out: the judge has learned from their queries."
+        items = plural(self.learned, "labelled item was", "labelled items were")
+        said = f"{items} left out: the judge has learned from their queries."
         return [*([said] if self.learned else []), *self.left_out]
 
 

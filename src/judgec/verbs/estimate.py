@@ -436,7 +436,8 @@ def _estimated(
     """All aspects; a refused one has no corrected value, and ``refused`` says why."""
     labels, judged, card = asked.labels, [item for item in items if item.item_id in said], asked.program.card
     validity = validity_of(card, items, labelled=labels.items)
-    left_out = f"{labels.learned} labelled items were left out: the judge has learned from their queries."
+    learned = plural(labels.learned, "labelled item was", "labelled items were")
+    left_out = f"{learned} left out: the judge has learned from their queries."
     return RateEstimate(
         judge=asked.name,
         aspects={

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from judgec.raters.programs import Program
+from judgec.records.counts import plural
 from judgec.records.tasks.registry import compares
 from judgec.records.tasks.spec import PEERS
 from judgec.report.systems_table import systems_lines
@@ -37,7 +38,8 @@ def notes_of(
         notes.append(f"{len(entries.queries) - answered} queries have no answer of anybody.")
     notes += [f"{agent} has no answer to {count} of {answered} queries." for agent, count in entries.missing.items()]
     if found.skipped:
-        notes.append(f"{found.skipped} games were not played because an answer is missing; they count for nobody.")
+        skipped = plural(found.skipped, "game was", "games were")
+        notes.append(f"{skipped} not played because an answer is missing: nobody has won.")
     for one in validities:
         others = {name: lack for name, lack in one.lacking.items() if name != PEERS}  # of which the next note is
         notes += replace(one, lacking=others, unproven="").notes("answers", ADVICE)  # UNPROVEN JUDGE says more

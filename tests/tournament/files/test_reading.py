@@ -49,7 +49,7 @@ def test_names_with_any_characters_and_missing_answers_are_kept_and_counted(tmp_
     assert entries.missing == {"new+v2": 1}
     assert entries.answered == {"q1": ("new+v2", "old/é"), "q2": ("old/é",)}
     assert entries.answers["q2", "old/é"] == ""
-    assert "1 answers are empty; they are judged as empty answers." in entries.notes
+    assert "1 answer is empty; it is judged as one." in entries.notes
 
 
 def test_a_row_twice_counts_once_and_a_second_answer_is_an_error_with_both_lines(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_manifest_names_files_beside_it_and_agents_of_files(tmp_path: Path) -> N
     entries = read_entries(read_manifest(manifest))
     assert entries.queries == {"q1": "Which?"}
     assert entries.item("q1", "first agent").texts("contexts") == ("two", "one")
-    assert any("1 queries are not in this tournament" in note for note in entries.notes)
+    assert any("1 query is not in this tournament" in note for note in entries.notes)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from judgec.errors import InputError, UserError
 from judgec.rag.probes.report.summary import failure_rate
+from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.scenario.outcome import Probed
@@ -257,7 +258,7 @@ def _versions(a: tuple[str, Sequence[Probed]], b: tuple[str, Sequence[Probed]], 
         alone += len(one) + len(other) - 2 * len(shared)
         pairs.append(judged)
     notes = [f"{gone} shared questions have no verdict on one side: left out of both"] if gone else []
-    notes += [f"{alone} questions were asked on one side only: left out"] if alone else []
+    notes += [f"{plural(alone, 'question was', 'questions were')} asked on one side only: left out"] if alone else []
     notes += [f"{name} is on one side only: left out" for name in [*first, *second] if several and name not in both]
     if not several:
         return ProbeComparison("systems", (a[0], b[0]), tuple(_rows(pairs[0], seed)), tuple(notes))

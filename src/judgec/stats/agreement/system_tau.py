@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from judgec.records.counts import plural
 from judgec.records.label import UNLABELLED, FloatArray, IntArray, TextArray
 from judgec.records.ratings import ROUNDING, GradePairs
 from judgec.stats.agreement.pair_statistic import CORRELATION, MAX_CELLS
@@ -53,7 +54,7 @@ class SystemStatistic(Stepwise):
     def why_undefined(self) -> str:
         """The reason why there is no order to compare, or empty."""
         if len(self.systems) < LEAST_SYSTEMS:
-            return f"{len(self.systems)} systems answered, an order needs {LEAST_SYSTEMS}"
+            return f"{plural(len(self.systems), 'system answered', 'systems answered')}, an order needs {LEAST_SYSTEMS}"
         if (common := int((self.items > 0).sum())) < LEAST_QUERIES:
             return f"{common} queries where people and judge graded all {len(self.systems)}, {LEAST_QUERIES} are needed"
         return "all systems have the same mean" if np.isnan(self._of(np.ones((1, len(self.items))))[0]) else ""

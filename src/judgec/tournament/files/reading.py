@@ -14,6 +14,7 @@ from judgec.errors import InputError, UserError
 from judgec.labels.rows.items import ALTERNATIVES, digest
 from judgec.records.citation import NUMBER_HERE, own_numbers
 from judgec.records.claim import NUGGETS
+from judgec.records.counts import plural
 from judgec.records.explanation import Explanation
 from judgec.table.regular import seen_at
 from judgec.table.rows.cells import as_id, as_nuggets, as_parts, as_text, as_texts, is_missing
@@ -61,6 +62,9 @@ def _number(value: object) -> float | None:
 
 RAGELO = {"qid": "query_id", "did": "doc_id"}
 SHOWN = 5  # names listed in a note
+
+REPEATED = ("row repeats an answer; it counts once.", "rows repeat an answer; it counts once.")
+EMPTY = ("answer is empty; it is judged as one.", "answers are empty; they are judged as empty answers.")
 
 
 class _Manifest(BaseModel):
@@ -200,7 +204,7 @@ class _Reader:
         self._listed: dict[str, set[str]] = {}  # names of the documents of a file of them, by file
         self._retrieved: dict[tuple[str, str], list[str]] = {}
         self._shared: dict[str, list[str]] = {}
-        self._counts: Counter[str] = Counter()
+        self._counts: Counter[tuple[str, str]] = Counter()  # of one, and of several
         self._costs: dict[tuple[str, str], AnswerCost] = {}
         self._own_ids: dict[str, str] = {}
         self._why: dict[tuple[str, str], Explanation] = {}
@@ -236,14 +240,14 @@ class _Reader:
         text = "" if empty else as_text(row["answer"])
         known = self._answers.get(key)
         if known is not None:
-            self._counts["rows repeat an answer; it counts once."] += 1
+            self._counts[REPEATED] += 1
             if known[0] != text:
                 self._faults.append(
                     f"{where}: another answer of {key[1]!r} to query {key[0]!r} than at {known[1]}; one is valid. "
                     "Delete one, or give the agents different names."
                 )
             return
-        self._counts["answers are empty; they are judged as empty answers."] += empty
+        self._counts[EMPTY] += empty
         self._answers[key] = (text, where)
         contexts = () if is_missing(row.get("contexts")) else as_texts(row["contexts"])[0]
         self._costs[key] = cost_of(row)
@@ -332,7 +336,8 @@ class _Reader:
                 continue
             self._retrieved[query_id, agent] = list(ranking)
         if unknown:
-            self._notes.append(f"{path}: {len(unknown)} queries are not in this tournament and were left out.")
+            queries = plural(len(unknown), "query is", "queries are")
+            self._notes.append(f"{path}: {queries} not in this tournament: left out.")
 
     def finish(self, path: str, others: Sequence[TableSource]) -> Entries:
         for other in others if self._unused else ():
@@ -360,7 +365,7 @@ class _Reader:
         strangers = sorted({agent for _, agent in self._retrieved} - set(agents))
         if strangers:
             self._notes.append(f"Documents of {_some(strangers)}, who answered nothing, are not used.")
-        self._notes += [f"{count} {text}" for text, count in self._counts.items() if count]
+        self._notes += [plural(count, one, many) for (one, many), count in self._counts.items() if count]
         return Entries(
             queries=self._queries,
             answers={key: text for key, (text, _) in self._answers.items()},

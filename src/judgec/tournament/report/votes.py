@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.records.game import Games
 from judgec.report.columns import Column, TableColumns
@@ -89,7 +90,8 @@ class VotedLeague:
         said = [f"{decided}; the judge gives {percent(self.agreement)} of the points as they do.", self._weight()]
         said += [*self._errors(), self._leader()]
         if self.others:
-            said.append(f"{count(self.others)} votes are on games that the judge did not decide: left out.")
+            votes = plural(count(self.others), "vote is", "votes are")
+            said.append(f"{votes} on games that the judge did not decide: left out.")
         if short := [row for row in self.rows if row.corrected.low is None]:
             said.append(f"{', '.join(row.agent for row in short)}: {short[0].corrected.note}.")
         return tuple(said)
