@@ -295,10 +295,11 @@ ROWS = {
     "compiled_prompt": "{prompt} alone",
     COMPILED_SINGLE: RIVALS[COMPILED_SINGLE],
     "evidence_only": RIVALS["evidence_only"],
-    "compiled": "{name}: what you get",
+    "compiled": "{name}what you get",
     "ceiling": "experts among themselves",
 }
 """What the rows of the short table are called; others keep their names."""
+LONGEST_NAME = 20  # of a judge in a row of it, beside two statistics
 LEFT_OUT = ("majority", "compiled_loo", "longest")  # of the short table, but where one is better than what ships
 
 
@@ -308,7 +309,7 @@ def short_table(found: Compilation) -> TextTable:
     headline = statistics_of(card.objective)[0]
     beside = beside_headline(found.saved.compiled.verification.agreements["compiled"].estimates)
     names = list(dict.fromkeys((headline, beside, *(() if card.scale.interval else ("exact",)))))[:SHOWN_STATISTICS]
-    title = f"{card.name}@{card.version} on {len(test)} test items of {test.n_queries} queries, with 95 % intervals"
+    title = f"{card.name}@{card.version} on {len(test)} test items of {test.n_queries} queries, 95 % intervals"
     return beside_table(title, shown_judges(found), names)
 
 
@@ -330,7 +331,7 @@ def shown_judges(found: Compilation) -> dict[str, Agreement]:
     alone = choice.alone
     called = {
         "majority": "the median" if card.scale.interval else "the most frequent grade",
-        "name": f"{card.name}@{card.version}",
+        "name": f"{card.name}@{card.version}: " if len(card.name) <= LONGEST_NAME else "",  # the title has it
         "uncompiled": "the prompt" if before is None else before.name,
         "alone": "" if alone is None else alone.name,
         "prompt": compiled.chosen.name if recorded else "the compiled prompt",
