@@ -527,7 +527,7 @@ def judged_report(found: FileJudgments) -> Report:
     return Report(
         data=found.report,
         verdict=[found.verdict],
-        lines=[*asked_lines(found.report, found.tally), *among],
+        lines=[*asked_lines(found.report, found.tally), *among, f"written: {found.path}"],
         notes=notes_of(found.report),
         next=next_step(found),
     )

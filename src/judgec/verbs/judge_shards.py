@@ -416,6 +416,6 @@ def shards_report(found: ShardJudgments) -> Report:
     return Report(
         data=found.report,
         verdict=[found.verdict],
-        lines=[*asked_lines(found.report, found.tally), f"judged shards: {found.out}"],
+        lines=[*asked_lines(found.report, found.tally), f"written: {found.out}"],
         notes=notes_of(found.report),
     )
