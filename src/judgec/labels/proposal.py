@@ -136,6 +136,7 @@ REMARKS = frozenset(  # words of a head whose texts are no grades, however few t
 WHOLE = 0.9  # share of the graded rows in which what people settled on stands, where it is not about disputes alone
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
 SEVERAL = 2  # people
+GAPS = 0.2  # share of the rows without a grade of somebody who graded some of them
 OFTEN = 0.1  # share of decimals among the grades of somebody who gives some
 FEW_ROWS = 8  # of a table in which a column may hold one grade by chance
 DATED = re.compile(  # days, and times of days; 1/5 may be a grade
@@ -931,18 +932,25 @@ class _Look:
             )
 
     def _unlike(self, people: Sequence[str]) -> list[tuple[str, str]]:
-        """Finds who gave decimals where all others gave whole and half numbers, with what was seen.
-
-        Heads that say that they are a person's are believed.
+        """Finds who gave decimals where all others gave whole and half numbers, or graded all rows where each of several
+        others left many out; each with what was seen. Heads that say that they are a person's are believed.
         """
         given = self._given_by(people)
         decimals = {name: sum(2 * one != int(2 * one) for one in own) / max(len(own), 1) for name, own in given.items()}
         found = []
-        for name in given:
+        for name, own in given.items():
             others = [one for one in given if one != name]
-            often = decimals[name] >= OFTEN and not any(decimals[one] for one in others)
-            if often and others and not says_a_person(name):
+            if not own or says_a_person(name):
+                continue
+            if decimals[name] >= OFTEN and others and not any(decimals[one] for one in others):
                 found.append((name, f"with decimals where {listed(others)} gave whole and half numbers"))
+            elif (
+                self.has("annotator") is None  # which says that they are people: one of them often grades all
+                and len(own) == len(self.table.rows)
+                and len(others) >= SEVERAL
+                and all(len(given[one]) <= (1 - GAPS) * len(own) for one in others)
+            ):
+                found.append((name, f"with a grade in every row where {listed(others)} left many out"))
         return found if len(found) == 1 else []
 
     def _given_by(self, people: Sequence[str]) -> dict[str, list[float]]:
