@@ -209,6 +209,9 @@ def label_file(
     heads are those of other tools, the columns are what ``proposal.usual_heads`` says.
     """
 
+    if not annotators:
+        _require_people(file, rename or {})
+
     def read(columns: Mapping[str, str], people: Sequence[str], declared: Datasheet, rows: Table) -> LabelFile:
         table, known = _shaped(rows, declared, task, columns, people, (turn, usual), judges)
         notes = (*table.notes, *_not_read(table, known, judges))
@@ -303,8 +306,6 @@ def _shaped(
 ) -> tuple[Table, Task]:
     """The table with our columns, one row per item and annotator, and its task."""
     known = sheet.task if task is None else as_task(task)
-    if not annotators:
-        _require_people(file, rename)
     by_cells = heads_by_cells(file, known, rename)
     table = with_turns(renamed(file, {**rename, **by_cells}), *turn)
     known = task_of_labels(known, table.columns)

@@ -243,7 +243,8 @@ def propose(file: Table, sheet: Datasheet, said: UserChoices) -> LabelProposal:
     looked.find_judges(used | raters)
     unused = [name for name in looked.table.columns if name not in used | raters | set(looked.judges)]
     known = {**looked.columns, **people}
-    columns = {theirs: ours for theirs, ours in known.items() if theirs != ours and theirs in file.columns}
+    judged = JUDGED_BY in file.columns  # where a column is people's only because somebody says so
+    columns = {theirs: ours for theirs, ours in known.items() if theirs in file.columns and (theirs != ours or judged)}
     return LabelProposal(
         looked.task,
         columns,
@@ -932,18 +933,18 @@ class _Look:
             )
 
     def _unlike(self, people: Sequence[str]) -> list[tuple[str, str]]:
-        """Finds who gave decimals where all others gave whole and half numbers, or graded all rows where each of several
+        """Finds who gave decimals where all others gave whole numbers, or graded all rows where each of several
         others left many out; each with what was seen. Heads that say that they are a person's are believed.
         """
         given = self._given_by(people)
-        decimals = {name: sum(2 * one != int(2 * one) for one in own) / max(len(own), 1) for name, own in given.items()}
+        decimals = {name: sum(one != int(one) for one in own) / max(len(own), 1) for name, own in given.items()}
         found = []
         for name, own in given.items():
             others = [one for one in given if one != name]
             if not own or says_a_person(name):
                 continue
             if decimals[name] >= OFTEN and others and not any(decimals[one] for one in others):
-                found.append((name, f"with decimals where {listed(others)} gave whole and half numbers"))
+                found.append((name, f"with decimals where {listed(others)} gave whole numbers"))
             elif (
                 self.has("annotator") is None  # which says that they are people: one of them often grades all
                 and len(own) == len(self.table.rows)
