@@ -276,6 +276,8 @@ def compile_judge(labels: LabelSet, settings: CompileSettings, session: Session,
     module = _module(labels, settings)
     optimizer, plan = _planned(parts, module, settings)
     said = "no model, evidence alone" if settings.no_model else f"{plan.whole.shown()}; {settings.lm.asked_at}"
+    if settings.rated.recorded is not None and not settings.rated.asked:
+        said = "recorded verdicts, no model is asked"
     watch.stage("plan", said)
     if not settings.no_model and (settings.rated.recorded is None or settings.rated.asked):
         session.preflight(reflects=plan.whole.reflects)

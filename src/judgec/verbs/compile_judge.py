@@ -121,7 +121,7 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
     candidates = candidates_of(options)
     options, spec = candidates.options, candidates.models().thinking(candidates.options.reasoning_effort)
     reflection, no_reflection = reflection_spec(spec, options.reflection_lm)
-    watch.stage("labels", path)
+    watch.stage("labels", path or IN_MEMORY)
     alone = candidates.recorded is None
     labels, recorded = _labels_and_verdicts(candidates.recorded or options, asked=bool(candidates.beside) and alone)
     verdicts = None if recorded is None else recorded.judges
