@@ -195,7 +195,7 @@ def test_accept_objective_without_a_threshold_is_refused_before_anything_is_aske
 def test_few_items_are_compiled_and_never_promoted(tmp_path: Path, n: int) -> None:
     outcome = compiled_from(tmp_path, grading_world.rows(n, per_query=1))
     assert not outcome.saved.card.promoted
-    assert "never promoted" in outcome.saved.card.reason
+    assert "at least 10 are needed" in outcome.saved.card.reason
 
 
 def test_answer_task_reports_flattened_and_by_aspect(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def test_judge_without_reference_is_said_to_follow_length_only_where_it_does(tmp
         outcome = compile_judge(labels, settings, session, Silent())
     assert not outcome.decision.promoted
     reason = outcome.decision.reason
-    assert reason.startswith("never promoted: a preference judge needs a model's verdict or a reference, and this one")
+    assert reason.startswith("a preference judge needs a model's verdict or a reference, and this one")
     share = outcome.verification.agreements["compiled"].estimates["as_longest"].value
     assert share is not None
     assert ("length" in reason) is by_length, (reason, share)

@@ -138,7 +138,7 @@ def test_the_page_names_the_recorded_judges_and_counts_no_unasked_item_as_unscor
     page = page_path(tmp_path, found.card).read_text(encoding="utf-8")
     assert "uncompiled big/half; best alone big/half; compiled big/half" in page
     assert "the prompt or recorded judge as it was" in page  # and the best alone, which is the same one
-    assert "1 candidates on train and dev" in page
+    assert "1 candidate on train and dev" in page
     assert f"unscored: {NOT_ASKED}" not in page
 
 

@@ -208,7 +208,6 @@ def label_file(
     ``judges`` are to be measured against the labels: none of them is an annotator, as ``people_of`` says. Where the
     heads are those of other tools, the columns are what ``proposal.usual_heads`` says.
     """
-
     if not annotators:
         _require_people(file, rename or {})
 

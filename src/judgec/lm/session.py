@@ -298,12 +298,9 @@ class Session:
             reflects: Whether the reflection model will be asked.
 
         Raises:
-            UserError: For recorded verdicts, as ``executor``.
             ServiceError: When a model cannot be reached, with what to do.
         """
-        for spec in self.spec.members.values() or (self.spec,):
-            if spec.no_model:
-                continue
+        for spec in _models(self.spec):
             self.executor(spec).preflight()
             if self._batch == "passes":
                 self.executor(spec, whole=True).preflight()

@@ -417,12 +417,10 @@ def look_report(found: WatchReport) -> Report:
             f"{new}; {in_all}",
             _drift(rate),
             f"{found.spent.calls} LM calls, {found.spent.journaled} from the journal",
+            *([f"for experts (tag {REVIEW_TAG}): {shown}{more}"] if found.propose else []),
         ],
         notes=[*unknown, *found.notes],
-        stamps=[
-            *([f"for experts (tag {REVIEW_TAG}): {shown}{more}"] if found.propose else []),
-            *(f"ALERT: {why}" for why in found.fired),
-        ],
+        stamps=[f"ALERT: {why}" for why in found.fired],
     )
 
 

@@ -76,7 +76,7 @@ def test_decisions_are_the_same_for_people_themselves_and_opposite_for_their_neg
 @pytest.mark.parametrize(
     ("systems", "queries", "why"),
     [
-        (1, 20, "1 systems answered"),
+        (1, 20, "1 system answered"),
         (2, 20, "2 systems answered"),
         (5, 2, "2 queries where people and judge graded all 5"),
     ],

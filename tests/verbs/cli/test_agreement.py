@@ -105,7 +105,7 @@ def test_screen_is_one_table_of_judge_and_experts_and_v_prints_every_statistic(t
     assert short.stderr.splitlines()[-1] == "Next: judgec init t.csv"
     full = judgec_here(tmp_path, "agreement", "t.csv", *columns, "-v")
     assert "kappa" in full.stdout
-    assert "note: intervals count rows of one query together" in full.stderr
+    assert "clustered by query: 30 in 90 rows" in full.stderr
 
 
 def test_several_judges_stand_in_the_order_of_the_headline_statistic(tmp_path: Path) -> None:

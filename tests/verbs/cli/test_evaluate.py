@@ -130,7 +130,7 @@ def test_judge_without_labels_plays_is_marked_unproven_everywhere_and_compiles_o
         done = judgec(tmp_path, *play, *ask, "--gate", "long>=brief-30", OPENAI_API_KEY="k")
         *_, unproven, gate = done.stderr.strip().splitlines()
         assert unproven.startswith("UNPROVEN JUDGE: no label was given")
-        assert "50 games that experts label" in unproven
+        assert "--sample 50" in unproven
         assert gate.startswith("GATE PASSED")
         assert "UNPROVEN JUDGE" in gate
         assert "UNPROVEN JUDGE" in (tmp_path / "out" / "report.html").read_text()
