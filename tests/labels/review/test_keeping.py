@@ -67,7 +67,7 @@ def test_older_grade_that_comes_back_asks_before_it_replaces_a_newer_one(tmp_pat
         fails_at_item_1(browser, server, reason="my reason")
         open_sheet(str(path))[0].save("i0", "ann", Given({"grade": 1}, "said elsewhere"))  # grade 2, later
         browser.open(server.url)
-        browser.until("document.getElementById('fault')?.textContent.includes('item 1')")
+        browser.until("document.getElementById('fault')?.textContent.toLowerCase().includes('item 1')")
         browser.until("document.getElementById('place').textContent === 'item 2 of 3'")
         assert said(path)[0] == ("ann", 2)
         assert reasons(path)[0] == "said elsewhere"
@@ -88,7 +88,7 @@ def test_tab_that_has_not_seen_what_another_said_of_the_item_does_not_replace_it
         begun(browser, server.url)
         open_sheet(str(path))[0].save("i0", "ann", Given({"grade": 3}, "long thought"))
         browser.press("2")
-        browser.until(f"{BUTTONS}.length === 2 || document.getElementById('fault').textContent.includes('item 1')")
+        browser.until(f"{BUTTONS}.length === 2 || document.getElementById('fault').textContent.toLowerCase().includes('item 1')")
         assert (said(path)[0], reasons(path)[0]) == (("ann", 4), "long thought")
 
 

@@ -187,7 +187,6 @@ def test_people_see_stages_a_table_the_verdict_and_the_next_command(tmp_path: Pa
         assert stage in done.stderr
     assert "labels-1@1 on" in done.stdout
     assert "note: no model: " in done.stderr
-    assert "\n0 LM calls, no cost" in done.stderr
     typed = "judgec judge 'labels [1].jsonl' --judge labels-1@latest --out judged.jsonl --home 'my home'"
     assert f"Next: {typed}\n" in done.stderr
     assert "judgec ui --home 'my home'\n" in done.stderr
