@@ -7,6 +7,7 @@ RUN python -m venv /opt/judgec \
 COPY pyproject.toml setup.py MANIFEST.in README.md LICENSE ./
 COPY src src
 COPY trainsets trainsets
+COPY docs/notebooks docs/notebooks
 RUN /opt/judgec/bin/python -m pip install --quiet --no-cache-dir --no-deps --no-build-isolation .
 
 FROM python:3.11-slim

@@ -106,9 +106,11 @@ def test_steps_of_the_image_run_in_a_plain_environment(tmp_path: Path) -> None:
     stage = re.split(r"^FROM ", DOCKERFILE, flags=re.MULTILINE)[1]
     for line in stage.replace("\\\n", " ").splitlines():
         if line.startswith("COPY "):
-            names = line.split()[1:-1]
+            *names, place = line.split()[1:]
             for name in names:
-                subprocess.run(["cp", "-r", str(ROOT / name), str(build)], check=True)
+                copied = build / place / ("" if place == "./" else "..")
+                copied.resolve().mkdir(parents=True, exist_ok=True)
+                subprocess.run(["cp", "-r", str(ROOT / name), str(copied.resolve())], check=True)
         elif line.startswith("RUN "):
             step = (
                 line.removeprefix("RUN ")

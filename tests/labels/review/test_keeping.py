@@ -88,7 +88,9 @@ def test_tab_that_has_not_seen_what_another_said_of_the_item_does_not_replace_it
         begun(browser, server.url)
         open_sheet(str(path))[0].save("i0", "ann", Given({"grade": 3}, "long thought"))
         browser.press("2")
-        browser.until(f"{BUTTONS}.length === 2 || document.getElementById('fault').textContent.toLowerCase().includes('item 1')")
+        browser.until(
+            f"{BUTTONS}.length === 2 || document.getElementById('fault').textContent.toLowerCase().includes('item 1')"
+        )
         assert (said(path)[0], reasons(path)[0]) == (("ann", 4), "long thought")
 
 
