@@ -21,7 +21,7 @@ from judgec.records.label import FloatArray, IntArray
 from judgec.table.formulas import is_own, unguarded
 from judgec.table.rows.across import across_head
 from judgec.table.rows.cells import as_text, is_missing
-from judgec.table.rows.crossed import crossed_heads
+from judgec.table.rows.crossed import may_be_crossed
 from judgec.table.table import CHUNK, Coder, Row, Table, TableColumn, place
 from judgec.table.tables import DELIMITERS, TableSource, name_of, opened
 from judgec.table.wide import said_beside, wide_heads
@@ -255,10 +255,10 @@ def _delimited(file: Path, into: _Gathered) -> None:
         delimiter = max(usual + DELIMITERS, key=lambda mark: len(next(csv.reader([head], delimiter=mark))))
         names = [cell.strip() for cell in next(csv.reader([head], delimiter=delimiter))]
         into.names = dict.fromkeys(names)
-        whole = wide_heads(names) or crossed_heads(names) or across_head(names)
+        whole = wide_heads(names) or across_head(names)
         if whole or not all(names) or len(into.names) < len(names) or head.count('"') % 2:
             raise _IrregularFileError
-        guarded, before = is_own(names), 0
+        guarded, before, first = is_own(names), 0, True
         rows = csv.reader(text, delimiter=delimiter, strict=True, skipinitialspace=True)
         while chunk := list(islice(rows, CHUNK)):
             lines, before = _begins(chunk, before, rows.line_num), rows.line_num
@@ -270,6 +270,9 @@ def _delimited(file: Path, into: _Gathered) -> None:
             if set(map(len, chunk)) != {len(names)}:
                 raise _IrregularFileError
             columns = dict(zip(names, zip(*chunk, strict=True), strict=True))
+            if first and may_be_crossed(columns):
+                raise _IrregularFileError
+            first = False
             cells: dict[str, Sequence[object]] = {}
             blank = True  # perhaps a row without any value, which does not count
             for name in filter(into.wanted, names):

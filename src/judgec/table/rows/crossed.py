@@ -1,7 +1,7 @@
 """Reads a form with a column a grade and a cross in one of them: a row's grade is the head over its cross."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +16,7 @@ YES, NO = frozenset({"1", "true"}), frozenset({"0", "false", "-"})  # as tools a
 FEWEST_OF_YES = 3  # columns: of two, each may as well be a question of its own
 ONE = 0.75  # share of the crossed rows with one cross, below which several may be crossed
 SHOWN = 5  # rows in a note
+BEGINNING = 200  # rows, in which one other cell tells that nothing is crossed
 _BEHIND = re.compile(r"(.*?[^\W\d_])[\s_.\-:/|]*[(\[]?\s*(\d{1,2})\s*[)\]]?")  # Mia 4, Score (4)
 
 
@@ -26,9 +27,11 @@ def with_crosses(table: Table) -> Table:
     """
     for stem, own in _forms(table.columns).items():
         name = stem or "grade"
-        crossed = {column: _crosses(table, column) for column in own}
-        at = np.array([*crossed.values()])
-        if name in table.columns or not _is_form(table, own, at):
+        beginning = {column: [row.get(column) for row in table.rows[:BEGINNING]] for column in own}
+        if name in table.columns or not _begins_crossed(beginning, own):
+            continue
+        at = np.array([_crosses(table, column) for column in own])
+        if not _is_form(table, own, at):
             continue
         count = at.sum(axis=0)
         grades = list(own.values())
@@ -42,9 +45,9 @@ def with_crosses(table: Table) -> Table:
     return table
 
 
-def crossed_heads(columns: Sequence[str]) -> bool:
-    """True where the heads alone allow a crossed form: whoever reads in pieces must read such a file whole."""
-    return bool(_forms(columns))
+def may_be_crossed(columns: Mapping[str, Sequence[object]]) -> bool:
+    """True where the first rows may be a crossed form's: whoever reads in pieces must read such a file whole."""
+    return any(_begins_crossed(columns, own) for own in _forms(tuple(columns)).values())
 
 
 def _forms(columns: Sequence[str]) -> dict[str, dict[str, str]]:
@@ -68,6 +71,12 @@ def _said(cell: object) -> str:
 def _crosses(table: Table, column: str) -> IntArray:
     """1 where a row's cell is a cross."""
     return table.column(column).holds(lambda cell: _said(cell) in CROSSES | YES).astype(np.int64)
+
+
+def _begins_crossed(columns: Mapping[str, Sequence[object]], own: Collection[str]) -> bool:
+    """False for most tables after few cells, so that columns of a million numbers are not looked through."""
+    known = CROSSES | YES | NO | {""}
+    return all(_said(cell) in known for column in own for cell in columns[column][:BEGINNING])
 
 
 def _is_form(table: Table, own: Mapping[str, str], at: IntArray) -> bool:
