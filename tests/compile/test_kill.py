@@ -70,7 +70,7 @@ def content(home: Path) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(
-    "homes", [pytest.param(1, marks=pytest.mark.full), pytest.param(HOMES, marks=pytest.mark.soak)]
+    "homes", [pytest.param(2, marks=pytest.mark.full), pytest.param(HOMES, marks=pytest.mark.soak)]
 )
 def test_command_killed_at_random_moments_ends_the_same_and_pays_no_finished_call_twice(
     tmp_path: Path, homes: int

@@ -822,3 +822,39 @@ def halves_of_a_grader_of_unknown_name() -> Made:
     rows = own.rows({**columns, "Nota do Quasar": lambda a: f"{a.number % 4 + 1},5" if a.number % 2 else 3})
     judges = frozenset({"Nota do Quasar"})
     return delimited(rows, own.truth(ids="1", judges=judges, flag=("--annotators", "Nota da Ana,Nota do João")), ";")
+
+
+def pairs(question: str, answer: str, system: str, tie: str, language: str) -> Made:
+    """Two people and a model who prefer one of two answers, in words of their language."""
+    own = plant(("a", "b", "tie"), ("Claire", "Hugo"), language=language)
+    said = {"a": "A", "b": "B", "tie": tie}
+    columns = {
+        question: query,
+        f"{system} A": always("Vega"),
+        f"{answer} A": wanted,
+        f"{system} B": always("Orion"),
+        f"{answer} B": text,
+        **{who: by(who, lambda grade: said[str(grade)]) for who in own.people},
+        "Mistral Large": each("A", "B", tie),
+    }
+    return delimited(own.rows(columns), own.truth(judges=frozenset({"Mistral Large"})))
+
+
+@table
+def preferences_francaises() -> Made:
+    return pairs("Question", "Réponse", "Système", "égalité", "fr")
+
+
+@table
+def preferencias() -> Made:
+    return pairs("Pregunta", "Respuesta", "Sistema", "empate", "es")
+
+
+@table
+def voorkeuren() -> Made:
+    return pairs("Vraag", "Antwoord", "Systeem", "gelijk", "nl")
+
+
+@table
+def vorlieben() -> Made:
+    return pairs("Frage", "Antwort", "Modell", "unentschieden", "de")

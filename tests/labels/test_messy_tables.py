@@ -75,7 +75,7 @@ def test_messy_table_is_read_as_it_is_or_asked_about(name: str, tmp_path: Path) 
 def test_corpus_has_forty_tables_and_few_need_a_flag(tmp_path: Path) -> None:
     flags = [written(name, tmp_path)[1].flag for name in TABLES]
     assert len(flags) >= 40
-    assert sum(map(bool, flags)) <= len(flags) / 8
+    assert sum(map(bool, flags)) <= len(flags) / 10
 
 
 def test_meanings_of_another_sheet_are_proposed_and_not_written_unasked(tmp_path: Path) -> None:

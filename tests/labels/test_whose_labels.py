@@ -1,6 +1,5 @@
-"""What looks like people's labels and is none, and people's preferences in words of their own language."""
+"""Columns that look like people's labels and are a judge's, and words that nobody knows."""
 
-import json
 from pathlib import Path
 
 import pandas as pd
@@ -11,39 +10,6 @@ from judgec.errors import UserError
 from tests.verbs.cli.process import judgec_here
 
 N = 12
-
-
-@pytest.mark.parametrize(
-    ("question", "answer", "system", "tie"),
-    [
-        ("Question", "Réponse", "Système", "égalité"),
-        ("Pregunta", "Respuesta", "Sistema", "empate"),
-        ("Vraag", "Antwoord", "Systeem", "gelijk"),
-        ("Frage", "Antwort", "Modell", "unentschieden"),
-    ],
-)
-def test_preferences_are_read_in_the_words_of_their_language(
-    tmp_path: Path, question: str, answer: str, system: str, tie: str
-) -> None:
-    said = ["A", "B", tie]
-    rows = [
-        {
-            question: f"q{n // 2}",
-            f"{system} A": "Vega",
-            f"{answer} A": f"one says {n}",
-            f"{system} B": "Orion",
-            f"{answer} B": f"other says {n}",
-            "Claire": said[n % 3],
-            "Hugo": said[(n + n // 4) % 3],
-        }
-        for n in range(N)
-    ]
-    pd.DataFrame(rows).to_csv(tmp_path / "pairs.csv", index=False)
-    assert "--annotators" in judgec_here(tmp_path, "init", "pairs.csv", "--yes").stderr
-    found = json.loads(judgec_here(tmp_path, "labels", "pairs.csv", "--json").stdout)
-    assert (found["task"], found["items"], found["annotators"]) == ("preference", N, ["Claire", "Hugo"])
-    assert found["histogram"]["Claire"] == {"a": N // 3, "b": N // 3, "tie": N // 3}
-    assert "agent_a" in (tmp_path / "judgec.toml").read_text(encoding="utf-8")
 
 
 def test_a_word_of_preferences_that_nobody_knows_is_asked_for_and_no_order_of_grades(tmp_path: Path) -> None:

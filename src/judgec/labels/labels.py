@@ -43,15 +43,13 @@ from judgec.records.tasks.registry import TASKS, as_task, compares
 from judgec.table.datasheet import Datasheet, read_datasheet
 from judgec.table.rows.cells import as_id, is_missing
 from judgec.table.rows.columns import infer_task, label_columns, listed, renamed, require_columns, task_of_labels
-from judgec.table.rows.heads import JUDGED_BY
+from judgec.table.rows.heads import JUDGED, JUDGED_BY
 from judgec.table.table import CHUNK, Table
 from judgec.table.tables import TableSource, read_table
 
 Graded = tuple[tuple[str, Grade], ...]  # by aspect
 DEFAULT_ANNOTATOR = "expert"
 UNREAD_LISTS = "Printed lists that are cut or broken are read as one text each, in {}; JSON lists are sure."
-JUDGES_OWN = frozenset({"grade", "accept", "preference"})  # columns of a judge's verdict, as judgec judge writes it
-ASPECT_GRADE = "grade."
 NOT_READ = "Columns that nobody reads: "  # begins a note
 MOST_NAMED = 12  # columns in a note
 FEW_ITEMS = 30  # below this no split leaves enough to test on
@@ -338,7 +336,7 @@ def _require_people(file: Table, rename: Mapping[str, str]) -> None:
     """
     if JUDGED_BY not in file.columns or JUDGED_BY in rename:
         return
-    own = [one for one in file.columns if one not in rename and (one in JUDGES_OWN or one.startswith(ASPECT_GRADE))]
+    own = [one for one in file.columns if one not in rename and one.partition(".")[0] in JUDGED]
     judges = list(dict.fromkeys(filter(None, map(as_id, file.column(JUDGED_BY).given()))))
     if own and judges:
         seen = f"{file.path}:1: {listed(own)} hold what {listed(judges)} said (column {JUDGED_BY}), no person's labels"

@@ -41,6 +41,7 @@ from judgec.table.rows.columns import aspect_columns, infer_task, label_columns,
 from judgec.table.rows.heads import (
     ASPECTS,
     JUDGE_HEADS,
+    JUDGED,
     JUDGED_BY,
     PEOPLE,
     are_versions,
@@ -468,7 +469,7 @@ class _Look:
             typed = f"--map {shlex.quote(f'{by}=annotator')}"
             raise InputError([f"{seen} Where the others are people, rename the column, or add {typed}."])
         free = [name for name in self.table.columns if name not in self.columns]
-        own = [name for name in free if plain(name) in {"grade", "score", "accept", "confidence", "preference"}]
+        own = [name for name in free if plain(name) in JUDGED]
         return tuple(own or [name for name in free if plain(name) in _label_names()])
 
     def ours(self, column: str) -> str:

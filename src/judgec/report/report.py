@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from judgec.labels.split.family import write_whole
+from judgec.records.counts import plural
 from judgec.report import kit
 from judgec.report.cases import BrowsedCase
 from judgec.report.gates import Gates
@@ -123,8 +124,8 @@ def _counted(notes: Sequence[str]) -> str:
     gone: Counter[tuple[str, str]] = Counter()
     for found in filter(None, map(_GONE.search, notes)):
         gone[found["what"], found["gone"]] += int(found["count"].replace(",", ""))
-    said = ", ".join(f"{count:,} {what}{'s' * (count > 1)} {how}" for (what, how), count in gone.items())
-    counted = f"{len(notes)} note{'s' * (len(notes) > 1)} on how the file was read"
+    said = ", ".join(f"{plural(count, what, thousands=True)} {how}" for (what, how), count in gone.items())
+    counted = f"{plural(len(notes), 'note')} on how the file was read"
     return f"{counted}{f' ({said})' if said else ''}"
 
 

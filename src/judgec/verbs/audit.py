@@ -414,11 +414,7 @@ def _of_audit(found: JudgeAudit, audit: AuditReport, options: AuditOptions, gate
         for one in audit.findings
         if one.status not in quiet
     ]
-    rows += [
-        (status, f"{len(names)} audit{'s' * (len(names) > 1)}", ", ".join(names))
-        for status, names in quiet.items()
-        if names
-    ]
+    rows += [(status, plural(len(names), "audit"), ", ".join(names)) for status, names in quiet.items() if names]
     notes = found.report["notes"]
     endpoint = () if options.api_base is None else ("--api-base", options.api_base)
     labels = ("--labels", str(options.labels)) if isinstance(options.labels, (str, Path)) else ()

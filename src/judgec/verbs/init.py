@@ -25,13 +25,12 @@ from judgec.table.rows.heads import is_low_good, words
 from judgec.table.table import Table
 from judgec.table.tables import read_table
 from judgec.table.workbooks import split_sheet
-from judgec.verbs.options.agreement import AgreementOptions
+from judgec.verbs.options.agreement import MOST_MEASURED, AgreementOptions
 from judgec.verbs.options.init import InitOptions
 from judgec.verbs.typed import command
 from judgec.verbs.verb import verb
 
 LONGEST_EXAMPLE = 60  # characters
-MOST_MEASURED = 20_000  # items; a judge beside more of them is measured by a command of its own
 
 
 @dataclass(frozen=True, slots=True)

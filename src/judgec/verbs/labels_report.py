@@ -21,7 +21,7 @@ from judgec.report.screen import TextTable
 from judgec.report.words import CONSTRUCTED
 from judgec.table.rows.heads import is_low_good
 from judgec.tournament.report.aspects import COLUMNS, AspectTest
-from judgec.verbs.options.agreement import AgreementOptions
+from judgec.verbs.options.agreement import MOST_MEASURED, AgreementOptions
 from judgec.verbs.options.labels import LabelsOptions
 from judgec.verbs.options.shared import LabelColumns
 from judgec.verbs.typed import as_typed, command
@@ -54,10 +54,11 @@ def labels_report(
     if options.pool:
         heads, rows = COLUMNS.screen(sorted(tests, key=lambda test: not test.pooled))
         tables.append(TextTable(TESTED, heads, rows))
-    first, command_next = min(tables, key=_place), next_command(options)
-    cases = [] if file is None else label_cases(labels, experts_of(labels))
+    first, command_next = min(tables, key=_place), _next(options, len(labels.items))
+    experts = experts_of(labels)
+    cases = [] if file is None else label_cases(labels, experts)
     summary, *others = tables
-    reading = reading_notes(labels, experts_of(labels))
+    reading = reading_notes(labels, experts)
     return Report(
         data=dict(report),
         verdict=[_sentence(report), label_verdict(report)],
@@ -130,21 +131,24 @@ def _sentence(report: LabelReport) -> str:
     )
 
 
-def next_command(options: LabelsOptions) -> str:
+def _next(options: LabelsOptions, items: int) -> str:
     """The compile of these labels, as it is typed."""
     project = find_project(options.file)
     named = project is not None and project.names(options.file)
     told = project is not None and named and project.name == options.name
     file = () if project is not None and named and project.path.parent == Path() else (options.file,)
     beside = project.judges if project is not None and named and not TASKS[project.task or "grade"].by_aspect else ()
-    verdicts = ",".join(_as_verdicts(options, name) for name in beside if name in columns_in(options.file))
+    there = columns_in(options.file) if beside else ()
+    verdicts = ",".join(_as_verdicts(options, name, items) for name in beside if name in there)
     asked = ("--verdicts", verdicts) if verdicts else ()
     given = [*asked, *as_typed(options), *(("--name", options.name) if options.name is not None and not told else ())]
     return command("compile-judge", *file, *given, home=options.home)
 
 
-def _as_verdicts(options: LabelsOptions, judge: str) -> str:
+def _as_verdicts(options: LabelsOptions, judge: str, items: int) -> str:
     """A judge's column as ``--verdicts`` names it; where it cannot be measured its name, and the compile says why."""
+    if items > MOST_MEASURED:
+        return judge
     from judgec.verbs.agreement import agreement, as_verdicts  # loads the statistics
 
     read = {one.name: getattr(options, one.name) for one in fields(LabelColumns) if one.name != "measured"}

@@ -187,6 +187,10 @@ def test_people_see_stages_a_table_the_verdict_and_the_next_command(tmp_path: Pa
         assert stage in done.stderr
     assert "labels-1@1 on" in done.stdout
     assert "note: no model: " in done.stderr
+    card = json.loads(
+        (tmp_path / "my home" / "programs" / "labels-1" / "0001" / "card.json").read_text(encoding="utf-8")
+    )
+    assert (card["cost"]["lm_calls"], card["cost"]["usd"]) == (0, 0.0)
     typed = "judgec judge 'labels [1].jsonl' --judge labels-1@latest --out judged.jsonl --home 'my home'"
     assert f"Next: {typed}\n" in done.stderr
     assert "judgec ui --home 'my home'\n" in done.stderr

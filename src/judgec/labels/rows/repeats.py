@@ -38,9 +38,7 @@ class SelfAgreement:
 
 def graded_again(count: int) -> str:
     """Says how gradings that an annotator gave again count."""
-    return (
-        f"{count} grading{'s' * (count != 1)} repeated by the same annotator: the median is the label, of two the first"
-    )
+    return f"{plural(count, 'grading')} repeated by the same annotator: the median is the label, of two the first"
 
 
 def median_of(gradings: Sequence[G], places: Mapping[G, float]) -> G:

@@ -19,6 +19,7 @@ def _set(text: str) -> frozenset[str]:
 
 
 JUDGED_BY = "judged_by"  # judgec's own column of a judge's name
+JUDGED = frozenset({"grade", "score", "accept", "confidence", "preference"})  # beside it the judge's
 JUDGE_HEADS = ("judge", "judge_id", "judge_name", "judge_model")  # of people only where nothing else says who they are
 MACHINES = _set(  # models, their makers, metrics, and tools that judge: nobody's name
     """

@@ -8,6 +8,7 @@ from statistics import median_low
 
 import numpy as np
 
+from judgec.records.counts import plural
 from judgec.records.label import IntArray
 from judgec.records.tasks.registry import called
 from judgec.table.rows.cells import as_number, is_missing
@@ -88,10 +89,6 @@ def _left_out(table: Table, gone: Collection[int], why: str) -> Table:
     return table.only((at for at in range(len(table.rows)) if at not in out), why) if gone else table
 
 
-def _rows(gone: Collection[int]) -> str:
-    return f"{len(gone)} row{'s' * (len(gone) > 1)}"
-
-
 def _without_headers(table: Table) -> Table:
     """The table without its header once more."""
     same = _filled_cells(table) > 1
@@ -99,7 +96,7 @@ def _without_headers(table: Table) -> Table:
         if same.any():
             same &= column.missing | column.holds(partial(_says, name))
     gone = np.flatnonzero(same).tolist()
-    return _left_out(table, gone, f"{_rows(gone)} left out as the header once more.")
+    return _left_out(table, gone, f"{plural(len(gone), 'row')} left out as the header once more.")
 
 
 def _says(name: str, cell: object) -> bool:
@@ -127,7 +124,7 @@ def without_notes(table: Table) -> Table:
     gone = {at: text for at, (name, text) in alone.items() if at > last or (told[name] and _written(text) is None)}
     gone = {at: text for at, text in gone.items() if not str(text).rstrip().endswith("?")}
     said = [f"{table.where(at)} {_short(str(text))}" for at, text in gone.items()]
-    return _left_out(table, gone, f"{_rows(gone)} left out as notes or headings: {'; '.join(said)}.")
+    return _left_out(table, gone, f"{plural(len(gone), 'row')} left out as notes or headings: {'; '.join(said)}.")
 
 
 def _tells_apart(column: TableColumn, among: BoolArray) -> bool:
@@ -167,7 +164,7 @@ def without_totals(table: Table) -> Table:
     if not gone or len(gone) > FEW * len(rows) + 1:
         return table
     places = "; ".join(" ".join([table.where(at), *_words_of(rows[at])]) for at in sorted(gone))
-    return _left_out(table, gone, f"{_rows(gone)} left out as totals or means of others: {places}.")
+    return _left_out(table, gone, f"{plural(len(gone), 'row')} left out as totals or means of others: {places}.")
 
 
 def _is_below(table: Table, at: int, gone: Collection[int]) -> bool:

@@ -25,6 +25,8 @@ from judgec.verbs.options.shared import (
 if TYPE_CHECKING:
     from judgec.verbs.frames import Source
 
+MOST_MEASURED = 20_000  # items; of more, verbs about labels name the command and do not measure a judge beside them
+
 
 @dataclass(frozen=True, kw_only=True)
 class AgreementOptions:

@@ -8,6 +8,7 @@ from markupsafe import Markup
 from judgec.rag.probes.flakiness import FLAKY, Asked, Flakiness
 from judgec.rag.probes.report.summary import ALL_DATA_SETS, COMPONENTS, TRIED, WORST, Cell, Summary
 from judgec.rag.probes.report.totals import TOTALS
+from judgec.records.counts import plural
 from judgec.records.scenario.outcome import Probed
 from judgec.records.scenario.schema import Scenario
 from judgec.report import kit
@@ -86,7 +87,7 @@ def _rates(summary: Summary, titles: Mapping[str, str]) -> list[Markup]:
 def _rate(cell: Cell | None) -> str:
     if cell is None:
         return NO_NUMBER
-    extra = [f"n = {cell.n}", *([f"{cell.errors} error{'s' * (cell.errors > 1)}"] if cell.errors else [])]
+    extra = [f"n = {cell.n}", *([plural(cell.errors, "error")] if cell.errors else [])]
     extra += [f"{cell.unscored} unscored"] if cell.unscored else []
     said = two_lines(show_percent(cell.failure_rate), ", ".join(extra))
     return heat(100 * (cell.failure_rate.value or 0.0), said, "rate")
