@@ -44,7 +44,6 @@ DOORS = {
     "sklearn": ("compile/calibrate.py", "rag/retrieval/embed.py"),
     "pandas": ("api/", "verbs/", "table/", "labels/", "connect/"),
     "datasets": ("table/",),
-    "matplotlib": ("report/figures.py", "report/curves.py", "tournament/"),
 }
 
 

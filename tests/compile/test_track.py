@@ -1,13 +1,11 @@
-"""A compile as an MLflow run: the report's numbers under their names, and the pictures."""
+"""A compile as an MLflow run: the report's numbers under their names, and tables."""
 
 from pathlib import Path
 
-import pytest
-
-from judgec.compile.track import HEADLINE, _groups, run_of
+from judgec.compile.page_groups import by_group
+from judgec.compile.track import HEADLINE, run_of
 from judgec.connect.tracking.runs import CompileRun
 from judgec.raters import programs
-from judgec.report import figures
 from tests.compile.small import Outcome, Rows, compiled_from
 from tests.service import grading_world
 
@@ -39,7 +37,6 @@ def test_metrics_are_the_report_under_its_names_and_undefined_ones_make_no_tag(t
     assert {row[0] for row in table["data"] if isinstance(row, list)} == differ
     assert table["columns"][:3] == ["item_id", "experts", "judge"]
     assert len(run.candidates) == len(outcome.compiled.scored)
-    assert all(png.startswith(b"\x89PNG") for png in run.figures.values())
     version = run.version
     assert version is not None
     assert (version.name, version.aliases, version.tags["version"]) == ("small", ("challenger",), "0001")
@@ -62,41 +59,16 @@ def test_aliases_of_the_registered_version_are_those_on_disk(tmp_path: Path) -> 
     assert aliases() == ("champion",)
 
 
-def test_each_aspect_has_its_own_figures_with_its_own_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn = []
-    draw = figures.bland_altman_figure
-
-    def watched(*columns: object, bias: float, **limits: object) -> object:
-        drawn.append(bias)
-        return draw(*columns, bias=bias, **limits)  # type: ignore[arg-type]  # passed on
-
-    monkeypatch.setattr(figures, "bland_altman_figure", watched)
-    monkeypatch.setattr(figures, "png", lambda figure: b"")
-    rows = [
-        {**{k: v for k, v in row.items() if k != "grade"}, "grade.high": 4 - (number % 9 == 0), "grade.low": number % 3}
-        for number, row in enumerate(WORLD)
-    ]
-    outcome, run = logged(tmp_path, rows)
-    aspects = outcome.compiled.verification.agreements["compiled"].aspects
-    assert drawn == [aspects["high"].bland_altman.bias, aspects["low"].bland_altman.bias]
-    assert {name for name in run.figures if name.startswith("high ")} >= {"high confusion", "high bland_altman"}
-
-
-def test_groups_are_measured_on_their_own_rows_though_cells_are_missing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(figures, "png", lambda figure: b"")
+def test_groups_are_measured_on_their_own_rows_though_cells_are_missing(tmp_path: Path) -> None:
     rows = [
         {**{k: v for k, v in row.items() if k != "grade"}, "group": f"g{number // 2 % 2}", "grade.a": number % 4}
         | ({} if number % 4 == 0 else {"grade.b": number % 3})
         for number, row in enumerate(WORLD)
     ]
-    outcome, run = logged(tmp_path, rows)
+    outcome, _ = logged(tmp_path, rows)
     test = {item.item_id: item.group for item in outcome.compiled.dataset.test.items}
     wanted = {
         group: sum(("grade.a" in row) + ("grade.b" in row) for row in rows if test.get(str(row["item_id"])) == group)
         for group in ("g0", "g1")
     }
-    assert {name: estimate.n for name, estimate in _groups(outcome.compiled).items()} == wanted
-    assert "high groups" not in run.figures
-    assert {"a groups", "b groups"} <= set(run.figures)
+    assert {name: found.estimates["tau_b"].n for name, found in by_group(outcome.compiled).items()} == wanted

@@ -20,7 +20,6 @@ def test_notebook_runs_and_shows_what_it_made(path: Path) -> None:
     ).execute()
     shown = [set(output.get("data", {})) for cell in ran.cells for output in cell.get("outputs", [])]
     assert sum("text/html" in kinds for kinds in shown) >= 5  # labels, the verdict, its table, judgments, ratings
-    assert any("image/png" in kinds for kinds in shown)
 
 
 CELLS = [

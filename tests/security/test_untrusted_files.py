@@ -12,8 +12,6 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import feather
 
-from judgec.connect.tracking.runs import CompileRun
-from judgec.connect.tracking.tracked_run import _log_files
 from judgec.errors import ArtifactError, InputError, JudgecError, UserError
 from judgec.lm.journal.journal import Journal
 from judgec.raters import programs
@@ -190,33 +188,6 @@ def test_inside_allows_files_below(tmp_path: Path) -> None:
 def test_judge_names_are_no_paths(tmp_path: Path, name: str) -> None:
     with pytest.raises(UserError):
         programs.load(tmp_path, f"{name}@1")
-
-
-class Artifacts:
-    """Where MLflow's client would send a folder."""
-
-    def __init__(self) -> None:
-        self.names: set[str] = set()
-
-    def log_artifacts(self, run_id: str, folder: str) -> None:
-        self.names = {path.relative_to(folder).as_posix() for path in Path(folder).rglob("*") if path.is_file()}
-
-
-def test_names_in_a_label_file_never_become_paths() -> None:
-    """Aspects name figures; a figure's file stays in its folder all the same."""
-    figures = {"../../../escaped confusion": b"png", "/abs": b"png", "a/b": b"png", "plain": b"png"}
-    run = CompileRun(
-        name="r", params={}, metrics={}, candidates=(), datasets=(), started=0.0, ended=1.0, figures=figures
-    )
-    client = Artifacts()
-    _log_files(client, "id", run)
-    assert client.names == {
-        "metrics.json",
-        "figures/__.._.._escaped confusion.png",
-        "figures/_abs.png",
-        "figures/a_b.png",
-        "figures/plain.png",
-    }
 
 
 def test_item_ids_and_agents_that_look_like_paths_are_only_names(tmp_path: Path) -> None:

@@ -1,17 +1,14 @@
-"""Logs a compile as an MLflow run: the numbers of the report and the pictures that show them."""
+"""Logs a compile as an MLflow run: the numbers of the report, and tables."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
-
 from judgec.compile.calibration_errors import calibration_errors
 from judgec.compile.compile import Compiled
 from judgec.compile.dataset import Part
 from judgec.compile.judge_page import items_of
-from judgec.compile.page_groups import by_group
 from judgec.compile.report import Saved
 from judgec.compile.settings import CompileSettings
 from judgec.connect.tracking.metrics import headline, of_cost
@@ -27,16 +24,12 @@ from judgec.connect.tracking.runs import (
 from judgec.labels.split.family import SPLITS
 from judgec.lm.spec import NO_LM
 from judgec.raters import programs
-from judgec.raters.judge import acceptability
 from judgec.records.agreement import Agreement
 from judgec.records.card import ProgramCard
 from judgec.records.estimate import Estimate
-from judgec.records.label import FloatArray, IntArray
-from judgec.records.ratings import GradePairs, people_mean
+from judgec.records.ratings import GradePairs
 from judgec.records.tasks.registry import TASKS
-from judgec.report import figures
 from judgec.report.cost_table import logged
-from judgec.report.curves import coverage_figure, learning_curve_figure
 from judgec.report.items import BrowsedItem
 from judgec.stats.agreement.objective import parse_objective, statistics_of
 from judgec.stats.intervals.bootstrap import interval
@@ -110,7 +103,6 @@ def run_of(
             for found in compiled.scored
         ),
         datasets=_datasets(compiled, source),
-        figures=_figures(compiled),
         tables={
             "disagreements": _disagreement_table(differing),
             **({"costs": logged(compiled.costs)} if compiled.costs else {}),
@@ -304,70 +296,3 @@ def _dataset(part: Part, source: str, digest: str) -> DatasetInput:
         n_rows=len(part),
         profile={"queries": part.n_queries},
     )
-
-
-def _figures(compiled: Compiled) -> dict[str, bytes]:
-    """PNG pictures of the compiled judge on the test items, a set for each aspect."""
-    labels = compiled.dataset.labels
-    pictures: dict[str, bytes] = {}
-    for j, aspect in enumerate(labels.aspects):
-        prefix = "" if len(labels.aspects) == 1 else f"{aspect} "
-        pictures |= {f"{prefix}{name}": png for name, png in _aspect_figures(compiled, j).items()}
-    found = compiled.abstention
-    points = [(point.coverage, point.agreement) for point in found.curve]
-    chosen = None if found.chosen is None else (found.chosen.coverage, found.chosen.agreement)
-    pictures["coverage"] = figures.png(coverage_figure(points, chosen, agreement=found.of))
-    if compiled.curve is not None:
-        values = {point.labels: point.values for point in compiled.curve.points}
-        pictures["learning_curve"] = figures.png(learning_curve_figure(values, objective=compiled.curve.objective))
-    return pictures
-
-
-def _aspect_figures(compiled: Compiled, j: int) -> dict[str, bytes]:
-    labels, experts = compiled.dataset.labels, compiled.dataset.test.experts
-    scale, judged = labels.scale, compiled.verification.judgments["compiled"]
-    only_accepts = labels.accept_only
-    expert = (experts.accept if only_accepts else experts.grade)[:, j]
-    judge = (judged.accept if only_accepts else judged.grade)[:, j]
-    raters = experts.accept_by if only_accepts else experts.grade_by
-    by_name = {name: raters[number, :, j] for number, name in enumerate(experts.annotators)}
-    stated = judged.confidence[:, j]  # the calibrated one, where the model says nothing of its own
-    if judged.stated is not None and np.isfinite(judged.stated).any():
-        stated = judged.stated
-    chances = np.full(len(expert), np.nan)
-    chances[judged.scored] = acceptability(judged.probabilities[judged.scored, j], scale)
-    drawn = {
-        "confusion": figures.confusion_figure(expert, judge, scale),
-        "histogram": figures.histogram_figure(by_name, judge, scale),
-        "confidence": figures.confidence_figure(judged.grade[:, j], stated, scale),
-        "reliability": figures.reliability_figure(chances, experts.accept[:, j]),
-    }
-    if scale.interval:  # a cell or a bar for each of hundreds of numbers takes minutes
-        del drawn["confusion"], drawn["histogram"]
-    measured = compiled.verification.agreements["compiled"]
-    limits = measured.aspects.get(labels.aspects[j], measured).bland_altman
-    if scale.level == "ordinal" and None not in (limits.bias, limits.low, limits.high):
-        drawn["bland_altman"] = figures.bland_altman_figure(
-            people_mean(raters, np.array(scale.values))[:, j],
-            _values(judge, scale.values),
-            bias=limits.bias or 0.0,
-            low=limits.low or 0.0,
-            high=limits.high or 0.0,
-            unit=scale.name,
-        )
-    groups = _groups(compiled)
-    if len(groups) > 1:
-        name = "accept_agreement" if only_accepts else "tau_b"
-        overall = compiled.verification.agreements["compiled"].estimates[name]
-        drawn["groups"] = figures.group_figure(groups, statistic=name, overall=overall)
-    return {name: figures.png(figure) for name, figure in drawn.items()}
-
-
-def _groups(compiled: Compiled) -> dict[str, Estimate]:
-    """The judge's agreement in each group of items, the largest groups first."""
-    statistic = "accept_agreement" if compiled.dataset.labels.accept_only else "tau_b"
-    return {name: found.estimates[statistic] for name, found in by_group(compiled).items()}
-
-
-def _values(positions: IntArray, values: tuple[float, ...]) -> FloatArray:
-    return np.where(positions >= 0, np.array(values)[np.maximum(positions, 0)], np.nan)

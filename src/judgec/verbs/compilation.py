@@ -8,9 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judgec.compile.compile import Compiled, beside_headline, compile_judge, plan_judge
+from judgec.compile.compile import beside_headline, compile_judge, plan_judge
 from judgec.compile.dataset import Dataset
-from judgec.compile.learning_curve import WANTED, IntervalWidth
 from judgec.compile.modes import found_modes
 from judgec.compile.render import outcome_notes, outcome_tables
 from judgec.compile.replacement import replacement
@@ -122,29 +121,12 @@ class Compilation:
         return f"<Compilation {self.name}, {'promoted' if self.promoted else 'not promoted'}: {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        compiled, objective = self.saved.compiled, self.saved.card.objective
-        headline = statistics_of(objective)[0]
+        headline = statistics_of(self.saved.card.objective)[0]
         return notebook(
             compiled_report(self),
             chart={called: one.estimates[headline] for called, one in shown_judges(self).items()},
             drawn=statistic_name(headline),
-            figures=_drawn(compiled, compiled.interval_width(objective)),
         )
-
-
-def _drawn(compiled: Compiled, width: IntervalWidth) -> dict[str, bytes]:
-    """Figures of where judge and experts differ, and of how many labels would tell more."""
-    from judgec.report.curves import interval_width_figure  # matplotlib is slow to load
-    from judgec.report.figures import confusion_figure, png
-
-    labels, experts = compiled.dataset.labels, compiled.dataset.test.experts
-    scale, judged = labels.scale, compiled.verification.judgments["compiled"]
-    pair = (experts.accept, judged.accept) if labels.accept_only else (experts.grade, judged.grade)
-    drawn = {"Experts against judge": confusion_figure(pair[0].ravel(), pair[1].ravel(), scale)}
-    if width.half is not None:
-        name = statistic_name(width.statistic)
-        drawn["Labels needed"] = interval_width_figure(width.test_queries, width.half, statistic=name, wanted=WANTED)
-    return {about: png(figure) for about, figure in drawn.items()}
 
 
 def _kept(spent: Spent, settings: CompileSettings) -> str:

@@ -6,7 +6,6 @@ from judgec.connect.tracking.runs import CandidateRun, CompileRun, DatasetInput,
 from judgec.records.estimate import Estimate
 
 STARTED = 1_700_000_000.0  # 2023-11-14 22:13:20 UTC
-PNG = b"\x89PNG\r\n\x1a\n\x00\xff"
 
 
 def version_folder(home: Path, number: int) -> Path:
@@ -54,7 +53,6 @@ def compile_run(home: Path, number: int, tau_b: float, *aliases: str) -> Compile
         ),
         started=started,
         ended=started + 20,
-        figures={"confusion": PNG},
         artifacts={"report.json": home / "programs" / "sensors" / f"{number:04d}" / "card.json"},
         tags={"judgec.labels": "constructed"},
         version=ModelVersion(

@@ -17,7 +17,7 @@ from judgec.connect.tracking.background import Tracker
 from judgec.connect.tracking.runs import Logged
 from judgec.connect.tracking.store import tracking_store
 from judgec.errors import ServiceError
-from tests.connect.tracking.examples import PNG, STARTED, compile_run
+from tests.connect.tracking.examples import STARTED, compile_run
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -129,13 +129,11 @@ def test_log_compile_artifacts_are_the_files_without_pickles(store: Store) -> No
     folder = store.home / "mlruns" / "artifacts" / store.second.run_id / "artifacts"
     files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
     assert sorted(files) == [
-        "figures/confusion.png",
         "judge/card.json",
         "judge/program.json",
         "metrics.json",
         "report.json",
     ]
-    assert files["figures/confusion.png"].read_bytes() == PNG
     assert json.loads(files["judge/program.json"].read_text()) == {"version": 2}
     missing = ["test.majority.tau_b", "test.majority.tau_b", None, None, None, "all grades equal"]
     assert missing in json.loads(files["metrics.json"].read_text())["data"]

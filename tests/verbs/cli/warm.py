@@ -32,7 +32,7 @@ IMPORTED = {
     "judgec": (
         *("scipy.stats", "pandas", "pyarrow.parquet", "sklearn.linear_model", "sklearn.ensemble", "aiohttp", "dspy"),
         *("judgec.verbs.cli.app", "judgec.compile.compile", "judgec.raters.judge", "judgec.verbs.judge_file"),
-        *("judgec.verbs.compilation", "judgec.verbs.evaluate", "matplotlib.backends.backend_agg"),
+        *("judgec.verbs.compilation", "judgec.verbs.evaluate"),
     ),
     "mlflow": (
         *("mlflow.store.tracking.sqlalchemy_store", "mlflow.store.model_registry.sqlalchemy_store"),

@@ -19,8 +19,6 @@ KEPT_SUFFIXES = (".json", ".html")
 
 class _Logged(Record):
     model_config = ConfigDict(
-        ser_json_bytes="base64",
-        val_json_bytes="base64",
         ser_json_inf_nan="constants",
     )
 
@@ -141,7 +139,6 @@ class TrackedRun(_Logged):
         headline: The few numbers that MLflow shows as metrics; the table has ``metrics``, all of them. None shows all.
         started: POSIX seconds.
         ended: POSIX seconds.
-        figures: PNG bytes by name; logged as ``figures/<name>.png``.
         artifacts: Files by artifact path.
         tables: By name, columns and data as of ``mlflow.log_table``; logged as ``<name>.json``.
         tags: Further words.
@@ -158,7 +155,6 @@ class TrackedRun(_Logged):
     headline: Mapping[str, float] | None = None
     started: float
     ended: float
-    figures: Mapping[str, bytes] = {}
     artifacts: Mapping[str, Path] = {}
     tables: Mapping[str, Mapping[str, list[object]]] = {}
     tags: Mapping[str, str] = {}

@@ -4,7 +4,6 @@ Only explicit run ids are used: MLflow's "active run" is one per thread and gets
 """
 
 import json
-import re
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -24,7 +23,6 @@ from judgec.errors import ServiceError
 METRICS_TABLE = "metrics.json"
 KEY_TAG = "judgec.key"
 BATCH = {"metrics": 800, "params": 100, "tags": 100}  # mlflow.utils.validation: 1000 entities in all
-_UNSAFE = re.compile(r"[/\\\x00-\x1f]|^\.+")  # what could make a file name a path
 
 More = Callable[[MlflowClient, str, str], int | None]
 """Logs what only one kind of run has, given the client, the experiment's id and the run's; the version registered."""
@@ -149,10 +147,6 @@ def _log_files(client: MlflowClient, run_id: str, run: runs.TrackedRun) -> None:
             target = Path(folder, path)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, target)
-        for name, png in run.figures.items():
-            figure = Path(folder, "figures", f"{_UNSAFE.sub('_', name)}.png")  # an aspect's name comes from a file
-            figure.parent.mkdir(exist_ok=True)
-            figure.write_bytes(png)
         Path(folder, METRICS_TABLE).write_text(json.dumps(metrics_table(run.metrics, run.headline)), encoding="utf-8")
         for name, table in run.tables.items():
             Path(folder, f"{name}.json").write_text(json.dumps(table), encoding="utf-8")

@@ -1,6 +1,5 @@
 """Shows what a verb found in a notebook: its answer, its tables, a drawing of the numbers that matter most."""
 
-from base64 import b64encode
 from collections.abc import Mapping
 
 from judgec.records.estimate import Estimate
@@ -15,7 +14,6 @@ def notebook(
     chart: Mapping[str, Estimate] | None = None,
     drawn: str = "",
     digits: int = 2,
-    figures: Mapping[str, bytes] | None = None,
 ) -> str:
     """HTML for ``_repr_html_``: the answer and one screenful of tables; what to type next is for a terminal.
 
@@ -24,7 +22,6 @@ def notebook(
         chart: Values to draw with their intervals, or none.
         drawn: Name of the numbers that are drawn.
         digits: Of the drawing.
-        figures: PNGs beside each other, by what each shows.
     """
     said = " ".join(report.verdict)
     tables = [
@@ -37,6 +34,5 @@ def notebook(
         "chart": interval_chart(chart, said, digits=digits) if chart else "",
         "drawn": drawn,
         "lines": [*report.lines, *(f"Note: {note}" for note in report.noted()), *report.stamps],
-        "figures": {about: b64encode(image).decode() for about, image in (figures or {}).items()},
     }
     return str(render("notebook.html", values))
