@@ -281,8 +281,6 @@ def compile_judge(
     combine: str | None = None,
     prompts: int | None = None,
     jury: str | Sequence[str] = (),
-    start: str | None = None,
-    margin: float | None = None,
     instructions: str | Sequence[str] = (),
     factors: str = "",
     has_citations: bool = False,

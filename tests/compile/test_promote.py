@@ -214,32 +214,3 @@ def test_unscoring_any_subset_never_turns_no_into_yes_or_raises_the_difference(d
         assert objective.value(poorer) - objective.value(rival) <= whole + 1e-12
     decision = decide(poorer, {"uncompiled": rival}, TAU_B, Resampling(resamples=50), test_use=1)
     assert (f"{lost.sum()} of {len(lost)} unscored" in decision.reason) == bool(lost.any())
-
-
-def test_with_a_margin_a_loss_shown_to_be_smaller_is_enough_and_no_other() -> None:
-    expert, cluster = world(n_queries=120)
-    champion = judge(expert, cluster, 0.2, 1)
-    noise = np.random.default_rng(5).random(len(expert)) < 0.02
-    alike = side_by_side(
-        expert,
-        np.where(noise, 0, champion.judge),
-        (expert >= 3).astype(np.int64),
-        (np.where(noise, 0, champion.judge) >= 3).astype(np.int64),
-        cluster,
-        5,
-        120,
-    )
-    without = decide(alike, {"champion": champion}, TAU_B, HOW, test_use=1)
-    low = without.difference.low
-    assert not without.promoted
-    assert low is not None
-    assert -0.2 < low < 0
-    wide = decide(alike, {"champion": champion}, TAU_B, HOW, test_use=1, margin=-low + 0.001)
-    narrow = decide(alike, {"champion": champion}, TAU_B, HOW, test_use=1, margin=-low - 0.001)
-    assert wide.difference == narrow.difference == without.difference
-    assert not narrow.promoted
-    assert narrow.reason.startswith(f"not shown to be at most {number(-low - 0.001)} worse")
-    guarded = [name for name in ("kappa", "accept_agreement") if (wide.by_statistic[name].high or 0) < 0]
-    assert wide.promoted is not bool(guarded)
-    worse = decide(judge(expert, cluster, 0.6, 3), {"champion": champion}, TAU_B, HOW, test_use=1, margin=0.02)
-    assert not worse.promoted

@@ -14,7 +14,7 @@ from judgec.compile.dataset import make_dataset
 from judgec.compile.promote import decide
 from judgec.compile.replacement import replacement
 from judgec.compile.report import Saved, save
-from judgec.compile.settings import ComparedWith, CompileSettings, RatedCandidates
+from judgec.compile.settings import CompileSettings, RatedCandidates
 from judgec.compile.verify import majority
 from judgec.errors import InputError, UserError
 from judgec.labels.labels import label_file
@@ -58,7 +58,7 @@ def compiled_in(
     settings = CompileSettings(
         "world", home, spec, "qwk", RECORDED_KIND, evidence=False, resamples=200, folds=folds,
         rated=RatedCandidates(recorded),
-        rivals=ComparedWith(baseline),
+        baseline=baseline,
     )  # fmt: skip
     with Session(spec, home) as session:
         compiled = compile_judge(label_set, settings, session, Silent())

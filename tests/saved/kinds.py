@@ -266,11 +266,6 @@ KINDS: Mapping[str, Kind] = {
         test_jury.in_the_middle,
         before=jurors,
     ),
-    "carried_over": Kind(
-        graded,
-        {"lm": "openai/gpt-4.1-mini", "start": "prompt@1", "evidence": False, "margin": 0.05},
-        grading_world.stubborn,
-    ),
 }
 
 

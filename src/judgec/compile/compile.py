@@ -34,7 +34,6 @@ from judgec.compile.pair_columns import LONGEST, follows_length
 from judgec.compile.panels import Member, members_of
 from judgec.compile.promote import Decision
 from judgec.compile.recorded import with_prompts
-from judgec.compile.retarget import Retargeted, retargeted
 from judgec.compile.rewrites import plan_rewrites, rewritten
 from judgec.compile.rivals import PromotionTest, standing_of
 from judgec.compile.search.candidates import UNCOMPILED, Candidate, task_module, with_instructions
@@ -52,7 +51,7 @@ from judgec.lm.session import Session
 from judgec.lm.watch import Watch
 from judgec.raters import programs
 from judgec.raters.decision import HALF_WAY, half_way
-from judgec.raters.judge import ADAPTER, CompiledJudge, load_judge
+from judgec.raters.judge import ADAPTER, CompiledJudge
 from judgec.raters.prompt import verdicts
 from judgec.raters.recorded import RecordedVerdicts, ranges_for_card
 from judgec.raters.replies import is_unread
@@ -319,7 +318,6 @@ def _measured(
     if unread or settings.no_model:
         unknown = unread or NO_PROMPT
         gain = {name: Estimate(value=None, note=unknown) for name in gain}
-    moved = _moved(settings, judge, dataset)
     promotion_test = PromotionTest(
         dataset,
         verification,
@@ -327,7 +325,6 @@ def _measured(
         compiling.session,
         refusal,
         evidence_alone=not judge.asks_lm,
-        retargeted=moved,
         unread=unread,
     )
     whole = replace(last.bench, dataset=_shipped(parts))
@@ -346,7 +343,6 @@ def _measured(
         prompt_gain=gain,
         decision=promotion_test.decide(standing),
         notes=(
-            *([] if moved is None else [moved.sentence()]),
             *([] if cascade is None else [f"cascade: {cascade.reason}"]),
             *choice.notes,
             *_half_way(last),
@@ -362,13 +358,6 @@ def _measured(
         combined=cascade or _panel(last, verification, settings, objective),
         costs=judge_costs(last.bench, choice, judge, settings, objective),
     )
-
-
-def _moved(settings: CompileSettings, judge: CompiledJudge, dataset: Dataset) -> Retargeted | None:
-    """The champion that this judge is to take the place of with another model; None where nobody asked for it."""
-    if settings.rivals.retarget is None:
-        return None
-    return retargeted(settings.rivals.retarget, settings, judge.module, dataset.test.items)
 
 
 def _ask_ahead(parts: Parts, module: dspy.Module, session: Session, watch: Watch) -> None:
@@ -441,8 +430,6 @@ def card_settings(
         found["abstain_below"] = abstention.below
     if settings.rated.recorded is not None:
         found |= settings.rated.recorded.about.settings
-    if settings.rivals.retarget is not None:
-        found |= {"from": settings.rivals.retarget.name, "margin": settings.rivals.retarget.margin}
     return found
 
 
@@ -483,8 +470,6 @@ def missing_of(labels: LabelSet) -> dict[str, float]:
 
 def _module(labels: LabelSet, settings: CompileSettings) -> dspy.Module:
     module = task_module(labels, settings.adapter)
-    if settings.rivals.retarget is not None and settings.rated.recorded is None:
-        module = load_judge(settings.rivals.retarget.program).module
     if settings.instructions is not None:
         module = with_instructions(module, settings.instructions)
     if not (settings.weighs.factors or settings.weighs.citations):

@@ -153,7 +153,6 @@ def decide(
     table: Mapping[str, GradePairs] | None = None,
     nominal: bool = False,
     refusal: str = "",
-    margin: float | None = None,
 ) -> Decision:
     """Compare the compiled judge with the best of its rivals.
 
@@ -169,8 +168,6 @@ def decide(
             called better.
         nominal: The grades are classes without an order.
         refusal: Why it must not be promoted whatever the numbers say, or empty.
-        margin: A loss of the objective that is shown to be smaller than this is not worse, and enough; None where the
-            judge has to be better.
     """
     values = {name: _lead(ratings, compiled, objective) for name, ratings in rivals.items()}
     rival = max(values, key=lambda name: values[name])
@@ -188,14 +185,7 @@ def decide(
     worse = {name: by_statistic[name] for name in GUARDS if _is_below(by_statistic[name])}
     below = {} if majority is None else below_majority(compiled, majority, resampling, nominal=nominal)
     above = _above(compiled, rivals if table is None else table, objective)
-    within = not better and margin is not None and difference.low is not None and difference.low > -margin
-    if within:
-        better = True
-        reason = _praise(measured, rival, worse, {}, f"at most {number(margin)} worse")
-    elif better:
-        reason = _praise(measured, rival, worse, above)
-    else:
-        reason = _doubt(measured, found, difference, "better" if margin is None else f"at most {number(margin)} worse")
+    reason = _praise(measured, rival, worse, above) if better else _doubt(measured, found, difference)
     if refusal or below:
         refusal = refusal or f"shown to be worse than {_plain('majority')}: {shortfalls(below)}"
         reason = f"{refusal} ({measured})"
@@ -295,26 +285,20 @@ def _measured(
     return measured
 
 
-def _praise(
-    measured: str,
-    rival: str,
-    worse: Mapping[str, Estimate],
-    above: Mapping[str, tuple[float, float]],
-    word: str = "better",
-) -> str:
-    """Of a judge that is better than its rival on the objective, or not worse by a margin."""
+def _praise(measured: str, rival: str, worse: Mapping[str, Estimate], above: Mapping[str, tuple[float, float]]) -> str:
+    """Of a judge that is better than its rival on the objective."""
     if worse:
         lost = ", ".join(f"{NAMES[name]} {show(difference)}" for name, difference in worse.items())
         return f"not promoted, shown to be worse than {_plain(rival)} on {lost} ({measured})"
     if above:
         return f"{measured}; but {standing_above(above, 'in its own table')}"
-    return f"{word}: {measured}"
+    return f"better: {measured}"
 
 
-def _doubt(measured: str, found: Gain, difference: Estimate, word: str) -> str:
+def _doubt(measured: str, found: Gain, difference: Estimate) -> str:
     """Of a judge that is not shown to be better."""
     told = f"; {difference.note}" if difference.note else found.could_show("test queries")
-    return f"not shown to be {word}: {measured}{told}"
+    return f"not shown to be better: {measured}{told}"
 
 
 def _no_better_than(

@@ -88,7 +88,7 @@ def choose_recorded(
             f"{max(one.n for one in rated.values())}. Label more items, or record more verdicts."
         )
     rivals = {name: one for name, one in usable.items() if name not in settings.compiled_names} or usable
-    named = settings.rivals.baseline
+    named = settings.baseline
     named = as_it_was(named) if named is not None and named in settings.compiled_names else named
     baseline = _baseline(rivals, named, recorded)
     gains, apart = _gains({name: one.ratings for name, one in usable.items()}, baseline, objective)

@@ -215,7 +215,6 @@ def _report(compiled: Compiled, settings: CompileSettings, card: ProgramCard) ->
         "tree": tree_of(compiled.judge, card).to_json(),
         **_baseline(compiled),
         **({} if compiled.combined is None else {compiled.combined.key: compiled.combined.to_json()}),
-        **({} if (moved := compiled.promotion_test.retargeted) is None else {"retarget": moved.to_json(decision)}),
         **({} if not compiled.folds else {"folds": [{"prompt": choice.chosen.name} for choice in compiled.folds]}),
         "calibrators": {
             aspect: {

@@ -10,7 +10,6 @@ from judgec.compile.family_state import FamilyState, family_state
 from judgec.compile.held_out import NOT_SAVED, saved_judgments
 from judgec.compile.pair_columns import LONGEST
 from judgec.compile.promote import Decision, decide
-from judgec.compile.retarget import Retargeted
 from judgec.compile.settings import CompileSettings
 from judgec.compile.verify import BEST_ALONE, COMPILED_SINGLE, Verification
 from judgec.errors import JudgecError, ServiceError
@@ -59,7 +58,6 @@ class PromotionTest:
         session: The way to the language models.
         refusal: Why the judge must not be promoted whatever the numbers say, or empty.
         evidence_alone: The compiled judge asks nothing: it is the judge of evidence alone, not its rival.
-        retargeted: Beside which judge it stands whose prompt was carried over, and how much worse it may be; or None.
         unread: Why there is no gain to report: too many verdicts of a baseline could not be read; or empty.
     """
 
@@ -69,7 +67,6 @@ class PromotionTest:
     session: Session = field(repr=False)
     refusal: str = ""
     evidence_alone: bool = False
-    retargeted: Retargeted | None = None
     unread: str = ""
 
     def standing(self) -> FamilyState:
@@ -91,7 +88,6 @@ class PromotionTest:
             table=baselines | self._forms(),
             nominal=self.dataset.labels.scale.level == "nominal",
             refusal=self.refusal or rivals.refusal,
-            margin=None if rivals.refusal or self.retargeted is None else self.retargeted.allowed,
         )
         return found.without_gain(self.unread) if self.unread else found
 
@@ -105,20 +101,14 @@ class PromotionTest:
         return {name: ratings[name] for name in ("compiled_prompt", COMPILED_SINGLE) if name in ratings}
 
     def _rivals(self, champion: int | None) -> Rivals:
-        """The champion and the judge whose prompt was carried over; without either the baselines."""
-        retarget = self.settings.rivals.retarget
-        named = {} if champion is None else {"champion": f"{self.settings.name}@{champion}"}
-        if retarget is not None and retarget.name not in named.values():
-            named[retarget.name] = retarget.name
-        if not named:
-            return Rivals(_baselines(self.verification, evidence_alone=self.evidence_alone))
-        found = [self._version(key, name) for key, name in named.items()]
-        refusals = (one.refusal for one in found if one.refusal)
-        return Rivals({key: value for one in found for key, value in one.ratings.items()}, next(refusals, ""))
+        """The champion's test judgments: those saved with it, and where items are new, its own model's.
 
-    def _version(self, key: str, name: str) -> Rivals:
-        """A version's test judgments: those saved with it, and where items are new, its own model's."""
+        Without a champion the baselines.
+        """
         baselines = _baselines(self.verification, evidence_alone=self.evidence_alone)
+        if champion is None:
+            return Rivals(baselines)
+        name = f"{self.settings.name}@{champion}"
         labels, test = self.dataset.labels, self.dataset.test
         try:
             program = programs.load(self.settings.home, name)
@@ -138,7 +128,7 @@ class PromotionTest:
                 judged = _filled(judged, missing, fresh)
         except JudgecError as error:
             return Rivals(baselines, f"the champion {name} could not be measured beside it: {error}")
-        return Rivals({key: ratings_of(self.dataset, test, judged)})
+        return Rivals({"champion": ratings_of(self.dataset, test, judged)})
 
     def _judged(self, program: Program, items: Sequence[Item]) -> Judgments:
         """Judgments of the champion on items that it was not tested on: from its own model, or as recorded."""

@@ -39,26 +39,6 @@ class Weighs:
 
 
 @dataclass(frozen=True, slots=True)
-class Retarget:
-    """A compiled judge whose prompt is asked of another model.
-
-    Args:
-        program: The judge.
-        margin: The loss of the objective that still counts as not worse.
-        recorded: Verdicts among which its own may be, or None.
-    """
-
-    program: Program = field(repr=False)
-    margin: float
-    recorded: RecordedVerdicts | None = field(default=None, repr=False)
-
-    @property
-    def name(self) -> str:
-        """``NAME@VERSION``."""
-        return f"{self.program.card.name}@{self.program.card.version}"
-
-
-@dataclass(frozen=True, slots=True)
 class AskedCandidate:
     """A candidate that is asked beside others, in place of one prompt that is searched for.
 
@@ -109,19 +89,6 @@ class Combine:
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedWith:
-    """The judges that a judge is compared with.
-
-    Args:
-        baseline: Of recorded judges; None for the one with the median objective.
-        retarget: The compiled judge whose prompt is carried over to this model; it may not be much better.
-    """
-
-    baseline: str | None = None
-    retarget: Retarget | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class CompileSettings:
     """Everything that decides the outcome of a compile besides the labels.
 
@@ -155,7 +122,7 @@ class CompileSettings:
         source: How the labels were read, for the report: what ``read_labels`` was given.
         rated: Who grades the labelled items in place of one prompt that is searched for.
         combine: How they may be made one.
-        rivals: What the judge is compared with besides its own forms and the champion.
+        baseline: The recorded judge that it is compared with; None for the one with the median objective.
         functions: What is called where a model of ``lm`` is a Python function, by name.
         adapter: The form in which prompts are written and replies asked for.
     """
@@ -188,7 +155,7 @@ class CompileSettings:
     source: Mapping[str, object] = field(default_factory=dict)
     rated: RatedCandidates = RatedCandidates()
     combine: Combine = Combine()
-    rivals: ComparedWith = ComparedWith()
+    baseline: str | None = None
     functions: Mapping[str, object] = field(default_factory=dict, repr=False)
     adapter: AdapterName = CHAT
 

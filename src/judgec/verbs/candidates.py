@@ -321,7 +321,6 @@ def _names_candidates(options: CompileJudgeOptions) -> tuple[tuple[str, bool], .
     return (
         ("--verdicts", bool(options.verdicts)),
         ("--jury", bool(options.jury)),
-        ("--from", options.start is not None),
     )
 
 

@@ -9,16 +9,13 @@ from judgec.compile.abstain import check_options
 from judgec.compile.compile import default_objective, plan_judge
 from judgec.compile.dataset import Dataset
 from judgec.compile.release import Place, check_place
-from judgec.compile.retarget import check_carried, with_the_same_prompt
 from judgec.compile.search.candidates import UNCOMPILED
 from judgec.compile.search.plan import CallPlan
 from judgec.compile.settings import (
     JURY_KIND,
     Combine,
-    ComparedWith,
     CompileSettings,
     RatedCandidates,
-    Retarget,
     Weighs,
     reflection_spec,
 )
@@ -34,8 +31,6 @@ from judgec.lm.batch.executor import require_batches
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Account
 from judgec.lm.watch import Watch
-from judgec.raters import programs
-from judgec.raters.programs import Program
 from judgec.raters.recorded import RECORDED_KIND
 from judgec.records.label import LabelSet
 from judgec.table.datasheet import Datasheet, as_scale, scale_option
@@ -50,7 +45,6 @@ from judgec.verbs.recorded import FoundVerdicts, cascade_of, panel_of, recorded_
 from judgec.verbs.verb import verb
 
 NO_OPTIMIZER = "none"  # of a judge without a prompt
-MARGIN = 0.02  # of the objective; a loss that few would pay ten times the price to avoid
 LABELS = "a file of experts' labels"
 IN_MEMORY = "judge"  # the name of a judge whose labels have no file and that nobody named
 
@@ -108,8 +102,6 @@ def _with_columns(options: CompileJudgeOptions) -> CompileJudgeOptions:
 
 def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, CompileSettings]:
     options = _with_columns(options)
-    start = _start(options)
-    options = options if start is None else _completed(options, start)
     if options.labels is None:
         raise UserError(f"compile-judge: no labels; {LABELS} is needed. Give it, or run judgec init FILE once.")
     path = "" if isinstance(options.labels, Labels) or not isinstance(options.labels, str) else options.labels
@@ -143,14 +135,6 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
         (RECORDED_KIND, recorded is not None),
         (NO_OPTIMIZER, no_model),
     )
-    if start is not None:
-        check_carried(start, labels.label_set, labels.label_set.fields)
-        if verdicts is not None:
-            verdicts = with_the_same_prompt(start, verdicts)
-        elif spec.describe() == dict(start.card.lm):
-            raise UserError(
-                f"--from {options.start}: was compiled for {spec.model} already; another --lm is needed. Name one."
-            )
     return labels, CompileSettings(
         name=name,
         home=options.home,
@@ -178,30 +162,10 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
         prompts=_prompts(options, labels.label_set, spec),
         rated=RatedCandidates(verdicts, asked),
         combine=Combine(panel_of(options, len(asked) + len(others)), cascade_of(options, spec, verdicts, candidates)),
-        rivals=ComparedWith(
-            None if options.baseline is None else candidates.named(options.baseline, others),
-            None if start is None else Retarget(start, _margin(options), None if recorded is None else recorded.every),
-        ),
+        baseline=None if options.baseline is None else candidates.named(options.baseline, others),
         functions=candidates.functions,
         adapter=options.adapter,
     )
-
-
-def _start(options: CompileJudgeOptions) -> Program | None:
-    """The judge whose prompt is carried over, or None.
-
-    Raises:
-        UserError: There is no such judge, or ``--margin`` without one.
-    """
-    if options.start is None:
-        if options.margin is not None:
-            raise UserError(f"--margin {options.margin:g}: says how much --from may lose. Add --from NAME, or drop it.")
-        return None
-    if options.cascade:
-        raise UserError("--from and --cascade: a cascade has two judges, one prompt is carried over. Drop one of them.")
-    if options.panel is not None:
-        raise UserError("--from and --panel: a panel has several prompts, one is carried over. Drop one of them.")
-    return programs.load(options.home, options.start)
 
 
 def _check_without_model(options: CompileJudgeOptions) -> None:
@@ -213,7 +177,6 @@ def _check_without_model(options: CompileJudgeOptions) -> None:
     of_prompts = {
         "--no-evidence": not options.evidence,
         f"--optimizer {options.optimizer}": options.optimizer != CompileJudgeOptions.optimizer,
-        "--from": options.start is not None,
         "--factors": bool(options.factors),
         "--has-citations": options.has_citations,
         f"--adapter {options.adapter}": options.adapter != CompileJudgeOptions.adapter,
@@ -223,20 +186,6 @@ def _check_without_model(options: CompileJudgeOptions) -> None:
             f"{given[0]}: no model is named, so that evidence alone judges and there is no prompt. Name a model with "
             f"--lm, or leave {given[0]} out."
         )
-
-
-def _completed(options: CompileJudgeOptions, start: Program) -> CompileJudgeOptions:
-    """Takes options that were not given from the compile of the judge whose prompt is moved."""
-    source, card = start.report.get("source"), start.card
-    known = source if isinstance(source, dict) else {}
-    changed: dict[str, object] = {"name": options.name or card.name, "objective": options.objective or card.objective}
-    if options.labels is None and isinstance(known.get("path"), str):
-        changed["labels"] = known["path"]
-    return replace(options, **changed)  # type: ignore[arg-type]  # each as its field
-
-
-def _margin(options: CompileJudgeOptions) -> float:
-    return MARGIN if options.margin is None else options.margin
 
 
 def _prompts(options: CompileJudgeOptions, labels: LabelSet, spec: LMSpec) -> dict[str, str]:

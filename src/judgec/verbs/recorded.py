@@ -36,7 +36,7 @@ class FoundVerdicts:
     Args:
         model: How ``--lm`` names them.
         judges: Those that ``--judges`` leaves, as far as they share enough items with the labels.
-        every: All of the file, where a champion from ``--from`` may be one of them; else as ``judges``.
+        every: The same with those that share too few.
     """
 
     model: str
@@ -99,12 +99,7 @@ def recorded_of(options: CompileJudgeOptions, labels: Labels, *, asked: bool = F
     judges = check_against(found, labels.label_set)
     if options.baseline is not None:
         judges.require(options.baseline)
-    every = (
-        read_recorded(source, about, labels=labels.label_set)
-        if options.judges is not None and options.start is not None
-        else found
-    )
-    return FoundVerdicts(model, judges, every)
+    return FoundVerdicts(model, judges, found)
 
 
 def _as_labelled(table: Table, options: CompileJudgeOptions, about: OnWhat) -> Table:
@@ -149,7 +144,7 @@ def panel_of(options: CompileJudgeOptions, judges: int) -> PanelLimit | None:
             with.
     """
     if options.panel is None:
-        one = judges < LEAST_MEMBERS or options.cascade or options.learning_curve or options.start is not None
+        one = judges < LEAST_MEMBERS or options.cascade or options.learning_curve
         return None if one else AUTO
     asked = str(options.panel).strip()
     if asked == BEST:

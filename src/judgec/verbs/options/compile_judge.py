@@ -172,19 +172,6 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
             commas=True,
         ),
     ] = ()
-    start: Annotated[
-        str | None,
-        Option(
-            "A compiled judge whose prompt you move to another model (--lm); the loss may be at most --margin.",
-            flag="--from",
-            metavar="NAME[@VERSION]",
-            panel="What",
-        ),
-    ] = None
-    margin: Annotated[
-        float | None,
-        Option("With --from: the loss of the objective that still counts as not worse. Default: .02.", least=0, most=1),
-    ] = None
     instructions: Annotated[
         tuple[str, ...],
         Option("A prompt of your own that competes; the rubric is added to it. Repeat for several.", metavar="FILE"),
