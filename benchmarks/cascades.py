@@ -91,7 +91,7 @@ def run(tried: Tried, labels: LabelSet, recorded: RecordedVerdicts) -> tuple[str
     """The row of one cascade."""
     objective = parse_objective(tried.objective)
     with tempfile.TemporaryDirectory() as home:
-        parts = make_parts(labels, SEED, memory=read_memory(Path(home), "judge"), folds=FOLDS, reserve=False)
+        parts = make_parts(labels, SEED, memory=read_memory(Path(home), "judge"), folds=FOLDS)
     settings = CompileSettings(
         "judge",
         Path(home),

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judgec.compile.compile import Compiled, compile_judge, default_objective
-from judgec.compile.consensus import Consensus
 from judgec.compile.report import Saved, save
 from judgec.compile.settings import CompileSettings
 from judgec.labels.labels import read_labels
@@ -48,7 +47,6 @@ def compiled_from(
     seed: int = 0,
     accept_at: str | None = None,
     folds: int | None = 1,
-    consensus: Consensus = "median",
     source: Mapping[str, object] | None = None,
 ) -> Outcome:
     """Compile on ``rows``; without evidence features nothing heavy is fitted."""
@@ -61,7 +59,6 @@ def compiled_from(
         objective=objective or default_objective(labels),
         evidence=evidence or lm == "embedded",
         seed=seed,
-        consensus=consensus,
         resamples=400,
         folds=folds,
         source=source or {},

@@ -1,7 +1,5 @@
 """Abstaining: which judgments are left to a human, and the curve of agreement against coverage."""
 
-from collections.abc import Iterable, Iterator
-
 import numpy as np
 import pytest
 
@@ -14,19 +12,13 @@ from judgec.compile.abstain import (
     certainty,
     check_options,
     graded_rows,
-    promise_note,
 )
-from judgec.compile.assemble import Bench
 from judgec.compile.dataset import Part, make_dataset
 from judgec.errors import UserError
-from judgec.lm.executor import Reply, Request
-from judgec.raters.judge import CompiledJudge
-from judgec.raters.registry import judge_module
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item, Label, LabelSet
 from judgec.records.scale import Scale
 from judgec.stats.agreement.measure import Resampling
-from judgec.stats.intervals.promise import Promise
 
 SCALE = Scale(grades=(1, 2, 3), accept_at=2)
 
@@ -117,9 +109,7 @@ def test_abstention_curve_loses_coverage_and_gains_agreement_where_confidence_is
     n = len(dataset.test)
     # Sure of a right grade, unsure of a wrong one: half of the items each.
     spread = judged([[[0.05, 0.05, 0.9]] if i % 2 else [[0.2, 0.5, 0.3]] for i in range(n)])
-    bench = Bench(dataset, _no_calls, None, 0)
-    judge = CompiledJudge(judge_module("grade", SCALE, ("grade",), ("query", "answer")), SCALE, ("grade",))
-    found = abstention(bench, judge, spread, Resampling(resamples=100), of=EXACT, below=0.6, promise=None, risk=0.1)
+    found = abstention(dataset, spread, Resampling(resamples=100), of=EXACT, below=0.6)
     coverage = [point.coverage for point in found.curve]
     assert coverage == sorted(set(coverage), reverse=True)
     assert found.curve[0].coverage == 1.0
@@ -130,40 +120,7 @@ def test_abstention_curve_loses_coverage_and_gains_agreement_where_confidence_is
     assert found.to_json()["below"] == 0.6
 
 
-def test_dataset_with_a_reserve_takes_a_fifth_of_the_train_queries_and_nothing_else() -> None:
-    labels = label_set(2000, [0, 1, 2])
-    plain, reserved = (make_dataset(labels, 0, reserve=reserve) for reserve in (False, True))
-    assert reserved.reserve is not None
-    queries = [{item.query_id for item in part.items} for part in (reserved.train, reserved.reserve)]
-    assert not queries[0] & queries[1]
-    assert queries[0] | queries[1] == {item.query_id for item in plain.train.items}
-    assert len(queries[1]) / len(queries[0] | queries[1]) == pytest.approx(0.2, abs=0.06)  # 500 queries: 3 sigma
-    assert (reserved.dev.items, reserved.test.items) == (plain.dev.items, plain.test.items)
-    assert plain.reserve is None
-
-
-@pytest.mark.parametrize(
-    ("below", "promise", "risk", "seen"),
-    [
-        (1.0, None, 0.1, "--abstain-below 1"),
-        (None, 0.0, 0.1, "--promise 0"),
-        (None, 0.9, 1.5, "--risk 1.5"),
-        (0.5, 0.9, 0.1, "both given"),
-    ],
-)
-def test_check_options_refuses_what_cannot_be(
-    below: float | None, promise: float | None, risk: float, seen: str
-) -> None:
-    with pytest.raises(UserError, match=seen):
-        check_options(below, promise, risk)
-
-
-def test_promise_note_says_what_is_missing() -> None:
-    note = promise_note(Promise(None, 0.9, 0.1, 0.7, 12, 1, 22))
-    assert "nothing promised" in note
-    assert "at least 22 queries" in note
-    assert "1 of 12" in note
-
-
-def _no_calls(requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
-    raise AssertionError("the LM was asked")
+@pytest.mark.parametrize("below", [0.0, 1.0])
+def test_check_options_refuses_what_cannot_be(below: float) -> None:
+    with pytest.raises(UserError, match=f"--abstain-below {below:g}"):
+        check_options(below)

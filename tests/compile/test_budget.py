@@ -174,7 +174,7 @@ def test_compile_that_was_stopped_goes_on_where_it_was_and_ends_the_same(
     assert resumed.judge.calibration() == whole.judge.calibration()
 
 
-@pytest.mark.parametrize("how", [{}, {"abstain_below": 0.3}, {"consensus": "soft"}], ids=str)
+@pytest.mark.parametrize("how", [{}, {"abstain_below": 0.3}], ids=str)
 def test_compile_killed_after_its_version_was_written_finishes_that_version(
     server: FakeOpenAI, tmp_path: Path, how: dict[str, object]
 ) -> None:

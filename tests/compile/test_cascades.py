@@ -236,7 +236,6 @@ def test_items_that_one_judge_was_not_asked_about_are_compared_by_neither(tmp_pa
         ({"cascade": ("cheap", "nobody")}, "no verdicts of judge nobody"),
         ({"cascade": ("evidence", "dear"), "evidence": False}, "--no-evidence"),
         ({"cascade": ("cheap", "dear"), "panel": "all"}, "--panel"),
-        ({"cascade": ("cheap", "dear"), "learning_curve": True}, "--learning-curve"),
         ({"cascade": ("cheap", "dear"), "lm": "embedded"}, "with a model that is asked"),
         ({"cascade": ("evidence", "embedded"), "lm": "embedded"}, "with a model that is asked"),
         ({"cascade": ("openai/a", "openai/b"), "lm": "openai/b"}, "with a model that is asked"),

@@ -438,7 +438,6 @@ LABELS = [{**row, "verdict": row["grade"], "other": 3 - int(str(row["grade"]))} 
         ({"panel": "auto", "verdicts": ()}, "--panel auto: chooses among recorded judges, and there are none"),
         ({"panel": "most"}, "--panel most: no size"),
         ({"panel": 1.5}, "--panel 1.5: no size"),
-        ({"panel": "all", "learning_curve": True}, "--panel and --learning-curve: no curve is drawn for a panel"),
         ({"panel": "all", "verdicts": ()}, "--panel all: chooses among recorded judges, and there are none"),
     ],
 )

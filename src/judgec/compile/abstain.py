@@ -1,13 +1,12 @@
-"""Fits a confidence threshold below which judgments go to a human, and what agreement it promises for the rest."""
+"""Leaves judgments below a confidence to a human, and measures agreement on the rest."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from judgec.compile.assemble import Bench, out_of_fold
-from judgec.compile.dataset import Part
+from judgec.compile.dataset import Dataset, Part
 from judgec.errors import UserError
-from judgec.raters.judge import CompiledJudge, acceptability
+from judgec.raters.judge import acceptability
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import UNLABELLED, FloatArray, IntArray
@@ -16,11 +15,25 @@ from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.agreement.statistic import table_statistic
 from judgec.stats.intervals.bootstrap import interval
-from judgec.stats.intervals.promise import Promise, Rows, promised_threshold
 
 ABSTAINED = "abstained"
 ACCEPT, EXACT = "accept_agreement", "exact"
 COVERAGES = tuple(step / 10 for step in range(9, 0, -1))  # points of the curve below that of all rows
+
+
+@dataclass(frozen=True, slots=True)
+class GradedRows:
+    """Graded rows: how sure the judge was, and whether it agreed with the experts.
+
+    Args:
+        confidence: Shape (n,), 0-1.
+        agrees: Shape (n,), 1 / 0.
+        cluster: The query of each row, shape (n,).
+    """
+
+    confidence: FloatArray
+    agrees: IntArray
+    cluster: IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +59,11 @@ class Abstention:
         of: What counts as agreeing, from ``agreement_of``.
         curve: From full coverage down.
         chosen: At the threshold that the judge is saved with, or None when it never abstains.
-        promise: What was promised, or None when nobody asked.
     """
 
     of: str
     curve: tuple[CoveragePoint, ...]
     chosen: CoveragePoint | None
-    promise: Promise | None
 
     @property
     def below(self) -> float | None:
@@ -65,7 +76,6 @@ class Abstention:
             "of": self.of,
             **({"below": None, "coverage": 1.0} if self.chosen is None else _json(self.chosen)),
             "curve": [_json(point) for point in self.curve],
-            "promise": None if self.promise is None else asdict(self.promise),
         }
 
 
@@ -113,80 +123,44 @@ def abstain(judgments: Judgments, below: float, of: str, scale: Scale) -> Judgme
     )
 
 
-def abstention(
-    bench: Bench,
-    judge: CompiledJudge,
-    tested: Judgments,
-    how: Resampling,
-    *,
-    of: str,
-    below: float | None,
-    promise: float | None,
-    risk: float,
-    of_reserve: Judgments | None = None,
-) -> Abstention:
-    """Measures what abstaining brings on test; with ``promise``, the threshold comes from the reserved train queries.
+def abstention(dataset: Dataset, tested: Judgments, how: Resampling, *, of: str, below: float | None) -> Abstention:
+    """Measures what abstaining brings on test.
 
     Args:
-        bench: With a reserve in its data set when something is to be promised.
-        judge: The compiled judge.
-        tested: Its judgments of the test items.
+        dataset: Whose test items were judged.
+        tested: The compiled judge's judgments of them.
         how: How intervals are made.
         of: From ``agreement_of``.
         below: The threshold asked for, or None.
-        promise: The agreement to promise, or None.
-        risk: The chance that the promise may be wrong.
-        of_reserve: The judge's judgments of the reserve, needed for a promise.
     """
-    test, reserve = bench.dataset.test, bench.dataset.reserve
-    found = None
-    if promise is not None and reserve is not None:
-        dev = bench.dataset.dev
-        assert of_reserve is not None  # whoever promises something has judged it
-        judged = [(reserve, of_reserve), out_of_fold(judge, dev)]
-        rows = [graded_rows(part, said, of, bench.scale) for part, said in judged]
-        found = promised_threshold(rows[0], rows[1], agreement=promise, risk=risk, seed=bench.seed)
-        below = found.below
-    rows_tested = graded_rows(test, tested, of, bench.scale)
+    test = dataset.test
+    rows = graded_rows(test, tested, of, dataset.labels.scale)
     labelled = int((_expert(test, of) != UNLABELLED)[tested.asked].sum())
-    cuts = [0.0, *_quantiles(rows_tested.confidence, labelled)]
-    points = (_point(rows_tested, cut, labelled, how) for cut in reversed(cuts))
+    cuts = [0.0, *_quantiles(rows.confidence, labelled)]
+    points = (_point(rows, cut, labelled, how) for cut in reversed(cuts))
     by_coverage = {point.coverage: point for point in points}  # of equal ones the lowest threshold
     curve = tuple(by_coverage[coverage] for coverage in sorted(by_coverage, reverse=True))
-    chosen = None if below is None else _point(rows_tested, below, labelled, how)
-    return Abstention(of, curve, chosen, found)
+    return Abstention(of, curve, None if below is None else _point(rows, below, labelled, how))
 
 
-def graded_rows(part: Part, judgments: Judgments, of: str, scale: Scale) -> Rows:
+def graded_rows(part: Part, judgments: Judgments, of: str, scale: Scale) -> GradedRows:
     """The rows that experts labelled and the judge scored; aspects are flattened, each with its item's certainty."""
     expert = _expert(part, of)
     judge = judgments.accept if of == ACCEPT else judgments.grade
     sure = np.broadcast_to(certainty(judgments, of, scale)[:, None], expert.shape)
     known = (expert != UNLABELLED) & (judge != UNSCORED) & ~np.isnan(sure)
     cluster = np.broadcast_to(part.experts.cluster[:, None], expert.shape)
-    return Rows(sure[known], (expert == judge)[known].astype(np.int64), cluster[known])
+    return GradedRows(sure[known], (expert == judge)[known].astype(np.int64), cluster[known])
 
 
-def check_options(below: float | None, promise: float | None, risk: float) -> None:
-    """Refuse thresholds that cannot be.
+def check_options(below: float | None) -> None:
+    """Refuse a threshold that cannot be.
 
     Raises:
-        UserError: When one is out of range, or both a threshold and a promise are given.
+        UserError: When it is out of range.
     """
-    for option, value in (("--abstain-below", below), ("--promise", promise), ("--risk", risk)):
-        if value is not None and not 0 < value < 1:
-            raise UserError(f"{option} {value:g}: out of range; a number between 0 and 1 is valid. Correct it.")
-    if below is not None and promise is not None:
-        raise UserError("--abstain-below and --promise: both given; a promise finds the threshold. Drop one of them.")
-
-
-def promise_note(promise: Promise) -> str:
-    """The promise as a sentence."""
-    wanted = f"agreement {promise.agreement:g} at risk {promise.risk:g}"
-    if promise.below is not None:
-        return f"promised: {wanted} where confidence is at least {promise.below:g}; below it the judge abstains"
-    seen = f"{promise.disagreements} of {promise.queries} reserved queries disagree"
-    return f"nothing promised: {wanted} needs at least {promise.needed} queries without one disagreement; {seen}"
+    if below is not None and not 0 < below < 1:
+        raise UserError(f"--abstain-below {below:g}: out of range; a number between 0 and 1 is valid. Correct it.")
 
 
 def _expert(part: Part, of: str) -> IntArray:
@@ -200,7 +174,7 @@ def _quantiles(confidence: FloatArray, labelled: int) -> list[float]:
     return [float(falling[count - 1]) for count in counts if 0 < count <= len(falling)]
 
 
-def _point(rows: Rows, below: float, labelled: int, how: Resampling) -> CoveragePoint:
+def _point(rows: GradedRows, below: float, labelled: int, how: Resampling) -> CoveragePoint:
     kept = rows.confidence >= below
     n = int(kept.sum())
     if not n:

@@ -7,7 +7,6 @@ import numpy as np
 
 from judgec.compile.calibrate import Fits, OutOfFold, fit_out_of_fold
 from judgec.compile.calibrate_choice import Data
-from judgec.compile.consensus import shares_of
 from judgec.compile.dataset import Dataset, Part, joined, ratings_of
 from judgec.compile.search.candidates import Candidate, first_predictor, with_demonstrations
 from judgec.evidence.model import EvidenceModel
@@ -69,7 +68,6 @@ class Bench:
         objective: What the calibrator and the decision rule maximize; None takes the labels' default.
         recorded: Verdicts that are looked up in place of a model that is asked, or None.
         fits: What was fitted on evidence alone, so that it is fitted once for all prompts.
-        soft: Whether calibrators learn the annotators' shares of the grades instead of their consensus.
         rows: Features of the items, by the evidence's digest and the item's, so that they are computed once.
     """
 
@@ -79,7 +77,6 @@ class Bench:
     seed: int
     no_model: bool = False
     objective: Objective | None = None
-    soft: bool = False
     recorded: RecordedVerdicts | None = None
     fits: Fits = field(default_factory=dict, repr=False, compare=False)
     rows: dict[tuple[str, str], FloatArray] = field(default_factory=dict, repr=False, compare=False)
@@ -109,13 +106,6 @@ class Bench:
         """True when experts said accept or reject apart from their grades."""
         labels = self.dataset.labels
         return not labels.accept_only and any(label.accept is not None for label in labels.labels)
-
-    def shares(self, part: Part, aspect: int) -> FloatArray | None:
-        """Each item's shares of the grades, shape (n_items, n_grades), where calibrators learn these."""
-        if not self.soft:
-            return None
-        by = part.experts.accept_by if self.dataset.labels.accept_only else part.experts.grade_by
-        return shares_of(by[:, :, aspect], len(self.scale.grades))
 
     def target(self, part: Part) -> IntArray:
         """Targets of the calibrators: grade positions, or accepts where there is nothing else."""
@@ -199,7 +189,6 @@ def fitted(bench: Bench, candidate: Candidate, part: Part, raw: Judgments | None
         if not known.size:
             said.append((known, None))
             continue
-        shares = bench.shares(part, j)
         data = Data(
             verdicts=None if raw is None else raw.probabilities[known, j],
             evidence=None if told is None else told[known],
@@ -211,7 +200,6 @@ def fitted(bench: Bench, candidate: Candidate, part: Part, raw: Judgments | None
             accept=part.experts.accept[known, j],
             own_accept=bench.own_accept,
             stated=None if raw is None else raw.grade[known, j],
-            shares=None if shares is None else shares[known],
             joint="panel" in candidate.settings,
         )
         calibrators[aspect], found = fit_out_of_fold(
@@ -279,11 +267,10 @@ def calibration_data(bench: Bench, candidate: Candidate) -> tuple[Part, Judgment
 
 
 def everything_asked(bench: Bench, candidate: Candidate) -> None:
-    """Ask all that calibrating, testing and promising with a prompt asks; the replies are in the journal then."""
+    """Ask all that calibrating and testing with a prompt asks; the replies are in the journal then."""
     calibration_data(bench, candidate)
-    for part in (bench.dataset.test, bench.dataset.reserve):
-        if part is not None and part.items:
-            bench.raw(candidate, part)
+    if bench.dataset.test.items:
+        bench.raw(candidate, bench.dataset.test)
 
 
 def _without_query(candidate: Candidate, query: str) -> Candidate:

@@ -10,26 +10,16 @@ import dspy
 
 from judgec.compile.abstain import Abstention, abstention, agreement_of
 from judgec.compile.asked import ask_candidates, check_untaught, seated
-from judgec.compile.assemble import Bench
 from judgec.compile.cascades import CascadeFound, Tested, outcome
 from judgec.compile.choose import ChosenPrompt, PanelSize, ScoredCandidate
 from judgec.compile.compared import difference
-from judgec.compile.consensus import consensus_notes
 from judgec.compile.costs import judge_costs
 from judgec.compile.dataset import Dataset, Part, joined, ratings_of
 from judgec.compile.family_state import FamilyState
 from judgec.compile.folds.parts import Parts, make_parts
 from judgec.compile.folds.plan import RoundsPlan, plan_rounds
 from judgec.compile.folds.rounds import Compiling, Round, pooled_judgments
-from judgec.compile.learning_curve import (
-    DetectableDifference,
-    IntervalWidth,
-    LearningCurve,
-    Taught,
-    detectable_difference,
-    interval_width,
-    learning_curve,
-)
+from judgec.compile.more_labels import DetectableDifference, IntervalWidth, detectable_difference, interval_width
 from judgec.compile.pair_columns import LONGEST, follows_length
 from judgec.compile.panels import Member, members_of
 from judgec.compile.promote import Decision
@@ -61,7 +51,6 @@ from judgec.records.card import EVIDENCE_ALONE, NO_MODEL, ProgramCard, Setting
 from judgec.records.cost import JudgeCost
 from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
-from judgec.records.judgment import Judgments
 from judgec.records.label import InputCounts, LabelSet
 from judgec.records.tasks.grade import borrowed_meanings
 from judgec.records.tasks.registry import compares, finds_modes
@@ -98,8 +87,7 @@ class Compiled:
         notes: What the user should know.
         promotion_test: How it was decided; decided again when another compile finishes first.
         standing: The test use, and the champion it was compared with.
-        abstention: Agreement against coverage, and what may be promised.
-        curve: Agreement for fewer labels, or None when nobody asked.
+        abstention: Agreement against coverage.
         earlier: The version that this compile had made before, or None.
         folds: What each fold chose, where there are several; the judge's own choice was made on all.
         combined: What came of looking for a panel, or of two judges one after the other; None where nobody asked.
@@ -116,7 +104,6 @@ class Compiled:
     promotion_test: PromotionTest
     standing: FamilyState
     abstention: Abstention
-    curve: LearningCurve | None
     earlier: ProgramCard | None = None
     folds: tuple[ChosenPrompt, ...] = ()
     combined: "PanelFound | CascadeFound | None" = None
@@ -327,8 +314,8 @@ def _measured(
         evidence_alone=not judge.asks_lm,
         unread=unread,
     )
-    whole = replace(last.bench, dataset=_shipped(parts))
-    held_back = _abstention(whole, last, judged["compiled"], how, settings)
+    of, below = agreement_of(settings.objective), settings.abstain_below
+    held_back = abstention(dataset, judged["compiled"], how, of=of, below=below)
     if settings.rated.asked:
         judge = seated(judge, settings, chosen.name)
     if settings.rated.recorded is not None:
@@ -346,13 +333,11 @@ def _measured(
             *([] if cascade is None else [f"cascade: {cascade.reason}"]),
             *choice.notes,
             *_half_way(last),
-            *consensus_notes(parts.shipped, settings.consensus, settings.seed),
             *_notes(dataset, settings, verification, objective, judge),
         ),
         promotion_test=promotion_test,
         standing=standing,
         abstention=held_back,
-        curve=_curve(parts, tested, how, settings),
         earlier=earlier,
         folds=tuple(one.choice for one in tested) if parts.refit else (),
         combined=cascade or _panel(last, verification, settings, objective),
@@ -422,8 +407,6 @@ def card_settings(
         found["kind"] = JURY_KIND
     if searched := [f"{one.name}: {one.searched.name}" for one in settings.rated.asked if one.searched]:
         found["prompts"] = "; ".join(searched)
-    if settings.consensus != "median":
-        found["consensus"] = settings.consensus
     if (form := adapter_name(judge.module)) != CHAT:
         found[ADAPTER] = form
     if abstention.below is not None:
@@ -493,14 +476,7 @@ def _prepare(labels: LabelSet, settings: CompileSettings) -> tuple[Parts, Object
         )
     memory = read_memory(settings.home, settings.name)
     folds = folds_of(labels, memory, settings.folds, free=settings.asks_once)
-    parts = make_parts(
-        labels,
-        settings.seed,
-        memory=memory,
-        folds=folds,
-        reserve=settings.promise is not None,
-        consensus=settings.consensus,
-    )
+    parts = make_parts(labels, settings.seed, memory=memory, folds=folds)
     if objective.needs_accept and (parts.pooled.test.experts.accept < 0).all():
         raise UserError(
             "--objective accept: nobody's accept or reject is known on this scale; the grades are "
@@ -572,36 +548,6 @@ def _planned(parts: Parts, module: dspy.Module, settings: CompileSettings) -> tu
     )
     champion = programs.CHAMPION in programs.aliases(settings.home, settings.name)
     return optimizer, plan_rounds(parts, module, settings, optimizer, champion=champion)
-
-
-def _shipped(parts: Parts) -> Dataset:
-    """All that is tested, beside what the shipped judge has to order and to promise by."""
-    return replace(parts.pooled, dev=parts.shipped.dev, reserve=parts.shipped.reserve)
-
-
-def _abstention(
-    bench: Bench, shipped: Round, tested: Judgments, how: Resampling, settings: CompileSettings
-) -> Abstention:
-    reserve, judge = bench.dataset.reserve, shipped.judge
-    asked = settings.promise is not None and reserve is not None
-    return abstention(
-        bench,
-        judge,
-        tested,
-        how,
-        of=agreement_of(settings.objective),
-        below=settings.abstain_below,
-        promise=settings.promise,
-        risk=settings.risk,
-        of_reserve=bench.judged(judge, shipped.choice.chosen, reserve) if asked and reserve is not None else None,
-    )
-
-
-def _curve(parts: Parts, tested: Sequence[Round], how: Resampling, settings: CompileSettings) -> LearningCurve | None:
-    if not settings.learning_curve:
-        return None
-    rounds = [Taught(one.bench, one.choice.chosen, one.judged.get("compiled_prompt")) for one in tested]
-    return learning_curve(rounds, parts.pooled, parts.pool, parse_objective(settings.objective), how)
 
 
 def _refusal(labels: LabelSet, settings: CompileSettings, judge: CompiledJudge, found: Verification) -> str:

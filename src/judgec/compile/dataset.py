@@ -6,15 +6,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from judgec.labels.experts import experts_of, leave_one_out
-from judgec.labels.split.draw import FRESH, reserved, split_labels
+from judgec.labels.split.draw import FRESH, split_labels
 from judgec.labels.split.family import SPLITS, Split
 from judgec.labels.split.memory import Memory
 from judgec.labels.split.swapped_pairs import with_swapped_together
 from judgec.records.judgment import Judgments
 from judgec.records.label import UNLABELLED, Experts, IntArray, Item, Label, LabelSet
 from judgec.records.ratings import GradePairs, pair
-
-RESERVED = 0.2  # share of the train queries set aside for a promise
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,41 +102,25 @@ def joined(*parts: Part) -> Part:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Everything a compile learns from and is judged by.
-
-    ``reserve`` is the fifth of the train queries that a promise is checked on, taken out of ``train``; else None.
-    """
+    """Everything a compile learns from and is judged by."""
 
     labels: LabelSet
     split: Split
     train: Part
     dev: Part
     test: Part
-    reserve: Part | None = None
-
-    def with_reserve(self) -> "Dataset":
-        """A fifth of the train queries taken out, by hash."""
-        train = self.train
-        key = {item.item_id: key for item, key in zip(self.labels.items, self.split.keys, strict=True)}
-        by_key = reserved([key[item.item_id] for item in train.items], RESERVED)
-        aside = {item.query_id for item in train.items if key[item.item_id] in by_key}
-        out = [item.query_id in aside for item in train.items]
-        kept, taken = (train.rows([i for i, taken in enumerate(out) if taken is side]) for side in (False, True))
-        return replace(self, train=kept, reserve=replace(taken, name="reserve"))
 
 
-def make_dataset(labels: LabelSet, seed: int, *, memory: Memory = FRESH, reserve: bool = False) -> Dataset:
+def make_dataset(labels: LabelSet, seed: int, *, memory: Memory = FRESH) -> Dataset:
     """Split labels by query and take the experts' consensus.
 
     Args:
         labels: As read.
         seed: Seed of the consensus where two experts differ; the split depends on none.
         memory: What the home remembers of queries; those that it knows stay where they are.
-        reserve: Take a fifth of the train queries out, by hash.
     """
     labels = with_swapped_together(labels)
-    dataset = with_split(labels, split_labels(labels, memory), seed)
-    return dataset.with_reserve() if reserve else dataset
+    return with_split(labels, split_labels(labels, memory), seed)
 
 
 def with_split(labels: LabelSet, split: Split, seed: int) -> Dataset:

@@ -303,7 +303,7 @@ def _parent(compiled: Compiled, settings: CompileSettings, card: ProgramCard) ->
 
 def _data(compiled: Compiled, settings: CompileSettings, card: ProgramCard) -> list[tuple[str, str]]:
     dataset, cost = compiled.dataset, card.cost
-    parts = [dataset.train, dataset.dev, dataset.test, *([dataset.reserve] if dataset.reserve else [])]
+    parts = (dataset.train, dataset.dev, dataset.test)
     sampling: Mapping[str, object] = {k: v for k, v in card.lm.items() if k not in {"model", "api_base"}}
     prompted = {
         "model": str(card.lm.get("model", "")) + (f" ({card.engine})" if card.engine else ""),

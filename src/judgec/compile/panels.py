@@ -434,13 +434,10 @@ def _fitted(table: _Table, members: Sequence[str], kind: PanelKind, rows: IntArr
     target = table.bench.target(table.part)[rows]
     if not (target >= 0).any(axis=0).all():
         return Panel(kind="mean", members=tuple(members))
-    by_aspect = [table.bench.shares(table.part, j) for j in range(len(table.bench.aspects))]
-    shares = [None if one is None else one[rows] for one in by_aspect]
     if kind == "weighted":
-        soft = [one for one in shares if one is not None]
-        truth = np.stack(soft, axis=1) if soft else None
+        truth = None
         if table.bench.scale.interval:
-            given, truth = _two_ends(given, target, truth, table.bench.scale)
+            given, truth = _two_ends(given, target, table.bench.scale)
         weights = fit_weights(given, has, target, nominal=table.bench.scale.level == "nominal", shares=truth)
         kept = np.flatnonzero(weights > NO_WEIGHT * weights.max())
         shares = weights[kept] / weights[kept].sum()
@@ -450,19 +447,14 @@ def _fitted(table: _Table, members: Sequence[str], kind: PanelKind, rows: IntArr
     stacks: dict[str, Calibrator] = {}
     for j, aspect in enumerate(table.bench.aspects):
         known = target[:, j] >= 0
-        share = shares[j]
-        lessons = None if share is None else share[known]
-        stacks[aspect] = fit_stack(columns[known, j], target[known, j], table.bench.scale, names, lessons)
+        stacks[aspect] = fit_stack(columns[known, j], target[known, j], table.bench.scale, names)
     return Panel(kind=kind, members=tuple(members), stacks=stacks)
 
 
-def _two_ends(
-    given: FloatArray, target: IntArray, shares: FloatArray | None, scale: Scale
-) -> tuple[FloatArray, FloatArray]:
+def _two_ends(given: FloatArray, target: IntArray, scale: Scale) -> tuple[FloatArray, FloatArray]:
     """Verdicts and labels on an interval scale as shares of its worst and best end."""
     values = np.array(scale.values)
-    truth = values[target] if shares is None else shares @ values
-    parts = [(one - values[0]) / (values[-1] - values[0]) for one in (given @ values, truth)]
+    parts = [(one - values[0]) / (values[-1] - values[0]) for one in (given @ values, values[target])]
     ends, wanted = (np.stack([1.0 - one, one], axis=-1) for one in parts)
     return ends, wanted
 

@@ -2,19 +2,18 @@
 
 from collections.abc import Iterator
 
-from judgec.compile.abstain import Abstention, promise_note
+from judgec.compile.abstain import Abstention
 from judgec.compile.calibration_errors import calibration_errors
 from judgec.compile.compile import Compiled, PanelFound
 from judgec.compile.costs import size_costs
-from judgec.compile.learning_curve import LearningCurve
 from judgec.records.counts import plural
 from judgec.report.cost_table import COLUMNS, SIZES, TITLE
-from judgec.report.numbers import dollars, number, objective_name, percent, show, span, statistic_name
+from judgec.report.numbers import dollars, number, percent, show, statistic_name
 from judgec.report.screen import TextTable
 
 
 def outcome_tables(compiled: Compiled, *, abstaining: bool, verbose: bool) -> list[TextTable]:
-    """Tables of what somebody asked for: the panel, the coverage when it abstains, the learning curve.
+    """Tables of what somebody asked for: the panel, the coverage when it abstains.
 
     With ``verbose`` also costs, and the sizes of panels that were compared.
     """
@@ -22,12 +21,11 @@ def outcome_tables(compiled: Compiled, *, abstaining: bool, verbose: bool) -> li
     tables += [] if compiled.panel is None else [_panel_table(compiled.panel)]
     if verbose and compiled.panel is not None and compiled.panel.curve:
         tables.append(TextTable(SIZES, *COLUMNS.screen(size_costs(compiled.panel.curve))))
-    tables += [_coverage_table(compiled.abstention)] if abstaining else []
-    return tables + ([] if compiled.curve is None else [_curve_table(compiled.curve)])
+    return tables + ([_coverage_table(compiled.abstention)] if abstaining else [])
 
 
 def outcome_notes(compiled: Compiled, *, calibration: bool) -> Iterator[str]:
-    """Yields notes on each aspect's calibration, where wanted, on promises, and on what more labels would bring."""
+    """Yields notes on each aspect's calibration, where wanted, and on the panel."""
     errors = calibration_errors(compiled.dataset, compiled.verification.judgments["compiled"])
     for aspect, fitted in compiled.judge.calibrators.items() if calibration else ():
         chosen = next((choice for choice in fitted.choices if choice.chosen), None)
@@ -41,14 +39,6 @@ def outcome_notes(compiled: Compiled, *, calibration: bool) -> Iterator[str]:
         yield f"calibrator of {aspect}: {fitted.source}, {fitted.family}{loss}; calibration error on test {number(off)}"
     if compiled.panel is not None:
         yield panel_sentence(compiled.panel)
-    if compiled.abstention.promise is not None:
-        yield promise_note(compiled.abstention.promise)
-    if compiled.curve is not None and compiled.curve.halving is not None:
-        half = compiled.curve.halving
-        yield (
-            f"about {half.more_labels} more labels would halve the interval on test "
-            f"({half.queries_needed} test queries instead of {half.test_queries})"
-        )
 
 
 def panel_sentence(panel: PanelFound) -> str:
@@ -91,11 +81,3 @@ def _coverage_table(abstention: Abstention) -> TextTable:
     ]
     heads = ("confidence at least", "scored", statistic_name(abstention.of))
     return TextTable("Leaving the least sure to a human, on test", heads, rows)
-
-
-def _curve_table(curve: LearningCurve) -> TextTable:
-    rows = [
-        (str(point.labels), number(point.mean), span(point.values) if len(point.values) > 1 else "-")
-        for point in curve.points
-    ]
-    return TextTable("Learning curve, on test", ("train labels", objective_name(curve.objective), "range"), rows)

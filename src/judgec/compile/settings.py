@@ -7,7 +7,6 @@ from typing import Final, Literal, TypeAlias
 
 import dspy
 
-from judgec.compile.consensus import Consensus
 from judgec.compile.search.candidates import UNCOMPILED, Candidate, as_it_was
 from judgec.lm.adapters import CHAT, AdapterName
 from judgec.lm.hosts import own_endpoint
@@ -109,15 +108,11 @@ class CompileSettings:
         reflection: The language model that rewrites prompts, or None.
         no_reflection: Why there is none.
         abstain_below: Confidence under which the judge leaves an item to a human, or None.
-        promise: Agreement that the threshold is to promise, or None; sets a fifth of the train queries aside.
-        risk: The chance that the promise may be wrong.
-        learning_curve: Whether agreement is measured for fewer labels too.
         instructions: What the uncompiled prompt says, or None for the task's own.
         prompts: Instructions of the user that compete with it, by name.
         weighs: What a preference judge is told to weigh.
         folds: In how many folds everything is tested, 1 for a single split; None for the family's mode, and before its
             first version five below 40 queries (below 150 where ``asks_once``), of numbers on an interval scale one.
-        consensus: Of annotators who differ, on what the judge learns from.
         log_traces: Whether MLflow gets the test items on which judge and experts differ as traces, with their texts.
         source: How the labels were read, for the report: what ``read_labels`` was given.
         rated: Who grades the labelled items in place of one prompt that is searched for.
@@ -143,14 +138,10 @@ class CompileSettings:
     reflection: LMSpec | None = None
     no_reflection: str = ""
     abstain_below: float | None = None
-    promise: float | None = None
-    risk: float = 0.1
-    learning_curve: bool = False
     instructions: str | None = None
     prompts: Mapping[str, str] = field(default_factory=dict)
     weighs: Weighs = Weighs()
     folds: int | None = None
-    consensus: Consensus = "median"
     log_traces: bool = False
     source: Mapping[str, object] = field(default_factory=dict)
     rated: RatedCandidates = RatedCandidates()

@@ -5,7 +5,6 @@ thousands with a comma.
 """
 
 import math
-from collections.abc import Sequence
 
 from judgec.records.estimate import Estimate
 from judgec.stats.agreement.registry import KNOWN
@@ -106,11 +105,6 @@ def money(usd: float | None) -> str:
 def dollars(usd: float | None, unknown: str = "price unknown") -> str:
     """``$0.0125``; ``no cost`` where nothing was or will be paid."""
     return unknown if usd is None else f"${money(usd)}" if usd else "no cost"
-
-
-def span(numbers: Sequence[float]) -> str:
-    """``.20 to .64``: the range of some numbers."""
-    return f"{number(min(numbers))} to {number(max(numbers))}"
 
 
 def _written(value: float | None, form: str) -> str:

@@ -109,7 +109,7 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
         path = str(options.labels.source.get("path", ""))
     name = options.name or (default_family(path) if path else IN_MEMORY)
     check_place(Place(options.home, name, JUDGE))
-    check_options(options.abstain_below, options.promise, options.risk)
+    check_options(options.abstain_below)
     candidates = candidates_of(options)
     options, spec = candidates.options, candidates.models().thinking(candidates.options.reasoning_effort)
     reflection, no_reflection = reflection_spec(spec, options.reflection_lm)
@@ -151,11 +151,7 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
         reflection=reflection,
         no_reflection=no_reflection,
         abstain_below=options.abstain_below,
-        promise=options.promise,
-        risk=options.risk,
-        learning_curve=options.learning_curve,
         folds=options.folds,
-        consensus=options.consensus,
         log_traces=options.log_traces,
         weighs=Weighs(options.factors, options.has_citations),
         source=labels.source,

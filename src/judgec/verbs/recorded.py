@@ -144,13 +144,10 @@ def panel_of(options: CompileJudgeOptions, judges: int) -> PanelLimit | None:
             with.
     """
     if options.panel is None:
-        one = judges < LEAST_MEMBERS or options.cascade or options.learning_curve
-        return None if one else AUTO
+        return None if judges < LEAST_MEMBERS or options.cascade else AUTO
     asked = str(options.panel).strip()
     if asked == BEST:
         return None
-    if options.learning_curve:
-        raise UserError("--panel and --learning-curve: no curve is drawn for a panel; one is valid. Drop one of them.")
     if asked == ALL:
         return ALL
     if asked == AUTO:
@@ -179,9 +176,8 @@ def cascade_of(
             f"{said}: two different judges are valid, first the cheap one, which may be {EVIDENCE}, then the strong "
             "one. Name both."
         )
-    for option, given in (("--learning-curve", options.learning_curve), ("--panel", options.panel is not None)):
-        if given:
-            raise UserError(f"{said} and {option}: one of them is valid. Drop the other.")
+    if options.panel is not None:
+        raise UserError(f"{said} and --panel: one of them is valid. Drop the other.")
     cheap, strong = options.cascade
     if candidates.beside:
         others = () if recorded is None else recorded.judges

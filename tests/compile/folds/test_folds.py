@@ -54,7 +54,7 @@ def test_every_item_is_tested_once_by_a_judge_that_did_not_learn_from_its_query(
     assert report["split"] == {"train": 0, "dev": 0, "test": 60, "folds": 5}
     assert sorted(item.item_id for item in compiled.dataset.test.items) == sorted(str(row["item_id"]) for row in ROWS)
     assert all(agreement.n in {0, 60} for agreement in compiled.verification.agreements.values())
-    parts = make_parts(compiled.dataset.labels, 0, memory=Memory(), folds=5, reserve=False)
+    parts = make_parts(compiled.dataset.labels, 0, memory=Memory(), folds=5)
     for round_ in parts.tested:
         learned = {item.query_id for part in (round_.train, round_.dev) for item in part.items}
         assert not learned & {item.query_id for item in round_.test.items}
@@ -80,7 +80,7 @@ def test_files_of_the_version_say_what_was_learned_and_keep_every_judgment(world
 
 def test_judge_that_ships_learned_from_all_queries(world: World) -> None:
     compiled = world.first.compiled
-    parts = make_parts(compiled.dataset.labels, 0, memory=Memory(), folds=5, reserve=False)
+    parts = make_parts(compiled.dataset.labels, 0, memory=Memory(), folds=5)
     assert parts.refit is not None
     learned = {item.query_id for part in (parts.refit.train, parts.refit.dev) for item in part.items}
     assert len(learned) == 30

@@ -86,18 +86,6 @@ def test_budget_that_asks_pairs_in_one_order_only_is_refused(server: FakeOpenAI,
         asked(PAIRS, settings_for(server, tmp_path, budget=2 * len(PAIRS)), server)
 
 
-def test_plan_with_a_promise_keeps_calls_for_the_reserve(server: FakeOpenAI, tmp_path: Path) -> None:
-    rows = ranking_world.rows(120, per_query=2)
-    settings = settings_for(server, tmp_path, objective="exact", promise=0.6, budget=len(rows) + 1)
-    calls, compiled, stages = asked(rows, settings, server)
-    reserve = compiled.dataset.reserve
-    assert reserve is not None
-    assert stages["promise"] == len(reserve) > 0
-    assert calls == sum(stages.values()) == len(rows) + 1  # every label once, and the preflight
-    with pytest.raises(UserError, match=f"takes {len(rows) + 1} calls"):
-        asked(rows, replace(settings, budget=len(rows)), server)
-
-
 def test_compile_whose_labels_all_miss_dev_calibrates_the_judge_as_it_is(server: FakeOpenAI, tmp_path: Path) -> None:
     made = ranking_world.rows(80, per_query=1)
     split = remembered(tmp_path, made)

@@ -54,7 +54,7 @@ QUERIES = 80
 
 @dataclass(frozen=True)
 class Home:
-    """Where the judge ``world`` lives: version 1 is compiled with a promise and a learning curve, 2 is the bare prompt.
+    """Where the judge ``world`` lives: version 1 abstains below a confidence, 2 never does.
 
     ``server`` is the only endpoint that its journal knows; ``calls`` is what the compiles asked of it.
     """
@@ -79,8 +79,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
             lm=LMSpec.parse("openai/fake", api_base=server.base_url),
             evidence=False,
             resamples=200,
-            promise=0.3,
-            learning_curve=True,
+            abstain_below=0.3,
             source={
                 "path": str(file),
                 "task": None,
@@ -91,7 +90,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
             },
         )
         first, saved = compiled(settings)
-        compiled(replace(settings, promise=None, learning_curve=False, seed=7))
+        compiled(replace(settings, abstain_below=None, seed=7))
         yield Home(folder, file, server, server.calls, first, saved.report)
 
 

@@ -294,9 +294,7 @@ def test_judge_abstains_as_compiled_unless_told_otherwise(
         "--json",
     ]
     report = json.loads(run("judge", *arguments, *option)[0])
-    promised = home.first.abstention.below
-    assert promised is not None
-    threshold = promised if below is None else below
+    threshold = 0.3 if below is None else below
     judged = [json.loads(line) for line in out.read_text().splitlines()]
     left = [row for row in judged if row["judge_unscored"]]  # the labels have a `grade`, so all names get the prefix
     assert all(row["judge_confidence"] >= threshold for row in judged if not row["judge_unscored"])
@@ -305,7 +303,7 @@ def test_judge_abstains_as_compiled_unless_told_otherwise(
     assert bool(left) is (threshold > 0)
 
 
-def test_compile_reports_calibrators_errors_curve_and_promise(home: Home) -> None:
+def test_compile_reports_calibrators_errors_and_coverage(home: Home) -> None:
     report = home.report
     calibrators = report["calibrators"]
     assert isinstance(calibrators, dict)
@@ -319,36 +317,8 @@ def test_compile_reports_calibrators_errors_curve_and_promise(home: Home) -> Non
     assert isinstance(abstaining, dict)
     assert abstaining["of"] == "exact"
     assert abstaining["curve"][0]["coverage"] == 1.0
-    assert abstaining["promise"]["agreement"] == 0.3
     card = programs.load(home.folder, "world@1").card
-    assert card.settings["abstain_below"] == abstaining["below"] == abstaining["promise"]["below"]
-
-
-def test_compile_with_a_promise_shows_the_reserve_to_neither_search_nor_calibrator(home: Home) -> None:
-    dataset = home.first.dataset
-    assert dataset.reserve is not None
-    held = {item.query_id for item in dataset.reserve.items}
-    assert len(held) >= 5
-    assert not held & {item.query_id for item in dataset.train.items}
-    assert not held & {query for found in home.first.scored for query in found.candidate.queries}
-    fitted = home.first.judge.calibrators["grade"].n_labels
-    assert fitted <= len(dataset.train) + len(dataset.dev)
-    learned = home.first.judge.out_of_fold
-    assert learned is not None
-    assert not {item.item_id for item in dataset.reserve.items} & set(learned.item_ids)
-
-
-def test_learning_curve_grows_from_few_labels_and_ends_at_the_compiled_judge(home: Home) -> None:
-    curve = home.first.curve
-    assert curve is not None
-    sizes = [point.labels for point in curve.points]
-    assert sizes[0] == 25
-    assert sizes == sorted(sizes)
-    assert [len(point.values) for point in curve.points[:-1]] == [5] * (len(sizes) - 1)
-    compiled = home.first.verification.agreements["compiled"].estimates["tau_b"].value
-    assert curve.points[-1].values[0] == pytest.approx(compiled)
-    assert curve.halving is not None
-    assert curve.halving.more_labels > len(home.first.dataset.labels.items)
+    assert card.settings["abstain_below"] == abstaining["below"] == 0.3
 
 
 def test_run_of_a_compile_logs_calibration_error_and_coverage(home: Home) -> None:

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from judgec.compile.consensus import Consensus, taught
 from judgec.compile.dataset import Dataset, make_dataset, with_split
 from judgec.labels.split.draw import fold_splits
 from judgec.labels.split.memory import Memory
@@ -43,9 +42,7 @@ class Parts:
         return concatenate(pieces).subset([row[item.item_id] for item in self.pooled.test.items])
 
 
-def make_parts(
-    labels: LabelSet, seed: int, *, memory: Memory, folds: int, reserve: bool, consensus: Consensus = "median"
-) -> Parts:
+def make_parts(labels: LabelSet, seed: int, *, memory: Memory, folds: int) -> Parts:
     """Split the labels for every round.
 
     Args:
@@ -53,18 +50,15 @@ def make_parts(
         seed: Seed of the consensus where two experts differ.
         memory: What the home remembers of queries.
         folds: From ``folds_of``.
-        reserve: Take a fifth of the train queries out of what the shipped judge learns from.
-        consensus: Of annotators who differ, on what is learned from.
     """
     if folds == 1:
-        dataset = taught(make_dataset(labels, seed, memory=memory, reserve=reserve), consensus)
+        dataset = make_dataset(labels, seed, memory=memory)
         return Parts(dataset, (dataset,))
     labels = with_swapped_together(labels)
     pooled, splits, whole = fold_splits(labels, folds, memory)
-    refit = with_split(labels, whole, seed)
-    tested = tuple(taught(with_split(labels, split, seed), consensus) for split in splits)
+    tested = tuple(with_split(labels, split, seed) for split in splits)
     return Parts(
         pooled=with_split(labels, pooled, seed),
         tested=tuple(dataset for dataset in tested if dataset.test.items),
-        refit=taught(refit.with_reserve() if reserve else refit, consensus),
+        refit=with_split(labels, whole, seed),
     )

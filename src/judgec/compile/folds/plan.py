@@ -20,7 +20,7 @@ from judgec.compile.search.registry import Optimizer
 from judgec.compile.settings import CompileSettings
 from judgec.lm.prices import CostEstimate
 
-ONCE = ("preflight", "uncompiled judge", "champion", "promise")  # stages that the rounds share
+ONCE = ("preflight", "uncompiled judge", "champion")  # stages that the rounds share
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def plan_rounds(
     uncapped = [plan_compile(one, module, free, optimizer, champion=False) for one in parts.rounds]
     once = judged_once(module, parts.pooled, settings, champion=champion)
     for plan in uncapped:
-        once |= {stage.name: stage.most for stage in plan.stages if stage.name in {"preflight", "promise"}}
+        once |= {stage.name: stage.most for stage in plan.stages if stage.name == "preflight"}
     shared = add(list(once.values()))
     check_caps(shared, settings)
     each = share_of(settings, shared, len(parts.rounds))

@@ -78,7 +78,6 @@ def bench_of(dataset: Dataset, settings: CompileSettings, session: Session, obje
         settings.seed,
         no_model=settings.no_model,
         objective=objective,
-        soft=settings.consensus == "soft",
         recorded=settings.rated.recorded,
     )
 

@@ -26,7 +26,7 @@ ASKED_AGAIN = 0.05  # share of replies that may have to be asked for twice, kept
 DOLLAR_MARGIN = 1.25  # on estimates of what is kept back: prompts are estimated by their length
 REWRITE_TOKENS = 800  # of a rewritten prompt
 REWRITE_FRAME = 1500  # tokens of a reflection prompt beside its examples
-PASSES = {"uncompiled judge", "winner", "champion", "promise"}  # stages that go in batches, where any do
+PASSES = {"uncompiled judge", "winner", "champion"}  # stages that go in batches, where any do
 CHECKED = 8  # prompts that the frozen one is compared with DSPy's on
 
 
@@ -43,8 +43,8 @@ class CallPlan:
     """A compile in advance.
 
     Args:
-        stages: ``preflight``, ``uncompiled judge``, ``search``, ``reflection``, ``winner``, ``champion``, ``promise``;
-            those that apply.
+        stages: ``preflight``, ``uncompiled judge``, ``search``, ``reflection``, ``winner``, ``champion``; those that
+            apply.
         kept_back: What a search must leave: calls.
         kept_back_usd: The same in dollars, or None when nobody knows the price.
         usd_a_call: What a judge call of the search is expected to cost, or None.
@@ -134,16 +134,11 @@ def plan_compile(
     rival = _nothing(spec)
     if champion:
         rival = whole(with_demonstrations(baseline["test"], spec, module, test.items), settings)
-    reserve = dataset.reserve
-    promised = _nothing(spec) if reserve is None else whole(_asked(module, reserve, spec), settings)
-    check_caps(add([preflight, uncompiled, rival, promised]), settings)
-    if reserve is not None:
-        asked = _asked(module, reserve, spec)
-        promised = whole(with_demonstrations(asked, spec, module, reserve.items), settings)
+    check_caps(add([preflight, uncompiled, rival]), settings)
     winner = add([with_demonstrations(baseline[p.name], spec, module, p.items) for p in (train, test)])
     winner = whole(winner, settings)
     later = [] if settings.batch else [baseline["dev"], baseline["test"]]  # in batches they are asked with train
-    finish = add([*later, rival, promised, winner])
+    finish = add([*later, rival, winner])
     kept = finish.calls + int(ASKED_AGAIN * finish.calls) + 1
     kept_usd = None if finish.usd is None else DOLLAR_MARGIN * finish.usd
 
@@ -164,7 +159,6 @@ def plan_compile(
         ),
         ("winner", winner if searches else _nothing(spec)),
         ("champion", rival),
-        ("promise", promised),
     ]
     stages = tuple(Stage(name, most) for name, most in parts if most.calls)
     return CallPlan(stages, kept, kept_usd, usd_a_call, searches, reflects, waits(settings, stages))

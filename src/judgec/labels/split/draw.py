@@ -4,7 +4,6 @@ Neither a judge's name nor a seed nor the order of rows has a part in it: a quer
 groups that the quotas are stratified by are those of the file, and what is left to chance is a hash of the text.
 """
 
-import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -205,12 +204,6 @@ def trainable(items: Sequence[Item], memory: Memory) -> list[int]:
     queries = queries_of(items, memory.keys)
     sides = drawn(queries, {}, memory.sides(items, queries), QUOTAS)
     return [i for i, query in enumerate(queries.of) if sides[query] == "train"]
-
-
-def reserved(keys: Sequence[str], share: float) -> frozenset[str]:
-    """The keys of queries that are set aside: a share of them, by a hash of the key alone."""
-    ranked = sorted(set(keys), key=lambda key: hashlib.sha256(f"reserve\0{key}".encode()).digest())
-    return frozenset(ranked[: round(share * len(ranked))])
 
 
 def _fill(among: Sequence[tuple[Stratum, str, int]], sides: dict[int, S], shares: Mapping[S, float]) -> None:

@@ -68,15 +68,6 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
     abstain_below: Annotated[
         float | None, Option("Leave judgments of lower confidence to a human.", metavar="CONFIDENCE")
     ] = None
-    promise: Annotated[
-        float | None,
-        Option(
-            "Find the lowest confidence that guarantees this agreement with the experts; reserves a fifth of train.",
-            metavar="AGREEMENT",
-        ),
-    ] = None
-    risk: Annotated[float, Option("The chance that the promise is wrong.")] = 0.1
-    learning_curve: Annotated[bool, Option("Also measure agreement with fewer labels.")] = False
     folds: Annotated[
         int | None,
         Option(
@@ -88,10 +79,6 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
     assessment: Annotated[
         str | None, Option("The human feedback to read from mlflow:EXPERIMENT.", metavar="NAME", panel="What")
     ] = None
-    consensus: Annotated[
-        Literal["median", "dawid-skene", "soft"],
-        Option("The label that is learned where annotators differ; tests keep the median."),
-    ] = "median"
     log_traces: Annotated[
         bool, Option("Also log the test items on which judge and experts differ to MLflow as traces.", panel="Output")
     ] = False

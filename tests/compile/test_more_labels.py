@@ -1,63 +1,17 @@
-"""Nested subsets of whole queries, and what would halve an interval."""
+"""How many more labels would show a difference, or narrow an interval."""
 
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
-from scipy.stats import t as student
 
-from judgec.compile.dataset import Part, make_dataset
-from judgec.compile.learning_curve import detectable_difference, halving, interval_width, nested
+from judgec.compile.dataset import make_dataset
+from judgec.compile.more_labels import detectable_difference, interval_width
 from judgec.records.estimate import Estimate
 from judgec.records.label import Item, Label, LabelSet
 from judgec.records.scale import Scale
-from judgec.stats.intervals.bootstrap import Interval
 from tests.compile.small import compiled_from
 from tests.service import grading_world
-
-
-def part(sizes: list[int]) -> Part:
-    """All items of a label set whose queries have these sizes."""
-    items = tuple(
-        Item(f"{q}-{i}", f"q{q}", {"query": f"q{q}", "answer": f"{i}"}) for q, n in enumerate(sizes) for i in range(n)
-    )
-    labels = tuple(Label(item.item_id, "expert", {"grade": i % 2}) for i, item in enumerate(items))
-    whole = LabelSet("grade", Scale(grades=(0, 1)), ("grade",), items, labels, accept_only=False, digest="")
-    train = make_dataset(whole, 0).train
-    return Part("all", items, train.experts, train.others, {})
-
-
-def test_nested_subsets_end_with_a_query_and_contain_each_other() -> None:
-    rows = part([3, 2, 4, 1])
-    found = nested(list(range(10)), rows, [2, 4, 5, 8])
-    assert found == {2: [0, 1, 2], 4: [0, 1, 2, 3, 4], 5: [0, 1, 2, 3, 4], 8: list(range(9))}
-
-
-def measured(low: float, high: float, n_clusters: int) -> Interval:
-    return Interval(0.5, low, high, None, 0.1, 0.95, n_clusters, 100, 0, "")
-
-
-def test_halving_from_ten_queries_needs_fewer_than_four_times_as_many() -> None:
-    found = halving(measured(0.3, 0.7, 10), items=100, test_queries=10)
-    assert found is not None
-    assert found.width == pytest.approx(0.4)
-    # Student's quantile falls too: 2.262 at 9 degrees of freedom, 2.037 at 32.
-    assert found.queries_needed == 33
-    assert 2 * student.ppf(0.975, 32) / np.sqrt(33) <= student.ppf(0.975, 9) / np.sqrt(10)
-    assert 2 * student.ppf(0.975, 31) / np.sqrt(32) > student.ppf(0.975, 9) / np.sqrt(10)
-    assert found.more_labels == 230  # 23 more test queries, each bringing 10 labelled items in all
-
-
-def test_halving_from_many_queries_needs_about_four_times_as_many() -> None:
-    found = halving(measured(0.4, 0.6, 500), items=1000, test_queries=500)
-    assert found is not None
-    assert found.queries_needed == pytest.approx(2000, rel=0.005)
-
-
-def test_halving_without_an_interval_says_nothing() -> None:
-    none = Interval(1.0, None, None, None, 0.0, 0.95, 10, 100, 0, "none", "no spread")
-    assert halving(none, items=100, test_queries=10) is None
 
 
 @pytest.mark.parametrize(
