@@ -41,11 +41,10 @@ KEYS = {
         - {"note", "annotator", "contests", "items", "queries", "clustered_by", "alignment", "majority_omega"}
         - {"majority_rho"}
     ),
-    "annotators": ["leniency", "confusion"],
     "probe": ["failure_rate", "failure_rate_with_errors", "a_only_failed", "b_only_failed", "smallest_p"],
     "queries": ["value", "accepted", "likeness", "type_entropy", "embedding_spread"],
     "tournament": ["length_effect", "length_controlled", "win_rates", "flip_rate", "accuracy_decided"],
-    "rates": ["raw", "corrected", "sensitivity", "specificity", "weight"],
+    "rates": ["raw", "corrected", "weight"],
 }
 
 

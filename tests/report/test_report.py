@@ -64,7 +64,6 @@ def test_labels_have_a_page_and_other_ways_of_the_command_have_none(tmp_path: Pa
         "What to do next",
         "items-browser",
         "Ceiling: each",
-        "Leniency",
     )
     places = [*(html.index(text) for text in asked), html.rindex("train / dev / test")]
     assert places == sorted(places)

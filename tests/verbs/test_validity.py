@@ -95,8 +95,6 @@ def test_estimate_gives_no_corrected_rate(world: Planted) -> None:
         assert blind.value is None
         assert world.field in blind.refused
         assert blind.raw.value == 0.0
-        (aspect,) = blind.aspects.values()
-        assert (aspect.sensitivity, aspect.specificity, aspect.rogan_gladen.value) == (None, None, None)
         assert blind.to_json()["missing_inputs"] == {world.field: {"items": 1.0, "labels": 0.0}}
         with pytest.raises(UserError, match=f"Give {world.field} of the items"):
             blind.require()

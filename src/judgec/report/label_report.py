@@ -19,14 +19,12 @@ from judgec.records.scale import Scale
 from judgec.records.tasks.registry import finds_modes
 from judgec.report.mode_counts import ModeCounts, mode_counts
 from judgec.stats.agreement.ceiling import ceiling, expert_ratings
-from judgec.stats.agreement.habits import confusion, leniency, mean_estimate
 from judgec.stats.agreement.kappa import exact_table, kappa_table
 from judgec.stats.agreement.measure import NO_CLASSES, Resampling, compared_rows, statistic_of
-from judgec.stats.agreement.objective import parse_objective
-from judgec.stats.agreement.planned import planned_difference
 from judgec.stats.agreement.rank_correlation import tau_b_table
 from judgec.stats.agreement.raters import fleiss_kappa, fleiss_statistic, krippendorff_alpha, rating_counts
 from judgec.stats.agreement.registry import STATISTICS
+from judgec.stats.agreement.statistic import MomentStatistic
 from judgec.stats.agreement.tables import contingency
 from judgec.stats.intervals.bootstrap import interval
 from judgec.stats.intervals.proportion import share
@@ -59,7 +57,7 @@ def agent_grades(labels: LabelSet, experts: Experts, seed: int = 0) -> list[Agen
         graded = np.flatnonzero(own & ~np.isnan(given))
         decided = np.flatnonzero(own & (experts.accept != UNLABELLED).all(axis=1))
         accepted = (experts.accept[decided] == 1).all(axis=1).astype(np.int64)
-        mean = None if nominal or not len(graded) else mean_estimate(given[graded], experts.cluster[graded], seed)
+        mean = None if nominal or not len(graded) else _mean(given[graded], experts.cluster[graded], seed)
         rate = share(accepted, experts.cluster[decided]) if len(decided) else None
         found.append(
             {
@@ -70,6 +68,13 @@ def agent_grades(labels: LabelSet, experts: Experts, seed: int = 0) -> list[Agen
             }
         )
     return sorted(found, key=lambda one: (-_value(one["mean"]), -_value(one["accepted"])))
+
+
+def _mean(values: FloatArray, cluster: IntArray, seed: int) -> Estimate:
+    """The mean with its 95 % interval over queries; ``cluster`` has the code of each value's query."""
+    _, codes = np.unique(cluster, return_inverse=True)
+    sums = [np.bincount(codes, weights).astype(np.float64) for weights in (None, values, values**2)]
+    return interval(MomentStatistic(sums[0], sums[1], sums[2], 0.0, 0.0), seed=seed).estimate(len(values))
 
 
 def _value(estimate: dict[str, float | str | None] | None) -> float:
@@ -102,10 +107,7 @@ class GradedAgain(TypedDict):
 
 class AgainstOthers(TypedDict):
     """An annotator against the consensus of the others, on the ``n`` labels that others gave, too; None where
-    undefined. ``adjudicator``: asked only where others differed, so left out of the ceiling. ``leniency`` is the mean
-    of their grade minus the others', in scale units, with its interval over queries: above 0 they grade higher than the
-    others. ``confusion`` counts labels by the others' consensus (rows) and their own grade (columns), in the order of
-    the scale.
+    undefined. ``adjudicator``: asked only where others differed, so left out of the ceiling.
     """
 
     annotator: str
@@ -115,8 +117,6 @@ class AgainstOthers(TypedDict):
     kappa: float | None
     exact: float | None
     accept_agreement: float | None
-    leniency: dict[str, float | str | None]
-    confusion: list[list[int]]
 
 
 class CountOfAll(TypedDict):
@@ -147,17 +147,6 @@ class AnnotatorAgreement(TypedDict):
     aspects: NotRequired[dict[str, "AnnotatorAgreement"]]
 
 
-class ShownDifference(TypedDict):
-    """The smallest ``difference`` of a statistic between two judges that ``queries`` to test on would show, simulated;
-    and the half of it, which the labels of ``more_queries`` further queries would show.
-    """
-
-    statistic: str
-    queries: int
-    difference: float
-    more_queries: int
-
-
 class LabelReport(TypedDict):
     """The JSON that ``judgec labels --json`` prints.
 
@@ -170,8 +159,7 @@ class LabelReport(TypedDict):
     ``against_others``, weighted by ``n`` and without the ``adjudicators``, over all items (a compile reports that of
     its test items); empty without two annotators an item. ``modes`` is there for failure modes alone,
     ``repeats`` where somebody graded an item again, ``by_agent`` where rows say which of several agents answered,
-    ``agent_tests`` where these were to be tested in pairs, ``shows`` where a difference below 1 would be
-    shown.
+    ``agent_tests`` where these were to be tested in pairs.
     """
 
     items: int
@@ -206,7 +194,6 @@ class LabelReport(TypedDict):
     repeats: NotRequired[list[GradedAgain]]
     by_agent: NotRequired[list[AgentGrades]]
     agent_tests: NotRequired[list[dict[str, object]]]
-    shows: NotRequired[ShownDifference]
 
 
 def label_report(file: LabelFile, family: str, seed: int = 0, *, memory: Memory = FRESH) -> LabelReport:
@@ -249,7 +236,7 @@ def label_report(file: LabelFile, family: str, seed: int = 0, *, memory: Memory 
         "accepts": _accepts(labels),
         "agreement": agreement_between(experts, labels.scale, labels.aspects, seed),
         "ceiling": {} if top is None else top.to_json(),
-        "against_others": _against_others(labels, experts, others, seed),
+        "against_others": _against_others(labels, experts, others),
         "adjudicators": list(experts.adjudicators),
         "duplicates": _duplicates(labels),
         "empty_answers": file.empty_answers,
@@ -269,31 +256,12 @@ def label_report(file: LabelFile, family: str, seed: int = 0, *, memory: Memory 
         report["modes"] = modes
     if agents := agent_grades(labels, experts, seed):
         report["by_agent"] = agents
-    if (shows := _shows(labels, experts, test_queries, Resampling(seed=seed))) is not None:
-        report["shows"] = shows
     if file.repeats:
         report["repeats"] = [{"annotator": one.annotator, "n": one.n, "same": one.same} for one in file.repeats]
     return report
 
 
-def _shows(labels: LabelSet, experts: Experts, test_queries: int, how: Resampling) -> ShownDifference | None:
-    """Difference of two judges that the test queries would show."""
-    nominal = labels.accept_only or labels.scale.level == "nominal" or finds_modes(labels.task)
-    name = "kappa" if nominal else "tau_b"
-    given = (experts.accept if labels.accept_only else experts.grade).ravel()
-    known = given != UNLABELLED
-    cluster = np.repeat(experts.cluster, len(labels.aspects))[known]
-    n_grades, queries = 2 if labels.accept_only else len(labels.scale.grades), len(np.unique(cluster))
-    interval = labels.scale.interval and not labels.accept_only
-    whole = planned_difference(given[known], cluster, n_grades, parse_objective(name), how, interval=interval)
-    if whole is None or (shown := whole * np.sqrt(queries / max(1, test_queries))) >= 1:
-        return None
-    return {"statistic": name, "queries": test_queries, "difference": float(shown), "more_queries": 3 * queries}
-
-
-def _against_others(
-    labels: LabelSet, experts: Experts, others: tuple[IntArray, IntArray], seed: int
-) -> list[AgainstOthers]:
+def _against_others(labels: LabelSet, experts: Experts, others: tuple[IntArray, IntArray]) -> list[AgainstOthers]:
     panel = expert_ratings(experts, others, labels.scale, accept_only=labels.accept_only)
 
     def point(name: str, ratings: GradePairs) -> float | None:
@@ -314,8 +282,6 @@ def _against_others(
             "kappa": point("kappa", ratings),
             "exact": point("exact", ratings),
             "accept_agreement": point("accept_agreement", ratings),
-            "leniency": leniency(ratings, seed, nominal=labels.scale.level == "nominal").to_json(),
-            "confusion": [] if labels.scale.interval else confusion(ratings),
         }
         for name, ratings in panel.items()
     ]

@@ -32,7 +32,6 @@ from judgec.report.report import Report
 from judgec.report.screen import TextTable
 from judgec.stats.correction.mean import clustered_mean
 from judgec.stats.correction.ppi import ppi_mean, within_unit
-from judgec.stats.correction.rogan_gladen import rogan_gladen
 from judgec.stats.correction.support import missing_kinds, out_of_range
 from judgec.table.datasheet import Datasheet
 from judgec.table.table import Row
@@ -63,10 +62,7 @@ class AspectRate:
     Args:
         raw: What the judge accepts; its interval knows nothing of the judge's errors.
         corrected: The number to report (PPI++); without a value where it is refused.
-        rogan_gladen: The same from the judge's sensitivity and specificity.
         weight: How much the judge's verdicts count in ``corrected``; None where unknown.
-        sensitivity: Share of accepted items among those that experts accept.
-        specificity: Share of rejected items among those that experts reject.
         n: Items.
         n_labelled: Labelled ones.
         n_labelled_queries: Queries that they belong to.
@@ -77,10 +73,7 @@ class AspectRate:
 
     raw: Estimate
     corrected: Estimate
-    rogan_gladen: Estimate
     weight: float | None
-    sensitivity: float | None
-    specificity: float | None
     n: int
     n_labelled: int
     n_labelled_queries: int
@@ -95,9 +88,6 @@ class AspectRate:
             "corrected": self.corrected.to_json(),
             "method": self.method,
             "weight": self.weight,
-            "rogan_gladen": self.rogan_gladen.to_json(),
-            "sensitivity": self.sensitivity,
-            "specificity": self.specificity,
             "n": self.n,
             "n_labelled": self.n_labelled,
             "n_labelled_queries": self.n_labelled_queries,
@@ -173,13 +163,13 @@ class RateEstimate:
 
     @cached_property
     def table(self) -> "pd.DataFrame":
-        """Aspects by raw, corrected and rogan_gladen: for each the value, ``.low`` and ``.high``; NaN where refused."""
+        """Aspects by raw and corrected: for each the value, ``.low`` and ``.high``; NaN where refused."""
         import pandas as pd
 
         rows = {}
         for name, aspect in self.aspects.items():
             row: dict[str, float | None] = {}
-            for kind in ("raw", "corrected", "rogan_gladen"):
+            for kind in ("raw", "corrected"):
                 rate: Estimate = getattr(aspect, kind)
                 row |= {kind: rate.value, f"{kind}.low": rate.low, f"{kind}.high": rate.high}
             rows[name] = row
@@ -498,14 +488,10 @@ def _of_aspect(
     refused = blind or _why_refused(everything, known, score, cluster)
     nothing = Estimate(value=None, note=refused)
     ppi = ppi_mean(np.where(np.isnan(accept), NO_VERDICT, accept), shares, cluster, shares=True)
-    true = rogan_gladen(np.nan_to_num(accept), expert, cluster)
     return AspectRate(
         raw=raw,
         corrected=nothing if refused else ppi.estimate,
-        rogan_gladen=nothing if refused else true.estimate,
         weight=None if np.isnan(ppi.weight) else ppi.weight,
-        sensitivity=None if blind or np.isnan(true.sensitivity) else true.sensitivity,
-        specificity=None if blind or np.isnan(true.specificity) else true.specificity,
         n=int(is_item.sum()),
         n_labelled=int(known.sum()),
         n_labelled_queries=len(np.unique(cluster[known])),
@@ -578,11 +564,11 @@ def rate_report(found: RateEstimate, judged: Mapping[str, object] = MappingProxy
     rows = [
         (
             name if len(found.aspects) > 1 else "accept rate",
-            *(_shown(rate) for rate in (aspect.raw, aspect.corrected, aspect.rogan_gladen)),
+            *(_shown(rate) for rate in (aspect.raw, aspect.corrected)),
         )
         for name, aspect in found.aspects.items()
     ]
-    heads = ("", "raw", "corrected (PPI++)", "Rogan-Gladen")
+    heads = ("", "raw", "corrected (PPI++)")
     return Report(
         data={**judged, **found.spent.to_json(), "estimate": found.to_json()},
         tables=[TextTable("Accept rate, 95 % intervals", heads, rows)],

@@ -14,7 +14,7 @@ from judgec.records.label import LabelSet
 from judgec.records.scale import Scale
 from judgec.records.tasks.registry import TASKS
 from judgec.report.label_report import FEW_TEST_QUERIES, AnnotatorAgreement, LabelReport
-from judgec.report.numbers import UNKNOWN, brackets, number, signed, statistic_name
+from judgec.report.numbers import UNKNOWN, brackets, number, statistic_name
 from judgec.report.page.label_cases import HEAD, LABEL_WORDS, label_cases
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
@@ -30,10 +30,8 @@ TESTED = "Agents in pairs, by people's grades alone; p after Holm"
 AGENTS = "Agents as people grade them"  # these begin the titles of tables
 HISTOGRAM = "Grades by annotator"
 MODES = "How often each failure mode is seen"
-SIMULATED = "What test queries can show is simulated: two judges whose errors are independent."
 CEILING = "Ceiling"  # begins the title of the table that the verdict is of
 MOST_ROWS = 20  # annotators, pairs or groups printed; --json has all
-MOST_DIFFERENCES = 3  # of an annotator's grades from the others'; --json has the whole table
 MOST_ANNOTATORS = 6  # columns of rates
 MOST_GRADES = 15  # columns that fit a screen
 
@@ -64,11 +62,9 @@ def labels_report(
         verdict=[_sentence(report), label_verdict(report)],
         tables=[first],
         full=tables,
-        lines=_shows(report),
-        details=[SIMULATED] if "shows" in report else [],
         notes=[note for note in report["notes"] if note not in reading],
         reading=reading,
-        more="pairs, leniency and every count",
+        more="pairs and every count",
         stamps=[CONSTRUCTED] if labels.constructed else [],
         file=file,
         next=[command_next],
@@ -102,17 +98,6 @@ def _steps(report: LabelReport, command_next: str, differ: int) -> list[str]:
     if test < FEW_TEST_QUERIES:
         steps.append(f"Label more queries: {test} are for the test, and below {FEW_TEST_QUERIES} no judge is promoted.")
     return steps
-
-
-def _shows(report: LabelReport) -> list[str]:
-    """Sentences on how many labels are missing for what."""
-    if (found := report.get("shows")) is None:
-        return []
-    least, statistic = found["difference"], statistic_name(found["statistic"])
-    more = f"labels of {plural(found['more_queries'], 'more query', thousands=True)} would show {number(least / 2)}"
-    queries = plural(found["queries"], "test query", thousands=True)
-    shown = f"{queries} can show a difference of {statistic} above {number(least)}"
-    return [f"{shown}; {more}."]
 
 
 def _size(report: LabelReport) -> str:
@@ -169,7 +154,6 @@ def label_tables(report: LabelReport, path: str) -> list[TextTable]:
         *_modes(report),
         *_agreement(report["agreement"]),
         *_ceiling(report),
-        *_habits(report),
     ]
 
 
@@ -366,29 +350,6 @@ def _ceiling(report: LabelReport) -> list[TextTable]:
     return [TextTable(title, heads, [*rows[:MOST_ROWS], *ends])]
 
 
-def _habits(report: LabelReport) -> list[TextTable]:
-    """Tables of how much higher or lower each annotator grades than the others, and the differences that occur most."""
-    grades = list(map(str, _scale_of(report).grades))
-    rows = [
-        (one["annotator"], _with_limits(one["leniency"], sign=True), _differences(one["confusion"], grades))
-        for one in report["against_others"]
-    ]
-    heads = ("annotator", "leniency [95 %]", "own grade for the others', most often")
-    title = "Leniency: own grade minus the others' consensus" + _hidden(rows)
-    return [TextTable(title, heads, rows[:MOST_ROWS])] if rows else []
-
-
-def _differences(confusion: Sequence[Sequence[int]], grades: Sequence[str]) -> str:
-    """``3 for 4: 12``: the commonest cells off the diagonal."""
-    apart = [
-        (count, f"{grades[own]} for {grades[others]}: {count}")
-        for others, row in enumerate(confusion)
-        for own, count in enumerate(row)
-        if own != others and count
-    ]
-    return ", ".join(text for _, text in sorted(apart, key=lambda one: -one[0])[:MOST_DIFFERENCES])
-
-
 def _hidden(rows: Sequence[object]) -> str:
     return f" ({MOST_ROWS} of {len(rows)}; --json has all)" if len(rows) > MOST_ROWS else ""
 
@@ -397,9 +358,8 @@ def _shown(value: float | None) -> str:
     return number(value, 3)
 
 
-def _with_limits(estimate: dict[str, float | str | None], *, sign: bool = False, digits: int = 3) -> str:
-    write = signed if sign else number
+def _with_limits(estimate: dict[str, float | str | None], *, digits: int = 3) -> str:
     value, low, high = (estimate[name] for name in ("value", "low", "high"))
     if isinstance(value, float) and isinstance(low, float) and isinstance(high, float):
-        return f"{write(value, digits)} {brackets(low, high, digits, sign=sign)}"
-    return write(value if isinstance(value, float) else None, digits)
+        return f"{number(value, digits)} {brackets(low, high, digits)}"
+    return number(value if isinstance(value, float) else None, digits)

@@ -7,7 +7,6 @@ import numpy as np
 from judgec.records.label import FloatArray, IntArray
 from judgec.stats.correction.mean import clustered_mean
 from judgec.stats.correction.ppi import ppi_mean
-from judgec.stats.correction.rogan_gladen import rogan_gladen
 
 ICC = 0.3  # correlation of two answers to one query
 
@@ -39,11 +38,6 @@ PPI_WORLDS = (
     World(1000, 1, 60, 0.95, 0.7, 0.3),
     World(300, 3, 100, 0.8, 0.95, 0.5),
 )
-GLADEN_WORLDS = (
-    World(300, 3, 40, 0.9, 0.8, 0.6),
-    World(1000, 1, 60, 0.95, 0.7, 0.3),
-    World(300, 3, 100, 0.8, 0.9, 0.5),
-)
 
 
 def draw(world: World, seed: int) -> tuple[FloatArray, FloatArray, IntArray]:
@@ -60,9 +54,8 @@ def draw(world: World, seed: int) -> tuple[FloatArray, FloatArray, IntArray]:
 
 def coverage(world: World, runs: int) -> dict[str, float]:
     """Shares of intervals that hold the true rate, and mean widths."""
-    hits = dict.fromkeys(("raw", "ppi", "gladen"), 0)
-    widths = dict.fromkeys(("ppi", "alone", "gladen"), 0.0)
-    given = 0
+    hits = dict.fromkeys(("raw", "ppi"), 0)
+    widths = dict.fromkeys(("ppi", "alone"), 0.0)
     for seed in range(runs):
         judge, expert, cluster = draw(world, seed)
         known = ~np.isnan(expert)
@@ -70,9 +63,7 @@ def coverage(world: World, runs: int) -> dict[str, float]:
             "raw": clustered_mean(judge, cluster),
             "ppi": ppi_mean(judge, expert, cluster, shares=True).estimate,
             "alone": clustered_mean(expert[known], cluster[known]),
-            "gladen": rogan_gladen(judge, expert, cluster).estimate,
         }
-        given += estimates["gladen"].value is not None
         for name, estimate in estimates.items():
             if estimate.low is None or estimate.high is None:
                 continue
@@ -83,11 +74,8 @@ def coverage(world: World, runs: int) -> dict[str, float]:
     return {
         "raw": hits["raw"] / runs,
         "ppi": hits["ppi"] / runs,
-        "gladen": hits["gladen"] / max(given, 1),
         "ppi_width": widths["ppi"] / runs,
         "alone_width": widths["alone"] / runs,
-        "gladen_width": widths["gladen"] / max(given, 1),
-        "refused": 1 - given / runs,
     }
 
 

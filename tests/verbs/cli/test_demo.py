@@ -74,10 +74,10 @@ def test_demo_ranks_writers_as_people_do_better_compiled(tmp_path: Path) -> None
     found = re.search(r"tau-b (\.\d+); ChatGPT as it is with (\.\d+)\.", said)
     assert found is not None
     assert float(found[1]) > float(found[2])
-    best = re.search(r"(\w+) is best: \1 - \S+ = \+\d*\.\d+ \[\S+, \S+\] grades by the compiled judge", said)
+    best = re.search(r"(\w+) is best by the compiled judge", said)
     assert best is not None, said
     assert re.search(rf"^ +{best[1]} .* 1\. ", done.stdout, re.MULTILINE)
-    assert len(re.findall(r"^(?: .*\d\.\d\d \[\d\.\d\d, \d\.\d\d\]){3}", done.stdout, re.MULTILINE)) == 11
+    assert len(re.findall(r"^ .*(?: \d+\. \d\.\d\d){3}", done.stdout, re.MULTILINE)) == 11
 
 
 @pytest.mark.full

@@ -33,9 +33,6 @@ def test_one_column_per_rater_with_odd_names_gives_one_json_object(tmp_path: Pat
     assert report["histogram"]["alice"] == dict.fromkeys("12345", 8)
     assert report["histogram"]["bob"] == {"1": 10, "2": 10, "3": 10, "4": 10, "5": 0}
     assert report["split"] == {"train": 20, "dev": 8, "test": 12}
-    assert (report["shows"]["statistic"], report["shows"]["queries"]) == ("tau_b", 12)
-    assert 0.05 < report["shows"]["difference"] < 1
-    assert report["shows"]["more_queries"] == 3 * 40
     assert {"duplicates", "empty_answers", "groups", "tied", "notes", "agreement"} <= set(report)
     assert list(tmp_path.iterdir()) == [tmp_path / "mine.csv"]
 
@@ -76,7 +73,6 @@ def test_screen_is_one_table_of_agents_where_rows_say_who_answered(tmp_path: Pat
     assert len((short.stdout + short.stderr).splitlines()) <= 24
     full = judgec_here(tmp_path, "labels", "t.csv", "--annotators", "ann,bob", "-v").stdout
     assert "Grades by annotator" in full
-    assert "Leniency" in full
     report = json.loads(judgec_here(tmp_path, "labels", "t.csv", "--annotators", "ann,bob", "--json").stdout)
     assert [(one["agent"], one["mean"]["value"]) for one in report["by_agent"]] == [("new", 3.5), ("old", 2.5)]
     assert report["agents"] == {"old": 40, "new": 40}

@@ -2,8 +2,8 @@
 
     rate = (raw - wrongly) / (rightly - wrongly)
 
-Source: Rogan and Gladen (1978), as ``stats.correction.rogan_gladen``; the limits are those of a box: they hold whenever
-the limits of all three rates do.
+Source: Rogan and Gladen (1978), American Journal of Epidemiology 107(1); the limits are those of a box: they hold
+whenever the limits of all three rates do.
 """
 
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ import numpy as np
 
 from judgec.records.estimate import Estimate
 from judgec.records.label import FloatArray, IntArray
-from judgec.stats.correction.rogan_gladen import MIN_OF_EACH
 from judgec.stats.intervals.proportion import share
 from judgec.stats.sequential.mean import rolling_limits, stage_alpha
 
 ALPHA = 0.05  # chance that any corrected interval of any look is wrong; drift has as much of its own
+MIN_OF_EACH = 5  # labelled items that experts accept, and that they reject
 OF_RAW, OF_ERRORS = 0.6, 0.2  # its parts: of the judge's rate, and of each error rate
 METHOD = "confidence sequence, Rogan-Gladen over a box"
 RAW_METHOD = "confidence sequence, mixture over tilts"

@@ -84,13 +84,10 @@ def test_estimate_puts_the_rate_of_a_lenient_judge_right(home: Path, tmp_path: P
     found, asked = estimated(home, tmp_path, bare(everything), labelled)
     truth = sum(row["grade"] >= 4 for row in everything) / 600
     assert found["raw"]["value"] > truth + 0.05
-    for corrected in (found["corrected"], found["rogan_gladen"]):
-        assert corrected["value"] == pytest.approx(truth, abs=0.06)
-        assert corrected["low"] < truth < corrected["high"]
+    assert found["corrected"]["value"] == pytest.approx(truth, abs=0.06)
+    assert found["corrected"]["low"] < truth < found["corrected"]["high"]
     assert found["raw"]["low"] > truth  # the raw interval is sure of a wrong number
     assert (found["n"], found["n_labelled"], found["n_labelled_queries"]) == (600, len(labelled), len(labelled) // 2)
-    assert found["sensitivity"] > 0.95
-    assert 0.6 < found["specificity"] < 0.95
     assert asked.refused == ""
     asked.require()
 
