@@ -11,7 +11,7 @@ from judgec.raters.asked_judges import AskedJudges
 from judgec.records.game import Game, Games, Pairing, Winner
 from judgec.records.judgment import Judgments
 from judgec.records.label import FloatArray, Item, Text
-from judgec.tournament.adaptive import Proposal, Until, propose
+from judgec.tournament.adaptive import propose
 from judgec.tournament.files.entries import Entries
 from judgec.tournament.pooling import Showing
 from judgec.tournament.schedule import Fixtures
@@ -250,38 +250,27 @@ class GamePlan:
     Args:
         kind: ``all`` pairs of every query, ``balanced`` (``games`` of them) or ``adaptive``.
         games: How many, of a balanced subset; most games of an adaptive tournament, None for no limit.
-        resolution: Elo points; adaptive: neighbours closer than this need no order, a leader may be so much worse.
-        until: Adaptive: stop when the ``order`` is settled, or when the ``leader`` is known.
         seed: Of the subset.
     """
 
     kind: Literal["all", "balanced", "adaptive"] = "all"
     games: int | None = None
-    resolution: float = 20.0
     seed: int = 0
-    until: Until = "order"
 
 
-def play_tournament(entries: Entries, player: Player, plan: GamePlan) -> tuple[tuple[Played, ...], Proposal | None]:
-    """Play the games of a plan; games of agents that lack an answer are not in it.
-
-    Returns:
-        The games in the order they were played, and for an adaptive tournament why it stopped.
-    """
+def play_tournament(entries: Entries, player: Player, plan: GamePlan) -> tuple[Played, ...]:
+    """Play the games of a plan, and give them in that order; games of agents that lack an answer are not in it."""
     fixtures = Fixtures.of(entries.answered)
     if plan.kind == "all":
-        return player.play(fixtures.all()), None
+        return player.play(fixtures.all())
     if plan.kind == "balanced":
-        return player.play(fixtures.balanced(plan.games or 0, plan.seed)), None
+        return player.play(fixtures.balanced(plan.games or 0, plan.seed))
     played: list[Played] = []
     while True:
-        proposal = propose(
-            fixtures, as_games(played, entries), until=plan.until, resolution=plan.resolution, seed=plan.seed
-        )
         left = None if plan.games is None else plan.games - len(played)
-        batch = proposal.pairings[:left]
+        batch = propose(fixtures, as_games(played, entries), seed=plan.seed)[:left]
         if not batch:
-            return tuple(played), proposal
+            return tuple(played)
         played += player.play(batch)
 
 

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from judgec.records.tasks.winners import winner_words
 from judgec.report.items import item_lines
 from judgec.report.jury import jury_sentence
 from judgec.report.numbers import number
+from judgec.stats.rating.ratings import require_few
 from judgec.table import seal
 from judgec.table.datasheet import Datasheet, as_scale, read_datasheet
 from judgec.table.tables import TableSource, name_of
@@ -109,6 +110,7 @@ def evaluate(options: EvaluateOptions, watch: Watch) -> Tournament:
     preferences = _tables(options.preferences, "preferences", options.missing)
     labels = None if options.labels is None else named_table(options.labels, "labels", options.missing)
     entries = read_entries(sources, [*preferences, *([] if labels is None else [labels])])
+    require_few(entries.agents)
     panel = seated(named, entries)
     if options.relevance_judge is not None and sources.qrels is None:
         panel = replace(panel, documents=relevance_judge(options, options.relevance_judge, entries))
@@ -177,11 +179,6 @@ def _tested(
 
 def _check(options: EvaluateOptions) -> None:
     out = options.out
-    if options.until is not None and not options.adaptive:
-        raise UserError(
-            f"--until {options.until}: it says when --adaptive stops; without --adaptive all games are played. "
-            "Add --adaptive."
-        )
     if options.adaptive and (options.preferences is not None or options.sample):
         raise UserError(
             "--preferences, --sample: not with --adaptive, whose games are chosen by their results; a random sample of "
@@ -231,13 +228,8 @@ def _tables(source: Source | None, name: str, missing: Sequence[str] = ()) -> li
 
 def _plan(options: EvaluateOptions) -> GamePlan:
     """All games; with ``games`` a balanced subset; adaptive ones, at most ``games``."""
-    return GamePlan(
-        "adaptive" if options.adaptive else "balanced" if options.games else "all",
-        options.games,
-        options.resolution,
-        options.seed,
-        options.until or "order",
-    )
+    kind: Literal["adaptive", "balanced", "all"] = "balanced" if options.games else "all"
+    return GamePlan("adaptive" if options.adaptive else kind, options.games, options.seed)
 
 
 def _evaluated(
@@ -271,7 +263,7 @@ def _evaluated(
         jury = _jury(options, panel, opened)
         player = _player(options, card, jury, entries, relevance)
         watch.stage("play", f"{plan.kind} games, judged by {_names(panel)}; {_asked_at(panel, options)}")
-        played, proposal = play_tournament(entries, player, plan)
+        played = play_tournament(entries, player, plan)
         agreement = jury.agreement()
     watch.stage("rate", f"{plural(len(played), 'game')}")
     marks = player.marks if isinstance(player, ScorePlayer) else {}
@@ -287,10 +279,9 @@ def _evaluated(
         tie_band=_tie_band(card) if marks else "",
         retrieval=None if relevance is None else retrieval_table(entries, relevance, cutoff=options.cutoff, seed=seed),
         relevance=relevance,
-        proposal=proposal,
         corrected=None
         if labelled is None or preferences is None
-        else _corrected(options, games, labelled, name_of(preferences), seen),
+        else _corrected(games, labelled, name_of(preferences), seen),
         learned=seen,
         agreement=agreement,
     )
@@ -326,9 +317,9 @@ def _labelled(
     return labelled
 
 
-def _corrected(options: EvaluateOptions, games: Games, labelled: Games, source: str, seen: frozenset[str]) -> Corrected:
+def _corrected(games: Games, labelled: Games, source: str, seen: frozenset[str]) -> Corrected:
     fresh = np.array([query not in seen for query in games.queries])
-    return correct(games.only(fresh[games.query]), labelled, source, claimed=options.random_sample, seed=options.seed)
+    return correct(games.only(fresh[games.query]), labelled, source)
 
 
 def _write(options: EvaluateOptions, found: Evaluation, created: str) -> None:

@@ -9,7 +9,6 @@ from judgec.records.tasks.registry import compares
 from judgec.records.tasks.spec import PEERS
 from judgec.report.systems_table import systems_lines
 from judgec.stats.agreement.systems import SystemAgreement
-from judgec.tournament.adaptive import Proposal
 from judgec.tournament.files.entries import Entries
 from judgec.tournament.pooling import missing_citations
 from judgec.tournament.report.evaluation import Evaluation, audit_note
@@ -68,8 +67,8 @@ def notes_of(
     )  # as verbs.evaluate shows a judge of single answers
     if "contexts" in card.fields and (compares(card.task) or pooled):
         notes += _documents(options, found)
-    if found.proposal is not None:
-        notes.append(_stopped(found, found.proposal, options.resolution))
+    if options.adaptive and options.games is None:
+        notes.append("--adaptive chose the order of the games, and all were played; --games N plays its first N.")
     return tuple(notes)
 
 
@@ -99,24 +98,6 @@ def _documents(options: EvaluateOptions, found: Evaluation) -> list[str]:
         for agent, count in missing_citations(found.entries).items()
     ]
     return notes
-
-
-def _stopped(found: Evaluation, proposal: Proposal, resolution: float) -> str:
-    """The reason why an adaptive tournament stopped, and what is known then."""
-    pairs, leads = proposal.neighbours, proposal.until == "leader"
-    settled = "the leader is known" if leads else "all neighbours are settled"
-    why = {"settled": settled, "exhausted": "no game was left"}.get(proposal.reason, "--games was reached")
-    known = sum(pair.settled != "unsure" for pair in pairs)
-    if leads and pairs:
-        ahead = sum(pair.settled == "separated" for pair in pairs)
-        said = (
-            f"{pairs[0].better} leads: of {len(pairs)} rivals {ahead} are worse, {known - ahead} at most "
-            f"{resolution:g} Elo better, {len(pairs) - known} unsure (95 %, at any stop)"
-        )
-    else:
-        said = f"{known} of {len(pairs)} neighbours are separated or known to be within {resolution:g} Elo"
-    played, every = len(found.played), len(found.played) + found.games_left
-    return f"Adaptive: stopped after {played} of {every} games because {why}; {said}."
 
 
 def seen_note(seen: frozenset[str], entries: Entries) -> tuple[str, ...]:

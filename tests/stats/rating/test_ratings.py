@@ -6,6 +6,7 @@ from benchmarks.gate_coverage import LOST, missed
 from hypothesis import example, given, settings
 from numpy.testing import assert_allclose
 
+from judgec.errors import UserError
 from judgec.records.game import Game, Games, Winner
 from judgec.stats.rating.bradley_terry import ELO_PER_LOGIT
 from judgec.stats.rating.ratings import bradley_terry
@@ -187,6 +188,13 @@ def test_bradley_terry_intervals_cover_at_few_decisive_games(decisive: float) ->
     high, low, _ = missed(120, queries=25, agents=2, decisive=decisive, lost=1.0)
     assert high + low <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 120)
     assert high <= 0.025 + 3 * math.sqrt(0.025 * 0.975 / 120)  # these would open a gate at the truth
+
+
+def test_more_agents_than_are_rated_together_are_refused() -> None:
+    chain = [Game(f"q{n % 3}", f"a{n}", f"a{n + 1}", "a") for n in range(200)]
+    assert len(bradley_terry(Games.of(chain[:-1]), resamples=2).rating) == 200
+    with pytest.raises(UserError, match="201 agents: at most 200"):
+        bradley_terry(Games.of(chain), resamples=2)
 
 
 @pytest.mark.full

@@ -15,7 +15,6 @@ from judgec.records.estimate import Estimate
 from judgec.records.scale import Scale
 from judgec.table.datasheet import Datasheet
 from judgec.table.table import Table
-from judgec.tournament.adaptive import Neighbours, Proposal
 from judgec.tournament.files.entries import AnswerCost
 from judgec.tournament.files.folder import write_folder
 from judgec.tournament.files.games import read_games
@@ -42,7 +41,7 @@ EVIL = "<script>alert(1)</script>"
 def found() -> Evaluation:
     entries = league({"best+v2": [5, 4, 5, 4, 5], EVIL: [3, 4, 3, 2, 1], "worst": [1, 2, None, 1, 0]})
     player = ScorePlayer(entries, AskedJudges.alone(grader(), asking(grading_engine()).run), tie_band=0.5)
-    played, _ = play_tournament(entries, player, GamePlan())
+    played = play_tournament(entries, player, GamePlan())
     board = make_leaderboard(as_games(played, entries), tournaments=10, resamples=50)
     return Evaluation(entries, make_card(), board, played, marks=player.marks, tie_band="0.5", unproven="nobody knows")
 
@@ -94,7 +93,7 @@ def test_page_is_self_contained_escapes_everything_and_is_stamped(found: Evaluat
 def test_page_begins_with_who_leads_whom_that_beats_and_from_whom_it_is_not_told_apart() -> None:
     entries = league({"best": [5, 4] * 10, "twin": [4, 5] * 10, "worst": [1, 0] * 10})
     player = ScorePlayer(entries, AskedJudges.alone(grader(), asking(grading_engine()).run), tie_band=0.5)
-    played, _ = play_tournament(entries, player, GamePlan())
+    played = play_tournament(entries, player, GamePlan())
     board = make_leaderboard(as_games(played, entries), tournaments=10, resamples=50)
     html = page(Evaluation(entries, make_card(), board, played, marks=player.marks), title="t", created="")
     assert "best is rated best, 1000\u00a0[900,\u00a01078]: better than worst; not told apart from twin." in html
@@ -110,7 +109,7 @@ def test_page_of_hostile_names_and_texts_runs_nothing_and_loads_nothing() -> Non
     evil = "'\"></td></table><script>alert(1)</script><img src=x onerror=alert(2)>"
     entries = league({f"a {evil}": [5, 4, 5, 4, 5], f"b {evil}": [3, 4, 3, 2, 1]})
     player = ScorePlayer(entries, AskedJudges.alone(grader(), asking(grading_engine()).run), tie_band=0.5)
-    played, _ = play_tournament(entries, player, GamePlan())
+    played = play_tournament(entries, player, GamePlan())
     board = make_leaderboard(as_games(played, entries), tournaments=10, resamples=50)
     gap = Estimate(value=0.25, low=0.125, high=0.5, note=evil)
     rows = {agent: {evil: gap, "MRR": Estimate(value=None, note=evil)} for agent in board.agents}
@@ -263,7 +262,7 @@ def test_run_shows_the_judge_and_the_five_best_agents_and_keeps_the_rest_in_the_
     assert "average_win_percent.worst" in run.headline  # there are few: all are shown
     entries = league({f"a{n}": [5 - n % 5, n % 4, 3, 4, 5 - n % 3] for n in range(9)})
     player = ScorePlayer(entries, AskedJudges.alone(grader(), asking(grading_engine()).run), tie_band=0.5)
-    played, _ = play_tournament(entries, player, GamePlan())
+    played = play_tournament(entries, player, GamePlan())
     board = make_leaderboard(as_games(played, entries), tournaments=10, resamples=50)
     large = run_of(replace(found, entries=entries, board=board, played=played), folder=tmp_path, started=1.0, ended=2.0)
     assert large.headline is not None
@@ -296,17 +295,3 @@ def test_judge_is_unproven_unless_promoted_with_an_interval_above_0(changes: dic
     why = why_unproven(make_card(**changes))
     assert said in why
     assert bool(why) == bool(said)
-
-
-def test_adaptive_tournament_says_in_json_what_is_settled_and_unknown_bounds_are_null(found: Evaluation) -> None:
-    pairs = (
-        Neighbours("x", "y", 50.0, 10.0, 90.0, "separated"),
-        Neighbours("y", "z", 300.0, -math.inf, math.inf, "unsure"),
-    )
-    report = replace(found, proposal=Proposal((), pairs, "exhausted")).to_json(None)
-    json.dumps(report, allow_nan=False)
-    adaptive = report["adaptive"]
-    assert isinstance(adaptive, dict)
-    assert adaptive["stopped"] == "exhausted"
-    assert [pair["settled"] for pair in adaptive["neighbours"]] == ["separated", "unsure"]
-    assert (adaptive["neighbours"][0]["low"], adaptive["neighbours"][1]["low"]) == (10.0, None)

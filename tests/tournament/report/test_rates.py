@@ -25,7 +25,7 @@ def biased(games: Games) -> Games:
 def test_correct_moves_a_flattered_agent_back_to_what_experts_say_of_all_games() -> None:
     judged = biased(TRUTH)
     sample = TRUTH.only(np.isin(np.arange(len(TRUTH.a)), sample_order(TRUTH)[:150]))
-    found = correct(judged, sample, "f", claimed=False, seed=0)
+    found = correct(judged, sample, "f")
     last = len(TRUTH.agents) - 1
     mine = TRUTH.b == last
     truth = float((1.0 - TRUTH.score[mine]).mean())
@@ -45,7 +45,7 @@ def test_correct_moves_a_flattered_agent_back_to_what_experts_say_of_all_games()
 
 def test_correct_of_a_chosen_sample_is_refused() -> None:
     with pytest.raises(UserError, match="no random sample"):
-        correct(TRUTH, TRUTH.only(TRUTH.query < 20), "f", claimed=False, seed=0)
+        correct(TRUTH, TRUTH.only(TRUTH.query < 20), "f")
 
 
 def test_equal_lengths_takes_out_what_length_alone_won() -> None:
@@ -60,7 +60,7 @@ def test_equal_lengths_takes_out_what_length_alone_won() -> None:
         key: text + "!" * (50 * (key[1] == "long" and "good 4" in text)) for key, text in entries.answers.items()
     }
     padded = type(entries)(queries=entries.queries, answers=answers)
-    played, _ = play_tournament(
+    played = play_tournament(
         padded, ScorePlayer(padded, AskedJudges.alone(grader(), asking(grading_engine()).run), 0.5), GamePlan()
     )
     found, _ = equal_lengths(as_games(played, padded), padded)
@@ -74,7 +74,7 @@ def test_equal_lengths_takes_out_what_length_alone_won() -> None:
 
 def test_equal_lengths_of_equally_long_answers_say_why_there_are_none() -> None:
     entries = league({"x": [1, 2], "y": [2, 1]})
-    played, _ = play_tournament(
+    played = play_tournament(
         entries, ScorePlayer(entries, AskedJudges.alone(grader(), asking(grading_engine()).run), 0.5), GamePlan()
     )
     found, notes = equal_lengths(as_games(played, entries), entries)

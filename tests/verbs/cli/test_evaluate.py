@@ -249,7 +249,6 @@ def test_gate_says_its_verdict_in_capitals_and_only_passed_exits_0(
         ((*GIVEN, "flags", "--gate", "new>=old"), "not of the form NEW>=OLD-30"),
         ((*GIVEN, "flags", "--out", "queries.csv"), "--out queries.csv: a file"),
         ((*GIVEN, "flags", "--adaptive", "--sample", "3"), "not with --adaptive"),
-        ((*GIVEN, "flags", "--until", "leader"), "Add --adaptive"),
         ((*GIVEN, "nobody"), "there is no judge 'nobody'"),
         ((*GIVEN, "flags", "--seed", "-1"), "--seed"),
         ((*GIVEN, "flags", "--preferences", "learned.csv"), "were in the judge's train or dev labels (t1)"),

@@ -94,7 +94,7 @@ def duel(
     answers: list[Answer] = [*found.answers[COMPILED], *found.answers[rival]]
     entries = entries_of(answers, queries)
     player = _player(entries, judge, card, ask)
-    games, _ = play_tournament(entries, player, GamePlan())
+    games = play_tournament(entries, player, GamePlan())
     results = [_result(one) for one in games]
     known = np.array([result for result in results if result is not None], dtype=np.float64)
     net = Estimate(value=None, note="no game has a verdict")

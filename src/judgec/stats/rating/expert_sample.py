@@ -83,7 +83,7 @@ def require_random(games: Games, expert: FloatArray, source: str, *, claimed: bo
         raise UserError(
             f"{source}: {missing} of the first {n} games of the random order have no preference, so the labelled ones "
             "are no random sample; only such a sample can correct win rates. Label the games that --sample writes, in "
-            "their order, or say --random-sample if these were drawn at random in another way."
+            "their order."
         )
     p = _looks_random(games, known, seed)
     if p <= SUSPICIOUS:

@@ -14,12 +14,10 @@ from scipy import special, stats
 from judgec.records.game import Games
 from judgec.records.label import FloatArray, IntArray
 from judgec.stats.intervals.significance import holm
-from judgec.stats.rating.bradley_terry import ELO_PER_LOGIT, fit_strengths
-from judgec.stats.rating.ratings import MEAN_RATING, Ratings
+from judgec.stats.rating.bradley_terry import fit_strengths
+from judgec.stats.rating.ratings import Ratings
 
 ALPHABET = 26
-MOST_REFITTED = 200  # agents of which all are fitted anew for a pair without a finite difference; of more, the two
-WITHIN = (-15.0, 15.0, 301)  # logits that are tried there: the likelihood of a maximum is right to .03
 SMALL_PRIOR = 1e-3  # tied games an agent; moves a log-likelihood by less than that
 
 
@@ -133,9 +131,7 @@ def _p_values(games: Games, ratings: Ratings, rated: np.ndarray[tuple[int], np.d
     component = ratings.strengths.component
     for i, j in np.argwhere(np.triu(component[:, None] != component[None, :], 1)).tolist():
         one, other = int(place[i]), int(place[j])
-        many = len(place) > MOST_REFITTED
-        found = _p_of_two(games, ratings, one, other) if many else _p_open_ended(games, ratings.wins, place, i, j)
-        p[one, other] = p[other, one] = found
+        p[one, other] = p[other, one] = _p_open_ended(games, ratings.wins, place, i, j)
     np.fill_diagonal(p, np.nan)
     return p
 
@@ -152,27 +148,6 @@ def _p_open_ended(games: Games, wins: FloatArray, place: IntArray, i: int, j: in
     equal = _log_likelihood(merged) - between * float(np.log(2.0))
     once = _queries_per_game(games, place[i], place[j])
     return float(min(1.0, 2.0 * np.exp(once * (equal - _log_likelihood(wins)))))
-
-
-def _p_of_two(games: Games, ratings: Ratings, one: int, other: int) -> float:
-    """``_p_open_ended`` among very many agents: only the two are fitted, since they hardly move the others' ratings."""
-    rated = ~np.isnan(ratings.rating)
-    at = np.linspace(*WITHIN)[:, None]
-
-    def likelihoods(agent: int) -> FloatArray:
-        """Of the games of an agent with all but the other one, by its strength."""
-        met = rated & (ratings.wins[agent] + ratings.wins[:, agent] > 0)
-        met[[one, other]] = False
-        lead = at - (ratings.rating[met] - MEAN_RATING) / ELO_PER_LOGIT
-        won, lost = ratings.wins[agent, met], ratings.wins[met, agent]
-        found: FloatArray = (won * special.log_expit(lead) + lost * special.log_expit(-lead)).sum(axis=1)
-        return found
-
-    first, second = likelihoods(one), likelihoods(other)
-    between = float(ratings.wins[one, other] + ratings.wins[other, one])  # all of them won by one side
-    equal = float((first + second).max()) - between * float(np.log(2.0))
-    once = _queries_per_game(games, one, other)
-    return float(min(1.0, 2.0 * np.exp(once * (equal - float(first.max() + second.max())))))
 
 
 def _queries_per_game(games: Games, *agents: int) -> float:

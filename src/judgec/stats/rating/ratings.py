@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse, special, stats
 from scipy.optimize import brentq
 
+from judgec.errors import UserError
 from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.records.game import Games
@@ -22,13 +23,12 @@ from judgec.stats.rating.bradley_terry import (
     win_matrix,
 )
 from judgec.stats.rating.few_decisive import of_mean_free, surplus_of, widened
-from judgec.stats.rating.sparse_fit import Meetings
 
 MEAN_RATING = 1000.0
 FEW_QUERIES = 10
 MOST_NAMED = 8  # agents of a component in a sentence
 LANE_FLOATS = 2**24  # floats held at once while resampling
-MOST_DENSE = 200  # agents whose resamples are fitted as matrices; of more agents, by the pairs that met
+MOST_DENSE = 200  # agents: resamples are fitted as matrices of all pairs
 
 
 APART = "no path of games joins the two: their ratings cannot be compared"
@@ -163,6 +163,18 @@ class Ratings:
         return estimate.model_copy(update={"low": low, "high": high, "note": ""}), p
 
 
+def require_few(agents: Sequence[str]) -> None:
+    """Checks that so many agents can be rated together.
+
+    Raises:
+        UserError: More than ``MOST_DENSE``.
+    """
+    if len(agents) > MOST_DENSE:
+        raise UserError(
+            f"{len(agents)} agents: at most {MOST_DENSE} are rated together. Leave some out, or rate them in groups."
+        )
+
+
 def bradley_terry(games: Games, *, resamples: int = 1000, seed: int = 0, level: float = 0.95) -> Ratings:
     """Bradley-Terry ratings with intervals by resampling queries.
 
@@ -176,7 +188,11 @@ def bradley_terry(games: Games, *, resamples: int = 1000, seed: int = 0, level: 
         resamples: Bootstrap samples; 0 for none.
         seed: Their seed.
         level: Coverage of the intervals.
+
+    Raises:
+        UserError: More than ``MOST_DENSE`` agents.
     """
+    require_few(games.agents)
     played = games.only(games.scored)
     n = len(games.agents)
     wins = win_matrix(played)
@@ -300,11 +316,6 @@ def _resample(
     place = np.cumsum(active) - 1
     a, b = place[games.a], place[games.b]
     rng = np.random.default_rng(seed)
-    if n > MOST_DENSE:
-        drawn = rng.integers(n_queries, size=(count, n_queries)) + n_queries * np.arange(count)[:, None]
-        weight = np.bincount(drawn.ravel(), minlength=count * n_queries).reshape(count, n_queries)
-        meetings, prior = Meetings.of(games, np.where(active, place, -1), codes), strengths.prior or PRIOR_GAMES
-        return _centred(meetings.fit(weight.astype(np.float64), strengths.theta, prior), strengths)
     cells = np.concatenate([a * n + b, b * n + a])
     points = np.concatenate([games.score, 1.0 - games.score])
     by_query = sparse.csr_array((points, (np.tile(codes, 2), cells)), shape=(n_queries, n * n)).T.tocsr()

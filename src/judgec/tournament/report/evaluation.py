@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import isfinite
 
 from judgec.records.card import ProgramCard
 from judgec.records.estimate import Estimate
@@ -10,7 +9,6 @@ from judgec.report.numbers import statistic_name
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.agreement.registry import statistic_of_objective
 from judgec.stats.rating.length_control import LengthControlled
-from judgec.tournament.adaptive import Proposal
 from judgec.tournament.files.entries import Entries
 from judgec.tournament.files.graded import GradedAgents
 from judgec.tournament.gate import Held
@@ -43,7 +41,6 @@ class Evaluation:
         aspects: Paired tests of agents, and of pools of agents, by the judge and by experts.
         graded: What experts gave the agents' answers, or None.
         effects: Of the agents' settings, where these are known.
-        proposal: Why an adaptive tournament stopped, or None.
         corrected: Win rates corrected by experts, or None.
         lengths: Ratings at equal length, or None.
         learned: Queries that the judge has learned from.
@@ -66,7 +63,6 @@ class Evaluation:
     aspects: tuple[AspectTest, ...] = ()
     graded: GradedAgents | None = None
     effects: tuple[MainEffect, ...] = ()
-    proposal: Proposal | None = None
     corrected: Corrected | None = None
     lengths: LengthControlled | None = None
     learned: frozenset[str] = frozenset()
@@ -85,11 +81,6 @@ class Evaluation:
         """Games that could not be played because one of the two agents has no answer to the query."""
         n = len(self.entries.agents)
         return sum((n * (n - 1) - len(has) * (len(has) - 1)) // 2 for has in self.entries.answered.values())
-
-    @property
-    def games_left(self) -> int:
-        """Games that could have been played and were not: those that an adaptive or balanced schedule saved."""
-        return sum(len(has) * (len(has) - 1) // 2 for has in self.entries.answered.values()) - len(self.played)
 
     @property
     def flip_rate(self) -> float | None:
@@ -147,23 +138,6 @@ class Evaluation:
             report |= self.corrected.to_json()
         if self.lengths is not None:
             report |= length_json(self.lengths)
-        if self.proposal is not None:
-            report["adaptive"] = {
-                "until": self.proposal.until,
-                "stopped": self.proposal.reason,
-                "games_saved": self.games_left,
-                "neighbours": [
-                    {
-                        "better": pair.better,
-                        "worse": pair.worse,
-                        "settled": pair.settled,
-                        "difference": pair.difference,
-                        "low": pair.low if isfinite(pair.low) else None,
-                        "high": pair.high if isfinite(pair.high) else None,
-                    }
-                    for pair in self.proposal.neighbours
-                ],
-            }
         report["mlflow_run_id"] = run_id
         return report
 

@@ -117,21 +117,19 @@ class Corrected:
         }
 
 
-def correct(games: Games, labelled: Games, source: str, *, claimed: bool, seed: int) -> Corrected:
+def correct(games: Games, labelled: Games, source: str) -> Corrected:
     """Win rates corrected by experts' preferences.
 
     Args:
         games: As judged, on queries that the judge has not learned from.
         labelled: As experts labelled them.
         source: Where the labels come from, for messages.
-        claimed: The user's word that they are a random sample, where it cannot be seen.
-        seed: Of the test whether they look like one.
 
     Raises:
         UserError: When they are no random sample, or of other games.
     """
     expert = expert_points(games, labelled, source)
-    sample = require_random(games, expert, source, claimed=claimed, seed=seed)
+    sample = require_random(games, expert, source, claimed=False)
     rates = corrected_win_rates(games, expert, random_sample=True)
     return Corrected(rates, len(games.a), int((~np.isnan(expert)).sum()), sample)
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from judgec.verbs.options.option import Option
 from judgec.verbs.options.shared import (
@@ -79,14 +79,7 @@ class EvaluateOptions(BatchSpending, Places, AgentRun):
     missing: Missing = ()
     cutoff: Annotated[int, Option("k of MRR@k, nDCG@k, P@k.", least=1)] = 5
     games: Annotated[int | None, Option("Play a balanced subset of so many games.", least=1, panel="Cost")] = None
-    adaptive: Annotated[bool, Option("Play only the games that decide the order.", panel="Cost")] = False
-    until: Annotated[
-        Literal["leader", "order"] | None,
-        Option("With --adaptive: stop when the leader is known, or the whole order. Default: order.", panel="Cost"),
-    ] = None
-    resolution: Annotated[
-        float, Option("With --adaptive: a difference in Elo points that needs no order.", least=0.0)
-    ] = 20.0
+    adaptive: Annotated[bool, Option("With --games: play those that tell most about the order.", panel="Cost")] = False
     seed: Seed = 0
     one_order: Annotated[bool, Option("Ask each pair in one order only.", panel="Cost")] = False
     threshold: Annotated[
@@ -133,7 +126,6 @@ class EvaluateOptions(BatchSpending, Places, AgentRun):
     sample: Annotated[
         int | None, Option("Write N games for experts to label.", metavar="N", least=1, panel="Output")
     ] = None
-    random_sample: Annotated[bool, Option("The --preferences were drawn at random, though not by --sample.")] = False
     lm: Annotated[
         str | None,
         Option("Asks another model than the judge was compiled for; for zero-shot one or more.", panel="Model"),
