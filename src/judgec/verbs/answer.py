@@ -190,7 +190,7 @@ def answers_within(options: AnswerOptions, watch: Watch, account: Account | None
         watch.stage("ask", system.name)
         given += _asked(system, pairs, unfinished, options.in_flight or IN_FLIGHT)
     settings = {agent.name: agent.settings for agent in grid}
-    found = Answers(tuple(given), queries, explain=options.explain, settings=settings, spent=account.spent)
+    found = Answers(tuple(given), queries, settings=settings, spent=account.spent)
     if options.out is not None:
         write_answers(found, options.out)
         unfinished.done()

@@ -29,7 +29,6 @@ class Answers:
         given: Every answer and every failure: agents in the order that they were named, queries in theirs.
         queries: What was asked.
         out: The file that holds the answers, or None.
-        explain: Rows say why these passages.
         settings: Of the agents of a grid, by name.
         spent: On judgec's own agents' models.
     """
@@ -37,7 +36,6 @@ class Answers:
     given: tuple[Answer, ...]
     queries: tuple[Query, ...]
     out: Path | None = None
-    explain: bool = False
     settings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     spent: Spent = field(default_factory=Spent)
 
@@ -61,7 +59,7 @@ class Answers:
         """Of the file of answers."""
         by_id = {query.query_id: query for query in self.queries}
         return [
-            _row(answer, by_id[answer.query_id], explain=self.explain, settings=self.settings.get(answer.agent))
+            _row(answer, by_id[answer.query_id], settings=self.settings.get(answer.agent))
             for answer in self.given
             if answer.text is not None
         ]
@@ -147,7 +145,7 @@ def _lines(rows: Sequence[object]) -> str:
     return "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
 
 
-def _row(answer: Answer, query: Query, *, explain: bool, settings: Mapping[str, str] | None) -> dict[str, object]:
+def _row(answer: Answer, query: Query, *, settings: Mapping[str, str] | None) -> dict[str, object]:
     row: dict[str, object] = {
         "query_id": answer.query_id,
         "query": query.text,
@@ -167,8 +165,6 @@ def _row(answer: Answer, query: Query, *, explain: bool, settings: Mapping[str, 
         row["settings"] = dict(settings)
     if answer.searched:
         row["searched"] = list(answer.searched)
-    if explain and answer.explanation is not None:
-        row["explain"] = answer.explanation.to_json()
     if query.reference:
         row["reference"] = query.reference
     if query.nuggets:

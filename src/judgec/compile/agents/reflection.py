@@ -86,7 +86,7 @@ class AgentAdapter(ReflectiveAdapter[Query, Trace]):
             written = "\n".join(answer.searched)
             inputs["what the queries then found"] = "\n\n".join(context.text[:300] for context in answer.contexts)
         elif name == "grade":
-            written = "" if answer.explanation is None else answer.explanation.decision
+            written = answer.decision
             inputs["passages it then answered from"] = "\n\n".join(context.text[:300] for context in answer.contexts)
         else:
             written = answer.text or f"(no answer: {answer.error})"

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from judgec.rag.retrieval.passages import Hit
-from judgec.records.explanation import Explanation
 
 REFUSAL = "The documents do not answer this question."
 _CITATION = re.compile(r"\[(\d{1,3})\]")
@@ -41,7 +40,7 @@ class Answer:
         output_tokens: Likewise.
         usd: What the calls cost when they were paid; None where a price is unknown.
         error: Why there is no answer.
-        explanation: Why these passages; None of a system that does not say.
+        decision: What the agent decided of what it found, where it decides anything.
     """
 
     query_id: str
@@ -55,7 +54,7 @@ class Answer:
     output_tokens: int | None = None
     usd: float | None = None
     error: str | None = None
-    explanation: Explanation | None = None
+    decision: str = ""
 
 
 def shown(hit: Hit) -> Context:

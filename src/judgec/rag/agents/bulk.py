@@ -190,7 +190,7 @@ def _answer(query_id: str, name: str, work: _Work) -> Answer:
         contexts=contexts,
         cited=() if draft is None else citations(draft.text, contexts),
         searched=() if draft is None else draft.searched,
-        explanation=None if draft is None else draft.explanation,
+        decision="" if draft is None else draft.decision,
         seconds=work.seconds,
         input_tokens=work.input_tokens,
         output_tokens=work.output_tokens,

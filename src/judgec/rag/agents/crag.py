@@ -3,12 +3,11 @@
 import re
 
 from judgec.rag.agents.answer import shown
-from judgec.rag.agents.rag import RAG, AgentSettings, Call, Steps, fused, ranked, read_variations, searched
+from judgec.rag.agents.rag import RAG, AgentSettings, Call, Steps, fused, read_variations
 from judgec.rag.agents.signatures import passage_grader, variations_predictor
 from judgec.rag.retrieval.passages import Hit
 from judgec.rag.retrieval.retrievers import Retriever
 from judgec.raters.fencing import fence
-from judgec.records.explanation import Explanation
 
 ANSWERS, TOUCHES, OFF = 2, 1, 0  # grades of a passage
 _GRADE = re.compile(r"(?<![\d.])([012])(?![\d.])\s*$", re.MULTILINE)
@@ -46,9 +45,7 @@ class CorrectiveRAG(RAG):
         if ANSWERS not in grades:
             return (yield from self._again(query, kept, texts, f"{told}. None answers: searched again."))
         decided = "used" if len(kept) == len(first) else f"refined to {len(kept)} of {len(first)}"
-        told = f"{told}. A passage answers: {decided}."
-        why = Explanation((searched(query, first, self.settings),), ranked(kept), decision=told)
-        return (yield from self._answered(query, kept, (), why))
+        return (yield from self._answered(query, kept, (), f"{told}. A passage answers: {decided}."))
 
     def _again(self, query: str, kept: list[Hit], seen: tuple[str, ...], decision: str) -> Steps:
         """The answer from other searches beside what the first one found that touches the matter."""
@@ -60,9 +57,7 @@ class CorrectiveRAG(RAG):
         varied = read_variations(str(fields.get("queries") or ""), query, settings.variations)
         found = [kept, *(self.retriever.search_many(varied, settings.k) if varied else [])]
         hits = fused(found, settings.rrf_k)[: settings.k]
-        searches = tuple(searched(text, one, settings) for text, one in zip([query, *varied], found, strict=True))
-        why = Explanation(searches, ranked(hits), settings.rrf_k, decision)
-        return (yield from self._answered(query, hits, varied, why))
+        return (yield from self._answered(query, hits, varied, decision))
 
 
 def read_grades(text: str, count: int) -> tuple[int, ...]:

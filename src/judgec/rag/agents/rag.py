@@ -1,7 +1,7 @@
 """RAG and RAG-Fusion as DSPy modules: what is ranked, and what is compiled."""
 
 import re
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -13,7 +13,6 @@ from judgec.rag.retrieval.fusion import RRF_K, reciprocal_rank_fusion
 from judgec.rag.retrieval.passages import Hit
 from judgec.rag.retrieval.retrievers import Retriever
 from judgec.raters.fencing import fence
-from judgec.records.explanation import Explanation, Ranked, Search
 
 FEEDBACK = 3  # passages of a first search whose words rules vary a query with
 _BULLET = re.compile(r"^\s*(?:[-*•]\s*|\(?\d{1,2}[.):]\s+)")
@@ -55,7 +54,7 @@ class AgentResult:
     text: str
     contexts: tuple[Context, ...]
     searched: tuple[str, ...] = ()
-    explanation: Explanation | None = None
+    decision: str = ""
 
 
 Steps: TypeAlias = Generator[Call, Mapping[str, object], AgentResult]
@@ -94,17 +93,16 @@ class RAG(dspy.Module):  # type: ignore[misc]  # dspy ships no types
     def steps(self, query: str) -> Steps:
         """The agent's work on one query, a model call at a time."""
         hits = self.retriever.search(query, self.settings.k)
-        why = Explanation((searched(query, hits, self.settings),))
-        return (yield from self._answered(query, hits, (), why))
+        return (yield from self._answered(query, hits, ()))
 
-    def _answered(self, query: str, hits: list[Hit], searched: tuple[str, ...], why: Explanation) -> Steps:
+    def _answered(self, query: str, hits: list[Hit], searched: tuple[str, ...], decision: str = "") -> Steps:
         """The answer from what was found; nothing found is a refusal, without a call."""
         contexts = tuple(shown(hit) for hit in hits)
         if not contexts:
-            return AgentResult(REFUSAL, (), searched, why)
+            return AgentResult(REFUSAL, (), searched, decision)
         texts = tuple(context.text for context in contexts)
         fields = yield Call("answer", {"query": fence("query", query), "passages": fence("passages", texts)})
-        return AgentResult(str(fields.get("answer") or "").strip(), contexts, searched, why)
+        return AgentResult(str(fields.get("answer") or "").strip(), contexts, searched, decision)
 
 
 class RAGFusion(RAG):
@@ -130,9 +128,7 @@ class RAGFusion(RAG):
         varied = read_variations(str(fields.get("queries") or ""), query, settings.variations)
         found = self.retriever.search_many([query, *varied], settings.k)
         hits = fused(found, settings.rrf_k)[: settings.k]
-        searches = tuple(searched(text, one, settings) for text, one in zip([query, *varied], found, strict=True))
-        why = Explanation(searches, ranked(hits), settings.rrf_k)
-        return (yield from self._answered(query, hits, varied, why))
+        return (yield from self._answered(query, hits, varied))
 
 
 def read_variations(text: str, query: str, most: int) -> tuple[str, ...]:
@@ -152,14 +148,3 @@ def fused(found: list[list[Hit]], k: int = RRF_K) -> list[Hit]:
     passages = {hit.passage.passage_id: hit.passage for hits in found for hit in hits}
     ranking = reciprocal_rank_fusion([[hit.passage.passage_id for hit in hits] for hits in found], k)
     return [Hit(passages[passage_id], score) for passage_id, score in ranking]
-
-
-def ranked(hits: Sequence[Hit]) -> Ranked:
-    """Ids and scores of hits, as an explanation has them."""
-    return tuple((hit.passage.passage_id, float(hit.score)) for hit in hits)
-
-
-def searched(query: str, hits: Sequence[Hit], settings: AgentSettings) -> Search:
-    """A search as an explanation has it; of a hybrid one with its ranks by words and by meaning."""
-    ranks = {hit.passage.passage_id: dict(hit.ranks) for hit in hits if hit.ranks}
-    return Search(query, ranked(hits), ranks, settings.rrf_k if ranks else None)

@@ -1,7 +1,6 @@
 """Defines passages, which say where they come from, and hits in order."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeAlias
 
 
@@ -35,12 +34,10 @@ class Hit:
     Args:
         passage: What was found.
         score: What it was ranked by.
-        ranks: Its rank, from 1, in each ranking that a hybrid search fused and that has it, by the ranking's name.
     """
 
     passage: Passage
     score: float
-    ranks: Mapping[str, int] = field(default_factory=dict, compare=False)
 
 
 Ranking: TypeAlias = list[tuple[int, float]]

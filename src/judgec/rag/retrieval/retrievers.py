@@ -1,7 +1,6 @@
 """Retrieves passages: by words, by vectors, by both; re-ranked if asked; others by entry point."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.metadata import entry_points
 from typing import Protocol, Self, TypeAlias
@@ -40,20 +39,7 @@ class Reranker(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """An index's passages, ranked for one query.
-
-    Args:
-        rows: Row ids with their scores, best first.
-        places: Of rankings that were fused, by name the rank of each row, from 1.
-    """
-
-    rows: Ranking
-    places: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
-
-
-_Rank: TypeAlias = Callable[[Index, Sequence[str], int], list[Ranked]]
+_Rank: TypeAlias = Callable[[Index, Sequence[str], int], list[Ranking]]
 
 
 class IndexRetriever:
@@ -79,18 +65,12 @@ class IndexRetriever:
         return self.search_many([query], k)[0]
 
     def search_many(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
-        """As ``search`` for each query, together; each hit with its ranks in the rankings that were fused."""
+        """As ``search`` for each query, together."""
         if k < 1:
             raise ValueError(f"k: {k}; at least 1 is valid")
-        best = [(ranked.rows[:k], ranked.places) for ranked in self._rank(self._index, queries, k)]
-        found = self._index.fetch(list(dict.fromkeys(row for rows, _ in best for row, _ in rows)))
-        return [
-            [
-                Hit(found[row], score, {name: rank[row] for name, rank in places.items() if row in rank})
-                for row, score in rows
-            ]
-            for rows, places in best
-        ]
+        best = [ranking[:k] for ranking in self._rank(self._index, queries, k)]
+        found = self._index.fetch(list(dict.fromkeys(row for ranking in best for row, _ in ranking)))
+        return [[Hit(found[row], score) for row, score in ranking] for ranking in best]
 
 
 class Reranked:
@@ -122,25 +102,19 @@ class Reranked:
         return [self._reranker(query, hits)[:k] for query, hits in zip(queries, pools, strict=True)]
 
 
-def _bm25(index: Index, queries: Sequence[str], k: int) -> list[Ranked]:
-    return list(map(Ranked, index.by_text(queries, k)))
+def _bm25(index: Index, queries: Sequence[str], k: int) -> list[Ranking]:
+    return index.by_text(queries, k)
 
 
-def _knn(index: Index, queries: Sequence[str], k: int) -> list[Ranked]:
-    return list(map(Ranked, index.by_vector(queries, k)))
+def _knn(index: Index, queries: Sequence[str], k: int) -> list[Ranking]:
+    return index.by_vector(queries, k)
 
 
-def _hybrid(index: Index, queries: Sequence[str], k: int, rrf_k: int) -> list[Ranked]:
+def _hybrid(index: Index, queries: Sequence[str], k: int, rrf_k: int) -> list[Ranking]:
     """By words and by vectors, both fused by reciprocal rank."""
     depth = max(k, POOL)
     both = zip(index.by_text(queries, depth), index.by_vector(queries, depth), strict=True)
-    return [_fused({"bm25": words, "knn": vectors}, rrf_k) for words, vectors in both]
-
-
-def _fused(rankings: Mapping[str, Ranking], rrf_k: int) -> Ranked:
-    rows = {name: [row for row, _ in ranking] for name, ranking in rankings.items()}
-    places = {name: {row: rank for rank, row in enumerate(ranking, 1)} for name, ranking in rows.items()}
-    return Ranked(reciprocal_rank_fusion(rows.values(), rrf_k), places)
+    return [reciprocal_rank_fusion([[row for row, _ in ranking] for ranking in pair], rrf_k) for pair in both]
 
 
 RETRIEVERS = ("bm25", "knn", "hybrid")  # of the package; plugins bring more

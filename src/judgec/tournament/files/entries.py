@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 from judgec.records.citation import Cited, numbers_of, renumbered
 from judgec.records.claim import NUGGETS
-from judgec.records.explanation import Explanation
 from judgec.records.label import Item, Text
 
 
@@ -38,7 +37,6 @@ class Entries:
         shared: Document ids by query id, where nobody says which agent retrieved them.
         notes: What reading assumed or mended, one sentence each.
         costs: What answers took, by (query id, agent), where a file says so.
-        why: Why an answer rests on its documents, by (query id, agent), where a file says so.
         settings: An agent's value of each setting that it was made with, by agent, where a file says so.
         own_ids: The id in its file of a document that has another here, because one id stood for several texts.
         numbered: The document that each number in an answer cites, by (query id, agent), where that is not its place
@@ -56,7 +54,6 @@ class Entries:
     notes: tuple[str, ...] = ()
     costs: Mapping[tuple[str, str], AnswerCost] = field(default_factory=dict)
     own_ids: Mapping[str, str] = field(default_factory=dict)
-    why: Mapping[tuple[str, str], Explanation] = field(default_factory=dict)
     settings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     numbered: Mapping[tuple[str, str], Mapping[int, str]] = field(default_factory=dict)
     citing: Mapping[str, str] = field(default_factory=dict)

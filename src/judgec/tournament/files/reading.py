@@ -15,7 +15,6 @@ from judgec.labels.rows.items import ALTERNATIVES, digest
 from judgec.records.citation import NUMBER_HERE, own_numbers
 from judgec.records.claim import NUGGETS
 from judgec.records.counts import plural
-from judgec.records.explanation import Explanation
 from judgec.table.regular import seen_at
 from judgec.table.rows.cells import as_id, as_nuggets, as_parts, as_text, as_texts, is_missing
 from judgec.table.rows.columns import as_rename, listed, named_here, renamed
@@ -207,7 +206,6 @@ class _Reader:
         self._counts: Counter[tuple[str, str]] = Counter()  # of one, and of several
         self._costs: dict[tuple[str, str], AnswerCost] = {}
         self._own_ids: dict[str, str] = {}
-        self._why: dict[tuple[str, str], Explanation] = {}
         self._settings: dict[str, dict[str, str]] = {}
         self._numbered: dict[tuple[str, str], dict[int, str]] = {}
         self._citing: dict[str, str] = {}
@@ -251,8 +249,6 @@ class _Reader:
         self._answers[key] = (text, where)
         contexts = () if is_missing(row.get("contexts")) else as_texts(row["contexts"])[0]
         self._costs[key] = cost_of(row)
-        if (why := _explained(row.get("explain"))) is not None:
-            self._why[key] = why
         if (settings := _settings(row.get("settings"))) and self._settings.setdefault(key[1], settings) != settings:
             self._faults.append(
                 f"{where}: other settings of {key[1]!r} than before; an agent has one set. Rename one of the two."
@@ -377,7 +373,6 @@ class _Reader:
             notes=tuple(self._notes),
             costs={key: cost for key, cost in self._costs.items() if cost != AnswerCost()},
             own_ids=self._own_ids,
-            why=self._why,
             settings=self._settings,
             numbered={
                 key: found
@@ -447,11 +442,6 @@ def _settings(cell: object) -> dict[str, str]:
     """An object of settings, or its JSON from a CSV file; empty of anything else."""
     found = _object(cell)
     return {str(name): as_text(value) for name, value in found.items()} if isinstance(found, dict) else {}
-
-
-def _explained(cell: object) -> Explanation | None:
-    """The explanation that ``answer --explain`` wrote; None of anything else."""
-    return Explanation.from_json(_object(cell))
 
 
 def _object(cell: object) -> object:

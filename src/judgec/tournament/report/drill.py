@@ -19,7 +19,6 @@ TERMS = WORDS | {
     "rater": "Agent",
 }
 HEAD = ("query", "points")
-WHY = "why these documents"
 
 
 def drilled(found: Evaluation) -> tuple[BrowsedCase, ...]:
@@ -88,8 +87,6 @@ def _answer(found: Evaluation, query: str, agent: str, agents: list[str]) -> Cas
     consensus, said = _experts(found, (query, agent))
     grade = "; ".join(filter(None, (grade, f"experts {consensus}" if consensus else "")))
     texts = {"answer": (answer,), **({"contexts": contexts} if contexts else {})}
-    if (query, agent) in entries.why:
-        texts[WHY] = entries.why[query, agent].why()
     return CaseSide(agent, grade, texts | ({"experts": said} if said else {}), reason)
 
 

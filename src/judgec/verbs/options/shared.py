@@ -301,5 +301,4 @@ class AgentRun(AgentShape):
             python="Mapping[str, Sequence[object]] | Sequence[str]",
         ),
     ] = ()
-    explain: Annotated[bool, Option("Write why: searches, their rankings, the fused one.", panel="Output")] = False
     in_flight: InFlight = 32
