@@ -11,7 +11,6 @@ from judgec.connect.tracking.client import open_store
 from judgec.connect.tracking.store import tracking_store
 from judgec.labels.split.family import locked_home, write_whole
 from judgec.lm.journal.journal import Journal
-from judgec.private import share
 from tests.compile.small import compiled_from, write
 from tests.service import grading_world
 from tests.verbs.cli.process import judgec
@@ -28,7 +27,7 @@ def mode(path: Path) -> int:
     return path.stat().st_mode & 0o777
 
 
-def test_journal_and_lock_are_for_their_owner_alone_and_shared_on_demand(tmp_path: Path, umask: int) -> None:
+def test_journal_and_lock_are_for_their_owner_alone(tmp_path: Path, umask: int) -> None:
     folder = tmp_path / "home" / ".judgec"
     with Journal(folder / "journal.db") as journal:
         journal.select("SELECT 1")
@@ -40,13 +39,6 @@ def test_journal_and_lock_are_for_their_owner_alone_and_shared_on_demand(tmp_pat
         assert mode(folder / "programs.lock") == 0o600
     assert mode(folder) == 0o700
     assert mode(tmp_path / "home") == 0o777 & ~umask
-
-    share(tmp_path / "home")
-    assert mode(folder) == 0o777 & ~umask | 0o700
-    assert mode(folder / "journal.db") == 0o666 & ~umask | 0o600
-    (folder / "journal.db").unlink()
-    Journal(folder / "journal.db").close()
-    assert mode(folder / "journal.db") == (0o600 if umask == 0o077 else 0o644)  # as SQLite makes files
 
 
 def test_folder_that_others_may_read_already_stays_so(tmp_path: Path, umask: int) -> None:
@@ -71,7 +63,7 @@ def test_default_store_is_for_its_owner_alone_and_another_database_is_not(tmp_pa
     assert mode(tmp_path / "other" / "mlflow.db") & 0o044
 
 
-def test_judging_leaves_a_private_home_or_a_shared_one(tmp_path: Path) -> None:
+def test_judging_leaves_a_private_home(tmp_path: Path) -> None:
     compiled_from(tmp_path, grading_world.rows(60), name="w", accept_at="4", lm="embedded")
     write(tmp_path / "items.jsonl", grading_world.rows(4))
     command = ["judge", "items.jsonl", "--judge", "w@1", "--out", "out.csv", "--home", ".", "--json"]
@@ -79,6 +71,3 @@ def test_judging_leaves_a_private_home_or_a_shared_one(tmp_path: Path) -> None:
     assert mode(tmp_path / ".judgec") == 0o700
     assert {mode(path) for path in (tmp_path / ".judgec").iterdir()} == {0o600}
     assert mode(tmp_path / "out.csv") & 0o044
-    judgec(tmp_path, *command, "--shared")
-    assert mode(tmp_path / ".judgec") & 0o055 == 0o055
-    assert mode(tmp_path / ".judgec" / "journal.db") & 0o044 == 0o044

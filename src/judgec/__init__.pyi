@@ -121,7 +121,6 @@ def agreement(
     epsilon: float = 0.2,
     home: str | Path = ".",
     allow_modified: bool = False,
-    shared: bool = False,
     tracking_uri: str | None = None,
     progress: bool | Watch | None = None,
 ) -> MeasuredAgreement: ...
@@ -135,7 +134,6 @@ def answer(
     lm: str = "embedded",
     home: str | Path = ".",
     allow_modified: bool = False,
-    shared: bool = False,
     tracking_uri: str | None = None,
     rerank: str | None = None,
     grid: Mapping[str, Sequence[object]] | Sequence[str] = (),
@@ -183,7 +181,6 @@ def audit(
     home: str | Path = ".",
     tracking_uri: str | None = None,
     allow_modified: bool = False,
-    shared: bool = False,
     progress: bool | Watch | None = None,
 ) -> JudgeAudit: ...
 def compare(
@@ -213,7 +210,6 @@ def compare(
     home: str | Path = ".",
     tracking_uri: str | None = None,
     allow_modified: bool = False,
-    shared: bool = False,
     progress: bool | Watch | None = None,
 ) -> JudgeComparison: ...
 def compile_agent(
@@ -246,7 +242,6 @@ def compile_agent(
     home: str | Path = ".",
     tracking_uri: str | None = None,
     allow_modified: bool = False,
-    shared: bool = False,
     progress: bool | Watch | None = None,
 ) -> AgentCompilation: ...
 def compile_judge(
@@ -299,7 +294,6 @@ def compile_judge(
     home: str | Path = ".",
     tracking_uri: str | None = None,
     allow_modified: bool = False,
-    shared: bool = False,
     progress: bool | Watch | None = None,
 ) -> Compilation: ...
 def compile_queries(
@@ -325,7 +319,6 @@ def compile_queries(
     home: str | Path = ".",
     tracking_uri: str | None = None,
     allow_modified: bool = False,
-    shared: bool = False,
     progress: bool | Watch | None = None,
 ) -> QueryCompilation: ...
 def estimate(
@@ -356,7 +349,6 @@ def estimate(
     home: str | Path = ".",
     tracking_uri: str | None = None,
     allow_modified: bool = False,
-    shared: bool = False,
     progress: bool | Watch | None = None,
 ) -> RateEstimate: ...
 def evaluate(
@@ -409,7 +401,6 @@ def evaluate(
     home: str | Path = ".",
     tracking_uri: str | None = None,
     allow_modified: bool = False,
-    shared: bool = False,
     rerank: str | None = None,
     grid: Mapping[str, Sequence[object]] | Sequence[str] = (),
     k: int = 5,
@@ -447,7 +438,6 @@ def generate_queries(
     temperature: float = 0.7,
     home: str | Path = ".",
     allow_modified: bool = False,
-    shared: bool = False,
     tracking_uri: str | None = None,
     api_base: str | None = None,
     budget: int | None = None,
@@ -508,7 +498,6 @@ def judge_file(
     turn: Literal["last", "each", "whole"] | None = None,
     home: str | Path = ".",
     allow_modified: bool = False,
-    shared: bool = False,
     tracking_uri: str | None = None,
     lm: str | None = None,
     live: bool = False,
@@ -540,7 +529,6 @@ def judge_shards(
     turn: Literal["last", "each", "whole"] | None = None,
     home: str | Path = ".",
     allow_modified: bool = False,
-    shared: bool = False,
     tracking_uri: str | None = None,
     lm: str | None = None,
     live: bool = False,
@@ -589,7 +577,6 @@ def probe(
     home: str | Path = ".",
     tracking_uri: str | None = None,
     allow_modified: bool = False,
-    shared: bool = False,
     progress: bool | Watch | None = None,
 ) -> ProbeReport: ...
 def rank(
@@ -648,6 +635,5 @@ def watch(
     home: str | Path = ".",
     tracking_uri: str | None = None,
     allow_modified: bool = False,
-    shared: bool = False,
     progress: bool | Watch | None = None,
 ) -> WatchReport: ...

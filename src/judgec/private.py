@@ -4,7 +4,6 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-FOLDERS = (".judgec", "mlruns")  # of a home
 OTHERS = 0o077
 
 
@@ -23,14 +22,3 @@ def private_file(path: Path) -> None:
         except FileExistsError:
             with suppress(PermissionError):  # another user's
                 path.chmod(path.stat().st_mode & ~OTHERS)
-
-
-def share(home: Path) -> None:
-    """Let others read these folders of a home and the files in them, as far as the umask does."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    for folder in (home / name for name in FOLDERS):
-        folder.mkdir(parents=True, exist_ok=True)
-        folder.chmod(folder.stat().st_mode | 0o777 & ~mask)
-        for path in folder.iterdir():
-            path.chmod(path.stat().st_mode | (0o777 if path.is_dir() else 0o666) & ~mask)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from judgec.errors import ArtifactError
-from judgec.private import FOLDERS, private_file, private_folder
+from judgec.private import private_file, private_folder
 from judgec.table.regular import regular
 
 NAME = "manifest.json"
@@ -210,7 +210,7 @@ def _manifest(digests: Mapping[str, tuple[str, ...]]) -> str:
 
 def _replace(path: Path, text: str) -> None:
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    if path.parent.name == FOLDERS[0]:
+    if path.parent.name == ".judgec":
         private_file(partial)
     partial.write_text(text, encoding="utf-8")
     partial.replace(path)

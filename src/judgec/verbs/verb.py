@@ -11,7 +11,6 @@ from typing import Generic, TypeVar
 
 from judgec.errors import UserError
 from judgec.lm.watch import Silent, Watch
-from judgec.private import share
 from judgec.report.progress import Bar, on_screen
 from judgec.table import seal
 from judgec.verbs.options.option import Declared, declared
@@ -81,8 +80,6 @@ class verb(Generic[O]):  # noqa: N801  # a decorator
 def _reading(run: Callable[[O, Watch], R], options: O, watch: Watch) -> R:
     """Do the work; the report says of versions that were modified, or that nobody has sealed."""
     given = [options, *(getattr(options, one.name) for one in fields(options))]  # type: ignore[arg-type]  # a dataclass
-    if getattr(options, "shared", False):
-        share(getattr(options, "home", Path()))
     with seal.reading(any(getattr(one, "allow_modified", False) for one in given)):  # a judge may be allowed, too
         try:
             found = run(options, watch)

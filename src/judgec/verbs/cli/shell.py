@@ -12,7 +12,6 @@ from typing import Annotated, Any, TypeVar, cast, get_args
 
 import typer
 
-from judgec.private import share
 from judgec.table import seal
 from judgec.verbs.cli.output import say
 from judgec.verbs.options.option import Declared, declared
@@ -72,8 +71,6 @@ def command_of(kind: type[R], *, project: bool = True) -> Callable[[Callable[...
             mine = {one.name: given.pop(one.name) for one in own if one.name in given}
             taken = {name: _as_python(known[name], value) for name, value in given.items() if value is not None}
             options = build(**(_completed(kind, taken) if project else taken))
-            if getattr(options, "shared", False):
-                share(getattr(options, "home", Path()))
             with seal.reading(bool(getattr(options, "allow_modified", False))):
                 run(options, **mine)
                 say(*[f"note: {note}" for note in seal.notes()])

@@ -16,7 +16,6 @@ from judgec.verbs.options.shared import (
     Orders,
     Repeats,
     Rounding,
-    Shared,
     Turn,
     UnusedTracking,
     WinnerWords,
@@ -99,5 +98,4 @@ class AgreementOptions:
     epsilon: Epsilon = 0.2
     home: Home = Path()
     allow_modified: AllowModified = False
-    shared: Shared = False
     tracking_uri: UnusedTracking = None

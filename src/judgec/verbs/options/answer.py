@@ -12,7 +12,6 @@ from judgec.verbs.options.shared import (
     Home,
     IndexName,
     QueriesTable,
-    Shared,
     Spending,
     UnusedTracking,
 )
@@ -54,5 +53,4 @@ class AnswerOptions(AgentRun, Spending):
     ] = "embedded"
     home: Home = Path()
     allow_modified: AllowModified = False
-    shared: Shared = False
     tracking_uri: UnusedTracking = None

@@ -13,7 +13,6 @@ from judgec.verbs.options.shared import (
     PassageSize,
     PerPassage,
     Seed,
-    Shared,
     Spending,
     Temperature,
     UnusedTracking,
@@ -72,5 +71,4 @@ class GenerateQueriesOptions(Spending):
     temperature: Temperature = 0.7
     home: Home = Path()
     allow_modified: AllowModified = False
-    shared: Shared = False
     tracking_uri: UnusedTracking = None

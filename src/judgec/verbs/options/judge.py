@@ -13,7 +13,6 @@ from judgec.verbs.options.shared import (
     Home,
     JudgeName,
     OtherLm,
-    Shared,
     TrackingUri,
     Turn,
 )
@@ -114,7 +113,6 @@ class JudgeFileOptions(Asking):
     turn: Turn = None
     home: Home = Path()
     allow_modified: AllowModified = False
-    shared: Shared = False
     tracking_uri: TrackingUri = None
 
     def __post_init__(self) -> None:

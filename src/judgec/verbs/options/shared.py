@@ -207,8 +207,6 @@ AllowModified = Annotated[
     bool, Option("Read judges whose files were modified since they were compiled; reports say so.", panel="Output")
 ]
 
-Shared = Annotated[bool, Option("Let others read .judgec/ and mlruns/, as the umask says.", panel="Output")]
-
 
 @dataclass(frozen=True, kw_only=True)
 class LabelColumns:
@@ -252,7 +250,6 @@ class Places:
     home: Home = Path()
     tracking_uri: TrackingUri = None
     allow_modified: AllowModified = False
-    shared: Shared = False
 
 
 @dataclass(frozen=True, kw_only=True)
