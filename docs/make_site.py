@@ -33,7 +33,7 @@ table{display:block;overflow-x:auto}img{max-width:100%}h4{margin:1.2rem 0 .2rem;
 h4{font-size:.9rem;overflow-wrap:anywhere}.doc{white-space:pre-wrap;margin:.2rem 0 .6rem 1rem;font-size:.92rem}
 """
 LAYERS = (
-    *("mlflow_align", "pytest_plugin", "api", "verbs", "trust", "compile", "tournament", "rag", "connect", "report"),
+    *("mlflow_align", "api", "verbs", "trust", "compile", "tournament", "rag", "connect", "report"),
     *("raters", "lm", "evidence", "labels", "table", "stats", "tasks", "records", "private", "errors"),
 )
 SEARCH = Path(__file__).with_name("search.js")

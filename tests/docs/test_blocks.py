@@ -11,7 +11,6 @@ import sys
 import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -75,8 +74,6 @@ def prepared(folder: Path) -> dict[str, str]:
         script.chmod(0o755)
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("MLFLOW_", "OPENAI_"))}
     paths = os.pathsep.join([str(ROOT), str(ROOT / "src"), *filter(None, [kept.get("PYTHONPATH")])])
-    if not any(plugin.name == "judgec" for plugin in entry_points(group="pytest11")):
-        kept["PYTEST_ADDOPTS"] = "-p judgec.pytest_plugin"  # where judgec is installed pytest finds it by itself
     kept |= {"STARTED": str(Path(background.PYTHON).with_name("started")), "WARM_PYTHON": background.PYTHON}
     return {**kept, "PATH": f"{tools}{os.pathsep}{kept['PATH']}", "REAL_PATH": kept["PATH"], "PYTHONPATH": paths}
 

@@ -17,7 +17,6 @@ from judgec.lm.watch import Silent
 from judgec.verbs import audit, compilation, compile_agent, compile_queries, evaluate, probe
 from judgec.verbs import watch as watching
 from judgec.verbs.estimate import estimate_judged
-from judgec.verbs.gate import AgreementGate, check
 from judgec.verbs.judge_file import judged
 from judgec.verbs.next_labels import choose_next
 from judgec.verbs.options.estimate import EstimateOptions
@@ -148,21 +147,6 @@ def estimate(w: World, **caps: Any) -> int:
 
 def watch(w: World, **caps: Any) -> int:
     return judgec.watch(source="mlflow:bot", judge="lean@1", rate=1.0, **w.asks, **caps).spent.calls
-
-
-def gate(w: World, **caps: Any) -> int:
-    write(w.path("other.jsonl"), rows(6, "o"))
-    asked = AgreementGate(
-        judge="lean@1",
-        labels="labels.jsonl",
-        answers="other.jsonl",
-        min_tau_b=-1.0,
-        max_failure_rate=1.0,
-        not_worse_than="lean@1",
-        **w.asks,
-        **caps,
-    )
-    return int(str(check(asked).facts["lm_calls"]))
 
 
 def audited(w: World, **caps: Any) -> int:
@@ -359,7 +343,6 @@ VERBS = (
         judge_and_estimate,
         estimate,
         watch,
-        gate,
         audited,
         frozen,
         compare,

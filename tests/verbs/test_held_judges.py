@@ -17,7 +17,25 @@ from judgec.verbs.cli.output import print_report
 from judgec.verbs.compare import compare, compared_report
 from judgec.verbs.options.compare import CompareOptions
 from tests.compile.small import compiled_from, write
-from tests.verbs.test_gate import rows
+
+COLOURS = ("red", "green", "blue", "white", "black")
+
+
+def rows(queries: int, name: str) -> list[dict[str, object]]:
+    """Two answers a query, graded 1 + how many of four words are those of the reference, but for one in six."""
+    made: list[dict[str, object]] = []
+    for q in range(queries):
+        right = [COLOURS[(q + i) % 5] for i in range(4)]
+        for k, quality in enumerate((q % 5, (q // 2 + 3) % 5)):
+            words = [word if i < quality else f"something{i}" for i, word in enumerate(right)]
+            inputs = {
+                "query": f"Which colours has flag {name}{q}?",
+                "answer": " ".join(words),
+                "reference": " ".join(right),
+            }
+            grade = 1 + quality if (2 * q + k) % 6 else 1 + (quality + 1) % 5  # experts err too
+            made.append({"item_id": f"{name}{q}/{k}", "query_id": f"{name}{q}", **inputs, "grade": grade})
+    return made
 
 
 @pytest.fixture(scope="module")

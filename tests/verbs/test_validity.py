@@ -17,7 +17,6 @@ from judgec.raters import programs
 from judgec.records.label import InputCounts, Item
 from judgec.verbs import watch as watching
 from judgec.verbs.cli.watch import keep_looking
-from judgec.verbs.gate import AgreementGate, check
 from judgec.verbs.mlflow_scorer import NOTES
 from judgec.verbs.options.watch import WatchOptions
 from judgec.verbs.validity import MORE, validity_of
@@ -98,20 +97,6 @@ def test_estimate_gives_no_corrected_rate(world: Planted) -> None:
         assert blind.to_json()["missing_inputs"] == {world.field: {"items": 1.0, "labels": 0.0}}
         with pytest.raises(UserError, match=f"Give {world.field} of the items"):
             blind.require()
-
-
-def test_gate_on_labels_or_answers_without_it_is_not_shown(world: Planted) -> None:
-    asked: dict[str, Any] = {"judge": "lean@1", "home": world.home, "api_base": world.server.base_url}
-    assert check(AgreementGate(**asked, labels="full.jsonl", min_tau_b=0.1, max_failure_rate=0.0)).passed
-    shut = check(AgreementGate(**asked, labels="bare.jsonl", min_tau_b=-1.0, not_worse_than="lean@1"))
-    assert (shut.verdict, shut.agreement, shut.difference) == ("not shown", None, None)
-    assert all(world.field in reason for reason in shut.reasons)
-    assert len(shut.reasons) == 2
-    before = world.server.calls
-    answers = check(AgreementGate(**asked, answers="bare.jsonl", max_failure_rate=1.0))
-    assert (answers.verdict, answers.failure_rate) == ("not shown", None)
-    assert world.server.calls == before  # nothing is asked for a number that cannot be given
-    assert check(AgreementGate(**asked, answers="full.jsonl", max_failure_rate=1.0)).failure_rate is not None
 
 
 def test_audit_of_labels_without_it_is_not_shown_and_not_on_the_card(world: Planted) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from judgec.errors import InputError, UserError
 from judgec.labels.rows.means import Rounding
-from judgec.labels.rows.raters import columns_of, is_measured
+from judgec.labels.rows.raters import is_measured
 from judgec.labels.rows.repeats import Repeats
 from judgec.labels.split.family import FAMILY_NAME
 from judgec.records.scale import Scale
@@ -172,26 +172,6 @@ def read_project(path: Path) -> Project:
     if faults:
         raise InputError(faults)
     return Project(path, scale=scale, **taken)  # type: ignore[arg-type]  # checked above
-
-
-def renamed_and_raters(path: str) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Columns and annotators by which ``judgec.toml`` reads a file.
-
-    Args:
-        path: A file of items, labelled or not.
-
-    Returns:
-        judgec's names by those of the file, and the columns of one annotator each; nothing where it does not apply.
-
-    Raises:
-        InputError: As ``read_project`` and ``read_table``.
-    """
-    project = find_project(path)
-    if project is None or not project.applies_to(path):
-        return {}, ()
-    columns = columns_in(path)
-    renamed = {theirs: ours for theirs, ours in project.columns.items() if theirs in columns}
-    return renamed, tuple(name for name in project.annotators if columns_of(name, columns))
 
 
 def columns_in(path: str) -> tuple[str, ...]:

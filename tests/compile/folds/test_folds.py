@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+import judgec
 from judgec.compile.folds.parts import make_parts
-from judgec.compile.held_out import held_out, judged_unlearned, unlearned
+from judgec.compile.held_out import held_out, judged_unlearned, spread, unlearned
 from judgec.errors import UserError
 from judgec.labels.labels import read_labels
 from judgec.labels.split.memory import Memory
 from judgec.lm.executor import Reply
 from judgec.raters import programs
 from judgec.raters.judge import load_judge
-from judgec.verbs.gate import AgreementGate, check
+from judgec.records.label import Item
 from tests.compile.small import Outcome, compiled_from, write
 from tests.service import grading_world
 from tests.service.fake_openai import FakeOpenAI
@@ -139,9 +140,18 @@ def test_no_item_of_its_own_is_left_where_the_verdicts_are_those_of_the_judge_th
         held_out(labels, "own.jsonl", program, out_of_fold=False)
 
 
-def test_gate_measures_the_out_of_fold_judgments(world: World) -> None:
-    path = write(world.home / "gate.jsonl", ROWS)
-    outcome = check(AgreementGate(judge="small@1", home=world.home, labels=str(path), min_tau_b=-1.0))
-    assert outcome.agreement is not None
+def test_compare_measures_the_out_of_fold_judgments(world: World) -> None:
+    path = write(world.home / "compared.jsonl", ROWS)
+    asked = {"home": world.home, "api_base": world.server.base_url}
+    found = judgec.compare("small@1", "small@1", labels=path, **asked).comparison.a  # type: ignore[arg-type]  # options
     expected = world.first.compiled.verification.agreements["compiled"].estimates["tau_b"].value
-    assert outcome.agreement.estimates["tau_b"].value == pytest.approx(expected)
+    assert found.estimates["tau_b"].value == pytest.approx(expected)
+
+
+def test_spread_takes_one_of_every_query_before_two_of_any() -> None:
+    items = [Item(str(i), f"q{i // 3}", {}) for i in range(9)]
+    chosen = spread(items, 4, [5, 1, 9, 4, 4, 4, 7, 2, 3])
+    assert [items[i].query_id for i in chosen].count("q0") <= 2
+    assert {items[i].query_id for i in chosen} == {"q0", "q1", "q2"}
+    assert chosen == sorted(chosen)
+    assert 1 in chosen  # the smallest number of q0

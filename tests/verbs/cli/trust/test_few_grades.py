@@ -6,7 +6,6 @@ import pytest
 
 import judgec
 from judgec.errors import UserError
-from judgec.verbs.gate import AgreementGate, check
 from tests.compile.small import compiled_from, write
 
 WORDS = ("red", "green", "blue", "white")
@@ -65,14 +64,9 @@ def test_compare_takes_accepts_alone(home: Path) -> None:
     assert test["a"]["accept_agreement"]["value"] is not None
 
 
-def test_audit_and_gate_read_the_same_labels(home: Path) -> None:
+def test_audit_reads_the_same_labels(home: Path) -> None:
     found = judgec.audit("e@1", labels=home / "few.jsonl", only=["length"], home=home)
     assert found.report["items"]
-    opened = check(
-        AgreementGate(judge="e@1", home=home, labels="few.jsonl", min_tau_b=-1.0, not_worse_than="e@2", margin=2.0)
-    )
-    assert opened.agreement is not None
-    assert opened.agreement.estimates["accept_agreement"].value is not None
 
 
 def test_grade_off_the_judges_scale_is_an_error_that_says_what_to_do(home: Path) -> None:
