@@ -156,7 +156,6 @@ def record(folder: Path) -> dict[str, Json]:
     do("probe", *few, "--out", "probed", "--json")
     do("probe", "--compare", "probed", "probed", "--json", name="probe --compare")
     do("compile-agent", "rag-bm25", *asked, "--judge", "g@1", "--unproven", "--json")
-    do("journal", "stats", "--json", name="journal stats")
     do("doctor", "--json")
     do("labels", "missing.jsonl", name="labels of a missing file")
     do("judge", "sensors.jsonl", "--judge", "nobody", "--out", "x.jsonl", name="judge that is not there")

@@ -1,1 +1,1 @@
-"""Journal of everything that a language model said: replies, features, and their upkeep."""
+"""Journal of everything that a language model said: replies and features."""

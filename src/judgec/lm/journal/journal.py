@@ -203,10 +203,10 @@ class Journal:
         with self._lock, self._guarded():
             return self._db.execute(query, parameters).fetchall()
 
-    def change(self, statement: str, rows: Iterable[Sequence[Value]]) -> int:
-        """Run a statement for each row of parameters in one commit, all or none; returns how many rows changed."""
+    def change(self, statement: str, rows: Iterable[Sequence[Value]]) -> None:
+        """Run a statement for each row of parameters in one commit, all or none."""
         with self._lock, self._guarded(), self._transaction():
-            return self._db.executemany(statement, rows).rowcount
+            self._db.executemany(statement, rows)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -229,12 +229,6 @@ class Journal:
     def at_close(self, act: Callable[[], None]) -> None:
         """Do this before the file is closed."""
         self._closing.append(act)
-
-    def shrink(self) -> None:
-        """Give back the space of deleted rows; waits for whoever is writing."""
-        with self._lock, self._guarded():
-            self._db.execute("VACUUM")
-            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def __len__(self) -> int:
         """Replies in the file, superseded ones included."""

@@ -31,7 +31,6 @@ from judgec.verbs.cli.demo import demo
 from judgec.verbs.cli.doctor import doctor
 from judgec.verbs.cli.help import PlainCommand, PlainGroup
 from judgec.verbs.cli.init import init
-from judgec.verbs.cli.journal import journal
 from judgec.verbs.cli.judge import judge
 from judgec.verbs.cli.labels import LabelsCommand, labels
 from judgec.verbs.cli.open import open_page
@@ -50,7 +49,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
+COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
     "Labels": {"demo": demo, "init": init, "labels": labels},
     "Judges": {
         "compile-judge": compile_judge,
@@ -69,7 +68,7 @@ COMMANDS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
         "compile-queries": compile_queries,
         "probe": probe,
     },
-    "Installation and tracking": {"open": open_page, "journal": journal, "ui": ui, "doctor": doctor},
+    "Installation and tracking": {"open": open_page, "ui": ui, "doctor": doctor},
 }
 
 
@@ -88,11 +87,8 @@ def options(
 
 for heading, named in COMMANDS.items():
     for name, one in named.items():
-        if isinstance(one, typer.Typer):
-            app.add_typer(one, rich_help_panel=heading)
-        else:
-            kind = LabelsCommand if one is labels else PlainCommand
-            app.command(name, cls=kind, rich_help_panel=heading)(stoppable(one))
+        kind = LabelsCommand if one is labels else PlainCommand
+        app.command(name, cls=kind, rich_help_panel=heading)(stoppable(one))
 
 
 def main() -> None:
