@@ -15,6 +15,7 @@ from judgec.evidence.model import EvidenceModel
 from judgec.lm.executor import Reply, Request
 from judgec.raters.calibrator import Calibrator, Linear
 from judgec.raters.decision import nearest_grade
+from judgec.raters.export.python import python_files
 from judgec.raters.judge import (
     CompiledJudge,
     acceptability,
@@ -22,7 +23,7 @@ from judgec.raters.judge import (
     disagreements,
     load_judge,
 )
-from judgec.raters.programs import Program, dump_module, load, save
+from judgec.raters.programs import Program, dump_module, gone, load, save
 from judgec.raters.registry import judge_module
 from judgec.raters.signatures import demonstration, fingerprint
 from judgec.records.judgment import UNSCORED
@@ -129,6 +130,30 @@ def test_judge_that_reads_evidence_alone_never_asks_the_lm() -> None:
     assert result.probabilities[:, 0].tolist() == spread.tolist()
     assert result.score[:, 0] == pytest.approx(spread @ [1, 2, 3, 4, 5])
     assert len(set(result.score[:, 0].round(6))) > 1
+
+
+def test_judge_that_needs_what_is_gone_refuses_to_judge_in_one_line_that_compiles_it_again() -> None:
+    saved = program()
+    source = {"source": {"path": "my labels.csv"}}
+    judge = replace(load_judge(saved), gone=gone(replace(saved, report=source), "the rules of old", "openai/gpt-4o"))
+
+    refusals = []
+    for asks in (
+        lambda: judge.judge(ITEMS, never),
+        lambda: judge.calibrate(ITEMS, None),
+        lambda: python_files(saved, judge),
+    ):
+        with pytest.raises(ArtifactError) as caught:
+            asks()
+        refusals.append(str(caught.value))
+
+    card = saved.card
+    command = f"judgec compile-judge 'my labels.csv' --name {card.name} --lm {card.lm['model']}"
+    assert refusals == [judge.gone] * 3
+    assert judge.gone.startswith(f"{card.name}@{card.version}: ")
+    assert judge.gone.endswith(command)
+    assert "the rules of old" in judge.gone
+    assert "\n" not in judge.gone
 
 
 def test_judge_of_two_aspects_asks_the_lm_when_one_needs_it() -> None:

@@ -96,6 +96,7 @@ class CompiledJudge:
             to the compile that made it alone.
         half_way: How many of the verdicts that it was fitted on lay half way between two grades; likewise.
         remarks: What calibration has to say stands behind a verdict's own reason.
+        gone: Why it cannot judge any more, from ``programs.gone``; empty for a judge that can.
     """
 
     module: dspy.Module
@@ -111,6 +112,7 @@ class CompiledJudge:
     out_of_fold: Judgments | None = field(default=None, repr=False, compare=False)
     half_way: int = field(default=0, repr=False, compare=False)
     remarks: bool = field(default=True, repr=False, compare=False)
+    gone: str = field(default="", repr=False, compare=False)
 
     @cached_property
     def pairs(self) -> bool:
@@ -149,6 +151,15 @@ class CompiledJudge:
         prompts = {name: prompt for name, prompt in self.prompts.items() if name == strong}
         return replace(self, cascade=None, jurors=jurors, prompts=prompts)
 
+    def require_whole(self) -> None:
+        """Refuse to judge, or to be written for judging elsewhere, with what is gone.
+
+        Raises:
+            ArtifactError: It needs that.
+        """
+        if self.gone:
+            raise ArtifactError(self.gone)
+
     def after(self, member: str) -> str | None:
         """The judge that is asked where a member has no verdict: of a cascade's first the second; else nobody."""
         return self.cascade.strong if self.cascade is not None and member == self.cascade.cheap else None
@@ -159,7 +170,11 @@ class CompiledJudge:
         Args:
             to: What it rates with.
             member: Of a judge of one member, its name where the judge does not know it.
+
+        Raises:
+            ArtifactError: It needs what is gone.
         """
+        self.require_whole()
         if self.cascade is not None:  # also where the strong judge reads evidence alone: then it does not ship
             cheap, strong = self.cascade.cheap, self.cascade.strong
             first = Calibrated(self.cheap, None if cheap == EVIDENCE else to.leaf(cheap), to)
@@ -207,7 +222,11 @@ class CompiledJudge:
         Args:
             items: What was judged, in the order of ``raw``.
             raw: From ``prompt.verdicts`` with this judge's module, or of what it is made of together.
+
+        Raises:
+            ArtifactError: It needs what is gone.
         """
+        self.require_whole()
         rater: Rater = Calibrated(self, None if raw is None else GivenVerdicts(raw), Binding(no_member))
         if self.cascade is not None and raw is not None:
             cheap, first = self.cascade.cheap, replace(raw.first or raw, item_ids=raw.item_ids)

@@ -8,6 +8,7 @@ call.
 import json
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -47,6 +48,21 @@ class Program:
     calibration: Json
     split: Json
     report: Json
+
+
+def gone(program: Program, what: str, lm: str = "") -> str:
+    """Says that a saved judge needs what is gone, and how it is compiled again: the one line with which it refuses.
+
+    Args:
+        program: The judge, whose card and report are shown all the same.
+        what: What is gone.
+        lm: The model that the new one asks, where it needs one and the card names none.
+    """
+    card, source = program.card, program.report.get("source")
+    labels = str((source if isinstance(source, dict) else {}).get("path") or "LABELS")
+    model = str(card.lm.get("model", "")) if "/" in str(card.lm.get("model", "")) else lm
+    command = ["judgec", "compile-judge", labels, "--name", card.name, *(["--lm", model] if model else [])]
+    return f"{card.name}@{card.version}: it judged with {what}, gone since. Compile it again: {shlex.join(command)}"
 
 
 class _Field(BaseModel):

@@ -52,7 +52,9 @@ def python_files(program: Program, judge: CompiledJudge) -> dict[str, str]:
 
     Raises:
         UserError: The judge was made from recorded verdicts, or of a plugin's task.
+        ArtifactError: It needs what is gone.
     """
+    judge.require_whole()
     card = program.card
     name = f"{card.name}@{card.version}"
     if card.settings.get("kind") == "recorded" and judge.asks_lm:
