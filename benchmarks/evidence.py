@@ -7,9 +7,9 @@ For every label file with a single grade: IDF, scaling and calibrator are fitted
 Prints a Markdown table; the last columns are items a second through the features on one core and seconds to fit a
 calibrator. Agreement is with the consensus of the annotators (median grade, majority accept; ties are a seeded pick).
 
-``--gains`` shows what the latest evidence and learners add to those before them, on the same items and folds: answers
-of other systems as ``peers``, and pairs of answers that are fitted in both orders. Differences are paired, their 95 %
-intervals are over queries. ``--write`` puts that table into benchmarks/README.md.
+``--gains`` shows what the latest evidence and learners add to those before them, on the same items and folds: pairs of
+answers that are fitted in both orders, and themes of documents. Differences are paired, their 95 % intervals are over
+queries. ``--write`` puts that table into benchmarks/README.md.
 """
 
 import argparse

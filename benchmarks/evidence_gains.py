@@ -32,18 +32,15 @@ from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import Item, Label, LabelSet
 from judgec.records.ratings import GradePairs
 from judgec.records.tasks.preference import PREFERENCE_SCALE
-from judgec.records.tasks.spec import PEERS
 from judgec.report.numbers import statistic_name
 from judgec.stats.agreement.difference import differences
 from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import parse_objective
-from judgec.table.tables import read_table
-from judgec.verbs.add_peers import peers_of
 
 FOLDS = 5
 START, END = "<!-- evidence gains: start -->", "<!-- evidence gains: end -->"
 MOST_PAIRS = 12  # of one query
-AS_PEERS, BOTH_ORDERS, BY_THEMES = "answers of others as peers", "pairs fitted in both orders", "themes of documents"
+BOTH_ORDERS, BY_THEMES = "pairs fitted in both orders", "themes of documents"
 SHOWN = ("kappa", "auc", "exact")
 SHOWN_OF_GRADES = ("qwk", "tau_b", "tau_b_score", "kappa")
 WITHOUT = {  # what is put in place of a constant, so that the new thing is not there
@@ -76,8 +73,6 @@ class Case:
 
 
 CASES = (
-    Case("nq301_accept", AS_PEERS),
-    Case("evouna_nq_accept", AS_PEERS),
     Case("pandalm_preference", BOTH_ORDERS),
     Case("clapnq_faithfulness", BOTH_ORDERS, paired=True),
     Case("nq301_accept", BOTH_ORDERS, paired=True),
@@ -85,14 +80,6 @@ CASES = (
     Case("cranfield_relevance", BY_THEMES, objective="qwk"),
     Case("trecdl20_relevance", BY_THEMES),
 )
-
-
-def with_peers(labels: LabelSet, path: Path) -> LabelSet:
-    """The labels, each item with the answers that other systems gave."""
-    table = read_table(str(path))
-    peers = {str(row["item_id"]): found for row, found in zip(table.rows, peers_of(table), strict=True)}
-    items = tuple(replace(item, inputs={**item.inputs, PEERS: peers[item.item_id]}) for item in labels.items)
-    return replace(labels, items=items)
 
 
 def as_pairs(labels: LabelSet, seed: int) -> LabelSet:
@@ -154,7 +141,7 @@ def rows_of(case: Case, path: Path, seed: int) -> Iterator[str]:
     today = measure(before, what, nominal=nominal).estimates
     shown = SHOWN if nominal or labels.accept_only else SHOWN_OF_GRADES
     names = [name for name in shown if name in today and today[name].value is not None]
-    after = judged(with_peers(labels, path) if case.new == AS_PEERS else labels, objective, seed)
+    after = judged(labels, objective, seed)
     found, gains = measure(after, what, nominal=nominal).estimates, differences(after, before, what, nominal=nominal)
     for name in names:
         cells = (case.new, case.title, statistic_name(name), cell(today[name]), cell(found[name]), _shown(gains[name]))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from judgec.errors import ArtifactError
-from judgec.evidence.model import EvidenceModel
+from judgec.evidence.model import GONE, EvidenceModel
 from judgec.lm.executor import Reply, Request
 from judgec.raters.calibrator import Calibrator, Linear
 from judgec.raters.decision import nearest_grade
@@ -154,6 +154,21 @@ def test_judge_that_needs_what_is_gone_refuses_to_judge_in_one_line_that_compile
     assert judge.gone.endswith(command)
     assert "the rules of old" in judge.gone
     assert "\n" not in judge.gone
+
+
+@pytest.mark.parametrize("family", GONE)
+def test_saved_judge_whose_evidence_is_gone_loads_and_refuses_to_judge(family: str) -> None:
+    saved = program()
+    calibration = json.loads(json.dumps(saved.calibration))
+    evidence = json.loads(calibration["evidence"])
+    evidence["families"].append(family)
+    calibration["evidence"] = json.dumps(evidence)
+
+    judge = load_judge(replace(saved, calibration=calibration))
+
+    assert f"evidence of {family}" in judge.gone
+    with pytest.raises(ArtifactError, match="compile-judge"):
+        judge.judge(ITEMS, never)
 
 
 def test_judge_of_two_aspects_asks_the_lm_when_one_needs_it() -> None:

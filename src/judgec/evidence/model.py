@@ -24,11 +24,9 @@ from judgec.evidence.conversation_features import (
     earlier,
 )
 from judgec.evidence.document_features import DOCUMENT_NAMES, document_features
-from judgec.evidence.peer_features import PEER_NAMES, peer_features
 from judgec.evidence.reasons.check_phrases import check_phrases
 from judgec.evidence.reasons.pair_phrases import pair_phrases
 from judgec.evidence.reasons.parts import answer_findings, document_parts, pack, phrases_of
-from judgec.evidence.reasons.peer_phrases import peer_phrases
 from judgec.evidence.reasons.phrases import Phrases, turn_phrases
 from judgec.evidence.reasons.retold import Retold
 from judgec.evidence.reasons.step_phrases import step_phrases
@@ -42,7 +40,7 @@ from judgec.records.label import FloatArray, Item
 from judgec.records.language import ENGLISH, LANGUAGES, item_language, languages_of
 from judgec.records.tasks.built_in import BUILT_IN
 from judgec.records.tasks.registry import TASKS
-from judgec.records.tasks.spec import CHECKS, FAMILIES, PAIR, PEERS
+from judgec.records.tasks.spec import CHECKS, FAMILIES, PAIR
 from judgec.records.trajectory import STEPS, as_step
 
 Reads = Mapping[str, tuple[str, ...]]
@@ -50,6 +48,7 @@ Checked = CheckedAnswer | CheckedCitations
 Observed = tuple[FloatArray, list[bytes]]  # features, and the parts of the same texts
 
 OLDEST = 1  # definitions whose features can still be computed
+GONE = ("peers",)  # families of saved models that are computed no more
 
 TOLD_NAMES = ("count", "supported", "contradicted", "not_found", "quoted")
 """What a language model said of the claims, as shares; ``quoted``: of those that a sentence of the texts decides."""
@@ -65,7 +64,6 @@ _NAMES = {
     "contexts": CONTEXT_NAMES,
     "conversation": CONVERSATION_NAMES,
     STEPS: STEP_NAMES,
-    PEERS: PEER_NAMES,
     "claims": CLAIM_NAMES,
     "citations": CITATION_NAMES,
     "told": TOLD_NAMES,
@@ -79,6 +77,10 @@ USUAL_READS: Reads = {  # what most tasks of the package read, by family; a fiel
 }
 _USUAL_TEXTS = tuple(dict.fromkeys(field for name in _USUAL for field in TASKS[name].reading))
 _DIGITS = 6  # decimals of an IDF weight that are kept: more only make the file longer
+
+
+class EvidenceGoneError(ArtifactError):
+    """A saved model reads what is computed no more: the message names it."""
 
 
 class Idf(dict[str, float]):
@@ -117,8 +119,6 @@ class EvidenceModel:
         reads: The input fields that each family reads, the first that an item has.
         languages: Whose stemmers and function words are used; of several each item's own, the first where it cannot
             be told.
-        peer_means: Means of the features of peers in training, which are taken from them, so that 0 is what they
-            usually are: an item without peers is judged by the rest.
         themes: Of the training documents, or None.
     """
 
@@ -129,7 +129,6 @@ class EvidenceModel:
     version: int = VERSION
     reads: Reads = field(default_factory=lambda: USUAL_READS)
     languages: tuple[str, ...] = (ENGLISH,)
-    peer_means: tuple[float, ...] = ()
     themes: Themes | None = None
 
     @classmethod
@@ -147,7 +146,7 @@ class EvidenceModel:
         libraries = {language: Library(language=language) for language in languages}
         own = None if task is None or task in _USUAL else TASKS[task]
         reads, names = (USUAL_READS, _USUAL_TEXTS) if own is None else (own.reads, own.reading)
-        filled = {name for item in items for name in (*names, PEERS) if item.text(name).strip()}
+        filled = {name for item in items for name in names if item.text(name).strip()}
         present = {family for family, fields in reads.items() if filled.intersection(fields)}
         texts = dict.fromkeys(
             (text, language)
@@ -176,7 +175,7 @@ class EvidenceModel:
         )
         if "document" in families:
             return model._with_themes(items)
-        return model.centered(items) if PEERS in families else model
+        return model
 
     def _with_themes(self, items: Sequence[Item]) -> "EvidenceModel":
         """The model with the themes of the items' documents, where these are many."""
@@ -192,13 +191,6 @@ class EvidenceModel:
             return self
         families = tuple(name for one in self.families for name in ((one, THEMES) if one == "document" else (one,)))
         return replace(self, families=families, themes=themes)
-
-    def centered(self, items: Sequence[Item]) -> "EvidenceModel":
-        """The model whose features of peers are 0 where they are what they are on average in training."""
-        alone = replace(self, families=(PEERS,))
-        rows = alone.transform([item for item in items if item.texts(PEERS)])
-        means = rows[rows[:, -1] == 0.0, :-1].mean(axis=0) if (rows[:, -1] == 0.0).any() else np.zeros(len(PEER_NAMES))
-        return replace(self, peer_means=tuple(round(float(mean), _DIGITS) for mean in means))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -319,8 +311,6 @@ class EvidenceModel:
                 found_before = earlier(turns, answers[0].passage, library, whole=isinstance(said, tuple))
                 said_before = turn_phrases(*found_before)
                 phrases |= said_before if retold is None else retold.turns(said_before, *found_before)
-        if PEERS in self.families:
-            phrases |= peer_phrases(answers[0].passage, question, self._peers(item), library, telling)
         if STEPS in self.families:
             phrases |= step_phrases(self._run(item, question, answers[0], library), telling)
         return phrases
@@ -341,8 +331,6 @@ class EvidenceModel:
             elif family == STEPS:
                 run = self._run(item, question, answer, library)
                 values = step_features(run, self.idf.__getitem__) if run.steps else ()
-            elif family == PEERS:
-                values = self._beside_peers(item, question, answer, library)
             elif family in TOLD:
                 values = ()  # filled in where a model is asked: see ``telling``
             elif family in CHECKS:
@@ -392,22 +380,6 @@ class EvidenceModel:
     def _libraries(self) -> dict[str, Library]:
         return {language: library_of(language, self.version) for language in self.languages}
 
-    def _peers(self, item: Item) -> tuple[str, ...]:
-        return next((texts for name in self.reads.get(PEERS, ()) if (texts := item.texts(name))), ())
-
-    def _beside_peers(
-        self, item: Item, question: StemmedText, answer: JudgedAnswer, library: Library
-    ) -> tuple[float, ...]:
-        """The features of the answers that other systems gave, less their means; an empty tuple without any."""
-        peers = self._peers(item)
-        if not peers or not answer.passage.stems:
-            return ()
-        read = map(library.read, alternatives(_text(item, self.reads, "reference")))
-        references = [passage for passage in read if passage.stems]
-        found = peer_features(answer.passage, question, peers, references, library, self.idf.__getitem__)
-        means = self.peer_means or (0.0,) * len(found)
-        return tuple(value - mean for value, mean in zip(found, means, strict=False))
-
     def _run(self, item: Item, question: StemmedText, answer: JudgedAnswer, library: Library) -> Run:
         texts = next((texts for name in self.reads.get(STEPS, ()) if (texts := item.texts(name))), ())
         return Run(tuple(map(as_step, texts)), question, answer, library)
@@ -436,8 +408,6 @@ class EvidenceModel:
             state["reads"] = self.reads
         if self.languages != (ENGLISH,):
             state["languages"] = self.languages
-        if self.peer_means:
-            state["peer_means"] = self.peer_means
         if self.themes is not None:
             state[THEMES] = self.themes.to_state()
         return json.dumps(state, sort_keys=True, separators=(",", ":"))
@@ -447,6 +417,7 @@ class EvidenceModel:
         """The model that ``to_json`` wrote.
 
         Raises:
+            EvidenceGoneError: When it has families that are computed no more.
             ArtifactError: When the text is damaged or was written for other definitions of the features.
         """
         try:
@@ -454,16 +425,16 @@ class EvidenceModel:
             version = state["version"]
             idf = Idf((str(stem), float(weight)) for stem, weight in state["idf"].items())
             families = tuple(map(str, state["families"]))
+            if gone := [name for name in families if name in GONE]:
+                raise EvidenceGoneError(f"evidence of {' and '.join(gone)}")
             own = {str(family): tuple(map(str, fields)) for family, fields in state.get("reads", {}).items()}
             languages = tuple(map(str, state.get("languages", (ENGLISH,))))
             sound = set(families) <= set(_NAMES) and all(0 < weight <= 1 for weight in idf.values())
             sound = sound and bool(languages) and set(languages) <= LANGUAGES.keys()
             pairs, mean_length = bool(state["pairs"]), float(state["mean_length"])
-            means = tuple(map(float, state.get("peer_means", ())))
-            sound = sound and len(means) in {0, len(PEER_NAMES)}
             themes = Themes.from_state(state[THEMES]) if THEMES in state else None
             sound = sound and (THEMES in families) == (themes is not None) and (themes is None or themes.sound)
-            model = cls(idf, families, pairs, mean_length, int(version), own or USUAL_READS, languages, means, themes)
+            model = cls(idf, families, pairs, mean_length, int(version), own or USUAL_READS, languages, themes)
         except (ValueError, KeyError, TypeError, AttributeError) as fault:
             raise ArtifactError(
                 f"evidence model: {fault!r}; a complete JSON state is needed. Compile again."

@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import BaseModel, ValidationError
 
 from judgec.errors import ArtifactError, UserError
-from judgec.evidence.model import EvidenceModel, Observed
+from judgec.evidence.model import EvidenceGoneError, EvidenceModel, Observed
 from judgec.labels.stream.pieces import Piece
 from judgec.lm.adapters import CHAT, AdapterName, adapter_name, with_adapter
 from judgec.lm.executor import Ask
@@ -25,7 +25,7 @@ from judgec.raters.features import FeatureSource, NewFeatures
 from judgec.raters.live import LivePrompt
 from judgec.raters.pairwise import is_pairwise, mirror, symmetric
 from judgec.raters.panel import Panel
-from judgec.raters.programs import Json, Program, dump_module, load_module
+from judgec.raters.programs import Json, Program, dump_module, gone, load_module
 from judgec.raters.prompt import PromptRater
 from judgec.raters.rate import rate_all
 from judgec.raters.rater import BothOrders, CascadeRater, Count, GivenVerdicts, PanelRater, Rater, Rating
@@ -387,7 +387,7 @@ class Calibrated:
 
 
 def load_judge(program: Program) -> CompiledJudge:
-    """The judge that was saved.
+    """The judge that was saved; one that needs what is gone refuses to judge.
 
     Raises:
         ArtifactError: When this version of judgec builds another signature for its task, scale and fields, or
@@ -409,15 +409,20 @@ def load_judge(program: Program) -> CompiledJudge:
             f"{where}: saved for another signature, with {saved_only}; its task, scale and fields now give "
             f"{here_only}. Compile it again, or load it with the version of judgec on its card."
         )
-    evidence, calibrators = _read_calibration(program.calibration, card, f"{where}: calibration.json")
+    what, evidence = _read_evidence(program.calibration, f"{where}: calibration.json")
+    calibrators = _read_calibrators(program.calibration, evidence, card, f"{where}: calibration.json", checked=not what)
     panel = _read_panel(program.calibration.get("panel"), card, f"{where}: calibration.json")
-    cascade = _read_cascade(program.calibration.get("cascade"), evidence, card, f"{where}: calibration.json")
+    cascade = _read_cascade(
+        program.calibration.get("cascade"), evidence, card, f"{where}: calibration.json", checked=not what
+    )
     prompts = _read_prompts(program.calibration.get("prompts"), f"{where}: calibration.json")
     jurors = _read_jurors(program.calibration.get("jurors"), card, f"{where}: calibration.json")
     for name, form in (program.calibration.get(ADAPTERS) or {}).items():
         _write_as(form, jurors.get(name), f"{where}: calibration.json: {name}")
     about = card.scale, card.aspects
     judge = CompiledJudge(module, *about, evidence, calibrators, card.tie_band, panel, cascade, prompts, jurors)
+    if what and _reads_evidence(judge):
+        return replace(judge, gone=gone(program, what))
     if judge.asks_lm and card.lm.get("model") == NO_LM:
         seal.note(
             f"{where}: compiled when rules stood in for a model, it judges as it did then. Compile it again: without "
@@ -460,11 +465,13 @@ def _read_prompts(saved: object, where: str) -> dict[str, LivePrompt]:
     return {str(name): _read_model(LivePrompt, one, f"{where}: prompts", "a prompt") for name, one in saved.items()}
 
 
-def _read_cascade(saved: object, evidence: EvidenceModel | None, card: ProgramCard, where: str) -> Cascade | None:
+def _read_cascade(
+    saved: object, evidence: EvidenceModel | None, card: ProgramCard, where: str, *, checked: bool
+) -> Cascade | None:
     if saved is None:
         return None
     cascade = _read_model(Cascade, saved, f"{where}: cascade", "a cascade")
-    for aspect, calibrator in cascade.calibrators.items():
+    for aspect, calibrator in cascade.calibrators.items() if checked else ():
         _check_calibrator(aspect, calibrator, evidence, card, f"{where}: cascade")
     return cascade
 
@@ -495,19 +502,35 @@ def _read_panel(saved: object, card: ProgramCard, where: str) -> Panel | None:
     return panel
 
 
-def _read_calibration(state: Json, card: ProgramCard, where: str) -> tuple[EvidenceModel | None, dict[str, Calibrator]]:
+def _reads_evidence(judge: CompiledJudge) -> bool:
+    """True if a calibrator of it, or of the judge that it begins with, reads features."""
+    fitted = [*judge.calibrators.values(), *(judge.cascade.calibrators.values() if judge.cascade is not None else ())]
+    return any(one.source != "lm" for one in fitted)
+
+
+def _read_evidence(state: Json, where: str) -> tuple[str, EvidenceModel | None]:
+    """What the evidence needs that is gone, or empty; and the evidence."""
     if state.keys() - {"panel", "cascade", "prompts", "jurors", ADAPTERS} != {
         "evidence",
         "calibrators",
     } or not isinstance(state["calibrators"], dict):
         raise ArtifactError(f"{where}: {', '.join(state)}; evidence and calibrators were expected. Compile again.")
-    evidence = None if state["evidence"] is None else EvidenceModel.from_json(state["evidence"])
+    try:
+        return "", None if state["evidence"] is None else EvidenceModel.from_json(state["evidence"])
+    except EvidenceGoneError as error:
+        return str(error), None
+
+
+def _read_calibrators(
+    state: Json, evidence: EvidenceModel | None, card: ProgramCard, where: str, *, checked: bool
+) -> dict[str, Calibrator]:
     calibrators = {}
     for aspect, saved in state["calibrators"].items():
         calibrator = _read_model(Calibrator, saved, f"{where}: {aspect}", "a calibrator")
-        _check_calibrator(aspect, calibrator, evidence, card, where)
+        if checked:
+            _check_calibrator(aspect, calibrator, evidence, card, where)
         calibrators[aspect] = calibrator
-    return evidence, calibrators
+    return calibrators
 
 
 def _check_calibrator(

@@ -6,7 +6,6 @@ from dataclasses import replace
 from judgec.raters.programs import Program
 from judgec.records.counts import plural
 from judgec.records.tasks.registry import compares
-from judgec.records.tasks.spec import PEERS
 from judgec.report.systems_table import systems_lines
 from judgec.stats.agreement.systems import SystemAgreement
 from judgec.tournament.files.entries import Entries
@@ -40,10 +39,7 @@ def notes_of(
         skipped = plural(found.skipped, "game was", "games were")
         notes.append(f"{skipped} not played because an answer is missing: nobody has won.")
     for one in validities:
-        others = {name: lack for name, lack in one.lacking.items() if name != PEERS}  # of which the next note is
-        notes += replace(one, lacking=others, unproven="").notes("answers", ADVICE)  # UNPROVEN JUDGE says more
-    if PEERS in card.fields:
-        notes.append("The judge was compiled with peers, which are left out here: they would reward what most say.")
+        notes += replace(one, unproven="").notes("answers", ADVICE)  # UNPROVEN JUDGE says more
     if (entries.retrieved or entries.shared) and "contexts" not in card.fields:
         notes.append("The judge was compiled without contexts: it does not see the documents.")
     notes += filter(None, [audit_note(card)])

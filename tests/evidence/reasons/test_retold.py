@@ -40,7 +40,7 @@ def items() -> list[Item]:
         item("Die Brücke wurde 1913 gebaut.", conversation=talked),
         item("Die Brücke wurde 1912 nicht gebaut.", conversation=talked),
         item("Ja.", conversation=talked),
-        item("Die Brücke wurde 1912 gebaut.", peers=("1912", "Sie wurde 1912 gebaut.", "1850")),
+        item("Die Brücke wurde 1912 gebaut."),
         *(item(answer, steps=steps) for answer in ANSWERS[2:4] for steps in RUNS),
     ]
 

@@ -5,7 +5,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -65,15 +64,6 @@ def calibrator(source: Source, names: tuple[str, ...]) -> Calibrator:
         feature_names=names,
         accept_threshold=0.4,
     )
-
-
-def with_peers(some: list[Item]) -> list[Item]:
-    """Each item with the next three's answers; every fifth has none."""
-    answers = [item.text("answer") for item in some]
-    return [
-        replace(item, inputs={**item.inputs, "peers": tuple((answers * 2)[i + 1 : i + 4])}) if i % 5 else item
-        for i, item in enumerate(some)
-    ]
 
 
 def program_of(
@@ -146,18 +136,6 @@ def test_rows_of_the_export_are_those_of_the_judge(tmp_path: Path, source: Sourc
     assert [grade(row(item), complete) for item in some] == wanted
     if source == "both":
         assert 0 < sum(one["unscored"] is not None for one in wanted) < len(some)
-
-
-@pytest.mark.usefixtures("alone")
-def test_rows_of_the_export_of_a_judge_that_reads_peers_are_the_same(tmp_path: Path) -> None:
-    some = with_peers(items(40))
-    judge, face = written(tmp_path, "evidence", "embedded", some)
-    assert judge.evidence is not None
-    assert "peers" in judge.evidence.families
-    wanted = list(judge.judge(some, ask).rows(SCALE))
-    assert [face.grade(row(item)) for item in some] == wanted
-    plain = [face.grade(row(replace(item, inputs={**item.inputs, "peers": ()}))) for item in some]
-    assert plain != wanted
 
 
 @pytest.mark.usefixtures("alone")

@@ -319,22 +319,6 @@ def test_documents_that_no_grade_can_show_are_said_to_be_hidden(
     assert bool(hidden) == said
 
 
-def test_peers_are_left_out_of_a_tournament_and_a_note_says_so() -> None:
-    entries = Entries({"q": "?"}, {("q", "x"): "1", ("q", "y"): "2"})
-    assert "peers" not in entries.item("q", "x").inputs
-    board = make_leaderboard(Games.of([Game("q", "x", "y", "a")]), tournaments=1, resamples=0)
-    said = {
-        fields: notes_of(
-            EvaluateOptions(judge="crowd"),
-            Evaluation(entries, make_card(task="grade", fields=fields), board, (Played(Game("q", "x", "y", "a")),)),
-            qrels=False,
-        )
-        for fields in (("answer", "query"), ("answer", "peers", "query"))
-    }
-    notes = [sum("compiled with peers" in note for note in one) for one in said.values()]
-    assert notes == [0, 1]
-
-
 def test_learned_queries_are_known_by_id_and_by_text(home: Path) -> None:
     program = programs.load(home, "flags")
     queries = {"q0": "Something else", "t0": "?", "t1": "Which colours has flag 1?"}

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from judgec.verbs.cli.app import COMMANDS, app
 from judgec.verbs.options.option import Panel
 
-WORDED = ["review", "export", "import", "next", "peers"]  # what follows labels
+WORDED = ["review", "export", "import", "next"]  # what follows labels
 NAMES = [name for named in COMMANDS.values() for name in named]
 HEADINGS = [*get_args(Panel), "Other"]
 

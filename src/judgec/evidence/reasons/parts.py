@@ -16,7 +16,7 @@ from judgec.evidence.reasons.topics import TOPICS
 from judgec.evidence.reference_features import alternatives
 from judgec.evidence.text import Library, StemmedText
 
-VERSION = 5  # of the phrases: raised whenever an item would get other ones
+VERSION = 6  # of the phrases: raised whenever an item would get other ones
 
 
 _PLACES = {topic: place for place, topic in enumerate(TOPICS)}

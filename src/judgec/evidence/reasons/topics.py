@@ -28,7 +28,6 @@ TOPICS = (
     "calls",  # of a run, that failed or came again
     "results",  # of a run, that are used
     "found",  # by a run, of what the answer says
-    "peers",  # what other systems answered
 )
 _FEATURES = {
     "recall": "claims.reference_recall claims.reference_near claims.reference_near_min",
@@ -82,7 +81,6 @@ _BY_FAMILY = {
     "document": "query",
     "themes": "query",
     "conversation": "turns",
-    "peers": "peers",
     "steps": "calls",
     "claims": "sentences",
     "citations": "sentences",

@@ -1,7 +1,7 @@
 """The task of giving an answer one grade, against a reference, contexts or both (vRAG-Eval)."""
 
 from judgec.records.scale import Scale
-from judgec.records.tasks.spec import PEERS, TaskSpec
+from judgec.records.tasks.spec import TaskSpec
 
 ONE_TO_FIVE = (1, 2, 3, 4, 5)
 ONE_TO_FIVE_ACCEPT = 4  # vRAG-Eval: 4-5 accept, 1-3 reject
@@ -16,14 +16,13 @@ VRAG_EVAL = (  # vRAG-Eval, Table 2
 TASK = TaskSpec(
     name="grade",
     required=("query", "answer"),
-    optional=("reference", "contexts", "conversation", "dialogue", PEERS),
+    optional=("reference", "contexts", "conversation", "dialogue"),
     labels=("grade", "accept"),
     scale=Scale(grades=ONE_TO_FIVE, accept_at=ONE_TO_FIVE_ACCEPT),
     meanings=VRAG_EVAL,
     signature="judgec.raters.tasks.grade:GradeAnswer",
     shown=("dialogue", "conversation", "query", "reference", "answer", "contexts"),
     told_by=("answer",),
-    hidden=(PEERS,),
     rates_answers=True,
 )
 

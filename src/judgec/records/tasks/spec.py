@@ -25,9 +25,8 @@ SYSTEMS = (  # heads of sheets of which system answered, one for each answer of 
     *("systeme", "modele", "sistema", "modelo", "modello", "systeem", "asistente", "assistente"),
 )
 PAIR_GRADES = ("a", "b", "tie")
-PEERS = "peers"  # what other systems answered to the same query
 FAMILIES = (
-    *("document", "answer", "reference", "contexts", "conversation", STEPS, PEERS),
+    *("document", "answer", "reference", "contexts", "conversation", STEPS),
     *("claims", "citations", "told", "rubric"),
 )
 CHECKS = ("claims", "citations", "told", "rubric")  # families that only tasks read that name them: they cost much
@@ -56,11 +55,11 @@ class TaskSpec:
         graded: The inputs that are graded: an item without them is judged as empty, never left out.
         lists: Inputs that are several texts.
         joined: Inputs that are one text; of several, alternatives separated by ``" | "``.
-        hidden: Inputs that tell who answered, or what others did; people who grade do not see them.
+        hidden: Inputs that tell who answered; people who grade do not see them.
         shown: The other inputs in the order of reading; default: as they are declared.
         told_by: Input columns that tell the task where no label column does.
         evidence: The inputs that each family of evidence reads (the first that an item has), by family: ``document``,
-            ``answer``, ``reference``, ``contexts``, ``conversation``, ``steps``, ``peers``; default: those called like
+            ``answer``, ``reference``, ``contexts``, ``conversation``, ``steps``; default: those called like
             the family. ``claims``, ``citations``, ``told`` (what a model said of these) and ``rubric`` (what it said
             of nuggets) are read by tasks alone that name them.
         rates_answers: A judge of it can tell which of two systems answers better.
@@ -86,7 +85,7 @@ class TaskSpec:
     usual_aspects: tuple[str, ...] = ()
     other_aspects: str = "judged by itself"
     graded: tuple[str, ...] = ("answer",)
-    lists: tuple[str, ...] = ("contexts", *TURNS, STEPS, PEERS)
+    lists: tuple[str, ...] = ("contexts", *TURNS, STEPS)
     joined: tuple[str, ...] = ("reference",)
     hidden: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()

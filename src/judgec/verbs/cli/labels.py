@@ -16,7 +16,6 @@ from judgec.verbs.options.labels import (
     LabelImportOptions,
     LabelsOptions,
     NextOptions,
-    PeersOptions,
     ReviewOptions,
 )
 from judgec.verbs.options.option import carried_over
@@ -43,23 +42,17 @@ def labels(
 
     Example: judgec labels labels.csv
 
-    labels review, export, import, next and peers FILE do more with it; labels next --help says how.
+    labels review, export, import and next FILE do more with it; labels next --help says how.
     """
     from judgec.errors import UserError
 
-    if report is not None and (
-        review or any((options.export, options.import_, options.next, options.judge, options.peers))
-    ):
+    if report is not None and (review or any((options.export, options.import_, options.next, options.judge))):
         raise UserError(
             f"--report {report}: a page of the labels as they are; --review and the like make none. Drop one."
         )
-    wanted = (options.export, options.import_, options.next, options.peers)
-    if (review or options.export or options.import_ or options.peers) and review + sum(
-        way is not None for way in wanted
-    ) > 1:
-        raise UserError(
-            "--review, --export, --import, --next, --peers: one at a time is valid. Run one after the other."
-        )
+    wanted = (options.export, options.import_, options.next)
+    if (review or options.export or options.import_) and review + sum(way is not None for way in wanted) > 1:
+        raise UserError("--review, --export, --import, --next: one at a time is valid. Run one after the other.")
     _finish(options, report, port, review=review, verbose=verbose, json=json)
 
 
@@ -115,15 +108,6 @@ def next_labels(options: NextOptions, *, json: JsonOption = False) -> None:
     labels_like(options, json=json)
 
 
-@command_of(PeersOptions)
-def peer_labels(options: PeersOptions, *, json: JsonOption = False) -> None:
-    """Write FILE anew with a column of what other systems answered to the same query.
-
-    Example: judgec labels peers answers.csv with-peers.jsonl
-    """
-    labels_like(options, json=json)
-
-
 WORDS = typer.Typer(rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]})
 """What follows ``labels`` in place of a file; a file of such a name is typed as ./import."""
 for word, run in {
@@ -131,7 +115,6 @@ for word, run in {
     "export": export_labels,
     "import": import_labels,
     "next": next_labels,
-    "peers": peer_labels,
 }.items():
     WORDS.command(word, cls=PlainCommand)(stoppable(run))
 
@@ -149,10 +132,6 @@ class LabelsCommand(PlainCommand):
 
 def _found(options: LabelsOptions, page: Path | None, *, json: bool) -> "Report":
     """Do what the options say with the label file."""
-    if options.peers is not None:
-        from judgec.verbs.add_peers import add_peers, peers_report
-
-        return peers_report(add_peers(options), options)
     if options.export is not None or options.import_ is not None:
         return _graded(options)
     if options.next is not None or options.judge is not None:

@@ -73,9 +73,6 @@ class LabelsOptions(LabelColumns, Spending, Places):
     export: Annotated[
         str | None, Option("Write sheets to grade, as labels export does.", metavar="TO", panel="Output")
     ] = None
-    peers: Annotated[
-        Path | None, Option("Add other answers, as labels peers does.", metavar="OUT.jsonl", panel="Output")
-    ] = None
     import_: Annotated[
         str | None, Option("Read labels in, as labels import does.", flag="--import", metavar="SOURCE", panel="What")
     ] = None
@@ -152,12 +149,3 @@ class NextOptions(LabelColumns, Spending, Places):
     lm: OtherLm = None
     out: NextSheet = Path("next.csv")
     seed: Seed = 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class PeersOptions(LabelColumns, Places):
-    """A label file that is written anew with what other systems answered."""
-
-    file: Given
-    peers: Annotated[Path, Option("The new file.", metavar="OUT.jsonl", positional=True, panel="What")]
-    task: Task = None
