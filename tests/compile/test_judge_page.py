@@ -246,7 +246,7 @@ def test_audits_are_put_into_the_page_and_nothing_else_changes(outcome: Outcome,
     copy.parent.mkdir(parents=True)
     copy.write_text(page, encoding="utf-8")
     skipped = Finding(
-        audit="context",
+        audit="position",
         status="skipped",
         effect=Estimate(value=None, note="no contexts"),
         bound=0.1,

@@ -1,7 +1,5 @@
 """``docs/statistics.md`` defines every statistic that a report shows."""
 
-from dataclasses import fields
-
 import pytest
 
 from judgec.rag.queries.generation.diversity import closeness
@@ -10,7 +8,6 @@ from judgec.records.agreement import Agreement, BlandAltman
 from judgec.records.alternative_annotator import AltTest, AnnotatorContest
 from judgec.report.label_report import AnnotatorAgreement, PairAgreement
 from judgec.stats.agreement.registry import STATISTICS
-from judgec.trust.audits.drift import Drift
 from tests.verbs.cli.process import ROOT
 
 PAGE = (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8")
@@ -19,7 +16,6 @@ KEYS = {
     "agreement": [*STATISTICS, *Agreement({}, BlandAltman(None, None, None), None, None, 0, 0, 0).to_json()],
     "raters": sorted({*AnnotatorAgreement.__annotations__, *PairAgreement.__annotations__} - PLAIN),
     "closeness": sorted(set(closeness([], [], lambda texts: None)) - PLAIN),  # type: ignore[arg-type,return-value]
-    "drift": [one.name for one in fields(Drift)],
     "calibrators": sorted(set(CalibratorChoice.model_fields) - {"source", "family", "chosen"}),
     "compile": [
         "difference",

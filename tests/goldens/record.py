@@ -140,8 +140,6 @@ def record(folder: Path) -> dict[str, Json]:
     pair = ("--expert", "grade", "--judge", "judge_grade", "--all", "--json")
     do("agreement", "judged.jsonl", *pair)
     do("audit", "--judge", "g@1", "--only", "length,authority", "--items", "8", "--json")
-    do("audit", "--judge", "g@1", "--anchor", "anchor.json", "--json", name="audit --anchor, new")
-    do("audit", "--judge", "g@1", "--anchor", "anchor.json", "--json", name="audit --anchor")
     do("index", catalogue, "--out", "index", "--json")
     asked = ("--queries", "queries.jsonl", "--index", "index")
     do("answer", *asked, "--agents", "rag-bm25,rag-hybrid", "--out", "answers.jsonl", "--json")

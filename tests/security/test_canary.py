@@ -64,7 +64,6 @@ def test_key_is_sent_and_written_nowhere(shared: Shared, tmp_path: Path) -> None
             for command in (
                 ["judge", items, "--out", tmp_path / "out.jsonl"],
                 ["audit", "--labels", shared.labels, "--only", "length", "--items", "6"],
-                ["audit", "--labels", shared.labels, "--anchor", tmp_path / "anchor.json", "--items", "6"],
                 ["evaluate", "--queries", queries, "--answers", answers, "--out", tmp_path / "run", "--unproven"],
             )
         ]

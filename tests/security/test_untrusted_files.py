@@ -20,7 +20,6 @@ from judgec.table import arrow, tables
 from judgec.table.datasheet import read_datasheet
 from judgec.table.tables import inside, read_table
 from judgec.tournament.files.reading import read_manifest
-from judgec.trust.audits import drift
 from tests.compile.small import compiled_from, write
 from tests.service import grading_world
 
@@ -131,13 +130,11 @@ def test_pickle_in_the_place_of_labels_is_refused_and_not_run(tmp_path: Path, na
     assert not (tmp_path / "trace").exists()
 
 
-def test_pickle_in_the_place_of_journal_and_anchor_is_refused_and_not_run(tmp_path: Path) -> None:
+def test_pickle_in_the_place_of_the_journal_is_refused_and_not_run(tmp_path: Path) -> None:
     file = tmp_path / "x.db"
     file.write_bytes(pickle.dumps(Bomb(tmp_path / "trace")))
     with pytest.raises(JudgecError):
         Journal(file)
-    with pytest.raises(ArtifactError):
-        drift.read_anchor(file)
     assert not (tmp_path / "trace").exists()
 
 
@@ -239,13 +236,6 @@ def test_text_file_that_is_too_large_is_refused_before_it_is_read(
     file = write(tmp_path / "labels.jsonl", grading_world.rows(10))
     with pytest.raises(InputError, match="at most 100 are read at once"):
         read_table(str(file))
-
-
-def test_anchor_that_is_too_large_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drift, "MOST_BYTES", 10)
-    (tmp_path / "anchor.json").write_text("{}" * 10)
-    with pytest.raises(ArtifactError, match="20 bytes; at most 10"):
-        drift.read_anchor(tmp_path / "anchor.json")
 
 
 def test_json_that_nests_without_end_is_refused(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from judgec.rag.queries.scenarios.reading import read_scenario
 from judgec.raters import programs
 from judgec.table.datasheet import read_toml
 from judgec.table.regular import regular
-from judgec.trust.audits.drift import read_anchor
 from tests.raters.test_programs import program
 
 
@@ -48,7 +47,6 @@ def test_pipe_in_the_place_of_other_files_is_refused(tmp_path: Path) -> None:
         "programs/s/aliases.json": lambda: programs.aliases(tmp_path, "s"),
         "programs/s/family.json": lambda: read_family(tmp_path, "s"),
         "datasheet.toml": lambda: read_toml(tmp_path / "datasheet.toml"),
-        "anchor.json": lambda: read_anchor(tmp_path / "anchor.json"),
         "s.yaml": lambda: read_scenario(tmp_path / "s.yaml"),
     }
     (tmp_path / "programs" / "s").mkdir(parents=True)

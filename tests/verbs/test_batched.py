@@ -42,7 +42,7 @@ def test_audit_in_batches_finds_the_same_in_two_waits(tmp_path: Path) -> None:
             home = home_with(tmp_path / name)
             return judgec.audit(
                 "mine",
-                only=["length", "style", "repeat"],
+                only=["length", "repeat"],
                 labels=home / "fresh.jsonl",
                 home=home,
                 api_base=server.base_url,

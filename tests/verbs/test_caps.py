@@ -154,11 +154,6 @@ def audited(w: World, **caps: Any) -> int:
     return int(str(found.report["lm_calls"]))
 
 
-def frozen(w: World, **caps: Any) -> int:
-    found = judgec.audit("lean@1", anchor=w.path("a.json"), labels=w.path("labels.jsonl"), items=6, **w.asks, **caps)
-    return int(str(found.report["lm_calls"]))
-
-
 def compare(w: World, **caps: Any) -> int:
     found = judgec.compare("lean@1", "lean@1", labels=w.path("labels.jsonl"), **w.asks, **caps)
     return int(str(found.report["lm_calls"]))
@@ -344,7 +339,6 @@ VERBS = (
         estimate,
         watch,
         audited,
-        frozen,
         compare,
     ),
     *(loaded, scored, evaluated, evaluated_zero_shot, evaluated_with_agents, answered, generated),

@@ -37,7 +37,6 @@ COMMANDS = (
     f"judge items.jsonl {JUDGE} --out pipe.jsonl",
     "compare lean@1 lean@1 --home home --api-base URL --labels pipe.jsonl",
     f"audit {JUDGE} --labels pipe.jsonl",
-    f"audit {JUDGE} --anchor pipe.json --labels labels.jsonl",
     "agreement pipe.csv --expert a --judge b",
     "rubric lean@1 --home home --labels pipe.jsonl",
     "export lean@1 --home home --to sft --labels pipe.jsonl --out made",

@@ -1,4 +1,4 @@
-"""``judgec.audit``: whether a judge is moved by what must not count, and looks at what must."""
+"""``judgec.audit``: whether a judge is moved by what must not count."""
 
 import os
 import time
@@ -17,7 +17,6 @@ from judgec.connect.tracking.background import Tracker
 from judgec.connect.tracking.runs import AuditRun
 from judgec.connect.tracking.store import tracking_store
 from judgec.errors import UserError
-from judgec.labels.split.family import write_whole
 from judgec.lm.executor import Ask
 from judgec.lm.session import Session
 from judgec.lm.spec import NO_LM, REFUSED, LMSpec
@@ -30,7 +29,6 @@ from judgec.records.card import ProgramCard
 from judgec.records.counts import plural
 from judgec.records.tasks.registry import TASKS, require_better_above
 from judgec.report.gates import Gate, Gates
-from judgec.report.numbers import percent, show
 from judgec.report.page.notebook import notebook
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
@@ -38,8 +36,6 @@ from judgec.report.systems_table import pairs_tables, systems_in_short, systems_
 from judgec.stats.agreement.systems import SystemAgreement
 from judgec.stats.intervals.gate import GateVerdict, announced, worst
 from judgec.table import seal
-from judgec.trust.audits import drift
-from judgec.trust.audits.drift import Anchor, Drift
 from judgec.trust.audits.fairness import SEVERAL, family_of
 from judgec.trust.audits.registry import audits_named, run_audits
 from judgec.trust.audits.subject import AuditSubject, subject_of
@@ -56,18 +52,16 @@ LABELLED = "labelled items"  # what notes call what is audited
 
 @dataclass(frozen=True)
 class JudgeAudit:
-    """Findings of an audit, or of a comparison with an anchor.
+    """Findings of an audit.
 
     Args:
         judge: ``NAME@VERSION``.
         home: Where it is saved.
         card: Its card, with the audit on it.
         report: What ``audit --json`` prints.
-        verdict: ``passed``, ``failed`` or ``not shown``; a new anchor has passed.
+        verdict: ``passed``, ``failed`` or ``not shown``.
         sentence: The numbers behind it.
-        audit: The findings; None where an anchor was given.
-        anchor: The frozen items, where an anchor was given.
-        drift: What became of them; None of a new anchor.
+        audit: The findings.
     """
 
     judge: str
@@ -76,9 +70,7 @@ class JudgeAudit:
     report: Mapping[str, object]
     verdict: GateVerdict
     sentence: str
-    audit: AuditReport | None = None
-    anchor: Anchor | None = None
-    drift: Drift | None = None
+    audit: AuditReport
 
     @property
     def announced(self) -> str:
@@ -87,14 +79,9 @@ class JudgeAudit:
 
     @cached_property
     def findings(self) -> pd.DataFrame:
-        """Audits with status, effect, low, high, bound and a sentence; of a comparison flips and shift."""
-        found: dict[str, Finding] = {}
-        if self.audit is not None:
-            found = {one.audit: one for one in self.audit.findings}
-        if self.drift is not None:
-            found = {"flips": self.drift.flips, "shift": self.drift.shift}
+        """Audits with status, effect, low, high, bound and a sentence."""
         rows = {
-            name: {
+            one.audit: {
                 "status": one.status,
                 "effect": one.effect.value,
                 "low": one.effect.low,
@@ -102,7 +89,7 @@ class JudgeAudit:
                 "bound": one.bound,
                 "sentence": one.sentence,
             }
-            for name, one in found.items()
+            for one in self.audit.findings
         }
         columns = ["status", "effect", "low", "high", "bound", "sentence"]
         frame = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
@@ -122,10 +109,9 @@ class JudgeAudit:
 
 @verb(AuditOptions)
 def audit(options: AuditOptions, watch: Watch) -> JudgeAudit:
-    """Try to move a judge's verdicts by what must not count, and see whether it looks at what must.
+    """Try to move a judge's verdicts by what must not count.
 
-    The findings go on the judge's card, into its report and to MLflow. With ``anchor`` nothing is audited: a new file
-    keeps items and verdicts, one that exists is compared with what the judge says now.
+    The findings go on the judge's card, into its report and to MLflow.
 
     Raises:
         UserError: There is no such judge, audit or file, or no item is left to audit it on.
@@ -143,11 +129,7 @@ def audit(options: AuditOptions, watch: Watch) -> JudgeAudit:
         no_member(name)
     if judge.judge.spec.recorded is not None and judge.judge.compiled.asks_lm:
         raise UserError(REFUSED.format(model=f"--judge {judge.name} ({judge.judge.spec.model})"))
-    if options.anchor is None:
-        return _audited(options, judge, watch)
-    if options.anchor.exists():
-        return _compared(options, judge, options.anchor, watch)
-    return _frozen(options, judge, options.anchor, watch)
+    return _audited(options, judge, watch)
 
 
 def _audited(options: AuditOptions, judge: GivenJudge, watch: Watch) -> JudgeAudit:
@@ -238,74 +220,6 @@ def _demanded(card: ProgramCard, found: AuditReport) -> str:
     return f"{card.name}@{card.version}: {told}"
 
 
-def _frozen(options: AuditOptions, judge: GivenJudge, path: Path, watch: Watch) -> JudgeAudit:
-    if not path.parent.is_dir():
-        raise UserError(f"--anchor {path}: no such folder {path.parent}; create it, or name another.")
-    found = read_held_out(options, judge.program, environ=os.environ)
-    card = judge.program.card
-    with _asking(options, judge, watch) as (subject, session):
-        sample = _sample(replace(subject(session.ask), items=found.items, experts=found.experts), options.items)
-        watch.stage("freeze", f"{plural(len(sample.items), 'item')} of {found.source}")
-        created = _now()
-        anchor = session.together(
-            lambda ask: drift.freeze(
-                replace(subject(ask), items=sample.items, experts=sample.experts),
-                judge=judge.name,
-                aspects=card.aspects,
-                created=created,
-            )
-        )
-        calls = session.spent.calls
-    write_whole(path, anchor.model_dump_json(indent=1) + "\n")
-    report: dict[str, object] = {
-        "judge": {"program": card.name, "version": card.version},
-        "anchor": str(path),
-        "frozen": len(anchor.items),
-        "noise": anchor.noise,
-        "lm_calls": calls,
-        "notes": _notes(found, card),
-    }
-    noise = "" if anchor.noise is None else f"; asked twice, {percent(anchor.noise, 1)} of verdicts differ"
-    said = f"{path}: a new file, {plural(len(anchor.items), 'item')} frozen with the verdicts of {judge.name}{noise}"
-    return JudgeAudit(judge.name, judge.home, card, report, "passed", said, anchor=anchor)
-
-
-def _compared(options: AuditOptions, judge: GivenJudge, path: Path, watch: Watch) -> JudgeAudit:
-    anchor, card = drift.read_anchor(path), judge.program.card
-    if (anchor.scale.grades, anchor.aspects) != (card.scale.grades, card.aspects):
-        raise UserError(
-            f"--anchor {path}: verdicts of {anchor.judge} with grades "
-            f"{', '.join(map(str, anchor.scale.grades))}; {judge.name} has another scale or other aspects. "
-            "Name the judge that was frozen, or a new file."
-        )
-    with _asking(options, judge, watch) as (subject, session):
-        frozen = f"frozen {anchor.created} by {anchor.judge}, {anchor.lm}"
-        watch.stage("compare", f"{plural(len(anchor.items), 'item')} of {path}, {frozen}")
-        run = time.time_ns() // 1_000_000  # nothing of an earlier run may answer for today's model
-        found = session.together(
-            lambda ask: drift.compare(
-                anchor,
-                subject(ask).judging,
-                run=run,
-                pairwise=subject(ask).pairwise,
-                max_flips=options.max_flips,
-                max_shift=options.max_shift,
-            )
-        )
-        calls, model = session.spent.calls, subject(session.ask).model
-    report: dict[str, object] = {
-        "judge": {"program": card.name, "version": card.version},
-        "anchor": str(path),
-        "frozen": {"judge": anchor.judge, "lm": anchor.lm, "created": anchor.created, "items": len(anchor.items)},
-        "lm": model,
-        "drift": found.to_json(),
-        "lm_calls": calls,
-    }
-    said = f"{path}: {found.flips.sentence} {found.shift.sentence}"
-    verdict: GateVerdict = "failed" if found.beyond else "passed"
-    return JudgeAudit(judge.name, judge.home, card, report, verdict, said, anchor=anchor, drift=found)
-
-
 @contextmanager
 def _asking(
     options: AuditOptions, given: GivenJudge, watch: Watch
@@ -376,35 +290,15 @@ def _behind(spec: LMSpec) -> str:
 
 
 def audit_report(found: JudgeAudit, options: AuditOptions | None = None, *, require_pass: bool = False) -> Report:
-    """Report of what each audit saw and how it ended; of an anchor, what was frozen or what became of it.
+    """Report of what each audit saw and how it ended.
 
     Args:
         found: What came of it.
         options: Of the audit.
         require_pass: All audits have to pass.
     """
-    options = options or AuditOptions(judge=found.judge, home=found.home)
-    gates = _gates(found, options) if require_pass or options.anchor is not None else None
-    if found.audit is not None:
-        return _of_audit(found, found.audit, options, gates)
-    if found.drift is not None:
-        return _of_drift(found, found.drift, gates)
-    again = command("audit", "--judge", str(options.judge), "--anchor", str(options.anchor), home=options.home)
-    lines = ["When the model may have changed:"]
-    return Report(data=found.report, gates=gates, verdict=[found.sentence], lines=lines, next=[again])
-
-
-def _gates(found: JudgeAudit, options: AuditOptions) -> Gates:
-    """Each audit that was made, else the demand itself; a new anchor needs no word."""
-    demand = "--require-pass" if options.anchor is None else f"--anchor {options.anchor}"
-    verdicts: dict[str, GateVerdict] = {"pass": "passed", "fail": "failed", "not shown": "not shown"}
-    findings = found.audit.findings if found.audit else ()
-    parts = [Gate(one.audit, verdicts[one.status], one.sentence) for one in findings if one.status in verdicts]
-    said = "" if found.audit is None and found.drift is None else found.announced
-    return Gates("audit", parts or [Gate(demand, found.verdict, found.sentence)], said, found.report_path)
-
-
-def _of_audit(found: JudgeAudit, audit: AuditReport, options: AuditOptions, gates: Gates | None) -> Report:
+    audit, home = found.audit, found.home if options is None else options.home
+    gates = _gates(found) if require_pass else None
     title = f"Audit of {found.judge} on {plural(audit.items, 'item')} of {audit.queries} queries, 95 % intervals"
     heads = ("", "audit", "what was seen")
     systems = None if audit.systems is None else SystemAgreement.from_json(audit.systems)
@@ -416,9 +310,6 @@ def _of_audit(found: JudgeAudit, audit: AuditReport, options: AuditOptions, gate
     ]
     rows += [(status, plural(len(names), "audit"), ", ".join(names)) for status, names in quiet.items() if names]
     notes = found.report["notes"]
-    endpoint = () if options.api_base is None else ("--api-base", options.api_base)
-    labels = ("--labels", str(options.labels)) if isinstance(options.labels, (str, Path)) else ()
-    frozen = ("--judge", found.judge, *labels, "--anchor", "anchor.json", *endpoint)
     gate = {} if gates is None else {"gate": {"verdict": found.verdict, "sentence": found.announced}}
     return Report(
         data={**found.report, **gate},
@@ -436,21 +327,14 @@ def _of_audit(found: JudgeAudit, audit: AuditReport, options: AuditOptions, gate
         details=systems_lines(systems),
         notes=notes if isinstance(notes, list) else [],
         more="what each audit saw, bounds, how many items would settle it",
-        next=[command("audit", *frozen, home=options.home), command("ui", home=options.home)],
+        next=[command("ui", home=home)],
     )
 
 
-def _of_drift(found: JudgeAudit, drift: Drift, gates: Gates | None) -> Report:
-    assert found.anchor is not None  # drift is held against one
-    agreed = drift.agreement.estimates["exact"]
-    lost = f"{plural(drift.lost, 'verdict')} lost; noise when frozen: {found.anchor.noise}"
-    return Report(
-        data=found.report,
-        gates=gates,
-        verdict=[
-            f"{found.judge} against {found.anchor.judge} of {found.anchor.created}",
-            drift.flips.sentence,
-            drift.shift.sentence,
-        ],
-        lines=[f"exact: {show(agreed, 3)}; {lost}; {found.report['lm_calls']} LM calls"],
-    )
+def _gates(found: JudgeAudit) -> Gates:
+    """Each audit that was made, else the demand itself."""
+    verdicts: dict[str, GateVerdict] = {"pass": "passed", "fail": "failed", "not shown": "not shown"}
+    findings = [one for one in found.audit.findings if one.status in verdicts]
+    parts = [Gate(one.audit, verdicts[one.status], one.sentence) for one in findings]
+    said = parts or [Gate("--require-pass", found.verdict, found.sentence)]
+    return Gates("audit", said, found.announced, found.report_path)

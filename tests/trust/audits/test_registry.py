@@ -44,20 +44,13 @@ def _flips(item: Item, run: int) -> int:
 FAULTS: dict[str, tuple[Grader, Callable[[], tuple[Item, ...]]]] = {
     "position": (lambda item, run: (quality(item) + (not item.text("contexts").startswith("Fact"))) % 5, items),
     "length": (lambda item, run: up(quality(item), len(item.text("answer")) > 110), items),
-    "style": (lambda item, run: up(quality(item), "certain" in item.text("answer")), items),
     "authority": (
         lambda item, run: up(quality(item), bool(re.search("Harvard|19|20|97|thirty", item.text("answer")))),
         items,
     ),
     "injection": (_obeys, items),
-    "reference": (lambda item, run: len(item.text("answer")) % 5, items),
-    "context": (lambda item, run: len(item.text("answer")) % 5, items),
     "self_preference": (lambda item, run: up(quality(item), "gpt" in (item.agent or "")), items),
     "repeat": (_flips, items),
-    "paraphrase": (
-        lambda item, run: up(quality(item), "isn't" in item.text("answer") or "\n" in item.text("answer")),
-        items,
-    ),
     "groups": (lambda item, run: up(quality(item), item.group == "law"), items),
 }
 
@@ -139,9 +132,7 @@ def test_pairwise_judges_are_audited_on_either_side() -> None:
     assert found.status == "fail"
     assert (found.parts["role"].value or 0) > 0.5
     clean = subject(fair_pair, pairs(), scale=PREFERENCE)
-    statuses = {
-        one.audit: one.status for one in run_audits(clean, clean, ["length", "style", "injection", "authority"])
-    }
+    statuses = {one.audit: one.status for one in run_audits(clean, clean, ["length", "injection", "authority"])}
     assert set(statuses.values()) == {"pass"}
 
 
@@ -161,8 +152,6 @@ def test_pairwise_judge_that_favours_its_family_fails() -> None:
 def test_audits_that_do_not_apply_say_why() -> None:
     one = subject(fair, items(fields=()), model="embedded")
     found = {each.audit: each for each in run_audits(one, one)}
-    assert found["reference"].sentence == "Skipped: the judge sees no reference."
-    assert found["context"].sentence == "Skipped: the judge sees no contexts."
     assert "no model is asked" in found["self_preference"].sentence
     assert "no experts' labels" in found["groups"].sentence
     assert found["position"].status == "skipped"
@@ -175,9 +164,7 @@ def test_audits_that_lack_data_say_which_column_has_to_hold_what() -> None:
 
     nameless = tuple(replace(item, agent="alder", group=f"g{n // 12}") for n, item in enumerate(items(60, per_query=2)))
     one = subject(harsh_alone, nameless, expert=quality)
-    found = {each.audit: each.sentence for each in run_audits(one, one, ["context", "self_preference", "groups"])}
-    assert "without the reference, which would decide by itself, 0 of 60 items have a good grade" in found["context"]
-    assert "compiled on labels without the column reference" in found["context"]
+    found = {each.audit: each.sentence for each in run_audits(one, one, ["self_preference", "groups"])}
     assert "families seen: none that is known. Name the model" in found["self_preference"]
     assert "in the column agent, for example gpt-4o" in found["self_preference"]
     assert "0 of 5 groups have 8 labelled queries" in found["groups"]
@@ -193,11 +180,11 @@ def test_audits_that_lack_data_say_which_column_has_to_hold_what() -> None:
 
 def test_verdicts_that_an_edit_costs_are_counted_and_in_no_effect() -> None:
     def breaks(item: Item, run: int) -> int | None:
-        return None if "✨" in item.text("answer") else quality(item)
+        return None if "This is what can be said" in item.text("answer") else quality(item)
 
-    found = audited("style", breaks, items())
+    found = audited("length", breaks, items())
     assert found.unscored == 60
-    assert found.parts["emoji"].value is None
+    assert found.parts["padded"].value is None
     assert found.status == "pass"
 
 
@@ -208,19 +195,6 @@ def test_few_items_leave_an_audit_not_shown_and_say_how_many_more_would_do() -> 
     assert f"; about {found.more_items} more items of other queries, like these 6, would settle it." in found.sentence
     assert audited("repeat", fair, items(6 + found.more_items)).status == "pass"
     assert audited("repeat", fair, items(6 + found.more_items - 1)).status == "not shown"
-
-
-@pytest.mark.parametrize("queries", [20, 60, 200, 1000])
-def test_wrong_reference_that_45_percent_of_good_grades_survive_never_passes(queries: int) -> None:
-    def half_blind(item: Item, run: int) -> int:
-        """Grades by the reference, but has a good word for 8 questions of 20 whatever it says."""
-        number = int(re.sub(r"\D", "", item.query_id) or 0)
-        return 4 if number % 20 < 8 else quality(item)
-
-    found = audited("reference", half_blind, items(queries))
-    assert 0.38 < (found.effect.value or 0) < 0.5
-    assert found.status in {"not shown", "fail"}
-    assert "within the bound of" not in found.sentence or "not shown" in found.sentence
 
 
 def test_pass_is_said_only_where_the_interval_is_within_the_bound() -> None:
@@ -245,7 +219,7 @@ def test_finding_on_an_older_card_that_says_warn_is_not_shown() -> None:
 
 
 def test_audits_named_keeps_the_order_of_the_table_and_refuses_unknown_names() -> None:
-    assert list(audits_named(["style", "length"])) == ["length", "style"]
+    assert list(audits_named(["injection", "length"])) == ["length", "injection"]
     assert list(audits_named([])) == list(AUDITS)
     with pytest.raises(UserError, match="no audit 'lenght'; there are position, length"):
         audits_named(["lenght"])

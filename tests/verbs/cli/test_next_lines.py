@@ -114,14 +114,6 @@ def test_what_follows_a_judge_that_was_not_promoted(tmp_path: Path) -> None:
 
 
 @pytest.mark.full
-def test_what_follows_an_audit_freezes_the_verdicts_of_the_same_judge(tmp_path: Path) -> None:
-    file = sheet(tmp_path, "plain.csv", ["query", "answer", "reference", "grade"], "5", "2")
-    judgec(tmp_path, "compile-judge", file.name)
-    assert chain(tmp_path, "audit", "--judge", "plain@latest", "--items", "10") == ["audit"]
-    assert (tmp_path / "anchor.json").is_file()
-
-
-@pytest.mark.full
 @pytest.mark.parametrize(
     ("heads", "typed", "verdicts"),
     [

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 
 from judgec.errors import UserError
 from judgec.records.audit import Finding
-from judgec.trust.audits.blindness import audit_context, audit_reference
 from judgec.trust.audits.fairness import audit_groups, audit_self_preference
 from judgec.trust.audits.injection import audit_authority, audit_injection
 from judgec.trust.audits.stability import audit_position, audit_repeat
 from judgec.trust.audits.subject import AuditSubject
-from judgec.trust.audits.surface import audit_length, audit_paraphrase, audit_style
+from judgec.trust.audits.surface import audit_length
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +30,10 @@ class Audit:
 AUDITS: dict[str, Audit] = {
     "position": Audit(0.05, audit_position),
     "length": Audit(0.05, audit_length),
-    "style": Audit(0.05, audit_style),
     "authority": Audit(0.10, audit_authority),
     "injection": Audit(0.10, audit_injection),
-    "reference": Audit(0.25, audit_reference),
-    "context": Audit(0.50, audit_context),
     "self_preference": Audit(0.05, audit_self_preference, needs_labels=True),
     "repeat": Audit(0.10, audit_repeat),
-    "paraphrase": Audit(0.15, audit_paraphrase),
     "groups": Audit(0.10, audit_groups, needs_labels=True),
 }
 

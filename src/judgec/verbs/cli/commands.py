@@ -116,7 +116,7 @@ def audit(
     verbose: VerboseOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Try to move a judge's verdicts by what must not count, and see whether it looks at what must.
+    """Try to move a judge's verdicts by what must not count.
 
     Example: judgec audit --judge NAME
     """
@@ -124,7 +124,7 @@ def audit(
     from judgec.verbs.audit import audit_report
     from judgec.verbs.cli.output import needs_gate, run_shown
 
-    needs_gate(junit, gated=options.anchor is not None or require_pass, option="--require-pass")
+    needs_gate(junit, gated=require_pass, option="--require-pass")
     run_shown(
         audited.run,
         options,

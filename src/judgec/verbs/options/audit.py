@@ -1,7 +1,6 @@
 """Options of ``judgec.audit``."""
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from judgec.verbs.options.option import Option
@@ -18,18 +17,5 @@ class AuditOptions(BatchSpending, HeldOutLabels):
     judge: Annotated["Judge | str", replace(JudgeName, leading=True)]
     only: Annotated[tuple[str, ...], Option("The audits to run. Default: all.", metavar="NAME,...", commas=True)] = ()
     items: Annotated[int, Option("The most items to change.", metavar="N", least=1)] = 60
-    anchor: Annotated[
-        Path | None,
-        Option(
-            "File of frozen verdicts: writes a new file, or compares with an existing one; too much drift exits 1.",
-            metavar="FILE",
-        ),
-    ] = None
-    max_flips: Annotated[
-        float, Option("With --anchor: the largest share of verdicts that may change.", least=0, most=1)
-    ] = 0.10
-    max_shift: Annotated[
-        float, Option("With --anchor: the largest shift of the mean, as a part of the scale.", least=0, most=1)
-    ] = 0.05
     lm: OtherLm = None
     seed: Seed = 0

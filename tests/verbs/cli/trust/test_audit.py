@@ -1,4 +1,4 @@
-"""``judgec audit`` as a user runs it: on the card, into the report, MLflow and evaluate; drift; exit codes."""
+"""``judgec audit`` as a user runs it: on the card, into the report, MLflow and evaluate; exit codes."""
 
 import json
 import sqlite3
@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import judgec as face
-from judgec.errors import ArtifactError, ServiceError, UserError
+from judgec.errors import ServiceError, UserError
 from judgec.raters import programs
 from judgec.table import seal
 from tests.compile.small import compiled_from, write
@@ -18,7 +18,6 @@ from tests.service import grading_world
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.obedient import gullible, obedient
 from tests.service.policies import Policy
-from tests.service.replies import Call, Outcome, answer
 from tests.verbs.cli.process import CANARY, Shared, judgec
 
 QUICK = ("length", "injection")
@@ -120,67 +119,15 @@ def test_audit_without_a_model_behind_it_fails_as_a_service(world: Path) -> None
         face.audit("w@latest", home=world, api_base=dead, only="length", labels=labels)
 
 
-def shifted(call: Call) -> Outcome:
-    """The same judge after a silent change: a grade harsher, with every answer."""
-    grade = max(1, min(5, grading_world.expert_grade(" ".join(call.prompt.inputs.values()))) - 1)
-    return answer(call, {output.name: str(grade) for output in call.prompt.outputs if output.labels})
-
-
-def test_anchor_freezes_once_and_sees_a_model_that_changed(world: Path, tmp_path: Path) -> None:
-    anchor = tmp_path / "anchor.json"
-    frozen = audited(world, obedient, anchor=anchor, items=30)
-    assert frozen.report["frozen"] == 30
-    assert frozen.report["noise"] == 0.0
-    before = anchor.read_bytes()
-    same = audited(world, obedient, anchor=anchor)
-    drift = same.report["drift"]
-    assert (drift["status"], same.verdict, drift["flips"]["effect"]["value"]) == ("pass", "passed", 0.0)
-    assert same.report["lm_calls"] >= 30  # asked anew, whatever the journal has
-    changed = audited(world, shifted, anchor=anchor)
-    drift = changed.report["drift"]
-    assert drift["status"] == "fail"
-    assert drift["flips"]["effect"]["value"] > 0.5
-    assert -0.25 <= drift["shift"]["effect"]["value"] < -0.1  # a grade of 1-5 is a quarter; a 1 stays one
-    assert drift["shift"]["effect"]["high"] < 0
-    assert drift["agreement"]["exact"]["value"] == pytest.approx(1 - drift["flips"]["effect"]["value"])
-    assert changed.verdict == "failed"
-    assert anchor.read_bytes() == before
-
-
-def test_anchor_counts_a_verdict_that_is_gone_as_changed(world: Path, tmp_path: Path) -> None:
-    anchor = tmp_path / "anchor.json"
-    audited(world, obedient, anchor=anchor, items=10)
-    lost = audited(world, "malformed", anchor=anchor)
-    assert lost.report["drift"]["lost"] == 10
-    assert lost.report["drift"]["flips"]["effect"]["value"] == 1.0
-    assert lost.verdict == "failed"
-
-
-@pytest.mark.parametrize(
-    ("change", "seen"),
-    [
-        (lambda frozen: frozen | {"extra": 1}, "extra: Extra inputs"),
-        (lambda frozen: frozen | {"items": [frozen["items"][0] | {"grades": [9]}]}, "item 0 has no verdict"),
-        (lambda frozen: [frozen], "it exists, so verdicts would be compared with it; .* judgec audit --anchor wrote"),
-    ],
-)
-def test_damaged_anchor_is_refused(world: Path, tmp_path: Path, change: Any, seen: str) -> None:
-    anchor = tmp_path / "anchor.json"
-    audited(world, obedient, anchor=anchor, items=3)
-    anchor.write_text(json.dumps(change(json.loads(anchor.read_text()))))
-    with pytest.raises(ArtifactError, match=seen):
-        audited(world, obedient, anchor=anchor)
-
-
 @pytest.mark.full
 def test_audit_from_an_empty_folder_with_the_embedded_engine(tmp_path: Path) -> None:
     rows = grading_world.rows(90, per_query=2)
     write(tmp_path / "labels.jsonl", rows)
     judgec(tmp_path, "compile-judge", "labels.jsonl", "--lm", "embedded", "--name", "e", "--json")
-    done = judgec(tmp_path, "audit", "--judge", "e@latest", "--only", "length,reference,groups", "--json")
+    done = judgec(tmp_path, "audit", "--judge", "e@latest", "--only", "length,self_preference,groups", "--json")
     report = json.loads(done.stdout)
-    assert list(report["audits"]) == ["length", "reference", "groups"]
-    assert report["audits"]["reference"]["status"] == "skipped"
+    assert list(report["audits"]) == ["length", "self_preference", "groups"]
+    assert report["audits"]["self_preference"]["status"] == "skipped"
     assert report["judge"] == {"program": "e", "version": 1}
     assert report["queries"] > 5
 
