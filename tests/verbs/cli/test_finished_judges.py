@@ -294,7 +294,7 @@ def test_judge_abstains_as_compiled_unless_told_otherwise(
         "--json",
     ]
     report = json.loads(run("judge", *arguments, *option)[0])
-    threshold = 0.3 if below is None else below
+    threshold = 0.85 if below is None else below
     judged = [json.loads(line) for line in out.read_text().splitlines()]
     left = [row for row in judged if row["judge_unscored"]]  # the labels have a `grade`, so all names get the prefix
     assert all(row["judge_confidence"] >= threshold for row in judged if not row["judge_unscored"])
@@ -318,7 +318,7 @@ def test_compile_reports_calibrators_errors_and_coverage(home: Home) -> None:
     assert abstaining["of"] == "exact"
     assert abstaining["curve"][0]["coverage"] == 1.0
     card = programs.load(home.folder, "world@1").card
-    assert card.settings["abstain_below"] == abstaining["below"] == 0.3
+    assert card.settings["abstain_below"] == abstaining["below"] == 0.85
 
 
 def test_run_of_a_compile_logs_calibration_error_and_coverage(home: Home) -> None:
