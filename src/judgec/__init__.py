@@ -31,7 +31,6 @@ _HOMES = {
     "Ranking": "judgec.verbs.rank",
     "RateEstimate": "judgec.verbs.estimate",
     "Recorded": "judgec.verbs.candidates",
-    "Rubric": "judgec.verbs.rubric",
     "ShardJudgments": "judgec.verbs.judge_shards",
     "Tournament": "judgec.verbs.tournament",
     "WatchReport": "judgec.verbs.watch",
@@ -57,7 +56,6 @@ _HOMES = {
     "probe": "judgec.verbs.probe",
     "rank": "judgec.verbs.rank",
     "read_labels": "judgec.verbs.labels",
-    "rubric": "judgec.verbs.rubric",
     "watch": "judgec.verbs.watch",
     "zero_shot": "judgec.verbs.zero_shot",
 }
@@ -86,7 +84,6 @@ __all__ = [
     "Ranking",
     "RateEstimate",
     "Recorded",
-    "Rubric",
     "ShardJudgments",
     "Tournament",
     "WatchReport",
@@ -113,7 +110,6 @@ __all__ = [
     "probe",
     "rank",
     "read_labels",
-    "rubric",
     "watch",
     "zero_shot",
 ]

@@ -32,7 +32,6 @@ from judgec.verbs.labels import Labels as Labels
 from judgec.verbs.labels import read_labels as read_labels
 from judgec.verbs.probe import ProbeReport as ProbeReport
 from judgec.verbs.rank import Ranking as Ranking
-from judgec.verbs.rubric import Rubric as Rubric
 from judgec.verbs.tournament import Tournament as Tournament
 from judgec.verbs.watch import WatchReport as WatchReport
 from judgec.verbs.workspace import Workspace as Workspace
@@ -63,7 +62,6 @@ __all__ = [
     "Ranking",
     "RateEstimate",
     "Recorded",
-    "Rubric",
     "ShardJudgments",
     "Tournament",
     "WatchReport",
@@ -90,7 +88,6 @@ __all__ = [
     "probe",
     "rank",
     "read_labels",
-    "rubric",
     "watch",
     "zero_shot",
 ]
@@ -593,16 +590,6 @@ def rank(
     tracking_uri: str | None = None,
     progress: bool | Watch | None = None,
 ) -> Ranking: ...
-def rubric(
-    judge: str,
-    *,
-    labels: str | None = None,
-    accept: str | Sequence[str] = (),
-    edit: str | Sequence[str] = (),
-    home: str | Path = ".",
-    tracking_uri: str | None = None,
-    progress: bool | Watch | None = None,
-) -> Rubric: ...
 def watch(
     *,
     source: str,

@@ -9,6 +9,7 @@ The first command of each name in a run of tests is a Python that has imported n
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -28,6 +29,10 @@ def main() -> int:
     if server and arguments[0] in ASKS and "embedded" not in arguments and not recorded:
         arguments += ["--api-base", server]
     command = [sys.executable, str(ROOT / "cli.py"), *arguments]
+    if arguments[0] == "ui":
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            command += ["--port", str(free.getsockname()[1])]
     if arguments[0] != "ui" and "--review" not in arguments:
         started = Path(os.environ["STARTED"], arguments[0])
         if started.exists():

@@ -17,9 +17,8 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 import judgec
-from judgec.connect.tracking.server.ui import compare_url, free_port, ui_server
-from judgec.connect.tracking.store import tracking_store
 from tests.labels.review.browser import CHROMIUM, Browser
+from tests.service.mlflow_server import mlflow_server, side_by_side
 from tests.verbs.cli.warm import ROOT
 
 IMAGES = ROOT / "docs" / "images"
@@ -69,12 +68,10 @@ def test_picture_of_two_compiles_side_by_side(browser: Browser, tmp_path: Path) 
     labels = ROOT / "trainsets" / "sensors" / "labels.jsonl"
     for objective in ("tau_b", "tau_b+kappa"):
         judgec.compile_judge(str(labels), name="sensors", objective=objective, home=tmp_path, progress=False)
-    store = tracking_store(tmp_path, None, os.environ)
-    with free_port("127.0.0.1", None) as port, ui_server(store, "127.0.0.1", port, os.environ) as server:
-        url = compare_url(server.url)
-        assert url is not None
+    database = tmp_path / "mlruns" / "mlflow.db"
+    with mlflow_server(f"sqlite:///{database}", tmp_path) as url:
         browser.resize(1300, 1960)
-        browser.open(url)
+        browser.open(side_by_side(url, database))
         browser.until(f"{METRICS}.length > 1")
         browser.run("document.querySelectorAll('button[aria-label*=\"lose\"]').forEach(one => one.click())")
         browser.until("document.body.innerText.includes('sensors 0002') && !!document.querySelector('.main-svg')")

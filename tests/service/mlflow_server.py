@@ -7,6 +7,7 @@ API: query, answer, steps; and prints its id.
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -15,6 +16,7 @@ from contextlib import closing, contextmanager
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
+from urllib.parse import quote
 
 from tests.service.postgres import free_port
 
@@ -57,6 +59,18 @@ def mlflow_server(database: str, folder: Path) -> Iterator[str]:
         except subprocess.TimeoutExpired:  # its workers have ended and its parent has not, as seen on a busy machine
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+
+
+def side_by_side(server: str, database: Path) -> str:
+    """MLflow's page that compares the two newest compiles of its database, the older first."""
+    newest = (
+        "SELECT run_uuid, experiment_id FROM runs JOIN tags USING (run_uuid) "
+        "WHERE key = 'judgec.kind' AND value = 'compile' AND status = 'FINISHED' ORDER BY start_time DESC LIMIT 2"
+    )
+    with closing(sqlite3.connect(database)) as opened:
+        older, newer = reversed(opened.execute(newest).fetchall())
+    runs, experiments = (quote(json.dumps(ids)) for ids in ([older[0], newer[0]], [str(newer[1])]))
+    return f"{server}/#/compare-runs?runs={runs}&experiments={experiments}"
 
 
 def _await(port: int, process: "subprocess.Popen[bytes]", log: Path) -> None:

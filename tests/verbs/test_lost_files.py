@@ -38,7 +38,6 @@ COMMANDS = (
     "compare lean@1 lean@1 --home home --api-base URL --labels pipe.jsonl",
     f"audit {JUDGE} --labels pipe.jsonl",
     "agreement pipe.csv --expert a --judge b",
-    "rubric lean@1 --home home --labels pipe.jsonl",
     "export lean@1 --home home --to sft --labels pipe.jsonl --out made",
     "watch --source mlflow:bot --once --judge lean@1 --home pipe",
     f"{PLAY} --queries labels.jsonl --answers pipe.jsonl",

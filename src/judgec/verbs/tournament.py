@@ -122,8 +122,8 @@ def tournament_report(tournament: Tournament, gate: str | None = None) -> Report
         ],
         more="wins, pairs of agents, aspects, retrieval, also on the page",
         stamps=[f"UNPROVEN JUDGE: {found.unproven}."] if found.unproven else [],
+        file=tournament.report_path,
         next=[
-            command("open", str(out), home=Path()),
             command("rank", str(out / "games.csv"), home=Path()),
             command("ui", home=tournament.home),
         ],

@@ -12,7 +12,7 @@ import pytest
 from judgec.connect.tracking import background
 from tests.verbs.cli.process import ROOT, judgec
 
-WAITS = ("ui", "open", "review")  # these serve until they are stopped
+WAITS = ("ui", "review")  # these serve until they are stopped
 MOST = 8  # commands of a chain
 
 

@@ -1,7 +1,6 @@
 """Every page that a command writes, in a real browser: width, order, drawings, the items by keyboard, and grading."""
 
 import json
-import os
 import re
 import signal
 import subprocess
@@ -11,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from judgec.connect.tracking.server.ui import compare_url, free_port, runs_url, ui_server
-from judgec.connect.tracking.store import tracking_store
 from tests.labels.review.browser import CHROMIUM, Browser
+from tests.service.mlflow_server import mlflow_server, side_by_side
 from tests.verbs.cli.process import ROOT, judgec_here
 from tests.verbs.cli.test_conversations import dialogues, write
 
@@ -199,17 +197,14 @@ def work_through(browser: Browser) -> None:
 
 
 def test_mlflow_has_two_judges_side_by_side_with_their_elo_and_one_as_a_model(home: Path, browser: Browser) -> None:
-    # MLflow compares the two newest compiles of a task: two of this test's own, whatever ran before.
     for name in ("first", "second"):
         judgec_here(home, "compile-judge", "labels.jsonl", "--name", name)
     asked = ("--agents", "rag-bm25,rag-knn", "--index", "index", "--queries", "few.jsonl", "--judge", "first@latest")
     judgec_here(home, "evaluate", *asked, "--unproven", "--out", "league")
-    store = tracking_store(home, None, {})
+    database = home / "mlruns" / "mlflow.db"
     browser.resize(1400, 4000)  # the page draws only the rows that are in view
-    with free_port("127.0.0.1", None) as port, ui_server(store, "127.0.0.1", port, os.environ, 900) as server:
-        url = compare_url(server.url)
-        assert url is not None
-        browser.open(url)
+    with mlflow_server(f"sqlite:///{database}", home) as url:
+        browser.open(side_by_side(url, database))
         browser.until("['elo.rag-bm25', 'rating.rag-knn'].every(one => document.body?.innerText.includes(one))")
         text = browser.run("document.body.innerText")
         browser.until(f"({TO_THE_END}, ['test.tau_b', 'test.qwk'].every(one => document.body.innerText.includes(one)))")
@@ -217,9 +212,7 @@ def test_mlflow_has_two_judges_side_by_side_with_their_elo_and_one_as_a_model(ho
         for said in ("first 0001", "second 0001", "elo.rag-bm25", "rating.rag-knn", "test.accept_agreement"):
             assert said in text
         assert "undefined" not in text
-        browser.open(str(runs_url(server.url)))
-        browser.until("['first 0001', 'second 0001'].every(one => document.body?.innerText.includes(one))")
-        browser.open(f"{server.url}/#/models/first")
+        browser.open(f"{url}/#/models/first")
         browser.until("document.body?.innerText.includes('Version 1')")
     code = (
         "import mlflow, pandas; mlflow.set_tracking_uri('sqlite:///mlruns/mlflow.db')\n"

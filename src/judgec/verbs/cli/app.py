@@ -25,7 +25,6 @@ from judgec.verbs.cli.commands import (
     index,
     probe,
     rank,
-    rubric,
 )
 from judgec.verbs.cli.demo import demo
 from judgec.verbs.cli.doctor import doctor
@@ -33,7 +32,6 @@ from judgec.verbs.cli.help import PlainCommand, PlainGroup
 from judgec.verbs.cli.init import init
 from judgec.verbs.cli.judge import judge
 from judgec.verbs.cli.labels import LabelsCommand, labels
-from judgec.verbs.cli.open import open_page
 from judgec.verbs.cli.output import exit_with_code, stoppable
 from judgec.verbs.cli.ui import ui
 from judgec.verbs.cli.watch import watch
@@ -57,7 +55,6 @@ COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
         "compare": compare,
         "agreement": agreement,
         "audit": audit,
-        "rubric": rubric,
         "export": export,
         "watch": watch,
     },
@@ -68,7 +65,7 @@ COMMANDS: dict[str, dict[str, Callable[..., None]]] = {
         "compile-queries": compile_queries,
         "probe": probe,
     },
-    "Installation and tracking": {"open": open_page, "ui": ui, "doctor": doctor},
+    "Installation and tracking": {"ui": ui, "doctor": doctor},
 }
 
 

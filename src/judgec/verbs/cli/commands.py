@@ -31,7 +31,6 @@ from judgec.verbs.options.generate_queries import GenerateQueriesOptions
 from judgec.verbs.options.index import IndexOptions
 from judgec.verbs.options.probe import ProbeOptions
 from judgec.verbs.options.rank import RankOptions
-from judgec.verbs.options.rubric import RubricOptions
 
 
 @command_of(CompileJudgeOptions)
@@ -133,20 +132,6 @@ def audit(
         verbose=verbose,
         junit=junit,
     )
-
-
-@command_of(RubricOptions)
-def rubric(options: RubricOptions, *, json: JsonOption = False) -> None:
-    """Show what a judge's prompt says that its rubric did not; accept, edit or leave each line.
-
-    Example: judgec rubric NAME --accept 1,3 --edit "2=An answer names its source."
-    """
-    from judgec.lm.watch import Silent
-    from judgec.verbs.cli.output import show
-    from judgec.verbs.rubric import rubric as read
-    from judgec.verbs.rubric import rubric_report
-
-    show(rubric_report(read.run(options, Silent())), json=json)
 
 
 @command_of(ExportOptions)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from judgec.raters.programs import page_path
 from judgec.records.label import FloatArray
 from judgec.records.ratings import people_mean
 from judgec.report.numbers import number
@@ -15,7 +16,6 @@ from judgec.report.systems_table import systems_lines
 from judgec.stats.agreement.systems import system_agreement
 from judgec.verbs.cli.demo import ALL_MODELS, MODEL, compile_stories
 from judgec.verbs.cli.output import exit_with_code, print_report
-from judgec.verbs.typed import command
 
 FAMILY = "hanna-tournament"
 FOLDS = 5  # every story is judged by a judge that had not learned from its prompt
@@ -29,7 +29,8 @@ def demo_writers(home: Path) -> Report:
     """
     bar = Bar(shown=True)
     raw = compile_stories(f"{FAMILY}-{MODEL.lower()}", home, bar, model=MODEL, folds=FOLDS).saved.compiled
-    compiled = compile_stories(FAMILY, home, bar, folds=FOLDS).saved.compiled
+    saved = compile_stories(FAMILY, home, bar, folds=FOLDS).saved
+    compiled = saved.compiled
     bar.close()
     test = compiled.dataset.test
     agents = [str(item.agent) for item in test.items]
@@ -59,7 +60,8 @@ def demo_writers(home: Path) -> Report:
         verdict=[leads, said],
         tables=[TextTable(title, ("writer", *columns), rows)],
         lines=[f"{name}: {line}" for name, one in ranks.items() for line in systems_lines(one)],
-        next=[command("open", FAMILY, home=home), "make demo-rag"],
+        file=page_path(home, saved.card),
+        next=["make demo-rag"],
     )
 
 

@@ -5,30 +5,34 @@ from typing import Annotated
 
 import typer
 
-from judgec.errors import ServiceError, UserError
+from judgec.errors import UserError
 from judgec.verbs.cli.shell import HomeOption, TrackingOption
+
+FAST = {
+    "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",  # its workers triple the start-up time
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # else 3.17 hangs offline, waiting for litellm's price list
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "DO_NOT_TRACK": "true",
+}
 
 
 def ui(
     host: Annotated[str, typer.Option(help="Address to listen on; others can read your runs there.")] = "127.0.0.1",
     port: Annotated[
-        int | None,
-        typer.Option(min=1, max=65535, help="Port to listen on.", show_default="the first free one from 5000"),
+        int | None, typer.Option(min=1, max=65535, help="Port to listen on.", show_default="MLflow's, 5000")
     ] = None,
     home: HomeOption = Path(),
     tracking_uri: TrackingOption = None,
 ) -> None:
-    """Compare judge versions in the MLflow UI, which opens there in a browser; Ctrl-C stops it.
+    """Compare judge versions in the MLflow UI; Ctrl-C stops it.
 
     Example: judgec ui
     """
     import os
-    import signal
-    import webbrowser
+    import sys
 
-    from judgec.connect.tracking.server.ui import compare_url, free_port, runs_url, ui_server
     from judgec.connect.tracking.store import tracking_store
-    from judgec.report.progress import on_screen
+    from judgec.verbs.cli.output import say
 
     store = tracking_store(home, tracking_uri, os.environ)
     if store.is_server:
@@ -39,19 +43,8 @@ def ui(
             f"{store.database}: nothing is tracked here yet; the first compile makes this file. "
             "Run judgec compile-judge LABELS, or name the folder that holds mlruns/ with --home."
         )
-    for signum in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(signum, signal.default_int_handler)  # stop like Ctrl-C, with the server's children
-    typer.echo("Starting the MLflow UI ...", err=True)
-    try:
-        with free_port(host, port) as free, ui_server(store, host, free, os.environ) as server:
-            typer.echo(f"MLflow UI: {server.url}  (up in {server.seconds:.0f} s; Ctrl-C stops it)")
-            if comparison := compare_url(server.url):
-                typer.echo(f"The newest judge's versions side by side: {comparison}")
-                if on_screen():
-                    webbrowser.open(comparison)
-            if runs := runs_url(server.url):
-                typer.echo(f"All runs: {runs}")
-            code = server.process.wait()
-            raise ServiceError(f"mlflow ui: it ended by itself with exit {code}. Run judgec doctor.")
-    except KeyboardInterrupt:
-        typer.echo("stopped.", err=True)
+    say("Starting the MLflow UI ...")
+    command = [sys.executable, "-m", "mlflow", "ui", "--backend-store-uri", store.uri, "--host", host, "--workers", "1"]
+    command += [] if port is None else ["--port", str(port)]
+    command += ["--artifacts-destination", store.artifacts] if store.artifacts else []
+    os.execve(sys.executable, command, {**FAST, **os.environ})  # noqa: S606  # our own interpreter, no shell
