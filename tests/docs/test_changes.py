@@ -259,19 +259,19 @@ cli("judge", "d.csv", "--judge", "digits@1", "--out", "judged.csv")
             )
         },
         lines={
-            "records/tasks/spec.py": (('    *("claims"', '    "shout",\n'),),
+            "records/tasks/spec.py": (("    *TOLD,", '    "shout",\n'),),
             "records/tasks/grade.py": (
                 (
                     "    rates_answers=True,",
                     (
                         '    evidence={"answer": ("answer",), "shout": ("answer",), "reference": ("reference",),\n'
-                        '        "contexts": ("contexts",), "conversation": ("conversation", "dialogue")},\n'
+                        '        "contexts": ("contexts",)},\n'
                     ),
                 ),
             ),
             "evidence/model.py": (
                 (
-                    "from judgec.evidence.step_features",
+                    "from judgec.evidence.text import",
                     "from judgec.evidence.shout_features import SHOUT_NAMES, shout_features\n",
                 ),
                 ('    "answer": ANSWER_NAMES,', '    "shout": SHOUT_NAMES,\n'),

@@ -10,8 +10,6 @@ from judgec.evidence.answer_features import asked_for, read_answer, refuses
 from judgec.evidence.language_cues import LANGUAGE_CUES, cues_of
 from judgec.evidence.model import EvidenceModel
 from judgec.evidence.text import Library, read, reader_of
-from judgec.records.conversation import ASSISTANT, USER, Message, written
-from judgec.records.label import Item
 from tests.evidence.language_sets import NOUNS, language_set
 
 
@@ -152,18 +150,6 @@ def test_a_mixed_set_reads_each_item_in_its_own_language() -> None:
     for items in (german, spanish):
         alone = EvidenceModel(mixed.idf, mixed.families, languages=EvidenceModel.fit(items).languages)
         np.testing.assert_array_equal(mixed.transform(items), alone.transform(items))
-
-
-def test_conversation_features_know_who_denies_in_german() -> None:
-    turns = Message(USER, "Wie hoch ist der Turm?"), Message(ASSISTANT, "Der Turm hat dreihundert Treppen.")
-    said = tuple(map(written, turns))
-    item = Item(
-        "1", "q", {"query": "Wirklich?", "answer": "Der Turm hat keine dreihundert Treppen.", "conversation": said}
-    )
-    for language, found in (("german", True), ("english", False)):
-        model = EvidenceModel.fit([item], "grade", (language,))
-        value = model.transform([item])[0, model.names.index("conversation.contradictions")]
-        assert bool(value > 0) is found
 
 
 @pytest.mark.parametrize("language", LANGUAGE_CUES)

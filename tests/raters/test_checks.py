@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from judgec.raters.checks import CITATIONS, CLAIMS, checked_by, details_of, read_lines, told_of
+from judgec.raters.checks import CITATIONS, CLAIMS, checked_by, cited_numbers, details_of, read_lines, told_of
 from judgec.records.label import Item
 
 ITEM = Item(
@@ -75,9 +75,9 @@ RUBRIC = Item(
 )
 
 
-def test_lines_of_nuggets_are_read_by_number_and_go_before_the_rule() -> None:
+def test_lines_of_nuggets_are_read_by_number() -> None:
     said = "supported | It is deep | \n- Missing | 1 |\npartly given | nugget 2 | It is deep.\nmet | 3 | It is deep."
-    (row,) = details_of(CLAIMS, [RUBRIC], [said], None)
+    (row,) = details_of(CLAIMS, [RUBRIC], [said])
 
     assert [(one["verdict"], one["sentence"]) for one in listed(row["found_nuggets"])] == [
         ("not found", None),
@@ -89,10 +89,10 @@ def test_lines_of_nuggets_are_read_by_number_and_go_before_the_rule() -> None:
     assert told == pytest.approx([1.25 / 4.5, 1 / 4, 1 / 3, 0.0])
 
 
-def test_lines_that_leave_a_nugget_out_leave_all_to_the_rule() -> None:
-    (row,) = details_of(CLAIMS, [RUBRIC], ["missing | 1 |\nmissing | 2 |\nmissing | 4 |"], None)
+def test_lines_that_leave_a_nugget_out_tell_of_none() -> None:
+    (row,) = details_of(CLAIMS, [RUBRIC], ["missing | 1 |\nmissing | 2 |\nmissing | 4 |"])
 
-    assert [one["verdict"] for one in listed(row["found_nuggets"])] == ["supported", "not found", "not found"]
+    assert (row["found_nuggets"], row["vital_recall"], row["nugget_recall"]) == (None, None, None)
     assert all(map(math.isnan, told_of(CLAIMS, [RUBRIC], ["missing | 1 |"])["rubric"][0]))
 
 
@@ -101,20 +101,31 @@ def listed(found: object) -> list[dict[str, object]]:
     return found
 
 
-def test_details_are_the_models_or_where_it_said_nothing_the_rules() -> None:
-    by_model, by_rule = details_of(CLAIMS, [ITEM, ITEM], [SAID, "nothing"], None)
+def test_lines_that_cannot_be_read_give_no_claims_and_none_that_there_are_none() -> None:
+    read, unread, none = (row["claims"] for row in details_of(CLAIMS, [ITEM] * 3, [SAID, "A good answer.", "None."]))
 
-    assert isinstance(by_model["claims"], list)
-    assert len(by_model["claims"]) == 3
-    assert isinstance(by_rule["claims"], list)
-    assert [one["verdict"] for one in by_rule["claims"]] == ["contradicted", "supported"]
-    assert by_rule["vital_recall"] == 0.0
-    assert details_of(CITATIONS, [ITEM], None, None)[0].keys() == {"claims"}
+    assert len(listed(read)) == 3
+    assert (unread, none) == (None, [])
+    assert details_of(CITATIONS, [ITEM], [""]) == [{"claims": None}]
 
 
 def test_nuggets_of_an_empty_answer_are_not_found() -> None:
-    (found,) = details_of(CLAIMS, [Item("i", "q", {**ITEM.inputs, "answer": ""})], None, None)
+    (found,) = details_of(CLAIMS, [Item("i", "q", {**ITEM.inputs, "answer": ""})], [""])
 
     assert found["claims"] == []
     assert found["vital_recall"] == 0.0
     assert found["nugget_recall"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("It is deep [2].", [2]),
+        ("It is deep [3, 1] and wide [5-7].", [1, 3, 5, 6, 7]),
+        ("It is deep [9: missing].", [9]),
+        ("It is deep (2).", []),
+        ("It is deep [1-999].", list(range(1, 52))),
+    ],
+)
+def test_marks_of_a_text_cite_documents_by_number(text: str, numbers: list[int]) -> None:
+    assert cited_numbers(text) == numbers

@@ -226,7 +226,6 @@ KINDS: Mapping[str, Kind] = {
     "two_aspects": Kind(aspects, {"task": "answer", "objective": "qwk"}),
     "classes": Kind(outcomes),
     "pairs": Kind(pairs),
-    "claims": Kind(claims, {"task": "claims"}),
     "claims_asked": Kind(
         claims, {"task": "claims", "lm": LM, "evidence": False, "optimizer": "labeled"}, checking_world.check
     ),

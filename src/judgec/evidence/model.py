@@ -14,47 +14,33 @@ import numpy as np
 
 from judgec.errors import ArtifactError
 from judgec.evidence.answer_features import ANSWER_NAMES, JudgedAnswer, answer_features, read_answer
-from judgec.evidence.citation_features import CITATION_NAMES, CheckedCitations, check_citations, citation_features
-from judgec.evidence.claim_features import CLAIM_NAMES, CheckedAnswer, check, claim_features
 from judgec.evidence.context_features import CONTEXT_NAMES, context_features
-from judgec.evidence.conversation_features import (
-    CONVERSATION_NAMES,
-    conversation_features,
-    dialogue_features,
-    earlier,
-)
 from judgec.evidence.document_features import DOCUMENT_NAMES, document_features
-from judgec.evidence.reasons.check_phrases import check_phrases
 from judgec.evidence.reasons.pair_phrases import pair_phrases
 from judgec.evidence.reasons.parts import answer_findings, document_parts, pack, phrases_of
-from judgec.evidence.reasons.phrases import Phrases, turn_phrases
+from judgec.evidence.reasons.phrases import Phrases
 from judgec.evidence.reasons.retold import Retold
-from judgec.evidence.reasons.step_phrases import step_phrases
 from judgec.evidence.reasons.templates import template_of
 from judgec.evidence.reference_features import REFERENCE_NAMES, alternatives, reference_features
-from judgec.evidence.step_features import STEP_NAMES, Run, step_features
 from judgec.evidence.text import VERSION, Library, StemmedText, library_of
 from judgec.evidence.themes import THEME_NAMES, Themes
-from judgec.records.conversation import as_turn, spoken
+from judgec.records.conversation import spoken
 from judgec.records.label import FloatArray, Item
 from judgec.records.language import ENGLISH, LANGUAGES, item_language, languages_of
 from judgec.records.tasks.built_in import BUILT_IN
 from judgec.records.tasks.registry import TASKS
-from judgec.records.tasks.spec import CHECKS, FAMILIES, PAIR
-from judgec.records.trajectory import STEPS, as_step
+from judgec.records.tasks.spec import FAMILIES, PAIR, TOLD
 
 Reads = Mapping[str, tuple[str, ...]]
-Checked = CheckedAnswer | CheckedCitations
 Observed = tuple[FloatArray, list[bytes]]  # features, and the parts of the same texts
 
 OLDEST = 1  # definitions whose features can still be computed
-GONE = ("peers",)  # families of saved models that are computed no more
+GONE = ("peers", "conversation", "steps", "claims", "citations")  # families of saved models that are computed no more
 
 TOLD_NAMES = ("count", "supported", "contradicted", "not_found", "quoted")
 """What a language model said of the claims, as shares; ``quoted``: of those that a sentence of the texts decides."""
 RUBRIC_NAMES = ("recall", "vital_recall", "partly", "denied")
 """What it said of the nuggets: the shares of ``records.claim.recall``, and of the nuggets given partly or denied."""
-TOLD = ("told", "rubric")  # families of what a language model said
 THEMES = "themes"  # beside the family ``document`` where there are many documents to learn them from
 _NAMES = {
     "document": DOCUMENT_NAMES,
@@ -62,18 +48,14 @@ _NAMES = {
     "answer": ANSWER_NAMES,
     "reference": REFERENCE_NAMES,
     "contexts": CONTEXT_NAMES,
-    "conversation": CONVERSATION_NAMES,
-    STEPS: STEP_NAMES,
-    "claims": CLAIM_NAMES,
-    "citations": CITATION_NAMES,
     "told": TOLD_NAMES,
     "rubric": RUBRIC_NAMES,
 }
-_USUAL = tuple(name for name in BUILT_IN if TASKS[name].reads.keys().isdisjoint(CHECKS))
+_USUAL = tuple(name for name in BUILT_IN if TASKS[name].reads.keys().isdisjoint(TOLD))
 USUAL_READS: Reads = {  # what most tasks of the package read, by family; a field plays one part in all of them
     family: tuple(dict.fromkeys(field for name in _USUAL for field in TASKS[name].reads.get(family, ())))
     for family in FAMILIES
-    if family not in CHECKS
+    if family not in TOLD
 }
 _USUAL_TEXTS = tuple(dict.fromkeys(field for name in _USUAL for field in TASKS[name].reading))
 _DIGITS = 6  # decimals of an IDF weight that are kept: more only make the file longer
@@ -229,15 +211,14 @@ class EvidenceModel:
         """The features of an item and, where they are wanted, its parts."""
         said = [spoken(item.inputs.get(side, "")) for side in PAIR] if self.pairs else [self._answer(item)]
         answers = [read_answer(text, library) for text in said]
-        checked = self._checked(item, answers[0], library)
         row: FloatArray | list[float]
         if self.pairs:
-            rows = (self._row(item, answer, library, side) for answer, side in zip(answers, PAIR, strict=True))
+            rows = (self._row(item, answer, library) for answer in answers)
             one, other = map(np.array, rows)
             row = one - other
         else:
-            row = self._row(item, answers[0], library, checked=checked)
-        return row, pack(self._phrases(item, answers, library, checked)) if parts else b""
+            row = self._row(item, answers[0], library)
+        return row, pack(self._phrases(item, answers, library)) if parts else b""
 
     def telling(self, features: FloatArray, told: Mapping[str, FloatArray]) -> FloatArray:
         """Features with what a language model said of the claims and of the nuggets.
@@ -261,32 +242,7 @@ class EvidenceModel:
         """True if what a language model said of the claims is evidence, too."""
         return not {*TOLD}.isdisjoint(self.families)
 
-    def details(self, items: Sequence[Item]) -> list[Checked | None]:
-        """Findings of the families that check answers piece by piece, by item; None where nothing can be checked.
-
-        The same as the features are counted from.
-        """
-        libraries = self._libraries()
-        found = []
-        for item in items:
-            library = libraries[item_language(item, self.languages)]
-            found.append(self._checked(item, read_answer(self._answer(item), library), library))
-        return found
-
-    @property
-    def checks(self) -> bool:
-        """True if answers are checked piece by piece."""
-        return not set(CHECKS).isdisjoint(self.families)
-
-    def _checked(self, item: Item, answer: JudgedAnswer, library: Library) -> Checked | None:
-        if not self.checks or not answer.passage.stems:
-            return None
-        weight = self.idf.__getitem__
-        return check(item, library, weight) if "claims" in self.families else check_citations(item, library, weight)
-
-    def _phrases(
-        self, item: Item, answers: Sequence[JudgedAnswer], library: Library, checked: Checked | None
-    ) -> Phrases:
+    def _phrases(self, item: Item, answers: Sequence[JudgedAnswer], library: Library) -> Phrases:
         question = library.read(item.text("query"))
         phrases: Phrases = {}
         telling = template_of(self.languages)
@@ -304,39 +260,14 @@ class EvidenceModel:
                 phrases |= both if retold is None else retold.pair(both, *found)
             else:
                 phrases |= phrases_of(found[0], answers[0], question, retold)
-                phrases |= {} if checked is None or retold is not None else check_phrases(checked)
-            if "conversation" in self.families and not self.pairs:
-                said = item.inputs.get("answer", "")
-                turns = tuple(map(as_turn, said if isinstance(said, tuple) else item.texts("conversation")))
-                found_before = earlier(turns, answers[0].passage, library, whole=isinstance(said, tuple))
-                said_before = turn_phrases(*found_before)
-                phrases |= said_before if retold is None else retold.turns(said_before, *found_before)
-        if STEPS in self.families:
-            phrases |= step_phrases(self._run(item, question, answers[0], library), telling)
         return phrases
 
-    def _row(
-        self,
-        item: Item,
-        answer: JudgedAnswer,
-        library: Library,
-        side: str = "answer",
-        checked: Checked | None = None,
-    ) -> list[float]:
+    def _row(self, item: Item, answer: JudgedAnswer, library: Library) -> list[float]:
         question = library.read(item.text("query"))
         row: list[float] = []
         for family in self.families:
-            if family == "conversation":
-                values = self._conversation(item, question, answer, library, side)
-            elif family == STEPS:
-                run = self._run(item, question, answer, library)
-                values = step_features(run, self.idf.__getitem__) if run.steps else ()
-            elif family in TOLD:
-                values = ()  # filled in where a model is asked: see ``telling``
-            elif family in CHECKS:
-                values = () if checked is None else checked_features(checked)
-            else:
-                values = self._family(family, item, question, answer, library)
+            # What a model says is filled in where one is asked: see ``telling``.
+            values = () if family in TOLD else self._family(family, item, question, answer, library)
             row += values or (0.0,) * len(_NAMES[family])
             row.append(0.0 if values else 1.0)
         return row
@@ -365,24 +296,8 @@ class EvidenceModel:
         trusted = library.read(_text(item, self.reads, "reference"))
         return context_features(answer, question, contexts, trusted, weight) if contexts.stems else ()
 
-    def _conversation(
-        self, item: Item, question: StemmedText, answer: JudgedAnswer, library: Library, side: str
-    ) -> tuple[float, ...]:
-        """The features of the turns before an answer, or of a whole dialogue; an empty tuple without any."""
-        said = item.inputs.get(side, "")
-        if isinstance(said, tuple):
-            return dialogue_features(tuple(map(as_turn, said)), library, self.idf.__getitem__)
-        before = item.texts(side.replace("answer", "conversation")) or item.texts("conversation")
-        if not before or not answer.passage.stems:
-            return ()
-        return conversation_features(answer, question, tuple(map(as_turn, before)), library, self.idf.__getitem__)
-
     def _libraries(self) -> dict[str, Library]:
         return {language: library_of(language, self.version) for language in self.languages}
-
-    def _run(self, item: Item, question: StemmedText, answer: JudgedAnswer, library: Library) -> Run:
-        texts = next((texts for name in self.reads.get(STEPS, ()) if (texts := item.texts(name))), ())
-        return Run(tuple(map(as_step, texts)), question, answer, library)
 
     def _answer(self, item: Item) -> str:
         return next((spoken(said) for name in self.reads.get("answer", ()) if (said := item.inputs.get(name))), "")
@@ -446,11 +361,6 @@ class EvidenceModel:
                 "Compile the judge again with this release."
             )
         return model
-
-
-def checked_features(checked: Checked) -> tuple[float, ...]:
-    """The features of an answer that was checked piece by piece."""
-    return claim_features(checked) if isinstance(checked, CheckedAnswer) else citation_features(checked)
 
 
 @contextmanager

@@ -2,8 +2,7 @@
 
 A model writes a line a claim: ``supported | the claim | the sentence that decides``. Each is looked up in the item's
 texts, so that a row says where it stands; a sentence that stands in none of them is kept, without a source. Of nuggets
-it writes ``given | 2 | the sentence of the answer``. Where no model was asked, or its lines cannot be read, the
-evidence's own check by rule stands in.
+it writes ``given | 2 | the sentence of the answer``. Where its lines cannot be read, nothing is known of the claims.
 """
 
 import re
@@ -11,9 +10,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from judgec.evidence.citation_features import cited_numbers
-from judgec.evidence.claim_features import CheckedAnswer
-from judgec.evidence.model import Checked, EvidenceModel, Idf
 from judgec.evidence.reference_features import alternatives
 from judgec.records.citation import numbers_of
 from judgec.records.claim import (
@@ -32,7 +28,6 @@ from judgec.records.claim import (
 from judgec.records.label import FloatArray, Item
 
 CLAIMS, CITATIONS = "checked_claims", "checked_citations"  # outputs of prompts; the first word of each is the family
-FAMILY_OF = {CLAIMS: "claims", CITATIONS: "citations"}
 COLUMNS = {CLAIMS: ("claims", "found_nuggets", "vital_recall", "nugget_recall"), CITATIONS: ("claims",)}
 BEHIND = 12  # characters behind a sentence in which its mark may stand
 MOST_LINES = 200  # of a reply that are read
@@ -50,6 +45,9 @@ _NUGGET_WORDS: Mapping[str, Found] = {
 }
 _NUMBERED = re.compile(r"(?:nugget|criterion)?\s*#?(\d{1,3})\b", re.IGNORECASE)
 _BULLET = re.compile(r"^\s*(?:[-*•]\s+|\(?\d{1,3}[.):]\s+)*")
+_MARK = re.compile(r"\[\s*(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\s*(?:: missing)?\]")  # as records.citation writes them
+_SPAN = re.compile(r"(\d{1,3})\s*[–-]\s*(\d{1,3})")
+_MOST_IN_SPAN = 50  # of one mark: [1-999] is no citation of them all
 _WRAPPING = " \t\"'“”‘’`*_<>"
 _NOTHING = {"", "-", "–", "—", "none", "nothing", "n/a", "null"}
 _WORD = re.compile(r"\w+")
@@ -143,27 +141,22 @@ def _told_of_claims(kind: str, items: Sequence[Item], said: Sequence[str]) -> Fl
     return np.array(rows, dtype=np.float64).reshape(len(items), 5)
 
 
-def details_of(
-    kind: str, items: Sequence[Item], said: Sequence[str] | None, evidence: EvidenceModel | None
-) -> list[dict[str, object]]:
-    """The further columns of the rows of some items.
+def details_of(kind: str, items: Sequence[Item], said: Sequence[str]) -> list[dict[str, object]]:
+    """The further columns of the rows of some items; of lines that cannot be read they are None.
 
     Args:
         kind: ``CLAIMS`` or ``CITATIONS``.
         items: What was judged.
-        said: The model's lines, one text an item, or None where none was asked.
-        evidence: The judge's; without one words weigh the same.
+        said: The model's lines, one text an item; empty where none was asked.
     """
-    model = evidence if evidence is not None and evidence.checks else EvidenceModel(Idf(), (FAMILY_OF[kind],))
     found = []
-    for i, (item, checked) in enumerate(zip(items, model.details(items), strict=True)):
-        claims = checked_by(kind, item, said[i]) if said is not None else []
-        row: dict[str, object] = {"claims": [one.to_json() for one in claims or _by_rule(checked)]}
+    for item, lines in zip(items, said, strict=True):
+        claims, nuggets = checked_by(kind, item, lines), nuggets_by(item, lines) if kind == CLAIMS else ()
+        empty = not item.text("answer").strip()  # claims nothing, and gives no nugget
+        nothing = empty or bool(nuggets) or lines.strip(_WRAPPING + ".-").lower() in _NOTHING - {""}
+        row: dict[str, object] = {"claims": [one.to_json() for one in claims] if claims or nothing else None}
         if kind == CLAIMS:
-            nuggets = nuggets_by(item, said[i]) if said is not None else ()
-            if not nuggets and isinstance(checked, CheckedAnswer):
-                nuggets = checked.checked_nuggets
-            if not nuggets and item.texts(NUGGETS):  # an empty answer gives none of them
+            if empty and not nuggets:
                 nuggets = tuple(CheckedNugget(as_nugget(text), NOT_FOUND) for text in item.texts(NUGGETS))
             row["found_nuggets"] = [one.to_json() for one in nuggets] if nuggets else None
             row["vital_recall"], row["nugget_recall"] = recall(nuggets, VITAL), recall(nuggets)
@@ -176,18 +169,22 @@ def no_details(kind: str) -> dict[str, object]:
     return dict.fromkeys(COLUMNS[kind])
 
 
-def _by_rule(checked: Checked | None) -> list[CheckedClaim]:
-    if checked is None:
-        return []
-    if isinstance(checked, CheckedAnswer):
-        return [one.checked for one in checked.claims] if checked.sourced else []
-    return [one for sentence in checked.sentences for one in sentence.checked]
-
-
 def _cited(claim: str, behind: str, source: str, number: int) -> tuple[str, int]:
     """The document that a sentence cites: the only one, or the one of several that the deciding sentence stands in."""
     numbers = cited_numbers(claim) or cited_numbers(behind.partition("\n")[0])
     return ("contexts", numbers[0]) if len(numbers) == 1 else (source, number)
+
+
+def cited_numbers(text: str) -> list[int]:
+    """All numbers that the marks of a text cite, ascending."""
+    return sorted({number for mark in _MARK.finditer(text) for number in _numbers(mark[1])})
+
+
+def _numbers(said: str) -> list[int]:
+    spans = {span.span(): (int(span[1]), int(span[2])) for span in _SPAN.finditer(said)}
+    rest = _SPAN.sub(" ", said)
+    listed = [number for low, high in spans.values() for number in range(low, min(high, low + _MOST_IN_SPAN) + 1)]
+    return sorted({*listed, *map(int, re.findall(r"\d+", rest))})
 
 
 def _texts(kind: str, item: Item) -> list[tuple[str, int, str]]:

@@ -250,8 +250,8 @@ class CompiledJudge:
         if not self._check:
             return None
         rows = np.flatnonzero(judged.scored).tolist()
-        said = None if raw is None else [raw.rationale[row] for row in rows]
-        details = details_of(self._check, piece.only(rows).read(), said, self.evidence)
+        said = ["" if raw is None else raw.rationale[row] for row in rows]
+        details = details_of(self._check, piece.only(rows).read(), said)
         found = dict(zip(rows, details, strict=True))
         return tuple(found.get(row) or no_details(self._check) for row in range(len(judged.item_ids)))
 

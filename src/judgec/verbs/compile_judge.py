@@ -33,6 +33,7 @@ from judgec.lm.usage import Account
 from judgec.lm.watch import Watch
 from judgec.raters.recorded import RECORDED_KIND
 from judgec.records.label import LabelSet
+from judgec.records.tasks.registry import TASKS
 from judgec.table.datasheet import Datasheet, as_scale, scale_option
 from judgec.table.regular import regular
 from judgec.verbs.candidates import candidates_of, searches
@@ -123,7 +124,7 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
         spec = where if alone else candidates.models(dict.fromkeys(others, where))
     no_model = not candidates.beside and recorded is None and spec.no_model
     if no_model:
-        _check_without_model(options)
+        _check_without_model(options, labels.label_set)
     if options.batch:
         require_batches(spec)
     asked = candidates.asked(labels.label_set)
@@ -164,12 +165,17 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
     )
 
 
-def _check_without_model(options: CompileJudgeOptions) -> None:
-    """Refuse what is of a prompt where no model reads one.
+def _check_without_model(options: CompileJudgeOptions, labels: LabelSet) -> None:
+    """Refuse what is of a prompt, or what no rule reads, where no model reads one.
 
     Raises:
-        UserError: An option that changes or searches a prompt, or that leaves out the evidence, which is all there is.
+        UserError: An option that changes or searches a prompt, or that leaves out the evidence, which is all there is;
+            labels of claims, conversations or runs.
     """
+    if unread := TASKS[labels.task].read_by_models(labels.fields):
+        raise UserError(
+            f"task {labels.task}: no rule reads {' and '.join(unread)}; a language model does. Name one with --lm."
+        )
     of_prompts = {
         "--no-evidence": not options.evidence,
         f"--optimizer {options.optimizer}": options.optimizer != CompileJudgeOptions.optimizer,

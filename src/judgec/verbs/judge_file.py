@@ -279,6 +279,8 @@ def judged_by(
     notes += dict.fromkeys(note for card in own for note in borrowed_meanings(card.task, card.scale))
     if tally.escalated is not None:
         notes.append(f"cascade: the strong judge was needed on {tally.escalated:,} of {tally.items:,} items")
+    if tally.no_claims:
+        notes.append(f"{plural(tally.no_claims, 'item')}: the lines of claims could not be read; claims is null there")
     notes += [f"{count.half_way} verdicts of {HALF_WAY}"] if count.half_way else []
     report = _counts(options, cards, items, tally, session.spent) | {
         "between_grades": count.half_way,
@@ -345,6 +347,7 @@ class Tally:
         not_asked: Those of these that nobody was asked about, since the service was lost.
         escalated: Items on which a cascade asked its strong judge; None where no cascade judged.
         disagree: Items whose grade and accept disagree.
+        no_claims: Judged items of which no claim is known, since the model's lines could not be read.
         inputs: What the items have.
     """
 
@@ -359,6 +362,7 @@ class Tally:
     disagree: int = 0
     escalated: int | None = None
     not_asked: int = 0
+    no_claims: int = 0
 
     @property
     def failed(self) -> int:
@@ -379,6 +383,8 @@ class Tally:
         if judgments.escalated is not None:
             self.escalated = (self.escalated or 0) + int(judgments.escalated.sum())
         self.disagree += disagreements(judgments, self.scale)
+        details = zip(judgments.details or (), judgments.scored, strict=False)
+        self.no_claims += sum(bool(scored) and found.get("claims", ()) is None for found, scored in details)
         for aspect, accepts in zip(self.aspects, judgments.accept[judgments.scored].T, strict=True):
             outcomes, counts = np.unique(accepts, return_counts=True)
             found = dict(zip(outcomes.tolist(), counts.tolist(), strict=True))
@@ -413,6 +419,7 @@ class Tally:
         self.disagree += other.disagree
         self.inputs.merge(other.inputs)
         self.not_asked += other.not_asked
+        self.no_claims += other.no_claims
         if other.escalated is not None:
             self.escalated = (self.escalated or 0) + other.escalated
         for aspect, outcomes in other.accepts.items():
@@ -420,7 +427,7 @@ class Tally:
 
     def to_json(self) -> dict[str, object]:
         """The counts as JSON."""
-        counted = ("items", "judged", "unscored", "kinds", "reasons", "disagree", "escalated", "not_asked")
+        counted = ("items", "judged", "unscored", "kinds", "reasons", "disagree", "escalated", "not_asked", "no_claims")
         outcomes = {aspect: {str(one): n for one, n in counts.items()} for aspect, counts in self.accepts.items()}
         inputs = {"items": self.inputs.items, "given": dict(self.inputs.given)}
         return {name: getattr(self, name) for name in counted} | {"accepts": outcomes, "inputs": inputs}
@@ -431,7 +438,7 @@ class Tally:
         accepts = {name: Counter({int(one): n for one, n in each.items()}) for name, each in state["accepts"].items()}
         kinds, reasons = Counter(state["kinds"]), Counter(state["reasons"])
         counts = {name: state[name] for name in ("items", "judged", "unscored", "disagree", "escalated")}
-        counts["not_asked"] = state.get("not_asked", 0)  # of shards of an earlier version
+        counts |= {name: state.get(name, 0) for name in ("not_asked", "no_claims")}  # of shards of an earlier version
         known = state.get("inputs", {"items": 0, "given": {}})  # shards that were judged before it was counted lack it
         inputs = InputCounts(known["items"], Counter(known["given"]))
         return cls(scale, aspects, kinds=kinds, reasons=reasons, accepts=accepts, inputs=inputs, **counts)

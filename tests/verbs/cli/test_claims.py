@@ -1,16 +1,19 @@
-"""Claims and citations from a file to rows and a page: with a language model that writes lines, and without any."""
+"""Claims and citations from a file to rows and a page, by a language model that writes lines."""
 
 import csv
 import json
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
+from judgec.errors import UserError
 from judgec.labels.stream.judged import judged_rows
 from judgec.records.tasks.registry import TASKS
+from judgec.verbs.compile_judge import compile_judge
 from judgec.verbs.judge import load_judge
 from judgec.verbs.judge_file import judge_file
 from tests.compile.small import Outcome, compiled_from, write
@@ -38,47 +41,66 @@ def bare(rows: list[Row], *labels: str) -> list[Row]:
 
 
 @pytest.fixture(scope="module")
-def by_rule(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Outcome]:
+def server() -> Iterator[FakeOpenAI]:
+    with FakeOpenAI(check) as found, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OPENAI_API_KEY", "k")
+        yield found
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory, server: FakeOpenAI) -> tuple[Path, Outcome]:
     home = tmp_path_factory.mktemp("claims")
-    return home, compiled_from(home, CLAIMS, name="rule", lm="embedded")
+    return home, compiled_from(home, CLAIMS, name="lm", lm="openai/fake", api_base=server.base_url)
 
 
-def test_rows_say_of_each_claim_and_nugget_what_was_found(by_rule: tuple[Path, Outcome]) -> None:
-    home, _ = by_rule
-
-    rows = judged(home, bare(CLAIMS, "grade"), "rule")
+def test_lines_of_a_model_are_the_claims(made: tuple[Path, Outcome], server: FakeOpenAI) -> None:
+    rows = judged(made[0], bare(CLAIMS, "grade"), "lm", api_base=server.base_url)
 
     for row, given in zip(rows, CLAIMS, strict=True):
-        verdicts = [claim["verdict"] for claim in row["claims"]]
         assert [given["answer"][claim["start"] : claim["end"]] for claim in row["claims"]] == [
             claim["text"] for claim in row["claims"]
         ]
-        assert verdicts.count("supported") == given["grade"] - 1
-        first, second = (nugget["verdict"] == "supported" for nugget in row["found_nuggets"])
-        assert (first, second) == (verdicts[0] == "supported", verdicts[1] == "supported")
-        assert row["vital_recall"] == float(first)
-        assert row["nugget_recall"] == pytest.approx((first + 0.5 * second) / 1.5)
+        assert [claim["verdict"] for claim in row["claims"]].count("supported") == given["grade"] - 1
+        assert all(claim["source"] == "contexts" and claim["number"] == 1 for claim in row["claims"])
+        assert "supported |" in row["rationale"] or "contradicted |" in row["rationale"]
 
 
-def test_tables_hold_claims_as_json(by_rule: tuple[Path, Outcome]) -> None:
-    home, _ = by_rule
-    whole = judged(home, bare(CLAIMS[:4], "grade"), "rule")
+def test_lines_that_cannot_be_read_give_no_claims_and_a_note(tmp_path: Path, server: FakeOpenAI) -> None:
+    compiled_from(tmp_path, CLAIMS, name="lm", lm="openai/fake", api_base=server.base_url)
+    with FakeOpenAI("good") as other:
+        file = write(tmp_path / "items.jsonl", bare(CLAIMS[:4], "grade"))
+        found = judge_file(
+            str(file), judge="lm@latest", out=tmp_path / "o.jsonl", home=tmp_path, api_base=other.base_url
+        )
+
+    assert [row["claims"] for row in judged_rows(tmp_path / "o.jsonl")] == [None] * 4
+    assert "4 items: the lines of claims could not be read" in str(found.report["notes"])
+
+
+@pytest.mark.parametrize(
+    ("rows", "options"),
+    [(CLAIMS, {}), ([cited_row(n) for n in range(60)], {}), (CLAIMS, {"task": "claims"})],
+    ids=["nuggets", "cited", "claims"],
+)
+def test_claims_without_a_model_are_refused(tmp_path: Path, rows: list[Row], options: dict[str, Any]) -> None:
+    file = write(tmp_path / "labels.jsonl", rows)
+    with pytest.raises(UserError, match=r"no rule reads claims; .*--lm\.$"):
+        compile_judge(str(file), name="none", home=tmp_path, **options)
+
+
+def test_tables_hold_claims_as_json(made: tuple[Path, Outcome], server: FakeOpenAI) -> None:
+    home, base = made[0], server.base_url
+    whole = judged(home, bare(CLAIMS[:4], "grade"), "lm", api_base=base)
 
     for ending in ("csv", "parquet"):
-        rows = judged(home, bare(CLAIMS[:4], "grade"), "rule", f"judged.{ending}")
+        rows = judged(home, bare(CLAIMS[:4], "grade"), "lm", f"judged.{ending}", api_base=base)
         assert [json.loads(row["claims"]) for row in rows] == [row["claims"] for row in whole]
     with (home / "judged.csv").open(encoding="utf-8", newline="") as file:
         assert set(TASKS["claims"].details) <= set(next(csv.reader(file)))
 
 
-def test_item_without_an_answer_claims_nothing_and_gives_no_nugget(by_rule: tuple[Path, Outcome]) -> None:
-    (row,) = judged(by_rule[0], [bare(CLAIMS, "grade")[0] | {"answer": None}], "rule")
-
-    assert (row["claims"], row["vital_recall"]) == ([], 0.0)
-
-
-def test_judge_in_python_gives_claims_of_one_item_and_of_rows(by_rule: tuple[Path, Outcome]) -> None:
-    judge = load_judge("rule@latest", home=by_rule[0])
+def test_judge_in_python_gives_claims_of_one_item_and_of_rows(made: tuple[Path, Outcome], server: FakeOpenAI) -> None:
+    judge = load_judge("lm@latest", home=made[0], api_base=server.base_url)
     item = bare(CLAIMS, "grade")[0]
 
     one = judge(**item)
@@ -86,52 +108,32 @@ def test_judge_in_python_gives_claims_of_one_item_and_of_rows(by_rule: tuple[Pat
 
     assert one.details["claims"] == table["claims"][0]
     assert len(table["claims"][1]) == 3
-    assert table["vital_recall"].tolist()[0] == one.details["vital_recall"]
 
 
-def test_page_has_the_claims_of_its_items_marked_in_the_texts(by_rule: tuple[Path, Outcome]) -> None:
-    home, made = by_rule
-    page = (home / "programs" / "rule" / "0001" / "report.html").read_text(encoding="utf-8")
+def test_page_has_the_claims_of_its_items_marked_in_the_texts(made: tuple[Path, Outcome]) -> None:
+    home, outcome = made
+    page = (home / "programs" / "lm" / "0001" / "report.html").read_text(encoding="utf-8")
     data = json.loads(page.partition("id=items-data>")[2].partition("</script>")[0])
 
-    assert made.saved is not None
+    assert outcome.saved is not None
     for item in data["items"]:
         texts = dict(item["texts"])
         assert texts["answer"][0][1::2] == [[claim["text"], claim["verdict"]] for claim in item["claims"]]
         assert all(isinstance(piece, list) for piece in texts["contexts"][0][1::2])
-    lines = (home / "programs" / "rule" / "0001" / "items.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (home / "programs" / "lm" / "0001" / "items.jsonl").read_text(encoding="utf-8").splitlines()
     assert all(len(json.loads(line)["claims"]) == 3 for line in lines)
 
 
-def test_lines_of_a_model_are_the_claims(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "k")
-    with FakeOpenAI(check) as server:
-        compiled_from(tmp_path, CLAIMS, name="lm", lm="openai/fake", api_base=server.base_url)
-        rows = judged(tmp_path, bare(CLAIMS, "grade"), "lm", api_base=server.base_url)
-
-    for row, given in zip(rows, CLAIMS, strict=True):
-        assert [claim["verdict"] for claim in row["claims"]].count("supported") == given["grade"] - 1
-        assert all(claim["source"] == "contexts" and claim["number"] == 1 for claim in row["claims"])
-        assert "supported |" in row["rationale"] or "contradicted |" in row["rationale"]
-
-
 @pytest.mark.full
-def test_citations_of_a_model_and_by_rule_are_those_of_the_cited_document(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "k")
+def test_citations_of_a_model_are_those_of_the_cited_document(tmp_path: Path, server: FakeOpenAI) -> None:
     rows: list[Row] = [cited_row(n) for n in range(60)]
-    with FakeOpenAI(check) as server:
-        compiled_from(tmp_path, rows, name="lm", lm="openai/fake", api_base=server.base_url)
-        by_model = judged(tmp_path, bare(rows, "supported"), "lm", api_base=server.base_url)
-    compiled_from(tmp_path, rows, name="rule", lm="embedded")
-    by_rule = judged(tmp_path, bare(rows, "supported"), "rule")
+    compiled_from(tmp_path, rows, name="lm", lm="openai/fake", api_base=server.base_url)
+    found = judged(tmp_path, bare(rows, "supported"), "lm", api_base=server.base_url)
 
-    for model, rule, given in zip(by_model, by_rule, rows, strict=True):
+    for row, given in zip(found, rows, strict=True):
         right = given["supported"] == "yes"
-        assert [claim["verdict"] == "supported" for claim in model["claims"]] == [right]
-        assert [claim["verdict"] == "supported" for claim in rule["claims"]] == [right]
-        assert rule["claims"][0]["number"] == (1 if right else 2)
+        assert [claim["verdict"] == "supported" for claim in row["claims"]] == [right]
+        assert row["claims"][0]["number"] == (1 if right else 2)
 
 
 @pytest.mark.full
@@ -167,17 +169,3 @@ def test_calibrator_learns_what_criteria_weigh_and_people_agree_on_each(tmp_path
     for row in map(dict[str, Any], judged_rows(tmp_path / "judged.jsonl")):
         met = [one["points"] for one in row["criteria"] if one["criteria_met"]]
         assert row["judge_nugget_recall"] == pytest.approx(sum(met) / 8)
-
-
-@pytest.mark.full
-def test_commands_read_compile_judge_and_measure_citations_without_a_model(tmp_path: Path) -> None:
-    write(tmp_path / "cited.jsonl", [cited_row(n) for n in range(160)])
-    options = ("--lm", "embedded", "--name", "c", "--json")
-
-    read = said(judgec(tmp_path, "labels", "cited.jsonl", "--json"))
-    judgec(tmp_path, "compile-judge", "cited.jsonl", *options)
-    judgec(tmp_path, "judge", "cited.jsonl", "--judge", "c@latest", "--out", "judged.jsonl")
-    found = said(judgec(tmp_path, "agreement", "judged.jsonl", "--expert", "supported", "--judge", "grade", "--json"))
-
-    assert read["task"] == "cited"
-    assert found["kappa"]["value"] > 0.8

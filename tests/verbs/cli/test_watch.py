@@ -89,7 +89,8 @@ def test_other_durations_say_what_is_valid(text: str) -> None:
 @pytest.fixture(scope="module")
 def judged_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("watch")
-    write(home / "labels.jsonl", graded(runs(200)))
+    rows = graded(runs(200))
+    write(home / "labels.jsonl", [{name: row[name] for name in row if name != "steps"} for row in rows])
     run(home, "compile-judge", "labels.jsonl", "--name", "runs", "--json")
     return home
 

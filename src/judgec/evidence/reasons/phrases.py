@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from judgec.evidence.context_features import WEAK
-from judgec.evidence.conversation_features import Conflict
-from judgec.evidence.reasons.findings import SHORT, AgainstContexts, AgainstReference, Findings, Share, Worst, shorten
+from judgec.evidence.reasons.findings import SHORT, AgainstContexts, AgainstReference, Findings, Share, Worst
 from judgec.evidence.text import StemmedText
 from judgec.records.counts import plural
 
@@ -51,15 +50,6 @@ def counted(part: Share, things: str) -> str:
     if not part.missing:
         return f"all {part.whole} {things.format('s')} occur"
     return f"{_some(part, things)} (not: {listed(part.missing)})"
-
-
-def turn_phrases(turns: int, conflict: Conflict | None) -> Phrases:
-    """Phrases on the turns of a conversation, if there are any."""
-    if conflict is not None:
-        how = "gives another figure than" if conflict.numbers else "contradicts"
-        said = f'"{shorten(conflict.now)}" {how} an earlier turn ("{shorten(conflict.before)}")'
-        return {"turns": (FAULT, said)}
-    return {"turns": (EITHER, f"the conversation has {plural(turns, 'turn')}")} if turns else {}
 
 
 def _some(part: Share, things: str) -> str:

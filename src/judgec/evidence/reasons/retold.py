@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from judgec.evidence.conversation_features import Conflict
-from judgec.evidence.reasons.findings import AgainstContexts, AgainstReference, Findings, Share, Worst, shorten
+from judgec.evidence.reasons.findings import AgainstContexts, AgainstReference, Findings, Share, Worst
 from judgec.evidence.reasons.phrases import FEW, LISTED, MOST, Phrases
 from judgec.evidence.reasons.templates import ReasonTemplate
 
@@ -69,13 +68,6 @@ class Retold:
     def nothing(self, phrases: Phrases, *, document: bool) -> Phrases:
         """The phrases of an empty document, or of an empty query."""
         return _with(phrases, {"texts": self._say("empty document" if document else "empty query")})
-
-    def turns(self, phrases: Phrases, count: int, conflict: Conflict | None) -> Phrases:
-        """The phrases of the turns of a conversation."""
-        if conflict is None:
-            return _with(phrases, {"turns": self._say("turns", count)})
-        now, before = (self._quoted(shorten(text)) for text in (conflict.now, conflict.before))
-        return _with(phrases, {"turns": self._say("figure" if conflict.numbers else "contradicts", now, before)})
 
     def _say(self, key: str, *values: object) -> str:
         return self._telling.phrases[key].format(*values)

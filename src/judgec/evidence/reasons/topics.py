@@ -24,13 +24,8 @@ TOPICS = (
     "form",
     "only_a",  # what the first answer says and the second does not
     "only_b",
-    "turns",  # before the question
-    "calls",  # of a run, that failed or came again
-    "results",  # of a run, that are used
-    "found",  # by a run, of what the answer says
 )
 _FEATURES = {
-    "recall": "claims.reference_recall claims.reference_near claims.reference_near_min",
     "refusal": (
         "answer.refusal answer.refused answer.refused_at_once answer.refused_then_answered "
         "reference.refusal_unwarranted"
@@ -66,13 +61,6 @@ _FEATURES = {
         "reference.length_ratio reference.reference_length reference.alternatives document.length document.query_length"
     ),
 }
-_FEATURES |= {
-    "results": "steps.empty steps.unused steps.unused_count steps.unused_last steps.results_length",
-    "found": (
-        "steps.support steps.support_best steps.support_last steps.sentences_weak steps.sentence_min "
-        "steps.numbers_unsupported steps.names_unsupported"
-    ),
-}
 _BY_FEATURE = {feature: topic for topic, features in _FEATURES.items() for feature in features.split()}
 _BY_FAMILY = {
     "answer": "form",
@@ -80,10 +68,6 @@ _BY_FAMILY = {
     "contexts": "support",
     "document": "query",
     "themes": "query",
-    "conversation": "turns",
-    "steps": "calls",
-    "claims": "sentences",
-    "citations": "sentences",
     "told": "sentences",
     "rubric": "sentences",
 }

@@ -27,7 +27,6 @@ TASK = TaskSpec(
         "answer": ("answer",),
         "reference": ("reference",),
         "contexts": ("contexts",),
-        "claims": ("contexts", "reference", NUGGETS),
         "told": ("answer",),
         "rubric": (NUGGETS,),
     },

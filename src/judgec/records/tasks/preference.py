@@ -55,7 +55,6 @@ TASK = TaskSpec(
         "answer": PAIR,
         "reference": ("reference",),
         "contexts": ("contexts",),
-        "conversation": (*TURNS, "dialogue"),
     },
     rates_answers=True,
     also_called={

@@ -1,6 +1,6 @@
 """Declares what a task is: its columns, what experts are asked, its usual scale, its evidence and its prompt."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from judgec.errors import UserError
@@ -25,11 +25,12 @@ SYSTEMS = (  # heads of sheets of which system answered, one for each answer of 
     *("systeme", "modele", "sistema", "modelo", "modello", "systeem", "asistente", "assistente"),
 )
 PAIR_GRADES = ("a", "b", "tie")
+BY_MODELS = {*TURNS, DIALOGUE, STEPS}  # inputs that no rule reads
+TOLD = ("told", "rubric")  # families of what a language model said: only tasks read them that name them
 FAMILIES = (
-    *("document", "answer", "reference", "contexts", "conversation", STEPS),
-    *("claims", "citations", "told", "rubric"),
+    *("document", "answer", "reference", "contexts"),
+    *TOLD,
 )
-CHECKS = ("claims", "citations", "told", "rubric")  # families that only tasks read that name them: they cost much
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +60,8 @@ class TaskSpec:
         shown: The other inputs in the order of reading; default: as they are declared.
         told_by: Input columns that tell the task where no label column does.
         evidence: The inputs that each family of evidence reads (the first that an item has), by family: ``document``,
-            ``answer``, ``reference``, ``contexts``, ``conversation``, ``steps``; default: those called like
-            the family. ``claims``, ``citations``, ``told`` (what a model said of these) and ``rubric`` (what it said
-            of nuggets) are read by tasks alone that name them.
+            ``answer``, ``reference``, ``contexts``; default: those called like the family. ``told`` (what a model said
+            of claims) and ``rubric`` (what it said of nuggets) are read by tasks alone that name them.
         rates_answers: A judge of it can tell which of two systems answers better.
         also_called: What other tools call the task's own columns, for advice in error messages.
         one_of: Inputs of which a file has at least one.
@@ -182,6 +182,11 @@ class TaskSpec:
         """True when two answers are compared."""
         return set(PAIR) <= set(self.required)
 
+    def read_by_models(self, fields: Iterable[str]) -> tuple[str, ...]:
+        """What no rule reads of items with these inputs, so that a language model has to; empty for most tasks."""
+        found = [*(["claims"] if not {*TOLD}.isdisjoint(self.evidence) else []), *sorted({*fields} & BY_MODELS)]
+        return tuple(found)
+
     @property
     def takes_accept(self) -> bool:
         """True when accept / reject may be labelled."""
@@ -196,9 +201,7 @@ class TaskSpec:
     def reads(self) -> Mapping[str, tuple[str, ...]]:
         """The inputs that each family of evidence reads."""
         return self.evidence or {
-            family: (family,) if family != "conversation" else ("conversation", DIALOGUE)
-            for family in FAMILIES
-            if family in self.inputs and family not in CHECKS
+            family: (family,) for family in FAMILIES if family in self.inputs and family not in TOLD
         }
 
     def columns(self, aspects: tuple[str, ...]) -> tuple[str, ...]:
