@@ -24,16 +24,16 @@ demo: $(STAMP)
 	@$(BIN)/judgec demo
 
 demo-tournament: $(STAMP)
-	@$(BIN)/python -m judgec.verbs.cli.demo_writers
+	@$(BIN)/python -m demo.writers
 
 demo-rag: $(STAMP)
-	@$(BIN)/python -m judgec.verbs.cli.demo_tournament
+	@$(BIN)/python -m demo.tournament
 
 demo-agent: $(STAMP)
-	@$(BIN)/python -m judgec.verbs.cli.demo_agent
+	@$(BIN)/python -m demo.agent
 
 demo-probe: $(STAMP)
-	@$(BIN)/python -m judgec.verbs.cli.demo_probe
+	@$(BIN)/python -m demo.probe
 
 test: $(STAMP)
 	$(PYTEST) -n 2 --dist worksteal --ignore tests/saved

@@ -1,4 +1,4 @@
-"""``judgec demo``: a judge on the labels that ship, a fresh family each time, wherever it is run."""
+"""``judgec demo``: a judge on the labels that ship, a fresh family each time; the demos of a checkout."""
 
 import json
 import os
@@ -7,15 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pandas as pd
 import pytest
-import yaml
 
 import judgec as package
-from judgec.errors import UserError
 from judgec.labels.shipped import shipped
-from judgec.verbs.cli.demo import FAMILY, require_here
-from tests.verbs.cli.process import ROOT, judgec, judgec_here
+from judgec.verbs.cli.demo import FAMILY
+from tests.verbs.cli.process import ROOT, judgec
 
 
 def test_labels_that_ship_are_the_one_file_of_the_checkout() -> None:
@@ -33,15 +30,6 @@ def test_labels_that_ship_are_those_inside_an_installed_package(
     inside.touch()
     monkeypatch.setattr(package, "__file__", str(tmp_path / "site-packages" / "judgec" / "__init__.py"))
     assert shipped("sensors") == inside.parent
-
-
-def test_demo_of_the_catalogue_outside_the_project_says_where_to_run_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(UserError, match="the demo runs in the project's folder"):
-        require_here(Path("trainsets/sensors/catalogue"), "make demo-tournament")
-    assert not list(tmp_path.iterdir())
 
 
 def test_make_demo_runs_the_command_of_its_own_environment() -> None:
@@ -66,10 +54,17 @@ def test_demo_compiles_fresh_families_says_what_compiling_brought_and_is_tested_
     assert (tmp_path / "programs" / f"{FAMILY}-2" / "0001" / "report.html").is_file()
 
 
+def ran(name: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """A demo of the folder `demo`, run beside the train sets."""
+    (folder / "trainsets").symlink_to(ROOT / "trainsets")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
+    command = [sys.executable, "-m", f"demo.{name}"]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True, timeout=600)
+
+
 @pytest.mark.full
 def test_demo_ranks_writers_as_people_do_better_compiled(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "judgec.verbs.cli.demo_writers"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=600)
+    done = ran("writers", tmp_path)
     said = " ".join(done.stderr.split())
     found = re.search(r"tau-b (\.\d+); ChatGPT as it is with (\.\d+)\.", said)
     assert found is not None
@@ -82,10 +77,8 @@ def test_demo_ranks_writers_as_people_do_better_compiled(tmp_path: Path) -> None
 
 @pytest.mark.full
 def test_demo_of_agents_tells_the_broken_systems_from_the_others(tmp_path: Path) -> None:
-    (tmp_path / "trainsets").symlink_to(ROOT / "trainsets")
-    command = [sys.executable, "-m", "judgec.verbs.cli.demo_tournament"]
-    subprocess.run(command, cwd=tmp_path, capture_output=True, check=True, timeout=600)
-    ranks = json.loads((tmp_path / "demo" / "tournament" / "report.json").read_text())["ranks"]
+    ran("tournament", tmp_path)
+    ranks = json.loads((tmp_path / "demo-out" / "tournament" / "report.json").read_text())["ranks"]
     assert [ranks[agent]["rank"] for agent in ("broken_retriever", "no_context")] == [7, 8]
     groups = {agent: set(found["group"]) for agent, found in ranks.items()}
     best, broken, mute = groups.pop("rag-bm25"), groups.pop("broken_retriever"), groups.pop("no_context")
@@ -95,9 +88,7 @@ def test_demo_of_agents_tells_the_broken_systems_from_the_others(tmp_path: Path)
 
 @pytest.mark.full
 def test_demo_of_an_agent_gains_is_promoted_and_its_next_command_runs(tmp_path: Path) -> None:
-    (tmp_path / "trainsets").symlink_to(ROOT / "trainsets")
-    command = [sys.executable, "-m", "judgec.verbs.cli.demo_agent"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=600)
+    done = ran("agent", tmp_path)
     folder = tmp_path / "programs" / "agent-demo-1" / "0001"
     report = json.loads((folder / "report.json").read_text())
     gain = report["difference"]["score"]
@@ -113,35 +104,7 @@ def test_demo_of_an_agent_gains_is_promoted_and_its_next_command_runs(tmp_path: 
     assert read == {"rag-knn": {1}}
 
 
-def test_repository_of_the_demo_needs_an_empty_folder_and_runs_what_its_workflow_says(tmp_path: Path) -> None:
-    folder = tmp_path / "judge-repo"
-    done = judgec_here(tmp_path, "demo", "--ci")
-    steps = yaml.safe_load((folder / ".github" / "workflows" / "judge.yml").read_text())["jobs"]["gates"]["steps"]
-    *_, gate, test = (step["run"] for step in steps if "run" in step)
-    assert done.stderr.splitlines()[-3:] == ["Next: cd judge-repo", f"      {gate}", f"      {test}"]
-    queries = [set(pd.read_csv(folder / name)["query_id"]) for name in ("labels.csv", "release.csv")]
-    assert [len(one) for one in queries] == [64, 32]
-    assert not queries[0] & queries[1]
-    with pytest.raises(AssertionError, match="judge-repo: is not empty"):
-        judgec_here(tmp_path, "demo", "--ci")
-
-
 @pytest.mark.full
-def test_gates_of_the_repository_pass_and_stop_a_model_that_grades_at_random(tmp_path: Path) -> None:
-    folder = tmp_path / "repo"
-    judgec_here(tmp_path, "demo", "repo", "--ci")
-    gate = ["compile-judge", "--verdicts", "chatgpt", "--no-evidence", "--objective", "qwk", "--require-promotion"]
-    judgec(folder, *gate)
-    test = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_judge.py"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-
-    def tested() -> int:
-        return subprocess.run(test, cwd=folder, env=environment, capture_output=True, check=False).returncode
-
-    assert tested() == 0
-    for name in ("labels.csv", "release.csv"):
-        table = pd.read_csv(folder / name)
-        table["chatgpt"] = table["chatgpt"].sample(frac=1.0, random_state=7).to_numpy()
-        table.to_csv(folder / name, index=False)
-    assert tested() == 1
-    judgec(folder, *gate, "--home", "anew", code=1)
+def test_demo_of_probes_finds_every_planted_fault(tmp_path: Path) -> None:
+    assert "Every scenario found the fault that was planted" in ran("probe", tmp_path).stderr
+    assert (tmp_path / "demo-out" / "probe" / "report.html").is_file()

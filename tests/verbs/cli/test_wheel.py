@@ -1,5 +1,6 @@
 """Wheel and source distribution: built from a copy of the tree as it lies, and used outside it."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -13,16 +14,15 @@ import pytest
 
 from judgec import __version__
 from tests.verbs.cli.process import ROOT
-from tests.verbs.cli.test_next_lines import following
 
 WHEEL = f"judgec-{__version__}-py3-none-any.whl"
 SDIST = f"judgec-{__version__}.tar.gz"
 TRAINSETS = ROOT / "trainsets"
-SOURCES = ("src", "tests", "docs", "benchmarks", "trainsets")
+SOURCES = ("src", "tests", "docs", "benchmarks", "demo", "trainsets")
 JUNK = (  # what lies in a tree that has been worked in
     *("mlruns/mlflow.db", "programs/sensors/0001/card.json", ".judgec/journal.db", "shared/data/labels.jsonl"),
     *("tests/__pycache__/a.pyc", "src/judgec/__pycache__/a.pyc", ".mypy_cache/a.json", ".hypothesis/a", "judged.jsonl"),
-    *("demo/report.html", ".venv/lib/a.py"),
+    *("demo-out/report.html", ".venv/lib/a.py"),
 )
 
 
@@ -35,7 +35,7 @@ def run(*command: object, folder: Path, **environment: str) -> str:
         env={**kept, "PATH": os.defpath, "PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", **environment},
         capture_output=True,
         text=True,
-        timeout=1200,  # a machine under load takes minutes for the demo
+        timeout=1200,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
@@ -140,19 +140,15 @@ def test_wheel_made_from_the_source_distribution_holds_the_same(built: Path, tmp
 
 
 @pytest.mark.full
-def test_wheel_outside_the_tree_compiles_the_demo_and_its_next_command_runs(installed: Path) -> None:
+def test_wheel_outside_the_tree_says_its_version_and_judges_a_recorded_row(installed: Path) -> None:
     folder = installed.parents[1]
     told = run(installed / "python", "-c", "import judgec; print(judgec.__file__)", folder=folder)
     assert Path(told.strip()).is_relative_to(installed.parent)
     assert run(installed / "judgec", "--version", folder=folder) == f"judgec {__version__}\n"
-    said = run(installed / "judgec", "demo", folder=folder)
-    assert "ChatGPT with a typical prompt agrees with people by" in said
-    assert (folder / "programs" / "hanna-demo-1" / "0001" / "report.html").is_file()
-    init, tournament, notebook = following(said)
-    assert (folder / notebook.split()[-1]).is_file()
-    assert init.startswith(".venv/bin/judgec init ")
-    (labels,) = (folder / ".venv").rglob("trainsets/sensors/labels.jsonl")
-    (folder / "mine.jsonl").write_bytes(labels.read_bytes())
-    run("sh", "-c", f"{init.rpartition(' ')[0]} mine.jsonl --yes", folder=folder)
-    assert (folder / "judgec.toml").is_file()
-    assert "rank" in run("sh", "-c", tournament, folder=folder)
+    shutil.copytree(ROOT / "tests" / "saved" / "programs" / "recorded", folder / "programs" / "recorded")
+    row = {"item_id": "a", "query": "How long?", "document": "30 mm.", "judge": "gpt/odd", "grade": 2.5}
+    (folder / "row.json").write_text(json.dumps([row]))
+    judge = ("judge", "row.json", "--judge", "recorded", "--lm", "recorded:row.json", "--out", "judged.json")
+    run(installed / "judgec", *judge, folder=folder)
+    (judged,) = json.loads((folder / "judged.json").read_text())
+    assert judged["judge_grade"] == 2

@@ -5,11 +5,8 @@ import sys
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from judgec.errors import UserError
 from judgec.labels.shipped import NOTEBOOK, shipped_notebook
 from judgec.records.counts import plural
 from judgec.verbs.cli.shell import HomeOption, JsonOption, TrackingOption
@@ -26,14 +23,9 @@ FAMILY = "hanna-demo"
 ASPECT = "relevance"
 MODEL = "ChatGPT"
 ALL_MODELS = "four models"
-TOURNAMENT = "judgec.verbs.cli.demo_writers"
 
 
 def demo(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where --ci writes.")] = Path("judge-repo"),
-    ci: Annotated[
-        bool, typer.Option("--ci", help="Write a repository instead: labels, judgec.toml, a workflow, a test.")
-    ] = False,
     home: HomeOption = Path(),
     tracking_uri: TrackingOption = None,
     json: JsonOption = False,
@@ -46,12 +38,6 @@ def demo(
     from judgec.report.progress import Bar
     from judgec.verbs.cli.output import show
 
-    if ci:
-        from judgec.verbs.cli.demo_ci import write_repository
-
-        labels, said = stories()
-        show(write_repository(folder, labels.rename(columns={f"grade.{ASPECT}": "grade"}), said), json=False)
-        return
     taken = set(names(home))
     family = next(name for k in range(1, len(taken) + 2) if (name := f"{FAMILY}-{k}") not in taken)
     bar = Bar(shown=not json)
@@ -144,17 +130,7 @@ def _report(one: "Compilation", together: "Compilation", home: Path) -> "Report"
         file=page_path(home, together.saved.card),
         next=[
             command("init", "YOUR_TABLE.xlsx", home=home),
-            "make demo-tournament" if Path(notebook) == NOTEBOOK else f"{python} -m {TOURNAMENT}",
+            *(["make demo-tournament"] if Path(notebook) == NOTEBOOK else []),
             *([f"{jupyter} {shlex.quote(notebook)}"] if there or able else []),
         ],
     )
-
-
-def require_here(path: Path, target: str) -> None:
-    """Refuse to run elsewhere than in the project's folder.
-
-    Raises:
-        UserError: When what a demo reads is not there.
-    """
-    if not path.exists():
-        raise UserError(f"{path}: not here; the demo runs in the project's folder. Change to it and run {target}.")

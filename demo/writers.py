@@ -30,8 +30,8 @@ def demo_writers(home: Path) -> Report:
     bar = Bar(shown=True)
     raw = compile_stories(f"{FAMILY}-{MODEL.lower()}", home, bar, model=MODEL, folds=FOLDS).saved.compiled
     saved = compile_stories(FAMILY, home, bar, folds=FOLDS).saved
-    compiled = saved.compiled
     bar.close()
+    compiled = saved.compiled
     test = compiled.dataset.test
     agents = [str(item.agent) for item in test.items]
     grades = people_mean(test.experts.grade_by, np.array(compiled.dataset.labels.scale.values)).mean(axis=1)

@@ -4,11 +4,10 @@ import json
 import time
 from pathlib import Path
 
-from judgec.verbs.cli.demo import require_here
-from judgec.verbs.cli.demo_tournament import SENSORS, demo_judge, demo_queries
+from demo.tournament import SENSORS, demo_judge, demo_queries
 from judgec.verbs.cli.output import exit_with_code, print_report, say
 
-OUT = Path("demo")
+OUT = Path("demo-out")
 AGENT, NAME = "rag-knn", "agent-demo"
 K = 1  # passages that the agent begins with: what there is to gain
 
@@ -21,9 +20,6 @@ def demo_agent(home: Path, out: Path) -> None:
     Args:
         home: Folder that holds ``programs/``.
         out: Where index and questions go.
-
-    Raises:
-        UserError: When it is not run from the project's folder.
     """
     from judgec.labels.split.family import write_whole
     from judgec.raters.programs import load, names
@@ -34,7 +30,6 @@ def demo_agent(home: Path, out: Path) -> None:
     from judgec.verbs.index import index
     from judgec.verbs.options.compile_agent import CompileAgentOptions
 
-    require_here(SENSORS / "catalogue", "make demo-agent")
     began = time.monotonic()
     judge = demo_judge(home)
     index(SENSORS / "catalogue", out=out / "index")

@@ -13,13 +13,12 @@ from judgec.labels.shipped import shipped
 from judgec.rag.agents.answer import REFUSAL
 from judgec.rag.retrieval.retrievers import Retriever
 from judgec.rag.rules.answering import extract
-from judgec.verbs.cli.demo import require_here
 from judgec.verbs.cli.output import exit_with_code, print_report, say
 
-OUT = Path("demo")
+OUT = Path("demo-out")
 INDEX = OUT / "index"
 NAMES = ("broken_retriever", "no_context")
-AGENTS = ",".join(f"python:judgec.verbs.cli.demo_tournament:{name}" for name in NAMES)
+AGENTS = ",".join(f"python:demo.tournament:{name}" for name in NAMES)
 _CUT = 12  # characters of the query that reach the broken retriever
 _K = 5
 
@@ -58,9 +57,6 @@ def demo_tournament(home: Path, out: Path) -> None:
     Args:
         home: Folder that holds ``programs/``.
         out: Where index, qrels and report go.
-
-    Raises:
-        UserError: When it is not run from the project's folder.
     """
     from judgec.labels.split.family import write_whole
     from judgec.raters import programs
@@ -70,7 +66,6 @@ def demo_tournament(home: Path, out: Path) -> None:
     from judgec.verbs.index import index, index_report
     from judgec.verbs.tournament import tournament_report
 
-    require_here(SENSORS / "catalogue", "make demo-rag")
     began = time.monotonic()
     judge = demo_judge(home)
     unproven = why_unproven(programs.load(home, judge).card)

@@ -1,0 +1,1 @@
+"""Demos that `make` runs in a checkout; none asks a model."""
