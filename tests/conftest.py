@@ -20,6 +20,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from judgec.connect.tracking import background
+from tests import waits
 from tests.fake_lm import serving_fake
 from tests.verbs.cli.warm import python
 
@@ -41,6 +42,7 @@ LONGEST = (  # files with tests that take minutes, to be begun first
 )
 TRACKING_URI = "MLFLOW_TRACKING_URI"
 os.environ.pop(TRACKING_URI, None)  # a developer's own store is not for tests
+waits.shorten()
 
 
 @pytest.hookimpl(trylast=True)

@@ -17,7 +17,7 @@ import dspy
 import pytest
 from dspy import lm15
 
-from judgec.lm.backend import ClientBackend, UnreadError, may_have_been_billed, unreachable
+from judgec.lm.backend import ClientBackend, Retries, UnreadError, may_have_been_billed, unreachable
 from judgec.lm.client import client_of, open_lm
 from judgec.lm.endpoint import untrusted
 from judgec.lm.endpoint.exchange import Completion, Plain
@@ -233,7 +233,7 @@ def test_executor_finds_out_how_much_an_endpoint_can_take() -> None:
     server = FakeOpenAI(lambda call: policies.TOO_MANY if server.in_flight > 6 else policies.good(call), latency=0.01)
     with server:
         spec = LMSpec.parse("openai/x", api_base=server.base_url)
-        lm = open_lm(spec, journal=None, budget=Budget(), usage=Usage(), environ=ENVIRON)
+        lm = open_lm(spec, journal=None, budget=Budget(), usage=Usage(), retries=Retries(), environ=ENVIRON)
         executor = Executor(lm, in_flight=48, clock=lambda: 5 * time.monotonic())  # five storms a second
         replies = list(executor.run(requests(400)))
     assert all(reply.text is not None for reply in replies)
