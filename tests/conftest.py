@@ -7,6 +7,8 @@ time, so that a run on one machine says what a run on another will; ``--hypothes
 (``make soak`` does).
 Modules are compiled once, not by each of the processes, also where a shell forbids it; as many processes run as there
 are cores, so none of them spreads a small matrix over several.
+A test's call is billed its processor seconds, its processes' too: a fast one that needs more than five fails, and a
+full one that needs more than sixty; the ten dearest are printed at the end of a run.
 And the environment is after each test what it was before: ``mlflow.set_tracking_uri``, for one, writes to it.
 """
 
@@ -14,15 +16,15 @@ import os
 import signal
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from judgec.connect.tracking import background
-from tests import waits
+from tests import pace, waits
 from tests.fake_lm import serving_fake
-from tests.verbs.cli.warm import python
+from tests.verbs.cli.warm import python, spent_by
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs begin with it ignored
 os.environ["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)])
@@ -40,6 +42,7 @@ LONGEST = (  # files with tests that take minutes, to be begun first
     *("tests/verbs/cli/test_watch.py", "tests/goldens/test_goldens.py"),
     *("tests/trust/audits/test_injection.py", "tests/docs/test_blocks.py"),
 )
+BILL, MOST_SECONDS = "processor seconds", {"soak": float("inf"), "full": 60.0, "fast": 5.0}
 TRACKING_URI = "MLFLOW_TRACKING_URI"
 os.environ.pop(TRACKING_URI, None)  # a developer's own store is not for tests
 waits.shorten()
@@ -54,6 +57,36 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     others = [item for item in items if not item.nodeid.startswith(LONGEST)]
     middle = max(len(items) // 2 - len(first[0]), 0)
     items[:] = [*first[0], *others[:middle], *first[1], *others[middle:]]
+
+
+def _spent() -> float:
+    """Processor seconds of this process, of those that it has waited for, and of the copies that it had made."""
+    file = spent_by(background.PYTHON)
+    return sum(os.times()[:4]) + sum(map(float, file.read_text().split() if file.exists() else []))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    """Bill the call, not what is set up for it: that is shared with other tests."""
+    before = _spent()
+    try:
+        yield
+    finally:
+        seconds = _spent() - before
+        item.user_properties.append((BILL, seconds))
+    kind = next((kind for kind in MOST_SECONDS if item.get_closest_marker(kind)), "fast")
+    most = MOST_SECONDS[kind]
+    if seconds > most and seconds > most * pace.slowness():
+        pytest.fail(f"{seconds:.1f} s of a processor; a {kind} test has {most:g}", pytrace=False)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print the ten dearest tests."""
+    reports = [report for outcome in ("passed", "failed") for report in terminalreporter.stats.get(outcome, ())]
+    bills = [(dict(report.user_properties).get(BILL, 0.0), report.nodeid) for report in reports]
+    for seconds, test in sorted(bills, reverse=True)[:10]:
+        if seconds >= 1:
+            terminalreporter.write_line(f"{seconds:6.1f} s of a processor  {test}")
 
 
 @pytest.fixture(autouse=True, scope="session")
