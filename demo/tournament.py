@@ -62,6 +62,7 @@ def demo_tournament(home: Path, out: Path) -> None:
     from judgec.raters import programs
     from judgec.report.progress import Bar
     from judgec.tournament.report.evaluation import why_unproven
+    from judgec.verbs.answer import answer
     from judgec.verbs.evaluate import evaluate
     from judgec.verbs.index import index, index_report
     from judgec.verbs.tournament import tournament_report
@@ -74,16 +75,17 @@ def demo_tournament(home: Path, out: Path) -> None:
     qrels, queries = out / "catalogue.qrels", out / "queries.jsonl"
     write_whole(qrels, "".join(_qrels(out / "index")))
     write_whole(queries, "".join(json.dumps(query, ensure_ascii=False) + "\n" for query in demo_queries()))
+    answers, bar = out / "answers.jsonl", Bar(shown=True)
+    answer(queries=queries, index=found, agents=f"{SIX},{AGENTS}", out=answers, home=home, progress=bar)
     board = evaluate(
         judge=judge,
         out=out / "tournament",
         unproven=bool(unproven),
         queries=queries,
-        index=found,
-        agents=f"{SIX},{AGENTS}",
+        answers=answers,
         qrels=qrels,
         home=home,
-        progress=Bar(shown=True),
+        progress=bar,
     )
     print_report(tournament_report(board))
     say(

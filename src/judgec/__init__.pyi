@@ -32,6 +32,7 @@ from judgec.verbs.labels import Labels as Labels
 from judgec.verbs.labels import read_labels as read_labels
 from judgec.verbs.probe import ProbeReport as ProbeReport
 from judgec.verbs.rank import Ranking as Ranking
+from judgec.verbs.rubric import Rubric as Rubric
 from judgec.verbs.tournament import Tournament as Tournament
 from judgec.verbs.watch import WatchReport as WatchReport
 from judgec.verbs.workspace import Workspace as Workspace
@@ -62,6 +63,7 @@ __all__ = [
     "Ranking",
     "RateEstimate",
     "Recorded",
+    "Rubric",
     "ShardJudgments",
     "Tournament",
     "WatchReport",
@@ -88,6 +90,7 @@ __all__ = [
     "probe",
     "rank",
     "read_labels",
+    "rubric",
     "watch",
     "zero_shot",
 ]
@@ -118,11 +121,15 @@ def agreement(
     epsilon: float = 0.2,
     home: str | Path = ".",
     allow_modified: bool = False,
+    shared: bool = False,
     tracking_uri: str | None = None,
     progress: bool | Watch | None = None,
 ) -> MeasuredAgreement: ...
 def answer(
     *,
+    rerank: str | None = None,
+    grid: Mapping[str, Sequence[object]] | Sequence[str] = (),
+    in_flight: int | None = 32,
     queries: Source,
     agents: str | Sequence[str] = (),
     out: str | Path | None = None,
@@ -131,10 +138,8 @@ def answer(
     lm: str = "embedded",
     home: str | Path = ".",
     allow_modified: bool = False,
+    shared: bool = False,
     tracking_uri: str | None = None,
-    rerank: str | None = None,
-    grid: Mapping[str, Sequence[object]] | Sequence[str] = (),
-    in_flight: int | None = 32,
     k: int = 5,
     variations: int = 4,
     persona: str = "",
@@ -175,6 +180,7 @@ def audit(
     home: str | Path = ".",
     tracking_uri: str | None = None,
     allow_modified: bool = False,
+    shared: bool = False,
     progress: bool | Watch | None = None,
 ) -> JudgeAudit: ...
 def compare(
@@ -204,6 +210,7 @@ def compare(
     home: str | Path = ".",
     tracking_uri: str | None = None,
     allow_modified: bool = False,
+    shared: bool = False,
     progress: bool | Watch | None = None,
 ) -> JudgeComparison: ...
 def compile_agent(
@@ -236,6 +243,7 @@ def compile_agent(
     home: str | Path = ".",
     tracking_uri: str | None = None,
     allow_modified: bool = False,
+    shared: bool = False,
     progress: bool | Watch | None = None,
 ) -> AgentCompilation: ...
 def compile_judge(
@@ -252,8 +260,12 @@ def compile_judge(
     seed: int = 0,
     evidence: bool = True,
     abstain_below: float | None = None,
+    promise: float | None = None,
+    risk: float = 0.1,
+    learning_curve: bool = False,
     folds: int | None = None,
     assessment: str | None = None,
+    consensus: Literal["median", "dawid-skene", "soft"] = "median",
     log_traces: bool = False,
     verdicts: Sequence[str] | Source = (),
     judges: str | Sequence[str] | None = None,
@@ -265,6 +277,8 @@ def compile_judge(
     combine: str | None = None,
     prompts: int | None = None,
     jury: str | Sequence[str] = (),
+    start: str | None = None,
+    margin: float | None = None,
     instructions: str | Sequence[str] = (),
     factors: str = "",
     has_citations: bool = False,
@@ -288,6 +302,7 @@ def compile_judge(
     home: str | Path = ".",
     tracking_uri: str | None = None,
     allow_modified: bool = False,
+    shared: bool = False,
     progress: bool | Watch | None = None,
 ) -> Compilation: ...
 def compile_queries(
@@ -313,6 +328,7 @@ def compile_queries(
     home: str | Path = ".",
     tracking_uri: str | None = None,
     allow_modified: bool = False,
+    shared: bool = False,
     progress: bool | Watch | None = None,
 ) -> QueryCompilation: ...
 def estimate(
@@ -343,6 +359,7 @@ def estimate(
     home: str | Path = ".",
     tracking_uri: str | None = None,
     allow_modified: bool = False,
+    shared: bool = False,
     progress: bool | Watch | None = None,
 ) -> RateEstimate: ...
 def evaluate(
@@ -383,9 +400,6 @@ def evaluate(
     preferences: Source | None = None,
     sample: int | None = None,
     lm: str | None = None,
-    index: CorpusIndex | str | Path | None = None,
-    agents: str | Sequence[str] = (),
-    agents_lm: str = "embedded",
     batch: bool = False,
     api_base: str | None = None,
     budget: int | None = None,
@@ -395,13 +409,7 @@ def evaluate(
     home: str | Path = ".",
     tracking_uri: str | None = None,
     allow_modified: bool = False,
-    rerank: str | None = None,
-    grid: Mapping[str, Sequence[object]] | Sequence[str] = (),
-    k: int = 5,
-    variations: int = 4,
-    persona: str = "",
-    citations: bool = True,
-    rrf_k: int = 60,
+    shared: bool = False,
     progress: bool | Watch | None = None,
 ) -> Tournament: ...
 def export(
@@ -432,6 +440,7 @@ def generate_queries(
     temperature: float = 0.7,
     home: str | Path = ".",
     allow_modified: bool = False,
+    shared: bool = False,
     tracking_uri: str | None = None,
     api_base: str | None = None,
     budget: int | None = None,
@@ -492,6 +501,7 @@ def judge_file(
     turn: Literal["last", "each", "whole"] | None = None,
     home: str | Path = ".",
     allow_modified: bool = False,
+    shared: bool = False,
     tracking_uri: str | None = None,
     lm: str | None = None,
     live: bool = False,
@@ -523,6 +533,7 @@ def judge_shards(
     turn: Literal["last", "each", "whole"] | None = None,
     home: str | Path = ".",
     allow_modified: bool = False,
+    shared: bool = False,
     tracking_uri: str | None = None,
     lm: str | None = None,
     live: bool = False,
@@ -571,6 +582,7 @@ def probe(
     home: str | Path = ".",
     tracking_uri: str | None = None,
     allow_modified: bool = False,
+    shared: bool = False,
     progress: bool | Watch | None = None,
 ) -> ProbeReport: ...
 def rank(
@@ -590,6 +602,16 @@ def rank(
     tracking_uri: str | None = None,
     progress: bool | Watch | None = None,
 ) -> Ranking: ...
+def rubric(
+    judge: str,
+    *,
+    labels: str | None = None,
+    accept: str | Sequence[str] = (),
+    edit: str | Sequence[str] = (),
+    home: str | Path = ".",
+    tracking_uri: str | None = None,
+    progress: bool | Watch | None = None,
+) -> Rubric: ...
 def watch(
     *,
     source: str,
@@ -619,5 +641,6 @@ def watch(
     home: str | Path = ".",
     tracking_uri: str | None = None,
     allow_modified: bool = False,
+    shared: bool = False,
     progress: bool | Watch | None = None,
 ) -> WatchReport: ...

@@ -193,24 +193,6 @@ def evaluated_zero_shot(w: World, **caps: Any) -> int:
     return int(str(found.report["lm_calls"]))
 
 
-def evaluated_with_agents(w: World, **caps: Any) -> int:
-    queries = [
-        {"query_id": str(n), "query": row["query"], "reference": row["answer"]} for n, row in enumerate(rows(4, "f"))
-    ]
-    found = judgec.evaluate(
-        queries=queries,
-        agents="rag-bm25,rag-fusion-bm25",
-        agents_lm=MODEL,
-        index=w.index,
-        judge="lean@1",
-        unproven=True,
-        out=w.path("e"),
-        **w.asks,
-        **caps,
-    )
-    return int(str(found.report["lm_calls"]))
-
-
 def answered(w: World, **caps: Any) -> int:
     queries = [{"query": row["query"]} for row in rows(6, "f")]
     return judgec.answer(
@@ -341,7 +323,7 @@ VERBS = (
         audited,
         compare,
     ),
-    *(loaded, scored, evaluated, evaluated_zero_shot, evaluated_with_agents, answered, generated),
+    *(loaded, scored, evaluated, evaluated_zero_shot, answered, generated),
     *(generated_with_rubrics, probed, compiled_queries, compiled_judge, compiled_prompts, compiled_own_prompt),
     *(compiled_rewrites, compiled_reflection, compiled_criteria),
 )

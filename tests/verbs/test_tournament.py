@@ -1,6 +1,5 @@
 """Documents to a ranked list of agents in Python alone: ``index``, ``answer``, ``evaluate``, ``compile_agent``."""
 
-import asyncio
 import json
 from functools import partial
 from pathlib import Path
@@ -136,26 +135,6 @@ def test_evaluate_takes_several_tables_of_answers_and_a_judge_by_name(
         out=tmp_path / "out",
     )
     pd.testing.assert_frame_equal(found.ratings[STANDINGS], board.ratings[STANDINGS])  # how long it took differs
-
-
-def test_evaluate_lets_agents_answer_as_answer_does(
-    home: Path, board: judgec.Tournament, corpus: judgec.CorpusIndex, tmp_path: Path
-) -> None:
-    async def inside() -> judgec.Tournament:
-        return judgec.evaluate(
-            queries=QUERIES,
-            columns=RENAMED,
-            agents=["rag-bm25", "rag-fusion-knn"],
-            index=corpus,
-            judge="parts",
-            unproven=True,
-            out=tmp_path / "out",
-            home=home,
-        )
-
-    found = asyncio.run(inside())
-    pd.testing.assert_frame_equal(found.ratings[STANDINGS], board.ratings[STANDINGS])  # how long it took differs
-    assert (tmp_path / "out" / "agent_answers.jsonl").is_file()
 
 
 def test_evaluate_refuses_faulty_rows_with_their_place(home: Path, answers: judgec.Answers, tmp_path: Path) -> None:

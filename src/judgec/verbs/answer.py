@@ -152,17 +152,6 @@ def answer(options: AnswerOptions, watch: Watch) -> Answers:
         >>> found.answers["agent"].tolist()
         ['rag-bm25', 'rag-knn']
     """
-    return answers_within(options, watch)
-
-
-def answers_within(options: AnswerOptions, watch: Watch, account: Account | None = None) -> Answers:
-    """As ``answer``.
-
-    Args:
-        options: What is asked, and who.
-        watch: Told where it is.
-        account: What other work may spend together with this; its caps go before those of the options.
-    """
     queries = read_queries(named_table(options.queries, "queries"), options.columns)
     grid = parse_grid(options.grid) if options.grid else ()
     names = _names(options, grid)
@@ -180,7 +169,7 @@ def answers_within(options: AnswerOptions, watch: Watch, account: Account | None
         watch.note("No model: rules quote passages, a baseline.")
     pairs = [(query.query_id, query.text) for query in queries]
     given: list[Answer] = []
-    account = account or account_for(options)
+    account = account_for(options)
     for lm in specs:
         given += _answers_of(options, lm, [agent for agent in agents if agent.lm == lm], pairs, watch, account)
     place = {agent.name: number for number, agent in enumerate(agents)}

@@ -53,13 +53,10 @@ from judgec.tournament.report.run import run_of
 from judgec.tournament.report.tables import FILES, csv_tables, qrels_lines, sample_sheet
 from judgec.tournament.retrieval import retrieval_table
 from judgec.tournament.tie_band import half_a_grade
-from judgec.verbs.answer import answers_within
 from judgec.verbs.evaluation_notes import notes_of, ranked_notes, seen_note
 from judgec.verbs.frames import Source, is_path, named_table, table_source
 from judgec.verbs.judge import Judge
-from judgec.verbs.options.answer import AnswerOptions
 from judgec.verbs.options.evaluate import EvaluateOptions
-from judgec.verbs.options.option import carried_over
 from judgec.verbs.spending import account_for, session_for
 from judgec.verbs.tournament import Tournament
 from judgec.verbs.tournament_judges import (
@@ -105,8 +102,8 @@ def evaluate(options: EvaluateOptions, watch: Watch) -> Tournament:
         options = replace(options, home=given.home)
     _check(options)
     named = named_judges(options)
-    account = account_for(options, given)  # of agents, relevance and games together
-    sources = _sources(options, account, watch)
+    account = account_for(options, given)  # of relevance and games together
+    sources = _sources(options)
     preferences = _tables(options.preferences, "preferences", options.missing)
     labels = None if options.labels is None else named_table(options.labels, "labels", options.missing)
     entries = read_entries(sources, [*preferences, *([] if labels is None else [labels])])
@@ -190,14 +187,9 @@ def _check(options: EvaluateOptions) -> None:
         raise UserError(f"--sample: {out / 'sample.csv'} is there and may hold labels. Move it, or name another --out.")
 
 
-def _sources(options: EvaluateOptions, account: Account, watch: Watch) -> Sources:
-    """The tables of the tournament; what the options name goes before what the tournament file does.
-
-    Agents that answer first have answered when it returns, within ``account``.
-    """
+def _sources(options: EvaluateOptions) -> Sources:
+    """The tables of the tournament; what the options name goes before what the tournament file does."""
     answers = [table for source in options.answers for table in _tables(source, "answers")]
-    if options.agents or options.grid or options.index is not None:
-        answers.append(_answered(options, account, watch))
     named = Sources() if options.manifest is None else read_manifest(options.manifest)
     return Sources(
         queries=next(iter(_tables(options.queries, "queries")), named.queries),
@@ -207,16 +199,6 @@ def _sources(options: EvaluateOptions, account: Account, watch: Watch) -> Source
         qrels=next(iter(_tables(options.qrels, "qrels")), named.qrels),
         rename={**named.rename, **options.columns},
     )
-
-
-def _answered(options: EvaluateOptions, account: Account, watch: Watch) -> str:
-    """The file of the agents' answers, in the tournament's folder."""
-    if options.queries is None:
-        raise UserError("--agents: no queries to answer; a table of query_id, query is needed. Give --queries.")
-    out = options.out / "agent_answers.jsonl"
-    asked = carried_over(AnswerOptions, options, out=out, lm=options.agents_lm, budget=None, max_cost=None)
-    answers_within(asked, watch, account)
-    return str(out)
 
 
 def _tables(source: Source | None, name: str, missing: Sequence[str] = ()) -> list[TableSource]:

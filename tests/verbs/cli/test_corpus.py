@@ -1,6 +1,5 @@
 """Documents to a ranked list of agents, without a model; one command of each road as a real process."""
 
-import inspect
 import json
 import shlex
 import shutil
@@ -12,13 +11,9 @@ import pytest
 
 import judgec
 from judgec.errors import UserError
-from judgec.lm.usage import Account
-from judgec.lm.watch import Watch
 from judgec.rag.retrieval.build import build_index
-from judgec.verbs.answered import Answers
 from judgec.verbs.cli.app import main
-from judgec.verbs.cli.commands import answer, compile_agent, evaluate, index
-from judgec.verbs.options.answer import AnswerOptions
+from judgec.verbs.cli.commands import answer, compile_agent, index
 from tests.compile.small import compiled_from, write
 from tests.rag.retrieval.parsing.files import broken_pdf
 from tests.verbs.cli.process import judgec as run
@@ -162,8 +157,10 @@ def test_a_grid_of_chunks_needs_documents(here: Path) -> None:
         answered(agents=None, grid=["rerank=none,lexical"], rerank="lexical")
 
 
-def test_evaluate_lets_agents_answer_and_play(folder: Path) -> None:
-    options = ["--index", "index", "--queries", "queries.jsonl", "--agents", AGENTS, "--out", "league", "--unproven"]
+def test_agents_answer_and_play(folder: Path) -> None:
+    asked = ["--index", "index", "--queries", "queries.jsonl", "--agents", AGENTS, "--out", "league.jsonl"]
+    run(folder, "answer", *asked)
+    options = ["--queries", "queries.jsonl", "--answers", "league.jsonl", "--out", "league", "--unproven"]
     report = json.loads(run(folder, "evaluate", *options, "--judge", "parts", "--json").stdout)
     assert set(report["elo"]) == set(AGENTS.split(","))
     assert report["games"] == len(QUERIES)
@@ -172,7 +169,7 @@ def test_evaluate_lets_agents_answer_and_play(folder: Path) -> None:
     leaders = (folder / "league" / "leaderboard.csv").read_text(encoding="utf-8").splitlines()
     assert leaders[0].endswith(",games,median_latency_ms,tokens_per_query,usd")
     assert all(float(number) >= 0 for line in leaders[1:] for number in line.split(",")[-2:])
-    assert len(rows_of(folder / "league" / "agent_answers.jsonl")) == 2 * len(QUERIES)
+    assert len(rows_of(folder / "league.jsonl")) == 2 * len(QUERIES)
 
 
 @pytest.mark.full
@@ -276,12 +273,6 @@ def test_bad_input_says_what_to_do(here: Path, changed: Json, said: str) -> None
     assert not (here / "x.jsonl").exists()
 
 
-def test_evaluate_with_agents_needs_queries(here: Path) -> None:
-    with pytest.raises(UserError, match="Give --queries"):
-        evaluate(judge="parts", agents=AGENTS, index="index", unproven=True, out=Path("ev"))
-    assert not (here / "ev").exists()
-
-
 def test_query_without_a_word_is_refused_by_every_agent(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(here / "odd.jsonl", [{"query_id": "smile", "query": "\U0001f642"}, {"query_id": "stop", "query": "of the"}])
     answered(queries="odd.jsonl", out=Path("odd_answers.jsonl"))
@@ -304,38 +295,3 @@ def test_queries_without_an_accepted_answer_are_left_out_of_a_compile(here: Path
     split = cast("dict[str, int]", report["split"])
     assert sum(split.values()) == 60
     assert "12 of 72 queries left out: no accepted answer is known" in cast("list[str]", report["notes"])
-
-
-def test_evaluate_has_the_options_of_answer_and_passes_them_on(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    alone, both = inspect.signature(answer).parameters, inspect.signature(evaluate).parameters
-    other = {"lm": "agents_lm"}
-    options = [name for name in alone if name not in {"out", "queries", "agents", "dry_run"}]
-    assert {name: both[other.get(name, name)].default for name in options} == {
-        name: alone[name].default for name in options
-    }
-    seen: list[AnswerOptions] = []
-
-    def answers_of(options: AnswerOptions, watch: Watch, account: Account) -> Answers:
-        assert (account.caps.calls, account.caps.usd) == (9, 0.5)
-        seen.append(options)
-        raise UserError("none")
-
-    monkeypatch.setattr("judgec.verbs.evaluate.answers_within", answers_of)
-    asked = {
-        "k": 3, "persona": "be brief", "citations": False, "rerank": "python:m:f", "in_flight": 7, "variations": 2,
-    }  # fmt: skip
-    with pytest.raises(UserError, match="none"):
-        evaluate(
-            judge="parts", index="index", agents=AGENTS, queries="queries.jsonl", unproven=True, out=Path("ev"),
-            agents_lm="openai/x", budget=9, max_cost=0.5, columns=["a=b"], **asked,
-        )  # fmt: skip
-    (passed,) = seen
-    assert {name: getattr(passed, name) for name in asked} == asked
-    assert (passed.lm, passed.columns, passed.out) == ("openai/x", {"a": "b"}, Path("ev") / "agent_answers.jsonl")
-    assert passed.agents == tuple(AGENTS.split(","))
-
-
-def test_judge_that_is_not_there_is_refused_before_agents_answer(here: Path) -> None:
-    with pytest.raises(UserError, match="no judge 'nobody'"):
-        evaluate(judge="nobody", index="index", agents=AGENTS, queries="queries.jsonl", out=Path("ev"))
-    assert not (here / "ev").exists()

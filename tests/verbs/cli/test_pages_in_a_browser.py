@@ -90,8 +90,10 @@ def comparison(home: Path) -> Path:
 
 
 def tournament(home: Path) -> Path:
-    asked = ("--agents", "rag-bm25,rag-knn", "--index", "index", "--queries", "few.jsonl", "--judge", "one@latest")
-    judgec_here(home, "evaluate", *asked, "--unproven", "--out", "tournament")
+    asked = ("--agents", "rag-bm25,rag-knn", "--index", "index", "--out", "answers.jsonl")
+    judgec_here(home, "answer", *asked, "--queries", "few.jsonl")
+    given = ("--queries", "few.jsonl", "--answers", "answers.jsonl", "--judge", "one@latest")
+    judgec_here(home, "evaluate", *given, "--unproven", "--out", "tournament")
     return home / "tournament" / "report.html"
 
 
@@ -199,8 +201,10 @@ def work_through(browser: Browser) -> None:
 def test_mlflow_has_two_judges_side_by_side_with_their_elo_and_one_as_a_model(home: Path, browser: Browser) -> None:
     for name in ("first", "second"):
         judgec_here(home, "compile-judge", "labels.jsonl", "--name", name)
-    asked = ("--agents", "rag-bm25,rag-knn", "--index", "index", "--queries", "few.jsonl", "--judge", "first@latest")
-    judgec_here(home, "evaluate", *asked, "--unproven", "--out", "league")
+    asked = ("--agents", "rag-bm25,rag-knn", "--index", "index", "--out", "answers.jsonl")
+    judgec_here(home, "answer", *asked, "--queries", "few.jsonl")
+    given = ("--queries", "few.jsonl", "--answers", "answers.jsonl", "--judge", "first@latest")
+    judgec_here(home, "evaluate", *given, "--unproven", "--out", "league")
     database = home / "mlruns" / "mlflow.db"
     browser.resize(1400, 4000)  # the page draws only the rows that are in view
     with mlflow_server(f"sqlite:///{database}", home) as url:

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 from judgec.verbs.options.option import Option
 from judgec.verbs.options.shared import (
-    AgentRun,
+    AgentShape,
     AllowModified,
     Columns,
     Home,
     IndexName,
+    InFlight,
     QueriesTable,
     Spending,
     UnusedTracking,
@@ -21,9 +22,21 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnswerOptions(AgentRun, Spending):
+class AnswerOptions(AgentShape, Spending):
     """Options that decide answers."""
 
+    rerank: Annotated[
+        str | None, Option("lexical, a cross-encoder's ORG/MODEL, python:MODULE:FUNCTION.", metavar="RERANKER")
+    ] = None
+    grid: Annotated[
+        tuple[str, ...],
+        Option(
+            "Agents of all combinations of agent, retriever, rerank, chunk, embedder, lm, k, variations, rrf_k.",
+            metavar="NAME=A,B...",
+            python="Mapping[str, Sequence[object]] | Sequence[str]",
+        ),
+    ] = ()
+    in_flight: InFlight = 32
     queries: Annotated["Source", QueriesTable]
     agents: Annotated[
         tuple[str, ...],

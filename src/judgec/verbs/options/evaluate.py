@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from judgec.verbs.options.option import Option
 from judgec.verbs.options.shared import (
-    AgentRun,
     BatchSpending,
     Columns,
     Factors,
     HasCitations,
-    IndexName,
     InFlight,
     LabelScale,
     Measured,
@@ -31,10 +29,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvaluateOptions(BatchSpending, Places, AgentRun):
+class EvaluateOptions(BatchSpending, Places):
     """Options that decide a tournament."""
 
-    in_flight: InFlight = 32  # of agents, too
+    in_flight: InFlight = 32
     manifest: Annotated[
         str | None,
         Option(
@@ -130,11 +128,3 @@ class EvaluateOptions(BatchSpending, Places, AgentRun):
         str | None,
         Option("Asks another model than the judge was compiled for; for zero-shot one or more.", panel="Model"),
     ] = None
-    index: Annotated[str | None, IndexName] = None
-    agents: Annotated[
-        tuple[str, ...],
-        Option("Agents that answer first, as in judgec answer.", metavar="A,B,...", commas=True, panel="What"),
-    ] = ()
-    agents_lm: Annotated[
-        str, Option("The agents' model; without one (embedded) rules quote passages.", panel="Model")
-    ] = "embedded"

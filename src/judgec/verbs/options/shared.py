@@ -281,21 +281,3 @@ class AgentShape:
     rrf_k: Annotated[int, Option("The constant K of reciprocal rank fusion, 1 / (K + rank).", metavar="K", least=0)] = (
         RRF_K
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class AgentRun(AgentShape):
-    """Options of how agents are run."""
-
-    rerank: Annotated[
-        str | None, Option("lexical, a cross-encoder's ORG/MODEL, python:MODULE:FUNCTION.", metavar="RERANKER")
-    ] = None
-    grid: Annotated[
-        tuple[str, ...],
-        Option(
-            "Agents of all combinations of agent, retriever, rerank, chunk, embedder, lm, k, variations, rrf_k.",
-            metavar="NAME=A,B...",
-            python="Mapping[str, Sequence[object]] | Sequence[str]",
-        ),
-    ] = ()
-    in_flight: InFlight = 32
