@@ -186,7 +186,7 @@ def probed(home: Path) -> object:
 
 def watched(home: Path) -> object:
     """Grade by trace, and how often it stands in MLflow."""
-    path = home / ".judgec" / "watch" / "weather.w@1.db"
+    path = home / ".judgec" / "watch" / "weather.w@1.json"
     if not path.is_file():
         return None
     with sqlite3.connect(home / "mlruns" / "mlflow.db") as store:
@@ -214,7 +214,7 @@ def cases() -> Iterator[Case]:
     yield Case("answer", ("answer", *asks, "--queries", "queries.jsonl", "--agents", AGENTS, "--out", "OUT"), answers)
     probe = ("probe", *asks, "--system", "rag-bm25", "--scenarios", "S1", "--n", "40", "--out", "probed")
     yield Case("probe", probe, probed)
-    yield Case("watch", ("watch", "--source", "mlflow:weather", "--judge", "w@1", "--rate", "1", "--once"), watched)
+    yield Case("watch", ("watch", "--source", "mlflow:weather", "--judge", "w@1", "--rate", "1"), watched)
 
 
 def make_home(folder: Path, items: int) -> Path:

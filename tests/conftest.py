@@ -39,8 +39,7 @@ settings.register_profile("judgec", settings.get_profile("fresh"), derandomize=T
 settings.load_profile("judgec")
 
 LONGEST = (  # files with tests that take minutes, to be begun first
-    *("tests/verbs/cli/test_watch.py", "tests/goldens/test_goldens.py"),
-    *("tests/trust/audits/test_injection.py", "tests/docs/test_blocks.py"),
+    *("tests/goldens/test_goldens.py", "tests/trust/audits/test_injection.py", "tests/docs/test_blocks.py"),
 )
 BILL, MOST_SECONDS = "processor seconds", {"soak": float("inf"), "full": 60.0, "fast": 5.0}
 TRACKING_URI = "MLFLOW_TRACKING_URI"

@@ -107,8 +107,8 @@ def world(compiled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
     for name in SHARED:
         (home / name).symlink_to(compiled / name)
     traces = Traces(rows(12, "t"))
-    monkeypatch.setattr(watching, "look_at_traces", traces.look)
-    monkeypatch.setattr(watching, "log_judged", traces.log)
+    monkeypatch.setattr(watching, "new_traces", traces.new)
+    monkeypatch.setattr(watching, "log_verdicts", traces.log)
     meter = Meter()
     with FakeOpenAI(meter) as server:
         yield World(home, server, meter, traces)

@@ -1,21 +1,16 @@
-"""Pipes in the place of files, and a judge that is removed in mid-run: one line each, and no verb waits for ever."""
+"""Pipes in the place of files: one line each, and no verb waits for ever."""
 
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from judgec.verbs import watch as watching
-from judgec.verbs.cli import watch as watch_command
 from judgec.verbs.cli.app import main
 from tests.compile.small import write
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.planted_judge import MODEL, leaning, planted, rows
-from tests.verbs.test_validity import Traces
 
 BAD_INPUT = 2  # exit code of errors that the user can mend
 PIPES = ("pipe.jsonl", "pipe.csv", "pipe.json", "pipe.yaml", "pipe.txt", "pipe.md", "pipe.xlsx", "pipe.eval", "pipe")
@@ -39,7 +34,8 @@ COMMANDS = (
     f"audit {JUDGE} --labels pipe.jsonl",
     "agreement pipe.csv --expert a --judge b",
     "export lean@1 --home home --to sft --labels pipe.jsonl --out made",
-    "watch --source mlflow:bot --once --judge lean@1 --home pipe",
+    "watch --source mlflow:bot --judge lean@1 --home pipe",
+    f"watch --source mlflow:bot {JUDGE} --labels pipe.jsonl",
     f"{PLAY} --queries labels.jsonl --answers pipe.jsonl",
     f"{PLAY} --queries pipe.csv --answers items.jsonl",
     f"{PLAY} pipe.yaml",
@@ -106,34 +102,3 @@ def test_pipe_as_a_file_is_refused_in_one_line_that_names_it(
     assert "pipe" in errors[0]
     assert "no such file" not in errors[0]
     assert all((made / name).is_fifo() for name in PIPES)
-
-
-@pytest.mark.timeout(60)
-def test_watch_ends_in_one_line_when_the_programs_are_removed_between_two_looks(
-    made: Path,
-    server: FakeOpenAI,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    shutil.copytree(made / "home", tmp_path / "home")
-    traces = Traces(rows(4, "t"))
-    monkeypatch.setattr(watching, "look_at_traces", traces.look)
-    monkeypatch.setattr(watching, "log_judged", traces.log)
-    waited: list[float] = []
-
-    def removed(seconds: float) -> None:
-        waited.append(seconds)
-        shutil.rmtree(tmp_path / "home" / "programs")
-
-    monkeypatch.setattr(watch_command, "time", SimpleNamespace(sleep=removed))
-    monkeypatch.chdir(tmp_path)
-    watch = ["watch", "--source", "mlflow:bot", "--every", "1s", "--rate", "1", "--json"]
-    assert run(monkeypatch, *watch, *JUDGE.replace("URL", server.base_url).split()) == BAD_INPUT
-    assert waited == [1.0]
-    assert len(traces.logged) == 8
-    said = capsys.readouterr()
-    assert len(said.out.splitlines()) == 1  # what the first look found
-    errors = said.err.splitlines()
-    assert [line.partition(":")[0] for line in errors] == ["error"]
-    assert "programs" in errors[0]

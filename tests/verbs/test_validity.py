@@ -11,18 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import judgec
-from judgec.connect.tracking.watched_traces import SampledTrace, TraceLook, TracesSeen
-from judgec.errors import GateError, UserError
+from judgec.connect.tracking.traces import FoundTraces, WantedTraces
+from judgec.errors import UserError
 from judgec.raters import programs
 from judgec.records.label import InputCounts, Item
 from judgec.verbs import watch as watching
-from judgec.verbs.cli.watch import keep_looking
 from judgec.verbs.mlflow_scorer import NOTES
-from judgec.verbs.options.watch import WatchOptions
 from judgec.verbs.validity import MORE, validity_of
 from tests.compile.small import write
 from tests.service.fake_openai import FakeOpenAI
-from tests.service.planted_judge import leaning, lowest, planted, rows
+from tests.service.planted_judge import leaning, planted, rows
 
 FIELDS = ("reference", "contexts")
 
@@ -150,26 +148,29 @@ class Traces:
     """Traces of an application, in place of those in MLflow."""
 
     def __init__(self, made: list[dict[str, object]]) -> None:
-        self.made, self.sent = made, 0
-        self.logged: dict[str, int] = {}
+        self.made = made
+        self.logged: dict[tuple[str, str], int] = {}
+        self.labels: list[tuple[str, str, object]] = []
 
-    def look(self, store: object, look: TraceLook, environ: object) -> TracesSeen:
-        fresh = [row for row in self.made if str(row["item_id"]) not in look.known]
+    def new(self, store: object, wanted: WantedTraces, environ: object) -> FoundTraces:
+        fresh = [row for row in self.made if str(row["item_id"]) not in wanted.known]
         plain = [{name: value for name, value in row.items() if name != "grade"} for row in fresh]
-        Path(look.file).write_text("".join(json.dumps(row) + "\n" for row in plain), encoding="utf-8")
-        sampled = tuple(SampledTrace(str(row["item_id"]), 1, "", feedback=False) for row in fresh)
-        return TracesSeen({str(row["item_id"]): 1 for row in self.made}, 0, 0, sampled, ())
+        Path(wanted.file).write_text("".join(json.dumps(row) + "\n" for row in plain), encoding="utf-8")
+        there = [(trace, name) for trace, name in self.logged if trace in wanted.unlogged]
+        ended = {str(row["item_id"]): 1 for row in self.made}
+        return FoundTraces(ended, 0, 0, {str(row["item_id"]): "" for row in fresh}, self.labels, there)
 
-    def log(self, store: object, feedback: list[dict[str, object]], tags: object, environ: object) -> None:
+    def log(self, store: object, feedback: list[dict[str, object]], environ: object) -> None:
         for one in feedback:
-            self.logged[str(one["trace_id"])] = self.logged.get(str(one["trace_id"]), 0) + 1
+            key = str(one["trace_id"]), str(one["name"])
+            self.logged[key] = self.logged.get(key, 0) + 1
 
 
 @pytest.fixture
 def traces(monkeypatch: pytest.MonkeyPatch, world: Planted) -> Iterator[Traces]:
     made = Traces([])
-    monkeypatch.setattr(watching, "look_at_traces", made.look)
-    monkeypatch.setattr(watching, "log_judged", made.log)
+    monkeypatch.setattr(watching, "new_traces", made.new)
+    monkeypatch.setattr(watching, "log_verdicts", made.log)
     yield made
     for file in (world.home / ".judgec" / "watch").glob("*"):
         file.unlink()
@@ -179,96 +180,46 @@ def seen(world: Planted, **options: Any) -> Any:
     return judgec.watch(source="mlflow:bot", rate=1.0, **{**world.asks, **options})
 
 
-def test_watch_of_traces_without_it_corrects_nothing_tests_no_drift_and_alerts(world: Planted, traces: Traces) -> None:
-    traces.made = rows(60, "t", world.field, without=True)
-    found = seen(world, alert=["accept<.05", "drift", "raw>.9"])
+def labelled(traces: Traces, count: int) -> None:
+    """A person labels the first traces."""
+    traces.labels = [(str(row["item_id"]), "ann", row["grade"]) for row in traces.made[:count]]
+
+
+def test_watch_of_traces_without_it_corrects_nothing_and_alerts(world: Planted, traces: Traces) -> None:
+    traces.made = rows(30, "t", world.field, without=True)
+    labelled(traces, 20)
+    found = seen(world, alert=["accept<.05", "raw>.9"])
     report = found.to_json()
     assert report["accept"]["value"] is None
     assert world.field in report["accept"]["note"]
     assert report["raw"]["value"] == 0.0
-    assert report["drift"] | {"fires_at": 0} == {"fired": False, "log_evidence": None, "fires_at": 0, "tested": False}
     assert report["missing_inputs"] == {world.field: {"items": 1.0, "labels": 0.0}}
     fired = {name: one["fired"] for name, one in report["alerts"].items()}
-    assert fired == {"accept<.05": True, "drift": True, "raw>.9": False}
+    assert fired == {"accept<.05": True, "raw>.9": False}
     assert all(world.field in why for why in found.fired)
     assert any(f"compiled with {world.field}" in note and "compile the judge" in note for note in found.notes)
-    with pytest.raises(GateError, match="cannot be told"):
-        keep_looking(
-            WatchOptions(source="mlflow:bot", rate=1.0, alert=("accept<.05",), **world.asks),
-            seconds=1,
-            once=True,
-            json=True,
-            wait=lambda _: None,
-        )
 
 
-def test_watch_of_traces_with_it_corrects_and_goes_back_to_it_without_drift(world: Planted, traces: Traces) -> None:
-    traces.made = rows(20, "t", world.field, without=True)
-    assert seen(world, window=40).rate.corrected.value is None
-    traces.made = [*traces.made, *rows(60, "u", world.field)]
-    found = seen(world, window=40, alert=["drift"])
-    assert (found.rate.drift, found.rate.unmeasured, found.fired) == (False, "", ())
-    assert found.rate.corrected.value == pytest.approx(0.5, abs=0.2)
+def test_watch_of_traces_with_it_corrects_from_ten_labels_on(world: Planted, traces: Traces) -> None:
+    traces.made = rows(30, "t", world.field)
+    labelled(traces, 9)
+    few = seen(world).to_json()
+    assert (few["accept"]["value"], few["labelled"], few["labels_missing"]) == (None, 9, 1)
+    labelled(traces, 20)
+    found = seen(world)
+    assert found.rates.accept.value == pytest.approx(0.5, abs=0.1)
+    assert (found.counts["sampled"], found.counts["asked"], found.spent.calls) == (60, 0, 0)
     assert set(traces.logged.values()) == {1}
 
 
-def test_watch_rechecks_labelled_items_and_says_that_the_model_answers_otherwise(
-    world: Planted, traces: Traces
-) -> None:
-    traces.made = rows(2, "t", world.field)
-    seen(world)
-    same = seen(world, recheck=8)
-    assert same.to_json()["recheck"] == {"items": 8, "otherwise": 0, "moved": 0.0}
-    assert same.spent.calls == 8
-
-    usual, world.server.policy = world.server.policy, lowest
-    try:
-        other = seen(world, recheck=8)
-    finally:
-        world.server.policy = usual
-    assert other.rechecked is not None
-    assert other.rechecked.otherwise > 0
-    assert other.notes[0].startswith(f"recheck: {other.rechecked.otherwise} of 8 known items")
-
-
-def test_watch_of_another_model_samples_or_host_begins_the_next_epoch(world: Planted, traces: Traces) -> None:
+def test_watch_of_another_model_samples_or_host_begins_anew(world: Planted, traces: Traces) -> None:
     traces.made = rows(20, "t", world.field)
     first = seen(world)
-    assert (first.counts["sampled"], first.rate.raw.n) == (40, 40)
-    same = seen(world)
-    assert (same.spent.calls, same.rate.raw.n) == (0, 40)
-    sampled = 40
+    assert (first.counts["sampled"], first.rates.raw.n) == (40, 40)
     with FakeOpenAI(leaning) as other:
-        elsewhere = ("api_base", other.base_url)
-        changes: tuple[tuple[str, Any], ...] = (
-            ("lm", "openai/gpt-4o"),
-            ("samples", 2),
-            elsewhere,
-            ("temperature", 0.5),
-        )
-        for number, change in enumerate(changes):
+        for number, change in enumerate([("samples", 2), ("api_base", other.base_url)]):
             traces.made = [*traces.made, *rows(6, f"n{number}", world.field)]
             found = seen(world, **dict([change]))
-            assert found.rate.raw.n == 12, change  # what the earlier one said left the window
-            assert any(f"the first {sampled} sampled traces" in note for note in found.notes)
-            assert found.counts["new_sampled"] == 12
-            assert found.spent.calls >= 12  # and the test items, measured anew
-            sampled += 12
-        assert other.calls > 24
+            assert (found.counts["asked"], found.rates.raw.n) == (12, 12), change
+        assert other.calls >= 12
     assert set(traces.logged.values()) == {1}
-
-
-def test_watch_file_from_before_the_model_was_kept_begins_the_next_epoch(world: Planted, traces: Traces) -> None:
-    import sqlite3
-    from contextlib import closing
-
-    traces.made = rows(20, "t", world.field)
-    seen(world)
-    (file,) = (world.home / ".judgec" / "watch").glob("*.db")
-    with closing(sqlite3.connect(file)) as connection, connection:
-        connection.execute("DELETE FROM facts WHERE name IN ('asked', 'on_test')")
-        connection.execute("ALTER TABLE verdicts DROP COLUMN given")
-    traces.made = [*traces.made, *rows(6, "n", world.field)]
-    found = seen(world)
-    assert (found.rate.raw.n, found.counts["sampled"]) == (12, 52)
-    assert found.rate.assumes.startswith("the correction assumes that the judge's error rates are those on its")

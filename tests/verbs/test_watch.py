@@ -1,160 +1,117 @@
-"""What a watch knows after each look: rates, drift, the way back, proposals and alerts; its state on a real disk."""
+"""What one pass of a watch says: the corrected rate, labels that count, alerts; its state after a kill."""
 
-import json
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from judgec.errors import UserError
-from judgec.stats.sequential.mixture import measured
-from judgec.stats.sequential.rate import error_rates
-from judgec.trust.watched import WatchedTrace, WatchState, open_state
-from judgec.verbs.options.watch import WatchOptions
-from judgec.verbs.watch_state import MONITORED, Known, alerts_of, next_proposals, settle
+from judgec.connect.watch_state import WatchedTrace, lines_of, open_state
+from judgec.errors import ArtifactError, InputError, UserError
+from judgec.records.card import ProgramCard
+from judgec.records.scale import Scale
+from judgec.verbs.watch import accept_rates, accepts_of, alerts_of, read_trace_labels
 
-OPTIONS = WatchOptions(source="mlflow:x", judge="runs", window=500, relabel=40)
-
-
-def said(rng: np.random.Generator, good: bool) -> tuple[int, float]:
-    """Accept and score of a judge that is right nine times in ten."""
-    accept = int(good == (rng.random() < 0.9))
-    return accept, float(np.clip(rng.normal(4.2 if accept else 1.8, 0.5), 1, 5))
+CARD = ProgramCard.model_construct(
+    task="grade", aspects=("grade",), scale=Scale(name="s", level="ordinal", grades=(1, 2, 3), accept_at=3)
+)
 
 
-def known() -> Known:
-    rng = np.random.default_rng(0)
-    expert = (rng.random(200) < 0.6).astype(np.float64)
-    accept, score = np.array([said(rng, bool(good)) for good in expert]).T
-    errors = error_rates(accept, expert, np.arange(200))
-    return Known(1, 0, 0, None, errors, measured(score, expert), 200)
+def said(number: int, accept: int | None, session: str = "", *, learned: bool = False) -> WatchedTrace:
+    score = None if accept is None else 1.0 + 2 * accept
+    return WatchedTrace(f"t{number}", 1, session, "x", accept, score, None, (), learned)
 
 
-@pytest.fixture
-def state(tmp_path: Path) -> Iterator[WatchState]:
-    with open_state(tmp_path / "watch" / "x.db", about={"judge": "runs@1"}) as found:
-        yield found
+TRACES = [*(said(n, int(n < 5)) for n in range(10)), *(said(10 + n, int(n < 24)) for n in range(30))]
+TRUTH = {f"t{n}": float(n < 5) for n in range(10)}
 
 
-def judge(state: WatchState, rng: np.random.Generator, count: int, share: float, first: int = 0) -> dict[str, bool]:
-    truth = {f"t{number}": bool(rng.random() < share) for number in range(first, first + count)}
-    rows = [
-        (WatchedTrace(trace, "", *said(rng, good), None), list[dict[str, object]]()) for trace, good in truth.items()
-    ]
-    state.judged(rows)
-    return truth
+def test_rate_is_corrected_by_the_judged_traces_without_a_label() -> None:
+    # Labelled: 5 of 10 accepted, the judge is right about all. Others: it accepts 24 of 30.
+    # w = .25/10 / (.25/10 + .16/30) = 75/91; .5 + w (.8 - .5).
+    found = accept_rates(TRACES, TRUTH)
+    assert found.accept.value is not None
+    assert found.accept.value == pytest.approx(0.5 + 75 / 91 * 0.3)
+    assert found.labelled == found.accept.n == 10
+    assert found.raw.value == pytest.approx(29 / 40)
+    assert found.accept.low is not None
+    assert found.accept.high is not None
+    assert 0.5 < found.accept.low < found.accept.value < found.accept.high < 1
 
 
-def odd(state: WatchState, rng: np.random.Generator, count: int, first: int) -> None:
-    """Traces with scores that the judge gave to no test item, neither good nor bad."""
-    scores = rng.normal(3.0, 0.2, count)
-    state.judged(
-        [(WatchedTrace(f"t{first + n}", "", int(score > 3), float(score), None), []) for n, score in enumerate(scores)]
-    )
+def test_below_ten_labels_it_says_how_many_are_missing() -> None:
+    found = accept_rates(TRACES, {name: TRUTH[name] for name in [*TRUTH][:7]})
+    assert (found.accept.value, found.labelled) == (None, 7)
+    assert "3 are missing" in found.accept.note
+    assert found.raw.value == pytest.approx(29 / 40)
 
 
-def test_a_rate_that_falls_is_corrected_and_no_drift(state: WatchState) -> None:
-    rng, options = np.random.default_rng(1), OPTIONS
-    judge(state, rng, 500, 0.9)
-    assert settle(state, known(), options)[1].corrected.value == pytest.approx(0.9, abs=0.07)
-    truth = judge(state, rng, 500, 0.4, first=500)
-    rate = settle(state, known(), options)[1]
-    assert not rate.drift
-    assert rate.corrected.low is not None
-    assert rate.corrected.high is not None
-    assert rate.corrected.low <= np.mean([*truth.values()]) <= rate.corrected.high
-    assert "200 test items" in rate.assumes
-    assert alerts_of(["accept<.80", "accept>.1", "accept<.2", "drift"], rate, "") == {
-        "accept<.80": alerts_of(["accept<.80"], rate, "")["accept<.80"],
-        "accept>.1": alerts_of(["accept>10%"], rate, "")["accept>10%"],
-        "accept<.2": None,
-        "drift": None,
-    }
-    assert "is below 80" in (alerts_of(["accept<.80"], rate, "")["accept<.80"] or "")
+def test_labels_of_rows_drawn_as_unsure_and_of_learned_queries_do_not_count() -> None:
+    assert accept_rates(TRACES, TRUTH, {"t3"}).labelled == 9
+    assert accept_rates([said(0, 1, learned=True), *TRACES[1:]], TRUTH).labelled == 9
+    more = {**TRUTH, "t12": 0.0}
+    assert accept_rates(TRACES, more, {"t12"}).accept == accept_rates(TRACES, TRUTH).accept
 
 
-def test_drift_withdraws_the_correction_until_enough_new_labels_have_come(state: WatchState) -> None:
-    rng, options = np.random.default_rng(2), OPTIONS
-    old = judge(state, rng, 300, 0.7)
-    state.labelled({trace: int(good) for trace, good in [*old.items()][-20:]})  # before: they do not count
-    odd(state, rng, 200, first=300)
-    before, rate = settle(state, known(), options)
-    assert rate.drift
-    assert (rate.corrected.value, rate.labels, rate.needed) == (None, 0, 40)
-    assert "0 of 40 new labels" in rate.corrected.note
-    assert rate.raw.value is not None
-    assert alerts_of(["accept<.99", "drift"], rate, "")["accept<.99"] is None
-    assert alerts_of(["drift"], rate, "")["drift"]
-    asked = next_proposals(state, before, options)
-    assert len(asked) >= 40
-    assert all(int(trace[1:]) >= 450 for trace in asked)  # shortly before drift was noticed
-    scores = {one.trace_id: one.score or 0.0 for one in state.verdicts()}
-    state.labelled({trace: int(scores[trace] > 3) for trace in asked[:30]})
-    assert settle(state, before, options)[1].drift
-    state.labelled({trace: int(scores[trace] > 3) for trace in asked[:40]})
-    after, renewed = settle(state, before, options)
-    assert (after.epoch, after.labels, renewed.drift) == (2, 40, False)
-    assert "40 labels since the last drift" in renewed.assumes
-    assert json.loads(state.fact("measured"))
+def test_traces_of_one_session_are_one_cluster_and_a_trace_without_a_verdict_is_in_no_raw_rate() -> None:
+    found = accept_rates([*(said(n, n % 2, "s") for n in range(20)), said(20, None)], {})
+    assert (found.raw.n, found.raw.n_clusters, found.raw.low) == (20, 1, None)
 
 
-def test_one_trace_of_a_session_counts_and_traces_without_a_verdict_are_said(state: WatchState) -> None:
-    state.judged([(WatchedTrace(f"t{n}", "s", n % 2, 3.0, None), []) for n in range(20)])
-    state.judged([(WatchedTrace("u", "", None, None, "no text"), [])])
-    rate = settle(state, known(), OPTIONS)[1]
-    assert rate.raw.n == 1
-    assert any("1 of 2 sampled traces have no verdict" in note for note in rate.notes)
+def test_label_of_several_people_is_the_share_that_accepts() -> None:
+    values: dict[tuple[str, str], object] = {("a", "x"): 3, ("a", "y"): 2, ("b", "x"): True, ("c", "x"): "seven"}
+    labels, notes = accepts_of(values, CARD)
+    assert labels == {"a": 0.5, "b": 1.0}
+    assert len(notes) == 1
+    assert "'seven'" in notes[0]
 
 
-def test_a_few_traces_are_proposed_while_nothing_drifts_and_labelled_ones_no_more(state: WatchState) -> None:
-    judge(state, np.random.default_rng(3), 100, 0.8)
-    asked = next_proposals(state, known(), OPTIONS)
-    assert 0 < len(asked) < 100 * MONITORED * 3
-    state.labelled(dict.fromkeys(asked, 1))
-    assert not next_proposals(state, known(), OPTIONS)
+def test_file_of_labels_is_read_by_trace_and_its_unsure_rows_are_known(tmp_path: Path) -> None:
+    file = tmp_path / "labels.csv"
+    file.write_text("item_id,grade,annotator,stratum\na,3,x,random\na,1,y,random\nb,2,x,uncertain\nc,,x,random\n")
+    found = read_trace_labels(file, CARD, 0)
+    assert accepts_of(found.by, CARD)[0] == {"a": 0.5, "b": 0.0}
+    assert found.unsure == {"b"}
+    file.write_text("trace_id,accept\na,yes\nb,no\n")
+    assert accepts_of(read_trace_labels(file, CARD, 0).by, CARD)[0] == {"a": 1.0, "b": 0.0}
+    file.write_text("trace,grade\na,3\n")
+    with pytest.raises(InputError, match="trace_id"):
+        read_trace_labels(file, CARD, 0)
 
 
-def test_verdicts_are_kept_once_and_marked_when_logged(tmp_path: Path) -> None:
-    path, about = tmp_path / "watch" / "x.db", {"judge": "runs@1", "rate": 0.05}
-    with open_state(path, about=about) as state:
-        state.judged([(WatchedTrace("a", "", 1, 4.5, None), [{"name": "runs", "value": 5}])])
-        state.judged([(WatchedTrace("a", "", 0, 1.0, None), [])])  # judged again after a kill
-        assert state.seen({"a": 5, "b": 6}, 0) == 2
-        assert state.seen({"b": 6, "c": 7}, 6) == 1
-        with pytest.raises(UserError, match="another judgec watch"), open_state(path, about=about):
+@pytest.mark.parametrize("text", ["accept", "accept<2", "accept=.8", "drift", ""])
+def test_alert_that_says_nothing_is_an_error(text: str) -> None:
+    with pytest.raises(UserError, match=r"accept<\.80, accept>\.99 and raw<\.80 are valid"):
+        alerts_of([text], None)
+
+
+def test_alert_fires_when_the_whole_interval_is_beyond_it_or_it_cannot_be_told() -> None:
+    found = alerts_of(["accept>20%", "accept<.2", "raw>.5", "raw<.5"], accept_rates(TRACES, TRUTH))
+    assert [why is not None for why in found.values()] == [True, False, True, False]
+    few = alerts_of(["accept<.05", "raw<.05"], accept_rates(TRACES, {}))
+    assert "cannot be told" in (few["accept<.05"] or "")
+    assert few["raw<.05"] is None
+
+
+def test_state_after_a_kill_has_every_whole_line_and_knows_what_is_logged(tmp_path: Path) -> None:
+    path, about = tmp_path / "watch" / "x.json", {"judge": "runs@1", "rate": 0.05}
+    with open_state(path, about) as state:
+        state.add([said(0, 1), said(1, None)])
+        state.logged, state.next_ms, state.recent = 1, 7, ["t0"]
+        state.save()
+        with pytest.raises(UserError, match="another judgec watch"), open_state(path, about):
             pass
-    with open_state(path, about=about) as state:
-        assert [(one.trace_id, one.accept) for one in state.verdicts()] == [("a", 1)]
-        assert state.unlogged() == {"a": [{"name": "runs", "value": 5}]}
-        state.logged(["a"])
-        assert not state.unlogged()
+    with lines_of(path).open("a") as file:
+        file.write('{"trace_id": "t2", "sess')  # killed in mid-line
+    with open_state(path, about) as state:
+        assert state.judged == [said(0, 1), said(1, None)]
+        assert (state.logged, state.next_ms, state.recent) == (1, 7, ["t0"])
+        state.add([said(2, 0)])
+    with open_state(path, about) as state:
+        assert [one.trace_id for one in state.judged] == ["t0", "t1", "t2"]
     with (
         pytest.raises(UserError, match=r"begun with rate 0\.05, now rate is 0\.5"),
-        open_state(path, about={**about, "rate": 0.5}),
+        open_state(path, {**about, "rate": 0.5}),
     ):
         pass
-
-
-@pytest.mark.parametrize("text", ["accept", "accept<2", "accept=.8", "kappa<.8", ""])
-def test_an_alert_that_says_nothing_is_an_error(text: str) -> None:
-    with pytest.raises(UserError, match=r"accept<\.80, accept>\.99, raw<\.80 and drift are valid"):
-        alerts_of([text], None, "")
-
-
-def test_an_alert_of_a_rate_that_is_not_known_has_fired(state: WatchState) -> None:
-    judge(state, np.random.default_rng(3), 50, 0.9)
-    few = replace(known(), errors=replace(known().errors, refused="the labels hold 2 accepted items"))
-    rate = settle(state, few, OPTIONS)[1]
-    assert rate.corrected.value is None
-    found = alerts_of(["accept<.8", "raw<.8", "drift"], rate, few.errors.refused)
-    assert "the labels hold 2 accepted items" in (found["accept<.8"] or "")
-    assert (found["raw<.8"], found["drift"]) == (None, None)
-
-
-def test_who_is_no_annotator_is_said_as_long_as_the_test_split_measures_the_judge(state: WatchState) -> None:
-    note = "robbie: no annotator, it is measured."
-    state.say(left_out=json.dumps([note]))
-    assert note in settle(state, known(), OPTIONS)[1].notes
-    assert note not in settle(state, replace(known(), on_test=False), OPTIONS)[1].notes
+    path.write_text("[]")
+    with pytest.raises(ArtifactError, match="Move it away"), open_state(path, about):
+        pass

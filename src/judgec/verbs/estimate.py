@@ -317,15 +317,22 @@ def labelled_for(options: EstimateOptions) -> LabelledJudge:
     else:
         workspace, name = options.judge.workspace, options.judge.name
     program = workspace.load(name)
-    card = program.card
-    if card.scale.accept_index is None and not any(
-        calibrator.accept_threshold is not None for calibrator in load_judge(program).calibrators.values()
-    ):
+    require_accepts(program, f"--estimate {ACCEPT_RATE}")
+    return LabelledJudge(workspace, program, _labelled(options, workspace, program))
+
+
+def require_accepts(program: Program, option: str) -> None:
+    """Say that a judge accepts and rejects nothing.
+
+    Raises:
+        UserError: When it does not.
+    """
+    card, calibrators = program.card, load_judge(program).calibrators.values()
+    if card.scale.accept_index is None and all(one.accept_threshold is None for one in calibrators):
         raise UserError(
-            f"--estimate {ACCEPT_RATE}: {card.name}@{card.version} accepts and rejects nothing, its scale "
+            f"{option}: {card.name}@{card.version} accepts and rejects nothing, its scale "
             "has no accept threshold. Compile it with --accept-at GRADE."
         )
-    return LabelledJudge(workspace, program, _labelled(options, workspace, program))
 
 
 def _labelled(options: EstimateOptions, workspace: Workspace, program: Program) -> HeldOut:

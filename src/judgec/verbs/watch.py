@@ -1,9 +1,11 @@
-"""``judgec.watch``: judges a sample of an application's new traces, and says what is known of all of them."""
+"""``judgec.watch``: judges a sample of an application's new traces, in one pass, and says what people would accept."""
 
+import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,76 +14,89 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from judgec.compile.held_out import unlearned
 from judgec.connect.tracking.store import TrackingStore, tracking_store
-from judgec.connect.tracking.traces import MLFLOW_PREFIX
-from judgec.connect.tracking.watched_traces import (
-    REVIEW_TAG,
-    ExpertLabel,
-    SampledTrace,
-    TraceLook,
-    TracesSeen,
-    log_judged,
-    look_at_traces,
-)
+from judgec.connect.tracking.traces import MLFLOW_PREFIX, FoundTraces, WantedTraces, log_verdicts, new_traces
+from judgec.connect.watch_state import WatchedTrace, WatchState, lines_of, open_state
 from judgec.errors import InputError, UserError
 from judgec.labels.labels import read_item_file
 from judgec.labels.rows.grades import position_of
+from judgec.labels.stream.pieces import pieces_of
 from judgec.lm.usage import Spent
 from judgec.lm.watch import Watch
+from judgec.raters.programs import Program
 from judgec.records.card import ProgramCard
 from judgec.records.conversation import TURNS, usual_turn
 from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
-from judgec.records.judgment import UNSCORED, Judgments
-from judgec.records.label import Item
+from judgec.records.judgment import UNSCORED
+from judgec.records.label import InputCounts, Item
 from judgec.report.numbers import percent
 from judgec.report.page.notebook import notebook
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
-from judgec.table.rows.cells import as_accept, as_grade
+from judgec.stats.correction.mean import clustered_mean
+from judgec.stats.correction.ppi import ppi_mean, within_unit
+from judgec.stats.correction.support import out_of_range
+from judgec.table.rows.cells import as_accept, as_grade, as_text, is_missing
 from judgec.table.table import Table
 from judgec.table.tables import read_table
-from judgec.trust.recheck import Recheck
-from judgec.trust.watched import WatchedTrace, WatchState, open_state
-from judgec.verbs.jury import asked_at, open_session
+from judgec.verbs.estimate import ASSUMED, MIN_LABELLED, NO_VERDICT, require_accepts
+from judgec.verbs.jury import VerdictCount, abstaining, asked_at, open_jury, open_session
+from judgec.verbs.next_labels import UNCERTAIN, label_columns
 from judgec.verbs.options.watch import WatchOptions
+from judgec.verbs.validity import validity_of
 from judgec.verbs.verb import verb
-from judgec.verbs.watch_state import Known, WatchedJudge, WatchedRate, alerts_of, known_of, next_proposals, settle
 from judgec.verbs.workspace import Workspace
 
 if TYPE_CHECKING:
     import pandas as pd
 
+WINDOW = 1000  # latest judged traces that the rates are about
 MOST_AT_ONCE = 500  # traces that are judged before their feedback is logged
 NO_TEXT = "no text: the trace has no question or no answer"
-SAID = "the judge's feedback"
+_ALERT = re.compile(r"\s*(accept|raw)\s*([<>])\s*(\d*\.?\d+)\s*(%?)\s*")
+ADVICE = "Trace {name} with each answer, or compile the judge on labels without {name}."
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptRates:
+    """Share of accepted traces, as a judge sees it and as people would.
+
+    Args:
+        raw: What the judge accepts.
+        accept: What people would accept (PPI++); its note says why it has no value.
+        labelled: Labelled traces that it rests on.
+    """
+
+    raw: Estimate
+    accept: Estimate
+    labelled: int
 
 
 @dataclass(frozen=True)
 class WatchReport:
-    """Result of one look.
+    """Result of one pass.
 
     Args:
         judge: ``NAME@VERSION``.
         source: Whose traces.
-        counts: New traces, sampled ones, unscored ones, those still running.
-        rate: The rates, and whether they hold.
+        counts: Traces in all and new, sampled ones, those that the judge was asked about now, unscored, running ones.
+        rates: The accept rates of the latest sampled traces.
+        missing_inputs: What the judge was compiled with and these lack, see ``Validity.to_json``.
         alerts: Each alert that was asked for, with why it fired or None.
-        propose: Traces to send to experts.
         spent: On models.
         notes: What to know about it.
-        rechecked: Whether the judge's model still answers as it did; None where nobody wanted to know.
     """
 
     judge: str
     source: str
     counts: Mapping[str, int]
-    rate: WatchedRate
+    rates: AcceptRates
+    missing_inputs: Mapping[str, Mapping[str, float]]
     alerts: Mapping[str, str | None]
-    propose: tuple[str, ...]
     spent: Spent
     notes: tuple[str, ...]
-    rechecked: Recheck | None = None
 
     @property
     def fired(self) -> tuple[str, ...]:
@@ -93,7 +108,7 @@ class WatchReport:
         """The rates with their limits."""
         import pandas as pd
 
-        rows = {"judge": self.rate.raw, "corrected": self.rate.corrected}
+        rows = {"judge": self.rates.raw, "corrected": self.rates.accept}
         return pd.DataFrame(
             {name: {"rate": one.value, "low": one.low, "high": one.high} for name, one in rows.items()}
         ).T
@@ -104,31 +119,34 @@ class WatchReport:
             "judge": self.judge,
             "source": self.source,
             **self.counts,
-            **self.rate.to_json(),
+            "accept": self.rates.accept.to_json(),
+            "raw": self.rates.raw.to_json(),
+            "labelled": self.rates.labelled,
+            "labels_missing": max(MIN_LABELLED - self.rates.labelled, 0),
+            "missing_inputs": {name: dict(shares) for name, shares in self.missing_inputs.items()},
             "alerts": {name: {"fired": why is not None, "why": why} for name, why in self.alerts.items()},
-            "propose": list(self.propose),
             **self.spent.to_json(),
-            "recheck": None if self.rechecked is None else self.rechecked.to_json(),
             "notes": list(self.notes),
         }
 
     def __repr__(self) -> str:
-        return f"<WatchReport {self.source} by {self.judge}: {self.rate.sentence}>"
+        rates = f"accept rate {_shown(self.rates.accept)}; the judge accepts {_shown(self.rates.raw)}"
+        return f"<WatchReport {self.source} by {self.judge}: {rates}>"
 
     def _repr_html_(self) -> str:
-        return notebook(look_report(self))
+        return notebook(watch_report(self))
 
 
 @verb(WatchOptions)
 def watch(options: WatchOptions, watch: Watch) -> WatchReport:
-    """Look once at an application's traces in MLflow: judge a sample of the new ones, and say what is known of all.
+    """Judge a sample of an application's traces in MLflow since the last pass, and say which share people would accept.
 
-    Each judged trace gets the judge's feedback. The accept rate is corrected by the judge's error rates; its interval
-    and the test of drift hold however often one looks. What was judged is kept, and never judged or logged again.
+    Each judged trace gets the judge's feedback. From ten labelled traces on, the accept rate is corrected by people's
+    labels. What was judged is kept, and never judged or logged again.
 
     Raises:
         UserError: No such judge, a judge that accepts nothing, another watch at work, an alert that says nothing.
-        InputError: No such experiment, or traces without texts.
+        InputError: No such experiment, traces without texts, or labels without a trace's id.
         BudgetError: A call does not fit the caps; what is finished is journaled.
         ServiceError: The model or the MLflow server cannot be reached.
 
@@ -148,40 +166,28 @@ def watch(options: WatchOptions, watch: Watch) -> WatchReport:
     """
     if not options.source.startswith(MLFLOW_PREFIX) or options.source == MLFLOW_PREFIX:
         raise UserError(f"--source {options.source}: {MLFLOW_PREFIX}EXPERIMENT is valid. Name an experiment.")
+    alerts_of(options.alert, None)  # says what is wrong with them before anything is paid for
     workspace = Workspace(options.home, options.tracking_uri)
     program = workspace.load(options.judge)
-    name = f"{program.card.name}@{program.card.version}"
-    aspect = _aspect(options, program.card)
+    card, name = program.card, f"{program.card.name}@{program.card.version}"
+    aspect = _aspect(options, card)
+    require_accepts(program, f"--judge {options.judge}")
+    given = TraceLabels({}, set()) if options.labels is None else read_trace_labels(options.labels, card, aspect)
     store = tracking_store(options.home, options.tracking_uri, os.environ)
-    about = {
-        "judge": name,
-        "store": store.shown,
-        "rate": options.rate,
-        "window": options.window,
-        "aspect": program.card.aspects[aspect],
-    }
-    alerts_of(options.alert, None, "")  # says what is wrong with them before anything is paid for
-    with (
-        open_state(state_file(options, name), about=about) as state,
-        open_session(options, workspace, watch) as session,  # the only one: what it may spend is for all
-    ):
-        judge = WatchedJudge(options, program, aspect, session, watch)
-        rechecked = judge.rechecked()
-        known = known_of(state, judge)
-        found = _WatchLook(options, judge, name, store, state, watch).report(known)
-        noted = () if rechecked is None or rechecked.note is None else (rechecked.note,)
-        return replace(found, rechecked=rechecked, notes=(*noted, *found.notes))
+    about = {"judge": name, "store": store.shown, "rate": options.rate, "aspect": card.aspects[aspect]}
+    with open_state(state_file(options, name), about) as state:
+        one = _Pass(options, workspace, program, aspect, store, state, watch)
+        found, spent, unread = one.judge()
+        return one.report(found, given, spent, unread)
 
 
 def state_file(options: WatchOptions, judge: str) -> Path:
     """Path of the file in which a watch keeps what it knows."""
     named = f"{options.source.removeprefix(MLFLOW_PREFIX)}.{judge}"
-    return options.home / ".judgec" / "watch" / f"{re.sub(r'[^A-Za-z0-9._@-]+', '-', named)}.db"
+    return options.home / ".judgec" / "watch" / f"{re.sub(r'[^A-Za-z0-9._@-]+', '-', named)}.json"
 
 
 def _aspect(options: WatchOptions, card: ProgramCard) -> int:
-    if card.scale.accept_index is None and not card.aspects:
-        raise UserError(f"--judge {options.judge}: it grades nothing. Compile it again.")
     if options.aspect is None and len(card.aspects) > 1:
         raise UserError(
             f"--judge {options.judge}: it judges {', '.join(card.aspects)}; the rate of one is kept. "
@@ -193,13 +199,51 @@ def _aspect(options: WatchOptions, card: ProgramCard) -> int:
     return card.aspects.index(aspect)
 
 
-@dataclass(frozen=True)
-class _WatchLook:
-    """One look, from the traces to the report."""
+@dataclass(frozen=True, slots=True)
+class TraceLabels:
+    """Labels of traces in a file.
+
+    Args:
+        by: Values by trace and annotator.
+        unsure: Traces that ``judgec labels --next`` chose because the judge was unsure: no random sample.
+    """
+
+    by: dict[tuple[str, str], object]
+    unsure: set[str]
+
+
+def read_trace_labels(file: Path, card: ProgramCard, aspect: int) -> TraceLabels:
+    """Read the rows of a file that have a trace's id, in ``trace_id``, or ``item_id`` as ``labels --next`` writes it.
+
+    Raises:
+        InputError: No column of ids, or none of labels.
+    """
+    table, names = read_table(str(file)), label_columns(card)
+    label = names[min(aspect, len(names) - 1)]
+    columns = [one for one in (label, "accept") if one in table.columns]
+    key = next((one for one in ("trace_id", "item_id") if one in table.columns), None)
+    if key is None or not columns:
+        there = ", ".join(table.columns)
+        raise InputError([f"{file}: its columns are {there}; trace_id, and {label} or accept are needed. Add them."])
+    found = TraceLabels({}, set())
+    for row in table.rows:
+        trace = as_text(row.get(key) or "")
+        if as_text(row.get("stratum") or "") == UNCERTAIN:
+            found.unsure.add(trace)
+        value = next((row[one] for one in columns if not is_missing(row.get(one))), None)
+        if trace and value is not None:
+            found.by[trace, as_text(row.get("annotator") or "")] = value
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Pass:
+    """One pass, from the traces to the report."""
 
     options: WatchOptions
-    judge: WatchedJudge
-    name: str
+    workspace: Workspace
+    program: Program
+    aspect: int
     store: TrackingStore
     state: WatchState
     watch: Watch
@@ -207,183 +251,312 @@ class _WatchLook:
     @property
     def card(self) -> ProgramCard:
         """Of the judge."""
-        return self.judge.program.card
+        return self.program.card
 
-    def report(self, known: Known) -> WatchReport:
-        """Look, judge, log, and say what is known."""
+    @property
+    def name(self) -> str:
+        """``NAME@VERSION``."""
+        return f"{self.card.name}@{self.card.version}"
+
+    @property
+    def asked(self) -> str:
+        """Tells the judge apart where it is asked otherwise: what it said then says nothing of what it says now."""
+        options = self.options
+        how = (options.lm, options.api_base, options.live, options.samples, options.temperature, options.structured)
+        return hashlib.sha256(json.dumps([*how, options.abstain_below]).encode()).hexdigest()[:16]
+
+    def judge(self) -> tuple[FoundTraces, Spent, list[str]]:
+        """Judge and log the new sampled traces; what was judged before and not logged is logged now."""
         options, state = self.options, self.state
-        before = state.verdicts()
         self.watch.stage("traces", f"{options.source} in {self.store.shown}")
-        seen = look_at_traces(self.store, self._wanted(before), os.environ)
-        unread = self._judge_all(seen, before)
-        notes = self._labels(seen.labels)
-        new = state.seen(seen.ids, seen.next_ms)
-        total = int(state.fact("seen", "0")) + new
-        state.say(next_ms=seen.next_ms, seen=total)
-        known, rate = settle(state, known, options, self.card)
-        propose = next_proposals(state, known, options)
-        self._tag(propose)
-        verdicts = state.verdicts()
-        counts = {
-            "traces": total,
-            "new_traces": new,
-            "sampled": len(verdicts),
-            "new_sampled": len(verdicts) - len(before),
-            "unscored": sum(one.unscored is not None for one in verdicts),
-            "running": seen.running,
-        }
-        alerts = alerts_of(options.alert, rate, known.errors.refused)
-        spent, said = self.judge.session.spent, (*notes, *unread, *rate.notes)
-        return WatchReport(self.name, options.source, counts, rate, alerts, tuple(propose), spent, said)
-
-    def _wanted(self, before: Sequence[WatchedTrace]) -> TraceLook:
-        options, card = self.options, self.card
-        return TraceLook(
+        waiting = [one.trace_id for one in state.judged[state.logged :]]
+        wanted = WantedTraces(
             experiment=options.source.removeprefix(MLFLOW_PREFIX),
-            since_ms=int(self.state.fact("next_ms", "0")),
+            since_ms=state.next_ms,
             rate=options.rate,
-            known=tuple(one.trace_id for one in before),
-            unmarked=tuple(one.trace_id for one in before if not one.logged),
-            judged=tuple(one.trace_id for one in before[-2 * options.window :]),
-            feedback=self._feedback_name(card.aspects[0]),
+            known=[one.trace_id for one in state.judged if one.started_ms >= state.next_ms],
+            labelled=[one.trace_id for one in self._window()],
+            unlogged=waiting,
             source=self.name,
-            assessment=options.assessment or card.name,
-            file=str(state_file(options, self.name).with_suffix(".jsonl").resolve()),
-            sessions=bool({*TURNS, "dialogue"} & {*card.fields}),
+            assessment=options.assessment or self.card.name,
+            file=str(lines_of(state.path).with_suffix(".traces.jsonl").resolve()),
+            sessions=bool({*TURNS, "dialogue"} & {*self.card.fields}),
+        )
+        found = new_traces(self.store, wanted, os.environ)
+        self._log({(trace, name) for trace, name in found.logged})
+        spent, unread = Spent(), list[str]()
+        if found.sampled:
+            items = self._items(Path(wanted.file), found.sampled, unread, first=not state.judged)
+            where = asked_at(self.card, options)
+            self.watch.stage("judge", f"{plural(len(items), 'trace')} with {self.name}, {where}")
+            spent = self._judge_all(found, items)
+        fresh = found.ended.keys() - set(state.recent)
+        state.traces += len(fresh)
+        state.next_ms = found.next_ms
+        state.recent = sorted(trace for trace, at in found.ended.items() if at >= found.next_ms)
+        state.save()
+        return replace(found, ended={trace: found.ended[trace] for trace in fresh}), spent, unread
+
+    def _window(self) -> list[WatchedTrace]:
+        """The traces that the rates are about."""
+        return [one for one in self.state.judged if one.asked == self.asked][-WINDOW:]
+
+    def _judge_all(self, found: FoundTraces, items: Mapping[str, Item]) -> Spent:
+        options, new = self.options, list(found.sampled)
+        held = [*items.values()]
+        fit = {held[i].item_id for i in unlearned(held, self.program, out_of_fold=False)}
+        certain = abstaining([self.card], options.abstain_below)
+        with open_session(options, self.workspace, self.watch) as session:
+            for part in (new[start : start + MOST_AT_ONCE] for start in range(0, len(new), MOST_AT_ONCE)):
+                said: dict[str, tuple[dict[str, object], int, float]] = {}
+                if chosen := [items[trace] for trace in part if trace in items]:
+                    count = VerdictCount(session, self.watch.progress)
+                    for piece in open_jury([self.program], len(chosen), options, session, count).judge(
+                        pieces_of(chosen)
+                    ):
+                        one = certain(piece)
+                        accept, score = one.accept[:, self.aspect].tolist(), one.score[:, self.aspect].tolist()
+                        said |= dict(
+                            zip(one.item_ids, zip(one.rows(self.card.scale), accept, score, strict=True), strict=True)
+                        )
+                self.state.add([self._judged(trace, found, items.get(trace), said, fit) for trace in part])
+                self._log(set())
+            return session.spent
+
+    def _judged(
+        self,
+        trace: str,
+        found: FoundTraces,
+        item: Item | None,
+        said: Mapping[str, tuple[dict[str, object], int, float]],
+        fit: set[str],
+    ) -> WatchedTrace:
+        row, accept, score = said.get(trace, ({"unscored": NO_TEXT}, UNSCORED, float("nan")))
+        why = row["unscored"]
+        return WatchedTrace(
+            trace_id=trace,
+            started_ms=found.ended[trace],
+            session=found.sampled[trace],
+            asked=self.asked,
+            accept=None if why is not None or accept == UNSCORED else accept,
+            score=None if why is not None or np.isnan(score) else score,
+            unscored=None if why is None else str(why),
+            given=None if item is None else tuple(item.given),
+            learned=item is not None and trace not in fit,
+            feedback=tuple(self._feedback(trace, row)),
         )
 
-    def _feedback_name(self, aspect: str) -> str:
-        card = self.card
-        return card.name if len(card.aspects) == 1 else f"{card.name}.{aspect}"
-
-    def _judge_all(self, seen: TracesSeen, before: Sequence[WatchedTrace]) -> list[str]:
-        """Judge the new ones, keep what was said, and log it; what was kept before and not logged is logged now."""
-        done = {one.trace_id for one in before}
-        self.state.logged(one.trace_id for one in seen.sampled if one.feedback)
-        fresh = [one for one in seen.sampled if one.trace_id not in done]
-        notes: list[str] = []
-        if fresh:
-            file = state_file(self.options, self.name).with_suffix(".jsonl")
-            items, unread = self._items(file, fresh, notes, first=not before)
-            host = asked_at(self.card, self.options)
-            self.watch.stage("judge", f"{plural(len(items), 'trace')} with {self.name}, {host}")
-            for part in (fresh[start : start + MOST_AT_ONCE] for start in range(0, len(fresh), MOST_AT_ONCE)):
-                chosen = {one.trace_id: items[one.trace_id] for one in part if one.trace_id in items}
-                pieces = self.judge.judged([*chosen.values()]) if chosen else []
-                self.state.judged(self._said(part, pieces, chosen, unread))
-                self._log()
-        self._log()
-        return notes
-
-    def _items(
-        self, file: Path, fresh: Sequence[SampledTrace], notes: list[str], *, first: bool
-    ) -> tuple[dict[str, Item], dict[str, str]]:
-        """Items by trace, and why others are none."""
-        wanted = {one.trace_id for one in fresh}
-        unread = dict.fromkeys(wanted, NO_TEXT)
+    def _items(self, file: Path, sampled: Mapping[str, str], notes: list[str], *, first: bool) -> dict[str, Item]:
+        """Items of the sampled traces; those that are none are left out."""
         try:
             table = read_table(str(file))
         except InputError as fault:
             if first:
                 raise
             notes.append(str(fault))
-            return {}, unread
+            return {}
         read = partial(read_item_file, task=self.card.task, usual=usual_turn(self.card.fields))
-        found: dict[str, Item] = {}
+        found: list[Item] = []
         try:
-            found = {item.item_id: item for item in read(table).items if item.item_id in wanted}
+            found += read(table).items
         except InputError:  # one that cannot be read must not keep the others from being judged
             for alone in _rows(table):
-                trace = str(alone.rows[0]["item_id"])
                 with suppress(InputError):
-                    found |= {item.item_id: item for item in read(alone).items if item.item_id in wanted}
-                unread[trace] = "the trace cannot be read as an item of the judge's task"
-        return found, unread
+                    found += read(alone).items
+        return {item.item_id: item for item in found if item.item_id in sampled}
 
-    def _said(
-        self,
-        part: Sequence[SampledTrace],
-        pieces: Sequence[Judgments],
-        items: Mapping[str, Item],
-        unread: Mapping[str, str],
-    ) -> Iterator[tuple[WatchedTrace, list[dict[str, object]]]]:
+    def _feedback(self, trace: str, row: Mapping[str, object]) -> Iterator[dict[str, object]]:
         card = self.card
-        rows: dict[str, tuple[dict[str, object], int, float]] = {}
-        for found in pieces:
-            for i, row in enumerate(found.rows(card.scale)):
-                accept, score = found.accept[i, self.judge.aspect], found.score[i, self.judge.aspect]
-                rows[found.item_ids[i]] = row, int(accept), float(score)
-        for one in part:
-            row, accept, score = rows.get(
-                one.trace_id, ({"unscored": unread.get(one.trace_id, NO_TEXT)}, UNSCORED, np.nan)
-            )
-            why = row["unscored"]
-            trace = WatchedTrace(
-                trace_id=one.trace_id,
-                session=one.session,
-                accept=None if why is not None or accept == UNSCORED else accept,
-                score=None if why is not None or np.isnan(score) else score,
-                unscored=None if why is None else str(why),
-                given=tuple(items[one.trace_id].given) if one.trace_id in items else None,
-            )
-            yield trace, self._feedback(row)
-
-    def _feedback(self, row: Mapping[str, object]) -> list[dict[str, object]]:
-        card, made = self.card, []
         for aspect in card.aspects:
             told = {name: _of(row, name, aspect) for name in ("grade", "score", "accept", "confidence")}
-            metadata = {f"judgec.{name}": json.dumps(value) for name, value in told.items() if value is not None}
-            made.append(
-                {
-                    "name": self._feedback_name(aspect),
-                    "value": told["grade"],
-                    "error": row["unscored"],
-                    "rationale": row.get("rationale") or "",
-                    "source": self.name,
-                    "kind": "CODE" if card.evidence_alone else "LLM_JUDGE",
-                    "metadata": metadata,
-                }
-            )
-        return made
+            yield {
+                "trace_id": trace,
+                "name": card.name if len(card.aspects) == 1 else f"{card.name}.{aspect}",
+                "value": told["grade"],
+                "error": row["unscored"],
+                "rationale": row.get("rationale") or "",
+                "source": self.name,
+                "kind": "CODE" if card.evidence_alone else "LLM_JUDGE",
+                "metadata": {f"judgec.{name}": json.dumps(value) for name, value in told.items() if value is not None},
+            }
 
-    def _log(self) -> None:
-        """Log what is not marked yet."""
-        waiting = self.state.unlogged()
-        said = [{**one, "trace_id": trace_id} for trace_id, feedback in waiting.items() for one in feedback]
-        log_judged(self.store, said, {}, os.environ)
-        self.state.logged(waiting)
+    def _log(self, there: set[tuple[str, str]]) -> None:
+        """Log what is not known to be logged, but for what is there."""
+        state = self.state
+        waiting = [said for one in state.judged[state.logged :] for said in one.feedback]
+        log_verdicts(self.store, [one for one in waiting if (one["trace_id"], one["name"]) not in there], os.environ)
+        state.logged = len(state.judged)
+        state.save()
 
-    def _tag(self, propose: Sequence[str]) -> None:
-        there = {one.trace_id for one in self.state.verdicts() if one.proposed}
-        log_judged(self.store, [], {trace: self.name for trace in propose if trace not in there}, os.environ)
-        self.state.proposed(propose)
+    def report(self, found: FoundTraces, given: TraceLabels, spent: Spent, unread: Sequence[str]) -> WatchReport:
+        """Say what is known after the pass."""
+        state, card, window = self.state, self.card, self._window()
+        kept = [one.given for one in window if one.given is not None]
+        validity = validity_of(card, InputCounts(len(kept), Counter(name for one in kept for name in one)))
+        labels, off = accepts_of({(trace, who): value for trace, who, value in found.labels} | given.by, card)
+        rates = accept_rates(window, labels, given.unsure, validity.refused("traces"))
+        judged = {one.trace_id for one in state.judged}
+        said = {
+            "labelled traces of the file were not judged": len({trace for trace, _ in given.by} - judged),
+            "labelled traces do not count: the judge was unsure of them, so they are no sample": len(
+                given.unsure & labels.keys() & judged
+            ),
+            "traces are of queries that the judge has learned from; their labels do not count": sum(
+                one.learned for one in window
+            ),
+            f"of {len(window)} sampled traces have no verdict": sum(one.accept is None for one in window),
+            "sampled traces do not count: the judge was asked otherwise then": sum(
+                one.asked != self.asked for one in state.judged
+            ),
+        }
+        return WatchReport(
+            judge=self.name,
+            source=self.options.source,
+            counts={
+                "traces": state.traces,
+                "new_traces": len(found.ended),
+                "sampled": len(state.judged),
+                "asked": len(found.sampled),
+                "unscored": sum(one.unscored is not None for one in state.judged),
+                "running": found.running,
+            },
+            rates=rates,
+            missing_inputs=validity.to_json(),
+            alerts=alerts_of(self.options.alert, rates),
+            spent=spent,
+            notes=(
+                *([] if rates.accept.value is None else [ASSUMED]),
+                *unread,
+                *off,
+                *(f"{count} {what}" for what, count in said.items() if count),
+                *validity.notes("traces", ADVICE),
+            ),
+        )
 
-    def _labels(self, labels: Sequence[ExpertLabel]) -> list[str]:
-        """Keep what experts said, as accept or reject; of several that of most of them."""
-        by_trace: dict[str, list[bool]] = {}
-        unknown: list[str] = []
-        for label in labels:
-            accept = self._accepts(label.value)
-            if accept is None:
-                unknown.append(str(label.value))
-            else:
-                by_trace.setdefault(label.trace_id, []).append(accept)
-        shares = {trace: float(np.mean(said)) for trace, said in by_trace.items()}
-        self.state.labelled({trace: int(share > 0.5) for trace, share in shares.items() if share != 0.5})
-        if not unknown:
-            return []
-        card = self.card
-        valid = f"{', '.join(map(str, card.scale.grades))}, true and false are"
-        return [f"{len(unknown)} labels of experts are not on the judge's scale ({unknown[0]!r}); {valid} valid."]
 
-    def _accepts(self, value: str | float | bool) -> bool | None:
-        scale, grade = self.card.scale, as_grade(value)
-        if grade is None:
-            return None
-        position = None if isinstance(value, bool) else position_of(grade, scale)
-        if position is not None and scale.accept_index is not None:
-            return position >= scale.accept_index
-        return as_accept(grade)
+def accepts_of(values: Mapping[tuple[str, str], object], card: ProgramCard) -> tuple[dict[str, float], list[str]]:
+    """Share of people who accept a trace, by trace; and a note on labels that are not on the judge's scale.
+
+    Args:
+        values: A grade of the judge's scale, or a word for accept or reject, by trace and annotator.
+        card: The judge's.
+    """
+    by_trace: dict[str, list[bool]] = {}
+    unknown: list[str] = []
+    for (trace, _), value in values.items():
+        accept = _accepts(value, card)
+        if accept is None:
+            unknown.append(str(value))
+        else:
+            by_trace.setdefault(trace, []).append(accept)
+    valid = f"{', '.join(map(str, card.scale.grades))}, true and false are valid"
+    notes = [f"{len(unknown)} labels are not on the judge's scale ({unknown[0]!r}); {valid}."] if unknown else []
+    return {trace: float(np.mean(said)) for trace, said in by_trace.items()}, notes
+
+
+def _accepts(value: object, card: ProgramCard) -> bool | None:
+    scale, grade = card.scale, as_grade(value)
+    if grade is None:
+        return None
+    position = None if isinstance(value, bool) else position_of(grade, scale)
+    if position is not None and scale.accept_index is not None:
+        return position >= scale.accept_index
+    return as_accept(grade)
+
+
+def accept_rates(
+    traces: Sequence[WatchedTrace], labels: Mapping[str, float], unsure: Collection[str] = (), refused: str = ""
+) -> AcceptRates:
+    """The judge's own accept rate, and people's by PPI++ from 10 labelled traces on.
+
+    Args:
+        traces: Judged ones.
+        labels: Share of people who accept a trace, by trace.
+        unsure: Traces that were labelled because the judge was unsure: they count as unlabelled.
+        refused: Why nothing that was measured of the judge holds of the traces, or empty.
+    """
+    accept, score = (
+        np.array([np.nan if value is None else float(value) for value in values])
+        for values in ([one.accept for one in traces], [one.score for one in traces])
+    )
+    counts = [one.trace_id not in unsure and not one.learned for one in traces]
+    people = np.array(
+        [labels.get(one.trace_id, np.nan) if has else np.nan for one, has in zip(traces, counts, strict=True)]
+    )
+    cluster = np.unique([one.session or f" {one.trace_id}" for one in traces], return_inverse=True)[1].astype(np.int64)
+    scored, known = ~np.isnan(accept), ~np.isnan(people)
+    raw = within_unit(clustered_mean(accept[scored], cluster[scored]))
+    labelled = int(known.sum())
+    if labelled < MIN_LABELLED:
+        few = f"{labelled} labelled traces; {MIN_LABELLED} are needed, {MIN_LABELLED - labelled} are missing"
+        refused = refused or few
+    there = ~np.isnan(score)
+    refused = refused or out_of_range(score[known & there], score[~known & there], len(np.unique(cluster[known])))
+    if refused:
+        return AcceptRates(raw, Estimate(value=None, note=refused, n=labelled), labelled)
+    filled = np.where(scored, accept, NO_VERDICT)
+    return AcceptRates(raw, ppi_mean(filled, people, cluster, shares=True).estimate, labelled)
+
+
+def alerts_of(asked: Sequence[str], rates: AcceptRates | None) -> dict[str, str | None]:
+    """Each alert, with why it fired or None; one of an accept rate that cannot be given has fired.
+
+    Args:
+        asked: As typed.
+        rates: After a pass; None before one, to see what is wrong with them.
+
+    Raises:
+        UserError: One that says nothing.
+    """
+    found: dict[str, str | None] = {}
+    for text in asked:
+        parts = _ALERT.fullmatch(text)
+        bound = float(parts[3]) / (100 if parts and parts[4] else 1) if parts else 2.0
+        if parts is None or bound > 1:
+            raise UserError(f"--alert {text}: accept<.80, accept>.99 and raw<.80 are valid. Write one of these.")
+        found[text] = None if rates is None else _crossed(text, getattr(rates, parts[1]), parts[2], bound)
+        if rates is not None and parts[1] == "accept" and rates.accept.low is None:  # somebody relies on it
+            found[text] = f"{text} cannot be told: {rates.accept.note}"
+    return found
+
+
+def _crossed(text: str, one: Estimate, side: str, bound: float) -> str | None:
+    if one.low is None or one.high is None:
+        return None
+    shown = one.high < bound if side == "<" else one.low > bound
+    return f"{text}: {_shown(one)} is {'below' if side == '<' else 'above'} {percent(bound)}" if shown else None
+
+
+def watch_report(found: WatchReport) -> Report:
+    """One pass: the rates, and what is missing."""
+    counts, rates = found.counts, found.rates
+    rows = [("corrected", *_cells(rates.accept)), ("the judge's own", *_cells(rates.raw))]
+    new = f"{counts['new_traces']} new traces, {counts['asked']} of them judged"
+    in_all = f"{counts['traces']} and {counts['sampled']} in all, {counts['unscored']} without a verdict"
+    unknown = [] if rates.accept.value is not None else [f"no corrected rate: {rates.accept.note}"]
+    return Report(
+        data=found.to_json(),
+        tables=[
+            TextTable(f"Accept rate of {found.source} by {found.judge}, 95 %", ("", "rate", "interval", "from"), rows)
+        ],
+        lines=[
+            f"{new}; {in_all}",
+            f"{plural(rates.labelled, 'labelled trace')}",
+            f"{found.spent.calls} LM calls, {found.spent.journaled} from the journal",
+        ],
+        notes=[*unknown, *found.notes],
+        stamps=[f"ALERT: {why}" for why in found.fired],
+    )
+
+
+def _cells(one: Estimate) -> tuple[str, str, str]:
+    limits = "-" if one.low is None or one.high is None else f"[{percent(one.low, 1)}, {percent(one.high, 1)}]"
+    return ("-", "-", "-") if one.value is None else (percent(one.value, 1), limits, str(one.n))
+
+
+def _shown(one: Estimate) -> str:
+    limits = "" if one.low is None or one.high is None else f" [{percent(one.low, 1)}, {percent(one.high, 1)}]"
+    return "unknown" if one.value is None else f"{percent(one.value, 1)}{limits}"
 
 
 def _rows(table: Table) -> Iterator[Table]:
@@ -395,42 +568,3 @@ def _of(row: Mapping[str, object], name: str, aspect: str) -> object:
     """A row of several aspects has a mapping below the plural of the column's name."""
     several = row.get(f"{name}s")
     return several.get(aspect) if isinstance(several, Mapping) else row.get(name)
-
-
-MOST_SHOWN = 5  # traces for experts; all have the tag
-
-
-def look_report(found: WatchReport) -> Report:
-    """One look: the rates, drift, and what experts should see."""
-    counts, rate = found.counts, found.rate
-    rows = [("corrected", *_cells(rate.corrected)), ("the judge's own", *_cells(rate.raw))]
-    title = f"Accept rate of {found.source} by {found.judge}, 95 % at every look"
-    unknown = [] if rate.corrected.value is not None else [f"no corrected rate: {rate.corrected.note}"]
-    shown = ", ".join(found.propose[:MOST_SHOWN])
-    more = f" and {len(found.propose) - MOST_SHOWN} more" if len(found.propose) > MOST_SHOWN else ""
-    new = f"{counts['new_traces']} new traces, {counts['new_sampled']} of them judged"
-    in_all = f"{counts['traces']} and {counts['sampled']} in all, {counts['unscored']} without a verdict"
-    return Report(
-        data=found.to_json(),
-        tables=[TextTable(title, ("", "rate", "interval", "traces"), rows)],
-        lines=[
-            f"{new}; {in_all}",
-            _drift(rate),
-            f"{found.spent.calls} LM calls, {found.spent.journaled} from the journal",
-            *([f"for experts (tag {REVIEW_TAG}): {shown}{more}"] if found.propose else []),
-        ],
-        notes=[*unknown, *found.notes],
-        stamps=[f"ALERT: {why}" for why in found.fired],
-    )
-
-
-def _drift(rate: WatchedRate) -> str:
-    evidence = f"log evidence {rate.evidence:.1f}, fires at {rate.fires:.1f}"
-    if rate.drift:
-        return "DRIFT: the correction is withdrawn" + ("" if rate.unmeasured else f" ({evidence})")
-    return "drift was not tested" if rate.unmeasured else f"no drift shown ({evidence})"
-
-
-def _cells(one: Estimate) -> tuple[str, str, str]:
-    limits = "-" if one.low is None or one.high is None else f"[{percent(one.low, 1)}, {percent(one.high, 1)}]"
-    return ("-", "-", "-") if one.value is None else (percent(one.value, 1), limits, str(one.n))

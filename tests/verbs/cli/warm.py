@@ -43,7 +43,6 @@ IMPORTED = {
         ),
         *(
             "judgec.connect.tracking.traces",
-            "judgec.connect.tracking.watched_traces",
             "judgec.connect.tracking.review_queue",
         ),
     ),

@@ -1,14 +1,16 @@
-"""Reads MLflow traces: their human feedback, a row a trace and annotator, or what they did, as spans.
+"""Reads MLflow traces: their human feedback, a row a trace and annotator, or what they did, as spans; logs verdicts.
 
 As in ``background``, a command that only reads them does so through a process of its own and never imports MLflow.
 """
 
 import contextlib
+import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from judgec.connect.tracking.apart import Asked, answer_apart, ask_apart
 from judgec.connect.tracking.store import TrackingStore
@@ -17,13 +19,19 @@ from judgec.errors import InputError
 from judgec.records.counts import plural
 
 if TYPE_CHECKING:
-    from mlflow.entities import Assessment, Trace
+    from mlflow import MlflowClient
+    from mlflow.entities import Assessment, Trace, TraceInfo
 
 Row = dict[str, object]
 MLFLOW_PREFIX = "mlflow:"
 HUMAN = "HUMAN"
 SESSION = "mlflow.trace.session"
 READS = "reads traces"  # what the process does that imports MLflow
+AT_ONCE = 8  # requests that wait for a server
+BATCH = 100  # traces a request
+LATE_MS = 600_000  # how much later than others of its time a trace may arrive
+RUNNING_MS = 86_400_000  # a trace that has not ended after a day never will
+ENDED = frozenset({"OK", "ERROR", "STATE_UNSPECIFIED"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +46,56 @@ class Feedback:
 
     rows: tuple[Row, ...]
     notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WantedTraces:
+    """What is wanted of an experiment since the last pass.
+
+    Args:
+        experiment: Its name, or its id.
+        since_ms: Traces that began then or later.
+        rate: Share of the traces that is sampled.
+        known: Sampled traces that were judged before.
+        labelled: Earlier ones whose labels are wanted.
+        unlogged: Those of them whose feedback may be missing.
+        source: ``NAME@VERSION`` of the judge whose feedback that is.
+        assessment: Name of people's feedback.
+        file: Where the spans of new sampled traces are written.
+        sessions: Write the other traces of their sessions too.
+    """
+
+    experiment: str
+    since_ms: int
+    rate: float
+    known: Sequence[str]
+    labelled: Sequence[str]
+    unlogged: Sequence[str]
+    source: str
+    assessment: str
+    file: str
+    sessions: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTraces:
+    """What was found.
+
+    Args:
+        ended: All traces that have ended since, with when they began.
+        next_ms: From when to look next time.
+        running: How many have not ended.
+        sampled: Those to judge, with their sessions, in the order in which they began.
+        labels: By people: trace, annotator, value.
+        logged: The judge's feedback that is on unlogged traces: trace, name.
+    """
+
+    ended: Mapping[str, int]
+    next_ms: int
+    running: int
+    sampled: Mapping[str, str]
+    labels: Sequence[tuple[str, str, object]]
+    logged: Sequence[tuple[str, str]]
 
 
 def feedback_of(
@@ -61,13 +119,8 @@ def feedback_of(
     wanted, rows, bare = assessment.strip().lower(), list[Row](), 0
     seen: set[str] = set()
     for trace in traces:
-        given = [found for found in trace.info.assessments or [] if _is_human_feedback(found)]
-        seen |= {found.name for found in given}
-        by_rater = {
-            found.source.source_id: found
-            for found in sorted(given, key=lambda found: found.last_update_time_ms or found.create_time_ms or 0)
-            if found.name.strip().lower() == wanted
-        }
+        seen |= {found.name for found in trace.info.assessments or [] if _is_human_feedback(found)}
+        by_rater = _by_rater(trace.info, wanted)
         bare += not by_rater
         inputs = trace_inputs(trace) if by_rater else {}
         for rater, found in sorted(by_rater.items()):
@@ -152,6 +205,37 @@ def save_traces(store: TrackingStore, experiment: str, file: Path, environ: Mapp
     ask_apart(__name__, {"experiment": experiment, "file": str(file)}, store, environ, READS)
 
 
+def is_sampled(trace_id: str, rate: float) -> bool:
+    """True if a trace is in the sample: SHA-256 of its id below the rate; the same wherever and whenever."""
+    return int.from_bytes(hashlib.sha256(trace_id.encode()).digest()[:8], "big") < rate * 2**64
+
+
+def new_traces(store: TrackingStore, wanted: WantedTraces, environ: Mapping[str, str]) -> FoundTraces:
+    """The traces of an experiment since the last pass, and people's labels, read by a process of its own.
+
+    Raises:
+        InputError: No such experiment.
+        ServiceError: When the store does not work.
+        ArtifactError: When the database belongs to another MLflow version.
+    """
+    return FoundTraces(**ask_apart(__name__, {"wanted": asdict(wanted)}, store, environ, READS))
+
+
+def log_verdicts(store: TrackingStore, feedback: Sequence[Mapping[str, object]], environ: Mapping[str, str]) -> None:
+    """Write feedback on traces, by a process of its own.
+
+    Args:
+        store: Where the traces are.
+        feedback: Each with trace_id, name, value or error, rationale, source, kind and metadata.
+        environ: The environment of the process.
+
+    Raises:
+        ServiceError: When the store does not work; what was written stays.
+    """
+    if feedback:
+        ask_apart(__name__, {"log": list(feedback)}, store, environ, "logs verdicts")
+
+
 def fetch(store: TrackingStore, experiment: str, assessment: str) -> Feedback:
     """``read_feedback`` in this process, which therefore imports MLflow."""
     traces = sorted(_traces_of(store, experiment), key=lambda trace: str(trace.info.trace_id))
@@ -214,20 +298,124 @@ def span_export(trace: "Trace") -> dict[str, object]:
 
 def _traces_of(store: TrackingStore, experiment: str) -> Iterator["Trace"]:
     """An experiment's traces, a page at a time."""
-    from mlflow.exceptions import MlflowException
-
     from judgec.connect.tracking.client import open_store
 
     client = open_store(store)
-    where = f"{MLFLOW_PREFIX}{experiment}"
+    yield from all_traces(client, _experiment_id(client, store, experiment))
+
+
+def _experiment_id(client: "MlflowClient", store: TrackingStore, experiment: str) -> str:
+    from mlflow.exceptions import MlflowException
+
     found = client.get_experiment_by_name(experiment)
     if found is None:
         with contextlib.suppress(MlflowException):  # not an id either
             found = client.get_experiment(experiment)
     if found is None:
         names = ", ".join(sorted(each.name for each in client.search_experiments()))
+        where = f"{MLFLOW_PREFIX}{experiment}"
         raise InputError([f"{where}: no such experiment in {store.shown}; there are {names}. Name one of these."])
-    yield from all_traces(client, found.experiment_id)
+    return str(found.experiment_id)
+
+
+def _new_traces(store: TrackingStore, wanted: WantedTraces) -> FoundTraces:
+    from judgec.connect.tracking.client import open_store
+
+    client = open_store(store)
+    experiment = _experiment_id(client, store, wanted.experiment)
+    only = f"attributes.timestamp_ms >= {wanted.since_ms}" if wanted.since_ms else None
+    known, ended, waiting = set(wanted.known), dict[str, int](), list[int]()
+    chosen: list[TraceInfo] = []
+    for trace in all_traces(client, experiment, only=only, spans=False):
+        info = trace.info
+        if info.state.value not in ENDED:
+            waiting.append(info.timestamp_ms)
+            continue
+        ended[info.trace_id] = info.timestamp_ms
+        if is_sampled(info.trace_id, wanted.rate) and info.trace_id not in known:
+            chosen.append(info)
+    sessions = {info.trace_id: str(info.trace_metadata.get(SESSION) or "") for info in chosen}
+    _write_spans(client, experiment, sessions, wanted)
+    tracing = client._tracing_client  # noqa: SLF001 -- MlflowClient has no public call for many traces at once
+    earlier = [
+        info
+        for part in _parts([*dict.fromkeys([*wanted.labelled, *wanted.unlogged])])
+        for info in tracing.store.batch_get_trace_infos(part)
+    ]
+    newest = max([wanted.since_ms, *ended.values(), *waiting])
+    unlogged, name = set(wanted.unlogged), wanted.assessment.strip().lower()
+    return FoundTraces(
+        ended=ended,
+        next_ms=min([max(0, newest - LATE_MS), *(at for at in waiting if at > newest - RUNNING_MS)]),
+        running=len(waiting),
+        sampled=sessions,
+        labels=[
+            (info.trace_id, annotator, one.feedback.value)
+            for info in [*earlier, *chosen]
+            for annotator, one in sorted(_by_rater(info, name).items())
+        ],
+        logged=[
+            (info.trace_id, one.name)
+            for info in earlier
+            for one in info.assessments or []
+            if info.trace_id in unlogged and one.source.source_id == wanted.source
+        ],
+    )
+
+
+def _write_spans(client: "MlflowClient", experiment: str, chosen: Mapping[str, str], wanted: WantedTraces) -> None:
+    """The traces, and of their sessions what went before, a line each, whole or not at all."""
+    ids = dict.fromkeys(chosen)
+    for session in dict.fromkeys(filter(None, chosen.values())) if wanted.sessions else ():
+        quoted = session.replace("'", "''")
+        only = f"metadata.`{SESSION}` = '{quoted}'"
+        ids |= {trace.info.trace_id: None for trace in all_traces(client, experiment, only=only, spans=False)}
+    file = Path(wanted.file)
+    partial = file.with_name(f"{file.name}.part")
+    tracing = client._tracing_client  # noqa: SLF001 -- as above
+    with partial.open("w", encoding="utf-8") as out:
+        for part in _parts([*ids]):
+            for trace in tracing.batch_get_traces(part):
+                out.write(json.dumps(span_export(trace), ensure_ascii=False, default=str) + "\n")
+    partial.replace(file)
+
+
+def _parts(ids: Sequence[str]) -> Iterator[list[str]]:
+    yield from (list(ids[start : start + BATCH]) for start in range(0, len(ids), BATCH))
+
+
+def _log(store: TrackingStore, feedback: Sequence[Mapping[str, Any]]) -> None:
+    from mlflow.entities import AssessmentError, AssessmentSource
+    from mlflow.entities import Feedback as Logged
+
+    from judgec.connect.tracking.client import open_store
+
+    tracing = open_store(store)._tracing_client  # noqa: SLF001 -- as above
+
+    def log(one: Mapping[str, Any]) -> None:
+        made = Logged(
+            name=one["name"],
+            value=one["value"],
+            error=None if one["error"] is None else AssessmentError("UNSCORED", one["error"]),
+            rationale=one["rationale"] or None,
+            source=AssessmentSource(one["kind"], one["source"]),
+            metadata=one["metadata"],
+        )
+        tracing.log_assessment(one["trace_id"], made)
+
+    with ThreadPoolExecutor(AT_ONCE if store.is_server else 1) as threads:
+        for _ in threads.map(log, feedback):
+            pass  # the first that failed raises
+
+
+def _by_rater(info: "TraceInfo", wanted: str) -> dict[str, "Assessment"]:
+    """The newest feedback of each person under a name in lower case."""
+    given = [found for found in info.assessments or [] if _is_human_feedback(found)]
+    return {
+        found.source.source_id: found
+        for found in sorted(given, key=lambda found: found.last_update_time_ms or found.create_time_ms or 0)
+        if found.name.strip().lower() == wanted
+    }
 
 
 def _is_human_feedback(found: "Assessment") -> bool:
@@ -235,6 +423,11 @@ def _is_human_feedback(found: "Assessment") -> bool:
 
 
 def _answer(store: TrackingStore, request: Asked) -> Mapping[str, object]:
+    if "wanted" in request:
+        return asdict(_new_traces(store, WantedTraces(**request["wanted"])))
+    if "log" in request:
+        _log(store, request["log"])
+        return {"logged": len(request["log"])}
     if "file" in request:
         return {"traces": fetch_spans(store, request["experiment"], Path(request["file"]))}
     found = fetch(store, request["experiment"], request["assessment"])

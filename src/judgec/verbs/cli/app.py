@@ -25,6 +25,7 @@ from judgec.verbs.cli.commands import (
     index,
     probe,
     rank,
+    watch,
 )
 from judgec.verbs.cli.demo import demo
 from judgec.verbs.cli.doctor import doctor
@@ -34,7 +35,6 @@ from judgec.verbs.cli.judge import judge
 from judgec.verbs.cli.labels import LabelsCommand, labels
 from judgec.verbs.cli.output import exit_with_code, stoppable
 from judgec.verbs.cli.ui import ui
-from judgec.verbs.cli.watch import watch
 
 app = typer.Typer(
     name="judgec",

@@ -31,6 +31,7 @@ from judgec.verbs.options.generate_queries import GenerateQueriesOptions
 from judgec.verbs.options.index import IndexOptions
 from judgec.verbs.options.probe import ProbeOptions
 from judgec.verbs.options.rank import RankOptions
+from judgec.verbs.options.watch import WatchOptions
 
 
 @command_of(CompileJudgeOptions)
@@ -146,6 +147,24 @@ def export(options: ExportOptions, *, json: JsonOption = False) -> None:
     from judgec.verbs.export import exported_report
 
     show(exported_report(exported.run(options, Silent())), json=json)
+
+
+@command_of(WatchOptions)
+def watch(options: WatchOptions, *, json: JsonOption = False) -> None:
+    """Judge a sample of an application's traces since the last pass, and say which share people would accept.
+
+    Example: judgec watch --source mlflow:EXPERIMENT --judge NAME
+
+    One pass, for cron; what was judged is kept, and never judged or logged again.
+    """
+    from judgec.errors import GateError
+    from judgec.verbs.cli.output import run_shown
+    from judgec.verbs.watch import watch as passed
+    from judgec.verbs.watch import watch_report
+
+    found = run_shown(passed.run, options, watch_report, json=json)
+    if found.fired:
+        raise GateError("; ".join(found.fired))
 
 
 @command_of(EvaluateOptions)

@@ -1,1 +1,0 @@
-"""Statistics that hold at every look at data that keep coming."""
