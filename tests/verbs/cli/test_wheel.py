@@ -148,7 +148,7 @@ def test_wheel_outside_the_tree_says_its_version_and_judges_a_recorded_row(insta
     shutil.copytree(ROOT / "tests" / "saved" / "programs" / "recorded", folder / "programs" / "recorded")
     row = {"item_id": "a", "query": "How long?", "document": "30 mm.", "judge": "gpt/odd", "grade": 2.5}
     (folder / "row.json").write_text(json.dumps([row]))
-    judge = ("judge", "row.json", "--judge", "recorded", "--lm", "recorded:row.json", "--out", "judged.json")
+    judge = ("judge", "row.json", "--judge", "recorded", "--lm", "recorded:row.json", "--out", "judged.jsonl")
     run(installed / "judgec", *judge, folder=folder)
-    (judged,) = json.loads((folder / "judged.json").read_text())
+    judged = json.loads((folder / "judged.jsonl").read_text())
     assert judged["judge_grade"] == 2
