@@ -77,9 +77,9 @@ format: $(STAMP)
 	$(BIN)/ruff check --fix .
 
 bench: $(STAMP)
-	$(BIN)/python benchmarks/bootstrap.py
-	$(BIN)/python benchmarks/rating.py
-	$(BIN)/python benchmarks/agreement.py --data ../shared/data/labels
+	$(BIN)/python -m benchmarks.bootstrap
+	$(BIN)/python -m benchmarks.rating
+	$(BIN)/python -m benchmarks.agreement --data ../shared/data/labels
 	$(BIN)/python -m benchmarks.throughput
 
 docs: $(STAMP)

@@ -1,11 +1,12 @@
 """How well a judge without a model agrees with real experts: five-fold by query, through the compiler's own functions.
 
-    python benchmarks/agreement.py --data ../shared/data/labels [--only NAME ...] [--objective qwk] [--seed 0]
+    python -m benchmarks.agreement --data ../shared/data/labels [--only NAME ...] [--objective qwk] [--seed 0]
 
 Every label file in the folder takes part; what is no label file is named and skipped. Of the folds one
 tests and the others teach; every item is tested once. The
-judgments of all test folds are then measured together, with intervals clustered by query. A whole run writes the
-tables into benchmarks/README.md; ``--only`` and ``--objective``, which replaces each set's default one, print alone.
+judgments of all test folds are then measured together, with intervals clustered by query. Tables of each set are
+printed; a whole run writes their summary into benchmarks/README.md. Runs with ``--only`` or ``--objective``, which
+replaces each set's default one, print alone.
 """
 
 import argparse
@@ -18,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.figures import table, write
 from judgec.compile.assemble import Bench, evidence_only
 from judgec.compile.compile import default_objective
 from judgec.compile.dataset import Dataset, ratings_of, with_split
@@ -40,8 +42,6 @@ from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.agreement.registry import STATISTICS, statistic_of_objective
 
-README = Path(__file__).with_name("README.md")
-START, END = "<!-- agreement: start -->", "<!-- agreement: end -->"
 TABLES = (".jsonl", ".csv", ".tsv", ".parquet")
 PAIRS = (("compiled", "majority"),)
 """Paired differences in the report: worth more than guessing?"""
@@ -137,11 +137,11 @@ def run(name: str, labels: LabelSet, n_folds: int, seed: int, objective: str) ->
     )
 
 
-def cell(estimate: Estimate, *, signed: bool = False, interval: bool = True) -> str:
+def cell(estimate: Estimate, *, signed: bool = False) -> str:
     """``.658 [.593, .718]``, a dash where it is undefined."""
     if estimate.value is None:
         return "-"
-    numbers = [estimate.value, *(x for x in (estimate.low, estimate.high) if interval and x is not None)]
+    numbers = [estimate.value, *(x for x in (estimate.low, estimate.high) if x is not None)]
     texts = [f"{x:{'+' if signed else ''}.3f}".replace("0.", ".", 1) if abs(x) < 1 else f"{x:.3f}" for x in numbers]
     return texts[0] if len(texts) < 3 else f"{texts[0]} [{texts[1]}, {texts[2]}]"
 
@@ -152,24 +152,28 @@ def section(outcome: Outcome) -> str:
     shown = [name for name in STATISTICS if any(a.estimates[name].value is not None for a in agreements.values())]
     queries = len({item.query_id for item in labels.items})
     about = f"; {labels.source['annotators']}" if "annotators" in labels.source else ""
-    header = [_row("judge", *(statistic_name(name) for name in shown), "unscored"), _row(*["---"] * (len(shown) + 2))]
+    rows = [
+        (judge, *(cell(agreement.estimates[name]) for name in shown), str(agreement.unscored))
+        for judge, agreement in agreements.items()
+        if agreement.n
+    ]
+    for aspect, part in agreements["compiled"].aspects.items():
+        rows.append((f"compiled: {aspect}", *(cell(part.estimates[name]) for name in shown), str(part.unscored)))
+    gains = [
+        (f"{a} - {b}", *(cell(found[name], signed=True) if name in found else "-" for name in shown))
+        for (a, b), found in outcome.differences.items()
+    ]
+    names = [statistic_name(name) for name in shown]
     lines = [
         f"### {outcome.name}",
         "",
         f"Origin: {labels.source.get('origin', 'not named')}{about}.",
         f"{len(labels.items)} items of {queries} queries; {_target(labels)}; {outcome.seconds:.0f} s of CPU.",
         "",
-        *header,
+        *table(("judge", *names, "unscored"), rows),
+        "",
+        *table(("difference", *names), gains),
     ]
-    for judge, agreement in agreements.items():
-        if agreement.n:
-            cells = (cell(agreement.estimates[name]) for name in shown)
-            lines.append(_row(judge, *cells, str(agreement.unscored)))
-    for aspect, part in agreements["compiled"].aspects.items():
-        lines.append(_row(f"compiled: {aspect}", *(cell(part.estimates[name]) for name in shown), str(part.unscored)))
-    lines += ["", header[0].replace("judge", "difference").replace(" unscored |", ""), header[1].removesuffix(" --- |")]
-    for (a, b), found in outcome.differences.items():
-        lines.append(_row(f"{a} - {b}", *(cell(found[name], signed=True) if name in found else "-" for name in shown)))
     missing = [f"{name}: {a.estimates[shown[0]].note}." for name, a in agreements.items() if not a.n]
     return "\n".join([*lines, "", *dict.fromkeys(missing), _verdict(outcome), ""])
 
@@ -177,12 +181,14 @@ def section(outcome: Outcome) -> str:
 def summary(outcomes: Sequence[Outcome]) -> str:
     """The Markdown of all label sets by the statistic that each was compiled for."""
     judges = list(outcomes[0].agreements)
-    lines = [_row("set", "statistic", *judges), _row(*["---"] * (len(judges) + 2))]
+    rows = []
     for outcome in outcomes:
-        found = (outcome.agreements[judge].estimates[statistic_of(outcome)] for judge in judges)
-        cells = (cell(estimate, interval=False) for estimate in found)
-        lines.append(_row(outcome.name, statistic_name(statistic_of(outcome)), *cells))
-    return "\n".join([*lines, ""])
+        name = statistic_of(outcome)
+        cells = [cell(outcome.agreements[judge].estimates[name]) for judge in judges]
+        gains = [cell(found[name], signed=True) if name in found else "-" for found in outcome.differences.values()]
+        rows.append((outcome.name, statistic_name(name), *cells, *gains))
+    header = ("set", "statistic", *judges, *(f"{a} - {b}" for a, b in outcomes[0].differences))
+    return "\n".join([*table(header, rows), ""])
 
 
 def statistic_of(outcome: Outcome) -> str:
@@ -190,10 +196,6 @@ def statistic_of(outcome: Outcome) -> str:
     name = parse_objective(outcome.objective).terms[0][1]
     name = statistic_of_objective(name)
     return name if name in STATISTICS else "exact"
-
-
-def _row(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def _target(labels: LabelSet) -> str:
@@ -225,16 +227,6 @@ def label_sets(folder: Path, only: Sequence[str]) -> Iterator[tuple[str, LabelSe
             print(f"skipped {path.name}: {str(error.faults[0]).replace(str(folder), folder.name)}", file=sys.stderr)
 
 
-def write(text: str, opening: str = START, closing: str = END) -> None:
-    """Put the tables between two markers of the README."""
-    whole = README.read_text(encoding="utf-8")
-    before, start, rest = whole.partition(opening)
-    _, end, after = rest.partition(closing)
-    if not start or not end:
-        sys.exit(f"{README}: the markers {opening} and {closing} are not both there. Put them where the tables belong.")
-    README.write_text(f"{before}{opening}\n{text}{closing}{after}", encoding="utf-8")
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder of label files with datasheets")
@@ -257,7 +249,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     total = f"{options.folds} folds, seed {options.seed}: {time.process_time():.0f} s of CPU in all.\n"
     print(summary(outcomes), total, sep="\n")
     if not (options.only or options.objective):
-        write("\n".join([total, summary(outcomes), *map(section, outcomes)]))
+        write("agreement", "\n".join([total, summary(outcomes)]))
 
 
 if __name__ == "__main__":

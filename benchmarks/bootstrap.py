@@ -1,6 +1,6 @@
 """Time the bootstraps of tau-b against scipy.stats.bootstrap, all in one run.
 
-    python benchmarks/bootstrap.py
+    python -m benchmarks.bootstrap
 
 2,000 items with five grades in 500 queries, 10,000 resamples. SciPy gets the same statistic
 (``scipy.stats.kendalltau``) and the percentile method, which is its cheapest. Its time is that of

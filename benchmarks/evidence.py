@@ -1,15 +1,10 @@
 """How far evidence alone goes on expert labels: five-fold by query, no language model.
 
     python -m benchmarks.evidence --data ../shared/data/labels [--only NAME ...] [--seed 0]
-    python -m benchmarks.evidence --data ../shared/data/labels --gains [--write]
 
 For every label file with a single grade: IDF, scaling and calibrator are fitted on four folds, the fifth is judged.
 Prints a Markdown table; the last columns are items a second through the features on one core and seconds to fit a
 calibrator. Agreement is with the consensus of the annotators (median grade, majority accept; ties are a seeded pick).
-
-``--gains`` shows what the latest evidence and learners add to those before them, on the same items and folds: pairs of
-answers that are fitted in both orders, and themes of documents. Differences are paired, their 95 % intervals are over
-queries. ``--write`` puts that table into benchmarks/README.md.
 """
 
 import argparse
@@ -25,7 +20,6 @@ import numpy as np
 from scipy.stats import kendalltau, spearmanr
 from sklearn.metrics import cohen_kappa_score
 
-from benchmarks.evidence_gains import show_gains
 from judgec.compile.calibrate import fit_calibrator
 from judgec.evidence.model import EvidenceModel
 from judgec.records.label import FloatArray, IntArray, Item
@@ -160,12 +154,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder of label files with datasheets")
     parser.add_argument("--only", nargs="*", default=[], help="names of label files, without .jsonl")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--gains", action="store_true", help="what is new against what was there before")
-    parser.add_argument("--write", action="store_true", help="with --gains: put the table into benchmarks/README.md")
     options = parser.parse_args(arguments)
-    if options.gains:
-        show_gains(options.data, options.only, options.seed, write_them=options.write)
-        return
     print("| set | items | tau_b_score | rho | QWK | accept | kappa | majority | items/s | fit s |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     for path in sorted(options.data.glob("*.jsonl")):

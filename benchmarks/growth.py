@@ -20,9 +20,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from benchmarks.figures import measured_on, table
-from benchmarks.many_games import write_games
 
 PAGE = Path(__file__).with_suffix(".md")
 FIGURES = Path(__file__).with_suffix(".json")
@@ -33,6 +34,8 @@ TINY = 200  # rows of the run that start-up is taken from
 TINY_COMPILE = 1_200  # of 300 queries: a recorded compile of fewer than 150 has five folds, which takes longer
 GRADES = 5
 JUDGES = 5
+GAMES_PER_QUERY = 50
+TIES = 0.1
 NOTES = """\
 Start-up is imports, for the most part, and one command: 1.6 to 10 CPU s, as others take the cores and caches. Where no
 run takes ten times as much, its error moves the exponent of the two largest by .1 and more.
@@ -198,6 +201,19 @@ CASES: Mapping[str, Case] = {
     "rank": Case(250_000, rank),
     "compile-judge, recorded": Case(2_500, recorded, TINY_COMPILE),
 }
+
+
+def write_games(file: Path, games: int, agents: int) -> None:
+    """A file of simulated games of agents of known strength, fifty a query."""
+    rng = np.random.default_rng(0)
+    strength = rng.normal(size=agents)
+    a = rng.integers(agents, size=games)
+    b = (a + rng.integers(1, agents, size=games)) % agents
+    won = rng.random(games) < 1.0 / (1.0 + np.exp(strength[b] - strength[a]))
+    winner = np.where(rng.random(games) < TIES, "tie", np.where(won, "a", "b"))
+    names = np.array([f"agent-{number:04d}" for number in range(agents)])
+    queries = pa.array([f"q{number}" for number in np.arange(games) // GAMES_PER_QUERY])
+    pq.write_table(pa.table({"query_id": queries, "agent_a": names[a], "agent_b": names[b], "winner": winner}), file)
 
 
 if __name__ == "__main__":

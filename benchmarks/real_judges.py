@@ -34,9 +34,8 @@ import numpy as np
 import pandas as pd
 
 import judgec
-from benchmarks.agreement import cell, write
-from benchmarks.llm_rubric import STEM as RUBRIC
-from benchmarks.llm_rubric import rubric_section
+from benchmarks.agreement import cell
+from benchmarks.figures import table, write
 from judgec.compile.compile import Compiled, default_objective
 from judgec.compile.dataset import ratings_of
 from judgec.compile.verify import BEST_ALONE, COMPILED_SINGLE
@@ -54,8 +53,6 @@ from judgec.stats.agreement.statistic import WeightedSum
 from judgec.stats.intervals.bootstrap import difference_interval, interval
 
 FOLDS = 5
-START, END = "<!-- known judges: start -->", "<!-- known judges: end -->"
-BETWEEN, BETWEEN_END = "<!-- between judges: start -->", "<!-- between judges: end -->"
 OLD_SHAPE = {"pandalm_judges": Path("labels/pandalm_preference.jsonl")}  # one key a judge instead of rows
 ALL_ASPECTS, MEAN = "all", "mean"
 VERDICTS = ".verdicts.parquet"
@@ -291,47 +288,44 @@ def _ceiling(compiled: Compiled, aspect: str) -> Mapping[str, Estimate] | None:
     return found.estimates if found.n else None
 
 
-def section(rows: Sequence[Row], labels: LabelSet, what: Resampling) -> str:
-    """The Markdown of one set."""
+def section(rows: Sequence[Row], labels: LabelSet, what: Resampling, *, brief: bool = False) -> str:
+    """The Markdown of one set; in brief a row a model, that of the mean over aspects, by the objective alone."""
     first = rows[0]
     columns = [name for name in ("raw", "best prompt", "compiled", "panel") if any(name in row.ratings for row in rows)]
     lines = [f"### {first.group}", "", f"{_origin(labels)} Compiled for {first.objective}."]
-    for statistic in first.statistics:
+    for statistic in first.statistics[:1] if brief else first.statistics:
         shown = [
             line
             for model in dict.fromkeys(row.model for row in rows)
             for line in _lines(rows, model, statistic, columns, what)
+            if not brief or line[1] == (MEAN if len(labels.aspects) > 1 else ALL_ASPECTS)
         ]
         if not shown:
             lines += ["", f"No {statistic}: its labels say nothing of it."]
             continue
         gain = f"shipped - raw: {statistic_name(statistic)}"
-        lines += [
-            "",
-            f"| model (prompts) | aspect | {' | '.join(columns)} | calls | ceiling | {gain} |",
-            f"|---|---|{'---|' * (len(columns) + 3)}",
-            *shown,
-        ]
+        lines += ["", *table(("model (prompts)", "aspect", *columns, "calls", "ceiling", gain), shown)]
     calls = ", ".join(f"{row.model} {row.saved:,}" for row in rows if row.aspect == ALL_ASPECTS)
     return "\n".join([*lines, "", f"LM calls saved, one a recorded verdict that was read: {calls}.", ""])
 
 
-def _lines(rows: Sequence[Row], model: str, statistic: str, columns: Sequence[str], what: Resampling) -> Iterator[str]:
+def _lines(
+    rows: Sequence[Row], model: str, statistic: str, columns: Sequence[str], what: Resampling
+) -> Iterator[tuple[str, ...]]:
     """A model's rows of one table: all aspects together, their mean, each."""
     for row in (row for row in rows if row.model == model):
         gain = differences(row.ratings[row.shipped], row.ratings["raw"], what, nominal=row.nominal)[statistic]
         if gain.value is None:
             continue
-        start = f"| {model} ({row.judges}) |"
-        cells = [_measured(row, name, statistic, what) for name in columns]
-        cells += [str(row.members), "-" if row.ceiling is None else cell(row.ceiling[statistic])]
-        yield f"{start} {row.aspect} | {' | '.join(cells)} | {cell(gain, signed=True)}{_shown(gain)} |"
+        name = f"{model} ({row.judges})"
+        cells = [_measured(row, column, statistic, what) for column in columns]
+        ceiling = "-" if row.ceiling is None else cell(row.ceiling[statistic])
+        yield name, row.aspect, *cells, str(row.members), ceiling, f"{cell(gain, signed=True)}{_shown(gain)}"
         parts = aspects_of(rows, row.group, model)
         if row.aspect == ALL_ASPECTS and len(parts) > 1:
-            means = [_mean_value(parts, name, statistic, what) for name in columns]
+            means = [_mean_value(parts, column, statistic, what) for column in columns]
             gain = mean_difference(parts, parts, statistic, what)
-            means += [str(row.members), "-"]
-            yield f"{start} {MEAN} | {' | '.join(means)} | {cell(gain, signed=True)}{_shown(gain)} |"
+            yield name, MEAN, *means, str(row.members), "-", f"{cell(gain, signed=True)}{_shown(gain)}"
 
 
 def _origin(labels: LabelSet) -> str:
@@ -375,25 +369,20 @@ def mean_difference(ours: Sequence[Row], theirs: Sequence[Row], statistic: str, 
     return difference_interval(one, other, resamples=what.resamples).estimate(sum(len(a.expert) for a, _ in pairs))
 
 
-def between(rows: Sequence[Row], what: Resampling) -> str:
-    """What each model ships beside each model's raw judge, paired on the same items."""
+def between(rows: Sequence[Row], what: Resampling, *, brief: bool = False) -> str:
+    """What each model ships beside each model's raw judge, on the same items; in brief by the objective alone."""
     lines: list[str] = []
     for group in dict.fromkeys(row.group for row in rows):
         models = list(dict.fromkeys(row.model for row in rows if row.group == group))
         parts = {model: aspects_of(rows, group, model) for model in models}
         if len(models) < 2 or len({tuple(row.aspect for row in part) for part in parts.values()}) > 1:
             continue
-        for statistic in parts[models[0]][0].statistics[:2]:
-            lines += [
-                f"{group}, {statistic_name(statistic)}:",
-                "",
-                f"| shipped | {' | '.join(f'- raw {name}' for name in models)} |",
+        for statistic in parts[models[0]][0].statistics[: 1 if brief else 2]:
+            beside = [
+                (one, *(_beside(parts[one], parts[other], statistic, what) for other in models)) for one in models
             ]
-            lines.append(f"|---|{'---|' * len(models)}")
-            for one in models:
-                cells = (_beside(parts[one], parts[other], statistic, what) for other in models)
-                lines.append(f"| {one} | {' | '.join(cells)} |")
-            lines.append("")
+            lines += [f"{group}, {statistic_name(statistic)}:", ""]
+            lines += [*table(("shipped", *(f"- raw {name}" for name in models)), beside), ""]
     return "\n".join(lines)
 
 
@@ -415,7 +404,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--evidence", action="store_true", help="compile with evidence, too")
     parser.add_argument("--out", type=Path, default=Path("build/real_judges"), help="where finished compiles are kept")
     parser.add_argument("--jobs", type=int, default=1, help="compiles at a time")
-    parser.add_argument("--write", action="store_true", help="put the tables into benchmarks/README.md")
+    parser.add_argument("--write", action="store_true", help="put the means over aspects into benchmarks/README.md")
     options = parser.parse_args(arguments)
     if not options.data.is_dir():
         parser.error(f"--data {options.data}: not a folder; name one that holds recorded verdicts.")
@@ -435,19 +424,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(f"{options.data}: no set could be compiled. Name another folder, or other sets.")
     what = Resampling()
     labels = {task.group: task.labels for task in tasks}
-    parts = []
+    parts, brief = [], []
     for group in dict.fromkeys(row.group for row in rows):
         here = [row for row in rows if row.group == group]
-        parts.append(section(here, read_label_file(str(labels[group])).labels, what))
-        if group == RUBRIC:
-            parts.append(rubric_section(options.data))
+        about = read_label_file(str(labels[group])).labels
+        parts.append(section(here, about, what))
+        brief.append(section(here, about, what, brief=True))
     if skipped:
         parts.append("\n".join(["Sets that do not fit:", "", *(f"- {reason}" for reason in skipped), ""]))
-    text, beside = "\n".join(parts), between(rows, what)
-    print(f"{text}\n{beside}")
+    print("\n".join([*parts, between(rows, what)]))
     if options.write:
-        write(text, START, END)
-        write(beside, BETWEEN, BETWEEN_END)
+        write("known judges", "\n".join(brief))
+        write("between judges", between(rows, what, brief=True))
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 """What compiling does to the verdicts of real LM judges: raw against compiled, five-fold by query.
 
-    python -m benchmarks.recorded_calibration --data ../shared/data/recorded [--only NAME ...] [--write]
+    python -m benchmarks.recorded_calibration --data ../shared/data/recorded [--only NAME ...]
 
 Verdicts alone, without evidence: each recorded judge's verdicts go as distributions (a verdict between two grades is
 one half of each) into the functions that a compile fits its calibrator and decision rule with. Both are chosen inside
 the four training folds; every item is tested once, and the folds are measured together. Classes (a / b / tie) are
 compiled for kappa. "Shown worse" means that the 95 % interval of the paired difference, clustered by query, lies
-below 0. ``--write`` puts the tables into benchmarks/README.md.
+below 0.
 """
 
 import argparse
@@ -23,7 +23,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmarks.agreement import cell, write
+from benchmarks.agreement import cell
+from benchmarks.figures import table
 from judgec.compile.calibrate import fit_calibrator
 from judgec.labels.experts import experts_of
 from judgec.labels.labels import read_label_file
@@ -39,7 +40,6 @@ from judgec.stats.intervals.bootstrap import difference_interval
 
 FOLDS = 5
 MIN_ITEMS = 150  # fewer verdicts with labels say too little of five folds
-START, END = "<!-- calibration: start -->", "<!-- calibration: end -->"
 OLD_SHAPE = {"pandalm_judges": Path("labels/pandalm_preference.jsonl")}  # one key a judge instead of rows
 
 
@@ -184,35 +184,42 @@ def section(found: Sequence[Compared], objective: str) -> str:
         f"{len(found)} judges, {min(sizes)} to {max(sizes)} items each; compiled for {objective_name(goal)}; "
         f"{halves} verdicts between two grades."
     )
+    worse = [str(sum(_shown_worse(one, name) for one in found)) for name in names]
+    better = [str(sum((one.gain[name].low or 0.0) > 0.0 for one in found)) for name in names]
+    worst = [f"{min(one.gain[name].value or 0.0 for one in found):+.3f}".replace("0.", ".", 1) for name in names]
+    rules = Counter[str]()
+    for one in found:
+        rules.update(one.rules)
+    means = [
+        (f"mean, {of}", *(f"{_mean(found, of, name):.3f}".replace("0.", ".", 1) for name in names))
+        for of in ("raw", "compiled")
+    ]
+    counted = [
+        *means,
+        ("shown worse than raw, judges", *worse),
+        ("shown better than raw, judges", *better),
+        ("largest loss", *worst),
+    ]
+    rows = []
+    for one in sorted(found, key=lambda one: one.judge.name):
+        raw, done = (f"{values[goal]:.3f}".replace("0.", ".", 1) for values in (one.raw, one.compiled))
+        rows.append((one.judge.name, raw, done, cell(one.gain[goal], signed=True), _counted(one.rules)))
     lines = [
         f"### {first.group}",
         "",
         about,
         "",
-        f"| | {' | '.join(map(statistic_name, names))} |",
-        f"|---|{'---|' * len(names)}",
+        *table(("", *map(statistic_name, names)), counted),
+        "",
+        f"Decision rules, of {FOLDS} folds each: {_counted(rules)}.",
+        "",
+        *table(("judge", f"raw {goal}", f"compiled {goal}", "difference", "rules"), rows),
     ]
-    for label, of in (("mean, raw", "raw"), ("mean, compiled", "compiled")):
-        lines.append(
-            f"| {label} | {' | '.join(f'{_mean(found, of, name):.3f}'.replace('0.', '.', 1) for name in names)} |"
-        )
-    worse = [sum(_shown_worse(one, name) for one in found) for name in names]
-    lines.append(f"| shown worse than raw, judges | {' | '.join(map(str, worse))} |")
-    better = [sum((one.gain[name].low or 0.0) > 0.0 for one in found) for name in names]
-    lines.append(f"| shown better than raw, judges | {' | '.join(map(str, better))} |")
-    worst = [min(one.gain[name].value or 0.0 for one in found) for name in names]
-    lines.append(f"| largest loss | {' | '.join(f'{value:+.3f}'.replace('0.', '.', 1) for value in worst)} |")
-    rules = Counter[str]()
-    for one in found:
-        rules.update(one.rules)
-    chosen = ", ".join(f"{rule} {count}" for rule, count in rules.most_common())
-    lines += ["", f"Decision rules, of {FOLDS} folds each: {chosen}.", ""]
-    lines += [f"| judge | raw {goal} | compiled {goal} | difference | rules |", "|---|---|---|---|---|"]
-    for one in sorted(found, key=lambda one: one.judge.name):
-        rules_here = ", ".join(f"{rule} {count}" for rule, count in one.rules.most_common())
-        raw, done = (f"{values[goal]:.3f}".replace("0.", ".", 1) for values in (one.raw, one.compiled))
-        lines.append(f"| {one.judge.name} | {raw} | {done} | {cell(one.gain[goal], signed=True)} | {rules_here} |")
     return "\n".join([*lines, ""])
+
+
+def _counted(rules: Counter[str]) -> str:
+    return ", ".join(f"{rule} {count}" for rule, count in rules.most_common())
 
 
 def _mean(found: Sequence[Compared], of: str, name: str) -> float:
@@ -230,7 +237,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--only", nargs="*", default=[], help="names of sets")
     parser.add_argument("--objective", default="qwk", help="of graded sets")
     parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--write", action="store_true", help="put the tables into benchmarks/README.md")
     options = parser.parse_args(arguments)
     if not options.data.is_dir():
         parser.error(f"--data {options.data}: not a folder; name one that holds recorded verdicts.")
@@ -247,8 +253,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sections = {name: section(found, options.objective) for name, found in groups.items()}
     text = "\n".join(sections.values())
     print(text, f"\n{time.perf_counter() - started:.0f} s", sep="")
-    if options.write:
-        write(text, START, END)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ import bm25s
 import numpy as np
 
 from benchmarks.collections_quality import MEASURES, RETRIEVERS, measured
+from benchmarks.figures import table, write
 from judgec.rag.retrieval.build import build_index
 from judgec.rag.retrieval.fusion import reciprocal_rank_fusion
 from judgec.rag.retrieval.latent import Matrix
@@ -31,8 +32,6 @@ from judgec.rag.retrieval.retrievers import open_retriever
 from judgec.rag.retrieval.stores.lance import LanceIndex, top
 from judgec.records.estimate import Estimate
 
-README = Path(__file__).with_name("README.md")
-START, END = "<!-- retrieval: start -->", "<!-- retrieval: end -->"
 SIZES = (13_644, 100_000)  # chunks of the paper's corpus; a large one
 MILLION = 1_000_000
 VOCABULARY = 60_000
@@ -150,7 +149,7 @@ def plain(texts: list[str], matrix: Matrix, queries: Sequence[str], index: Lance
     return found
 
 
-def table(by_size: dict[int, dict[str, float]]) -> str:
+def speed(by_size: dict[int, dict[str, float]]) -> str:
     """The speed table."""
     head: tuple[str, ...] = (
         "chunks",
@@ -163,7 +162,7 @@ def table(by_size: dict[int, dict[str, float]]) -> str:
         "p95",
     )
     head = (*head, "five / one", "MB", "disk")
-    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    rows = []
     for size, found in by_size.items():
         seconds = f"{found['index s']:.1f}" if "index s" in found else "-"
         cells = [f"{size:,}", f"{seconds}{_beside(found, 'plain index s', 1)}"]
@@ -179,24 +178,21 @@ def table(by_size: dict[int, dict[str, float]]) -> str:
             f"{found['peak MB']:.0f}",
             f"{found['disk MB']:.0f}",
         ]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+        rows.append(cells)
+    return "\n".join(table(head, rows))
 
 
 def quality(data: Path) -> str:
     """The quality table."""
-    lines = [
-        f"| collection | measure | {' | '.join(RETRIEVERS)} | hybrid - bm25 | hybrid - knn |",
-        "|---|---|---|---|---|---|---|",
-    ]
+    rows = []
     for name in MEASURES:
         with TemporaryDirectory(prefix="judgec-bench-") as folder:
             found = measured(name, data, Path(folder, "index"))
         cells = [name, "MAP" if found.measure == "AP" else found.measure]
         cells += [_estimate(found.means[retriever]) for retriever in RETRIEVERS]
         cells += [_estimate(found.hybrid_minus[retriever], signed=True) for retriever in ("bm25", "knn")]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+        rows.append(cells)
+    return "\n".join(table(("collection", "measure", *RETRIEVERS, "hybrid - bm25", "hybrid - knn"), rows))
 
 
 def _beside(found: dict[str, float], name: str, digits: int) -> str:
@@ -230,18 +226,13 @@ def main() -> None:
             check=True,
         )
         by_size[size] = json.loads(done.stdout.splitlines()[-1])
-    parts = [table(by_size)] if by_size else []
+    parts = [speed(by_size)] if by_size else []
     if given.data is not None:
         parts.append(quality(given.data))
     text = "\n\n".join(parts)
     print(text)
     if given.write:
-        whole = README.read_text(encoding="utf-8")
-        before, start, rest = whole.partition(START)
-        _, end, after = rest.partition(END)
-        if not (start and end):
-            sys.exit(f"{README}: the markers {START} and {END} are not both there. Put them where the tables belong.")
-        README.write_text(f"{before}{START}\n{text}\n{END}{after}", encoding="utf-8")
+        write("retrieval", text)
 
 
 if __name__ == "__main__":

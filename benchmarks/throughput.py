@@ -1,6 +1,6 @@
-"""How many judgments a second, against others and against the client alone; memory; what survives being killed.
+"""How many judgments a second, against others and against the client alone; memory.
 
-``python -m benchmarks.throughput [clients latency evidence first journal kills storm]``, in the project's root, writes
+``python -m benchmarks.throughput [clients latency evidence first journal]``, in the project's root, writes
 a section a part into ``throughput.md``, each figure measured in the same run as what it is compared with. ragelo needs
 an environment of its own: ``--ragelo PYTHON`` names one that has ragelo 0.7.0.
 """
@@ -30,7 +30,6 @@ import orjson
 from benchmarks import judging_world as world
 from benchmarks.figures import measured_on, table, write
 from benchmarks.journaled import evidence, first_pass, from_journal
-from benchmarks.survival import kills, storm
 from judgec.lm.client import JournaledClient, client_of, open_lm
 from judgec.lm.endpoint.exchange import Plain
 from judgec.lm.endpoint.pool import PooledBackend
@@ -46,6 +45,7 @@ from judgec.records.label import Item
 
 HOST_KEY = "none"
 BUSY = 256  # in flight
+FILE = Path(__file__).with_name("throughput.md")
 MLFLOW_ITEMS = 40
 MLFLOW_WORKERS = "4"  # its default of 10 exhausts the connections of its own SQLite store
 Chat = list[dict[str, str]]
@@ -315,8 +315,6 @@ PARTS: dict[str, tuple[str, Callable[[argparse.Namespace], Iterator[str]]]] = {
     "evidence": ("Evidence alone", evidence),
     "first": ("A first pass: evidence, calls, calibration", first_pass),
     "journal": ("Everything in the journal; memory", from_journal),
-    "kills": ("Killed at random moments", kills),
-    "storm": ("A storm: 429s, resets, garbage", storm),
 }
 
 
@@ -329,8 +327,6 @@ def main() -> None:
     parser.add_argument("--latencies", default="0,.05,.2,.4", help="seconds a call, of latency")
     parser.add_argument("--brakes", type=int, default=0, help="busy processes on the client's one core, of latency")
     parser.add_argument("--sizes", default="10000,100000,1000000", help="of the files that are judged from the journal")
-    parser.add_argument("--kills", type=int, default=100)
-    parser.add_argument("--storm", type=int, default=10_000, help="judgments in the storm")
     parser.add_argument("--folder", help="where large files go; 2.5 GB for a million items")
     parser.add_argument("--ragelo", metavar="PYTHON", help="an interpreter that has ragelo 0.7.0")
     options = parser.parse_args()
@@ -341,7 +337,7 @@ def main() -> None:
         for line in measure(options):
             print(line, flush=True)
             lines.append(line)
-        write(part, title, [*lines, "", measured_on(load)], [*PARTS])
+        write(part, "\n".join([f"## {title}", "", *lines, "", measured_on(load)]), FILE)
 
 
 if __name__ == "__main__":

@@ -96,12 +96,14 @@ def test_mean_over_aspects_is_that_of_scikit_learn_and_not_of_pooled_rows(tmp_pa
     assert mean_difference(ours, theirs, "qwk", what).value == pytest.approx(0.0)
     (tmp_path / "made.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in labels(4, 2)))
     (tmp_path / "made.datasheet.toml").write_text(SHEET + ORIGIN)
-    text = section(rows, read_label_file(str(tmp_path / "made.jsonl")).labels, what)
+    about = read_label_file(str(tmp_path / "made.jsonl")).labels
+    text = section(rows, about, what)
     assert "made up for a test, CC0." in text
     pooled = next(line for line in text.splitlines() if line.startswith("| one (1) | all"))
     mean = next(line for line in text.splitlines() if line.startswith("| one (1) | mean"))
     assert "**better**" in pooled
     assert "**better**" not in mean
+    assert between(rows, what, brief=True).count("\n| one |") == 1
     table = between(rows, what)
     assert table.count("\n| one |") == table.count("\n| two |") == 2  # qwk and tau-b
     assert "+.000 [+.000, +.000] (0 better, 0 worse)" in table  # one shipped is what two is raw

@@ -4,7 +4,7 @@ Every reply is calibrated by itself, because a calibrator knows single replies. 
 over its replies, the jury's the mean over its jurors (a linear opinion pool), so that a juror counts the same
 however many replies it needed; replies and jurors that left an item unscored do not vote on it. The grade is the
 median of the joint distribution, of classes the likeliest (the middle one of the jurors' own grades is no better:
-``python -m benchmarks.pooling``). Accepts follow from it; where every juror has an accept threshold of its own, an item
+benchmarks/README.md). Accepts follow from it; where every juror has an accept threshold of its own, an item
 is accepted when its margins over them are at least 0 on average. The reason is that of the juror whose score is nearest
 to the joint one; of classes, pairs and several aspects that of the first who gave the joint grade.
 

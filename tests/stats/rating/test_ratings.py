@@ -2,7 +2,6 @@ import math
 
 import numpy as np
 import pytest
-from benchmarks.gate_coverage import LOST, missed
 from hypothesis import example, given, settings
 from numpy.testing import assert_allclose
 
@@ -10,6 +9,7 @@ from judgec.errors import UserError
 from judgec.records.game import Game, Games, Winner
 from judgec.stats.rating.bradley_terry import ELO_PER_LOGIT
 from judgec.stats.rating.ratings import bradley_terry
+from tests.stats.rating.few_decisive_leagues import LOST, missed
 from tests.stats.rating.leagues import any_games, league, mirrored, renamed
 
 

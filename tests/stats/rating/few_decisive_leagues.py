@@ -1,14 +1,10 @@
 """How often the interval of a rating difference holds the truth when few games are decisive.
 
-    python -m benchmarks.gate_coverage [--leagues 2000]
-
 Every query is a cluster: the weak agent loses to all others there, or (a share of the decisive queries) wins against
 all, else everybody ties, in one query of ten by winning one order and losing the other. Both orders are played. A gate
-that opens although the truth is at its margin is a ``below`` of this table.
+that opens although the truth is at its margin has an interval above it.
 """
 
-import argparse
-from collections.abc import Iterator
 from itertools import combinations
 
 import numpy as np
@@ -17,10 +13,7 @@ from judgec.records.game import Games
 from judgec.stats.rating.bradley_terry import ELO_PER_LOGIT, fit_strengths
 from judgec.stats.rating.ratings import bradley_terry
 
-DECISIVE = (0.0, 1.0, 3.0, 10.0)  # expected queries that are no ties
 LOST = (1.0, 0.75, 0.5)  # share of them that the weak agent loses
-QUERIES = (25, 50, 100)
-AGENTS = (2, 4)
 FLIPS = 0.1
 
 
@@ -66,23 +59,3 @@ def missed(
         bounds[run] = [-np.inf if found.low is None else found.low, np.inf if found.high is None else found.high]
     too_high, too_low = (bounds[:, 0] > true + 1e-9).mean(), (bounds[:, 1] < true - 1e-9).mean()
     return float(too_high), float(too_low), float(np.subtract(bounds[:, 1], bounds[:, 0]).mean())
-
-
-def _rows(leagues: int) -> Iterator[str]:
-    yield "agents  queries  decisive  lost   coverage  below low  above high  width"
-    for agents in AGENTS:
-        for queries in QUERIES:
-            for decisive in DECISIVE:
-                for lost in LOST if decisive else LOST[:1]:
-                    high, low, width = missed(leagues, queries=queries, agents=agents, decisive=decisive, lost=lost)
-                    yield (
-                        f"{agents:6}  {queries:7}  {decisive:8g}  {lost:4g}  {1 - high - low:8.3f}  {high:9.3f}  "
-                        f"{low:10.3f}  {width:5.0f}"
-                    )
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--leagues", type=int, default=2000, help="simulated for each row")
-    for line in _rows(parser.parse_args().leagues):
-        print(line, flush=True)
