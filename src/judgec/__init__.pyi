@@ -32,7 +32,6 @@ from judgec.verbs.labels import Labels as Labels
 from judgec.verbs.labels import read_labels as read_labels
 from judgec.verbs.probe import ProbeReport as ProbeReport
 from judgec.verbs.rank import Ranking as Ranking
-from judgec.verbs.rubric import Rubric as Rubric
 from judgec.verbs.tournament import Tournament as Tournament
 from judgec.verbs.watch import WatchReport as WatchReport
 from judgec.verbs.workspace import Workspace as Workspace
@@ -63,7 +62,6 @@ __all__ = [
     "Ranking",
     "RateEstimate",
     "Recorded",
-    "Rubric",
     "ShardJudgments",
     "Tournament",
     "WatchReport",
@@ -90,7 +88,6 @@ __all__ = [
     "probe",
     "rank",
     "read_labels",
-    "rubric",
     "watch",
     "zero_shot",
 ]
@@ -120,8 +117,6 @@ def agreement(
     missing: str | Sequence[str] = (),
     epsilon: float = 0.2,
     home: str | Path = ".",
-    allow_modified: bool = False,
-    shared: bool = False,
     tracking_uri: str | None = None,
     progress: bool | Watch | None = None,
 ) -> MeasuredAgreement: ...
@@ -137,8 +132,6 @@ def answer(
     columns: Mapping[str, str] | None = None,
     lm: str = "embedded",
     home: str | Path = ".",
-    allow_modified: bool = False,
-    shared: bool = False,
     tracking_uri: str | None = None,
     k: int = 5,
     variations: int = 4,
@@ -179,8 +172,6 @@ def audit(
     repeats: Literal["median", "error"] | None = None,
     home: str | Path = ".",
     tracking_uri: str | None = None,
-    allow_modified: bool = False,
-    shared: bool = False,
     progress: bool | Watch | None = None,
 ) -> JudgeAudit: ...
 def compare(
@@ -209,8 +200,6 @@ def compare(
     repeats: Literal["median", "error"] | None = None,
     home: str | Path = ".",
     tracking_uri: str | None = None,
-    allow_modified: bool = False,
-    shared: bool = False,
     progress: bool | Watch | None = None,
 ) -> JudgeComparison: ...
 def compile_agent(
@@ -242,8 +231,6 @@ def compile_agent(
     functions: Mapping[str, str | Callable[..., object]] | None = None,
     home: str | Path = ".",
     tracking_uri: str | None = None,
-    allow_modified: bool = False,
-    shared: bool = False,
     progress: bool | Watch | None = None,
 ) -> AgentCompilation: ...
 def compile_judge(
@@ -260,12 +247,8 @@ def compile_judge(
     seed: int = 0,
     evidence: bool = True,
     abstain_below: float | None = None,
-    promise: float | None = None,
-    risk: float = 0.1,
-    learning_curve: bool = False,
     folds: int | None = None,
     assessment: str | None = None,
-    consensus: Literal["median", "dawid-skene", "soft"] = "median",
     log_traces: bool = False,
     verdicts: Sequence[str] | Source = (),
     judges: str | Sequence[str] | None = None,
@@ -277,8 +260,6 @@ def compile_judge(
     combine: str | None = None,
     prompts: int | None = None,
     jury: str | Sequence[str] = (),
-    start: str | None = None,
-    margin: float | None = None,
     instructions: str | Sequence[str] = (),
     factors: str = "",
     has_citations: bool = False,
@@ -301,8 +282,6 @@ def compile_judge(
     repeats: Literal["median", "error"] | None = None,
     home: str | Path = ".",
     tracking_uri: str | None = None,
-    allow_modified: bool = False,
-    shared: bool = False,
     progress: bool | Watch | None = None,
 ) -> Compilation: ...
 def compile_queries(
@@ -327,8 +306,6 @@ def compile_queries(
     functions: Mapping[str, str | Callable[..., object]] | None = None,
     home: str | Path = ".",
     tracking_uri: str | None = None,
-    allow_modified: bool = False,
-    shared: bool = False,
     progress: bool | Watch | None = None,
 ) -> QueryCompilation: ...
 def estimate(
@@ -358,8 +335,6 @@ def estimate(
     functions: Mapping[str, str | Callable[..., object]] | None = None,
     home: str | Path = ".",
     tracking_uri: str | None = None,
-    allow_modified: bool = False,
-    shared: bool = False,
     progress: bool | Watch | None = None,
 ) -> RateEstimate: ...
 def evaluate(
@@ -408,8 +383,6 @@ def evaluate(
     functions: Mapping[str, str | Callable[..., object]] | None = None,
     home: str | Path = ".",
     tracking_uri: str | None = None,
-    allow_modified: bool = False,
-    shared: bool = False,
     progress: bool | Watch | None = None,
 ) -> Tournament: ...
 def export(
@@ -439,8 +412,6 @@ def generate_queries(
     seed: int = 0,
     temperature: float = 0.7,
     home: str | Path = ".",
-    allow_modified: bool = False,
-    shared: bool = False,
     tracking_uri: str | None = None,
     api_base: str | None = None,
     budget: int | None = None,
@@ -501,7 +472,6 @@ def judge_file(
     turn: Literal["last", "each", "whole"] | None = None,
     home: str | Path = ".",
     allow_modified: bool = False,
-    shared: bool = False,
     tracking_uri: str | None = None,
     lm: str | None = None,
     live: bool = False,
@@ -533,7 +503,6 @@ def judge_shards(
     turn: Literal["last", "each", "whole"] | None = None,
     home: str | Path = ".",
     allow_modified: bool = False,
-    shared: bool = False,
     tracking_uri: str | None = None,
     lm: str | None = None,
     live: bool = False,
@@ -581,8 +550,6 @@ def probe(
     functions: Mapping[str, str | Callable[..., object]] | None = None,
     home: str | Path = ".",
     tracking_uri: str | None = None,
-    allow_modified: bool = False,
-    shared: bool = False,
     progress: bool | Watch | None = None,
 ) -> ProbeReport: ...
 def rank(
@@ -602,16 +569,6 @@ def rank(
     tracking_uri: str | None = None,
     progress: bool | Watch | None = None,
 ) -> Ranking: ...
-def rubric(
-    judge: str,
-    *,
-    labels: str | None = None,
-    accept: str | Sequence[str] = (),
-    edit: str | Sequence[str] = (),
-    home: str | Path = ".",
-    tracking_uri: str | None = None,
-    progress: bool | Watch | None = None,
-) -> Rubric: ...
 def watch(
     *,
     source: str,
@@ -638,7 +595,5 @@ def watch(
     functions: Mapping[str, str | Callable[..., object]] | None = None,
     home: str | Path = ".",
     tracking_uri: str | None = None,
-    allow_modified: bool = False,
-    shared: bool = False,
     progress: bool | Watch | None = None,
 ) -> WatchReport: ...

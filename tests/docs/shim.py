@@ -33,7 +33,7 @@ def main() -> int:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             command += ["--port", str(free.getsockname()[1])]
-    if arguments[0] != "ui" and "--review" not in arguments:
+    if arguments[0] != "ui" and arguments[:2] != ["labels", "review"]:
         started = Path(os.environ["STARTED"], arguments[0])
         if started.exists():
             command[0] = os.environ["WARM_PYTHON"]

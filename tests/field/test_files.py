@@ -115,8 +115,11 @@ def test_json_of_another_shape_is_read(tmp_path: Path, shape: object, indent: in
 @pytest.mark.parametrize(
     ("value", "says"),
     [
-        ({"evalId": "e", "results": {"results": []}}, r"--import promptfoo:.*t\.json"),
-        ({"train": [{"q": 1}], "test": [{"q": 2}]}, r"train \(1\), test \(1\).*--import other:.*t\.json#train"),
+        ({"evalId": "e", "results": {"results": []}}, r"labels import OUT\.jsonl promptfoo:.*t\.json"),
+        (
+            {"train": [{"q": 1}], "test": [{"q": 2}]},
+            r"train \(1\), test \(1\).*labels import OUT\.jsonl other:.*t\.json#train",
+        ),
     ],
 )
 def test_json_that_is_no_table_names_the_command(tmp_path: Path, value: object, says: str) -> None:
@@ -623,5 +626,5 @@ def test_samples_and_traces_that_ended_in_an_error_are_no_verdicts(tmp_path: Pat
 def test_an_export_of_a_tool_is_named_with_the_import_that_reads_it(tmp_path: Path, tool: str, export: object) -> None:
     path = tmp_path / "t.json"
     path.write_text(json.dumps(export), "utf-8")
-    with pytest.raises(InputError, match=f"--import {tool}:"):
+    with pytest.raises(InputError, match=rf"labels import OUT\.jsonl {tool}:"):
         judgec.read_labels(str(path))

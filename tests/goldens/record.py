@@ -125,7 +125,7 @@ def record(folder: Path) -> dict[str, Json]:
         runs.append(run(folder, *arguments, name=name))
 
     do("labels", "sensors.jsonl", "--json")
-    do("labels", "sensors.jsonl", "--export", "sheet.csv", "--json", name="labels --export")
+    do("labels", "export", "sensors.jsonl", "sheet.csv", "--json", name="labels export")
     do("compile-judge", "sensors.jsonl", "--name", "g", "--json")
     do("compile-judge", "sensors.jsonl", "--name", "h", "--no-evidence", "--json", name="compile-judge --no-evidence")
     with FakeOpenAI("good") as server:

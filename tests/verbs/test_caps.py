@@ -21,7 +21,7 @@ from judgec.verbs.judge_file import judged
 from judgec.verbs.next_labels import choose_next
 from judgec.verbs.options.estimate import EstimateOptions
 from judgec.verbs.options.judge import JudgeFileOptions
-from judgec.verbs.options.labels import LabelsOptions
+from judgec.verbs.options.labels import NextOptions
 from tests.compile.small import write
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.planted_judge import MODEL, leaning, planted, rows
@@ -287,7 +287,7 @@ def chosen(w: World, **caps: Any) -> int:
     write(w.path("more.jsonl"), [*rows(12, "f"), *rows(12, "n")])
     unlabelled = [{name: value for name, value in row.items() if name != "grade"} for row in rows(12, "n")]
     write(w.path("more.jsonl"), [*rows(12, "f"), *unlabelled])
-    asked = LabelsOptions(
+    asked = NextOptions(
         file=str(w.path("more.jsonl")), next=3, judge="lean@1", out=w.path("next.csv"), **w.asks, **caps
     )
     return choose_next(asked, Silent()).calls

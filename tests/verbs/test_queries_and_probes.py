@@ -107,14 +107,14 @@ def test_people_grade_the_verdicts_of_a_probe_and_a_later_run_keeps_their_grades
     asked = {"questions": questions, "system": ECHO, "out": here / "p", "home": here}
     judgec.probe(**asked)  # type: ignore[arg-type]
     file = here / "p" / "verdicts.jsonl"
-    typed = ("labels", str(file), "--export", "ann.csv", "--annotators", "ann", "--json")
+    typed = ("labels", "export", str(file), "ann.csv", "--annotators", "ann", "--json")
     listed = json.loads(run(here, *typed).stdout)
     assert listed["items"] == 6
     sheet = pd.read_csv(here / "ann.csv")
     assert "judge_grade" not in sheet.columns  # people would anchor on it
     sheet["grade"] = ["fail"] * 4 + ["pass"] * 2
     sheet.to_csv(here / "ann.csv", index=False)
-    run(here, "labels", str(file), "--annotators", "ann", "--import", "ann.csv")
+    run(here, "labels", "import", str(file), "ann.csv", "--annotators", "ann")
     found = judgec.agreement(file, judge="judge_grade")
     assert found.agreement.n == 6
     assert found.estimates["exact"].value == pytest.approx(4 / 6)  # an echo answers nothing

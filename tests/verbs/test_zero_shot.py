@@ -18,7 +18,7 @@ from judgec.records.tasks.grade import borrowed_meanings
 from judgec.records.tasks.registry import TASKS
 from judgec.verbs.judge_file import next_step
 from judgec.verbs.next_labels import choose_next, read_unlabelled
-from judgec.verbs.options.labels import LabelsOptions
+from judgec.verbs.options.labels import NextOptions
 from judgec.verbs.zero_shot import said_by, zero_shot_of_file
 from tests.compile.small import compiled_from, write
 from tests.service.checking_world import claims_row
@@ -141,7 +141,7 @@ def test_labels_next_takes_what_a_judge_without_labels_says_it_is_least_sure_of(
     ]
     file, out = write(home / "items.jsonl", rows), home / "next.csv"
     with FakeOpenAI(by_number) as server:
-        options = LabelsOptions(
+        options = NextOptions(
             file=str(file),
             next=4,
             judge="zero-shot",

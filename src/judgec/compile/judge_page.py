@@ -226,9 +226,7 @@ def _next(compiled: Compiled, card: ProgramCard) -> list[str]:
         steps = [f"See what it says of a file: judgec judge {file} --judge {name}."]
     sentence = compiled.interval_width(card.objective).sentence
     steps += [f"{sentence[0].upper()}{sentence[1:]}."] if sentence else []
-    steps.append(
-        f"Let experts grade the items that it is least sure of: judgec labels {file} --next 50 --judge {name}."
-    )
+    steps.append(f"Let experts grade the items that it is least sure of: judgec labels next {file} 50 --judge {name}.")
     steps.append("Read the worst disagreements below: is the judge wrong, or are the labels?")
     audit = [f"Before others rely on it: judgec audit --judge {name}; what was found is below."]
     return [*steps, *(audit if card.promoted else [])]

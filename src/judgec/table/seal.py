@@ -106,12 +106,12 @@ def check(folder: Path) -> None:
             raise ArtifactError(
                 f"{folder / NAME}: missing, and the files of {version} are not those that were sealed; the files of a "
                 "version must stay as compiled. Restore them, or compile again; judgec doctor --seal seals them as "
-                "they are, --allow-modified (allow_modified=True) takes them once."
+                "they are, judge --allow-modified (load_judge(allow_modified=True)) takes them once."
             )
         raise ArtifactError(
             f"{folder / changed[0]}: modified since it was written (its SHA-256 is not that of {NAME}); the files "
-            "of a version must stay as compiled. Restore the file, or compile again; --allow-modified "
-            "(allow_modified=True) takes it as it is."
+            "of a version must stay as compiled. Restore the file, or compile again; judge --allow-modified "
+            "(load_judge(allow_modified=True)) takes it as it is."
         )
     else:
         said = f"MODIFIED: {', '.join(changed)} of {version} are not as they were compiled (--allow-modified)."

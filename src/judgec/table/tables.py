@@ -54,7 +54,7 @@ LONGEST_VALUE = 30  # characters of a grade in a legend
 NOTED = 2  # columns of a table below which a line of one cell is no row, but a note
 FIRST_ROWS = 50  # of delimited text, which tell its delimiter below a title
 MOST_KEYS = 8  # of a JSON object, in a message
-# Tools by the keys at the top of their exports that are one object, and of each of their rows; ``--import other`` reads
+# Tools by the keys at the top of their exports that are one object, and of each of their rows; ``labels import`` reads
 # Inspect's and deepeval's.
 EXPORTS: Sequence[tuple[str, str, frozenset[str]]] = (
     ("promptfoo", "promptfoo", frozenset({"results", "evalId"})),
@@ -704,7 +704,7 @@ def _one_object(path: str, text: str) -> Table | None:
     )
     first = next(iter(rows), "LIST")
     seen = f"{path}:1: one JSON object with {', '.join(list(value)[:MOST_KEYS])}{found}"
-    advice = f"Read one list with judgec labels OUT.jsonl --import other:{path}#{first} --map THEIRS=grade."
+    advice = f"Read one list with judgec labels import OUT.jsonl other:{path}#{first} --map THEIRS=grade."
     raise InputError([f"{seen}; a row is an object, of a list or a line each. {advice}"])
 
 
@@ -712,7 +712,7 @@ def _export(path: str, found: tuple[str, str, frozenset[str]], value: Row) -> In
     """The error of a file of another tool, with the command that reads it."""
     name, tool, _ = found
     seen = f"{path}:1: an export of {name}, with {', '.join(list(value)[:MOST_KEYS])}; a table of rows is needed"
-    return InputError([f"{seen}. Make one of it with judgec labels OUT.jsonl --import {tool}:{path}."])
+    return InputError([f"{seen}. Make one of it with judgec labels import OUT.jsonl {tool}:{path}."])
 
 
 def _is_row_of(width: int) -> Callable[[object], bool]:

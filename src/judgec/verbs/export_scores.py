@@ -13,7 +13,7 @@ from judgec.records.counts import plural
 from judgec.report.report import Report
 from judgec.table.rows.columns import renamed
 from judgec.table.tables import read_table
-from judgec.verbs.options.labels import LabelsOptions
+from judgec.verbs.options.labels import LabelExportOptions
 
 LINES, DOCUMENT = ".jsonl", ".json"
 
@@ -37,7 +37,7 @@ class ExportedScores:
     how: str
 
     def to_json(self) -> dict[str, object]:
-        """The JSON that ``labels --export TOOL:FILE --json`` prints."""
+        """The JSON that ``labels export TOOL:FILE --json`` prints."""
         return {
             "out": str(self.out),
             "records": self.records,
@@ -47,24 +47,24 @@ class ExportedScores:
         }
 
 
-def export_scores(options: LabelsOptions) -> ExportedScores:
+def export_scores(options: LabelExportOptions) -> ExportedScores:
     """Write the scores of ``options.file`` for the tool and the file of ``options.export``, ``TOOL:FILE``.
 
     Raises:
         UserError: A tool that takes no scores; a file that is there, or whose format is not one of its.
         InputError: Rows without the tool's ids or without grades.
     """
-    tool, file = tool_of(options.export or "") or ("", "")
+    tool, file = tool_of(options.export) or ("", "")
     if tool not in SENDERS:
         raise UserError(
-            f"--export {options.export}: {tool or 'it'} takes no scores; {', '.join(SENDERS)} do. Name one of these, "
-            "or a sheet."
+            f"labels export {options.export}: {tool or 'it'} takes no scores; {', '.join(SENDERS)} do. Name one of "
+            "these, or a sheet."
         )
     out = Path(file)
     if out.suffix not in {LINES, DOCUMENT} or not out.parent.is_dir() or out.exists():
         raise UserError(
-            f"--export {options.export}: a new file in a folder that is there is needed, {LINES} (one score a line) or "
-            f"{DOCUMENT} (as the tool takes them together). Name another."
+            f"labels export {options.export}: a new file in a folder that is there is needed, {LINES} (one score a "
+            f"line) or {DOCUMENT} (as the tool takes them together). Name another."
         )
     table = renamed(read_table(options.file), options.columns)
     scores, skipped = scores_of(table, options.name, default_family(options.file))

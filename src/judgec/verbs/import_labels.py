@@ -17,7 +17,7 @@ from judgec.report.report import Report
 from judgec.table.formulas import IMPORTED_FROM, NUMBER, guarded
 from judgec.table.rows.cells import as_text
 from judgec.table.table import Row
-from judgec.verbs.options.labels import LabelsOptions
+from judgec.verbs.options.labels import LabelImportOptions
 from judgec.verbs.typed import command
 
 SUFFIXES = (".jsonl", ".csv", ".parquet")
@@ -54,7 +54,7 @@ class ImportedExport:
     notes: tuple[str, ...]
 
     def to_json(self) -> dict[str, object]:
-        """The JSON that ``labels --import TOOL:FILE --json`` prints."""
+        """The JSON that ``labels import TOOL:FILE --json`` prints."""
         return {
             "out": str(self.out),
             "verdicts_out": None if self.verdicts_out is None else str(self.verdicts_out),
@@ -70,16 +70,16 @@ class ImportedExport:
         }
 
 
-def import_export(options: LabelsOptions) -> ImportedExport:
+def import_export(options: LabelImportOptions) -> ImportedExport:
     """Write the label file ``options.file`` from the export that ``options.import_`` names, ``TOOL:FILE``.
 
     Raises:
         UserError: A file that is there, or whose format is not one to write.
         InputError: What is wrong with the export; scores whose origin it does not mark, without ``--as``.
     """
-    found = tool_of(options.import_ or "")
+    found = tool_of(options.import_)
     if found is None:
-        raise UserError(f"--import {options.import_}: no tool; valid are {', '.join(TOOLS)}. Name one: TOOL:FILE.")
+        raise UserError(f"labels import {options.import_}: no tool; valid are {', '.join(TOOLS)}. Name one: TOOL:FILE.")
     tool, file = found
     out = Path(options.file)
     if out.suffix.lower() not in SUFFIXES:
@@ -139,7 +139,7 @@ def _cell(value: object) -> str:
     return "" if value is None else as_text(value)
 
 
-def made_report(found: ImportedExport, options: LabelsOptions) -> Report:
+def made_report(found: ImportedExport, options: LabelImportOptions) -> Report:
     """Report of what became of every score of an export."""
     verdicts = [f"{found.verdicts_out}: {found.verdicts} verdicts for --lm recorded:FILE"] if found.verdicts_out else []
     made = f"{plural(found.labels, 'label')}, {plural(found.verdicts, 'verdict')}, {plural(found.texts, 'text')}"

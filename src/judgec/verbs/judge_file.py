@@ -573,7 +573,7 @@ def next_step(found: FileJudgments) -> list[str]:
         return [command("labels", "next", str(options.file), str(FEW), *maps, *asked, home=options.home)]
     sheets = (options.out.with_name(f"{options.out.stem}.to-grade{n or ''}.csv") for n in count())
     sheet = next(path for path in sheets if not path.exists())
-    typed = ["labels", str(options.file), *maps, "--judge", found.judges[0], "--export", str(sheet)]
+    typed = ["labels", "export", str(options.file), str(sheet), *maps, "--judge", found.judges[0]]
     return [command(*typed, home=options.home)]
 
 

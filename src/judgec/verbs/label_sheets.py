@@ -30,7 +30,7 @@ from judgec.report.report import Report
 from judgec.table.datasheet import read_datasheet
 from judgec.table.rows.columns import renamed
 from judgec.table.tables import read_table
-from judgec.verbs.options.labels import LabelsOptions
+from judgec.verbs.options.labels import LabelExportOptions, LabelImportOptions, ReviewOptions
 from judgec.verbs.typed import as_typed, command
 
 
@@ -51,7 +51,7 @@ class ExportedSheets:
     notes: tuple[str, ...]
 
     def to_json(self) -> dict[str, object]:
-        """The JSON that ``labels --export --json`` prints."""
+        """The JSON that ``labels export --json`` prints."""
         return {"items": self.items, "blank": dict(self.blank)}
 
 
@@ -74,7 +74,7 @@ class FilledQueue:
     notes: tuple[str, ...]
 
     def to_json(self) -> dict[str, object]:
-        """The JSON that ``labels --export mlflow:... --json`` prints."""
+        """The JSON that ``labels export mlflow:... --json`` prints."""
         return {"items": self.items, "sent": self.sent, "experiment": self.experiment, "queue": self.queue}
 
 
@@ -97,7 +97,7 @@ class ImportedLabels:
     notes: tuple[str, ...]
 
     def to_json(self) -> dict[str, object]:
-        """The JSON that ``labels --import --json`` prints."""
+        """The JSON that ``labels import --json`` prints."""
         return {
             "out": str(self.out),
             "items": self.items,
@@ -106,7 +106,9 @@ class ImportedLabels:
         }
 
 
-def open_labels(options: LabelsOptions) -> tuple[LabelSheet, list[str]]:
+def open_labels(
+    options: ReviewOptions | LabelExportOptions | LabelImportOptions,
+) -> tuple[LabelSheet, list[str]]:
     """The label file to grade into, with the form of the judge where one is named; notes say what was done.
 
     Raises:
@@ -129,14 +131,14 @@ def open_labels(options: LabelsOptions) -> tuple[LabelSheet, list[str]]:
     )
 
 
-def export_labels(options: LabelsOptions) -> ExportedSheets | FilledQueue:
+def export_labels(options: LabelExportOptions) -> ExportedSheets | FilledQueue:
     """Write a spreadsheet for each annotator, or fill an MLflow review queue, as ``options.export`` says.
 
     Raises:
         UserError: When the target's format is not known, or the scale or the annotators do not fit in a queue.
         ServiceError: When MLflow does not work.
     """
-    target = options.export or ""
+    target = options.export
     sheet, notes = open_labels(options)
     names = options.annotators
     if target.startswith(MLFLOW_PREFIX):
@@ -145,12 +147,12 @@ def export_labels(options: LabelsOptions) -> ExportedSheets | FilledQueue:
         return _send(sheet, store, target.removeprefix(MLFLOW_PREFIX), names, [*notes, *borrowed])
     path = Path(target)
     if not path.parent.is_dir():
-        raise UserError(f"--export {target}: no such folder {path.parent}; create it, or name another.")
+        raise UserError(f"labels export {target}: no such folder {path.parent}; create it, or name another.")
     paths = {name: path.with_name(f"{path.stem}.{_file_part(name)}{path.suffix}") for name in names}
     if len(names) < 2:
         paths = {names[0] if names else DEFAULT_ANNOTATOR: path}
     if there := [str(each) for each in paths.values() if each.exists()]:
-        raise UserError(f"--export: {', '.join(there)} is there and may hold labels. Move it, or name another.")
+        raise UserError(f"labels export: {', '.join(there)} is there and may hold labels. Move it, or name another.")
     blank: dict[str, int] = {}
     for name, each in paths.items():
         blank[str(each)], lost = export_sheet(sheet, each, name)
@@ -158,13 +160,13 @@ def export_labels(options: LabelsOptions) -> ExportedSheets | FilledQueue:
     return ExportedSheets(len(sheet.items), blank, {str(each): name for name, each in paths.items()}, tuple(notes))
 
 
-def import_labels(options: LabelsOptions) -> ImportedLabels:
+def import_labels(options: LabelImportOptions) -> ImportedLabels:
     """Put labels from a spreadsheet or an MLflow review queue into the file, as ``options.import_`` says.
 
     Raises:
         InputError: All faults of the spreadsheet; or no such experiment, or no answers in it.
     """
-    origin = options.import_ or ""
+    origin = options.import_
     sheet, notes = open_labels(options)
     names = options.annotators
     if origin.startswith(MLFLOW_PREFIX):
@@ -175,7 +177,7 @@ def import_labels(options: LabelsOptions) -> ImportedLabels:
     return ImportedLabels(sheet.path, len(sheet.items), counts, sheet.annotators(), tuple(notes))
 
 
-def _form_of_judge(options: LabelsOptions, judge: str) -> Form:
+def _form_of_judge(options: ReviewOptions | LabelExportOptions | LabelImportOptions, judge: str) -> Form:
     card: ProgramCard = programs.load(options.home, judge).card
     if card.task not in TASKS:
         raise UserError(f"--judge {judge}: its task {card.task} has no label columns. Name another judge.")
@@ -189,8 +191,8 @@ def _send(
     form = sheet.form
     if len(form.scale.grades) > MOST_OPTIONS or len(users) > MOST_USERS:
         raise UserError(
-            f"--export mlflow:{experiment}: {len(form.scale.grades)} grades, {len(users)} annotators; a review queue "
-            f"takes {MOST_OPTIONS} and {MOST_USERS}. Export a spreadsheet, or use --review."
+            f"labels export mlflow:{experiment}: {len(form.scale.grades)} grades, {len(users)} annotators; a review "
+            f"queue takes {MOST_OPTIONS} and {MOST_USERS}. Export a spreadsheet, or use labels review."
         )
     options = form.options
     rubrics = [
@@ -236,7 +238,7 @@ def _file_part(name: str) -> str:
     return "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in name)
 
 
-def sheets_report(found: ExportedSheets | FilledQueue, options: LabelsOptions) -> Report:
+def sheets_report(found: ExportedSheets | FilledQueue, options: LabelExportOptions) -> Report:
     """Report of what was exported, and the command that brings it back."""
     if isinstance(found, FilledQueue):
         return Report(
@@ -250,11 +252,11 @@ def sheets_report(found: ExportedSheets | FilledQueue, options: LabelsOptions) -
             notes=found.notes,
             next=[
                 command("ui", home=options.home),
-                command("labels", str(options.file), "--import", f"mlflow:{found.experiment}", home=options.home),
+                command("labels", "import", str(options.file), f"mlflow:{found.experiment}", home=options.home),
             ],
         )
     judge = () if options.judge is None else ("--judge", options.judge)
-    typed = (*as_typed(options), *judge, "--import", next(iter(found.blank)))
+    typed = (options.file, next(iter(found.blank)), *as_typed(options), *judge)
     return Report(
         data=found.to_json(),
         verdict=[
@@ -262,11 +264,11 @@ def sheets_report(found: ExportedSheets | FilledQueue, options: LabelsOptions) -
             for path, blank in found.blank.items()
         ],
         notes=found.notes,
-        next=[command("labels", options.file, *typed, home=options.home)],
+        next=[command("labels", "import", *typed, home=options.home)],
     )
 
 
-def imported_report(found: ImportedLabels, options: LabelsOptions) -> Report:
+def imported_report(found: ImportedLabels, options: LabelImportOptions) -> Report:
     """Report of the people whose labels came back."""
     return Report(
         data=found.to_json(),

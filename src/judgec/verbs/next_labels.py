@@ -40,7 +40,7 @@ from judgec.table.table import Table
 from judgec.table.tables import read_table
 from judgec.verbs.given_judge import given_judge
 from judgec.verbs.judge import Judge
-from judgec.verbs.options.labels import LabelsOptions
+from judgec.verbs.options.labels import NextOptions
 from judgec.verbs.spending import account_for, session_for
 from judgec.verbs.typed import command
 from judgec.verbs.workspace import Workspace
@@ -238,7 +238,7 @@ class ChosenItems:
         return label_columns(self.card)
 
     def to_json(self) -> dict[str, object]:
-        """The JSON that ``labels --next --json`` prints."""
+        """The JSON that ``labels next --json`` prints."""
         return {
             "out": str(self.out),
             "datasheet": str(self.datasheet),
@@ -252,16 +252,14 @@ class ChosenItems:
         }
 
 
-def choose_next(options: LabelsOptions, watch: Watch) -> ChosenItems:
+def choose_next(options: NextOptions, watch: Watch) -> ChosenItems:
     """Judge what is unlabelled, choose ``options.next`` items and write the sheet.
 
     Raises:
         UserError: When there is no such judge, its task is a plugin's, or every item has a label.
         ServiceError: When the judge's model fails.
     """
-    if options.next is None or options.judge is None:
-        raise UserError("--next N and --judge NAME belong together; one of them is missing. Give both.")
-    judge = _judge(options, options.judge)
+    judge = _judge(options)
     card, out = judge.card, options.out
     if card.task not in TASKS:
         raise UserError(f"--judge {options.judge}: its task {card.task} has no label columns. Name another judge.")
@@ -290,19 +288,19 @@ def choose_next(options: LabelsOptions, watch: Watch) -> ChosenItems:
     uncertain = uncertainty(judgments, card.scale)
     if not judge.compiled.calibrators:
         uncertain = said_doubt(judgments, uncertain)
-    picks = _picked(options, options.next, card, found.items, uncertain)
+    picks = _picked(options, card, found.items, uncertain)
     write_whole(out, sheet(picks, card))
     beside = out.with_name(f"{out.stem}.{DATASHEET}")
     write_whole(beside, datasheet(card))
     return ChosenItems(card, picks, out, beside, len(found.items), found.labelled, calls)
 
 
-def _judge(options: LabelsOptions, name: str) -> Judge:
+def _judge(options: NextOptions) -> Judge:
     """The judge of this name; the prompt that nobody compiled is built for the file's columns."""
+    name = options.judge
     if not is_zero_shot(name, options.home):
         return given_judge(name, home=options.home, lm=options.lm, api_base=options.api_base).judge
-    said = name if ":" in name or options.task is None else f"{name}:{options.task}"
-    program = zero_shot_of_file(said, options.file, options.columns, options.lm, options.api_base)
+    program = zero_shot_of_file(name, options.file, options.columns, options.lm, options.api_base)
     asked = LMSpec.parse(require_model(options.lm), api_base=options.api_base)
     return Judge(program.card, load_judge(program), asked, Workspace(options.home))
 
@@ -311,12 +309,10 @@ def _called(card: ProgramCard) -> str:
     return f"{card.name}@{card.version}" if card.version else f"{card.name} (unproven)"
 
 
-def _picked(
-    options: LabelsOptions, n: int, card: ProgramCard, items: Sequence[Item], uncertain: FloatArray
-) -> tuple[Pick, ...]:
+def _picked(options: NextOptions, card: ProgramCard, items: Sequence[Item], uncertain: FloatArray) -> tuple[Pick, ...]:
     """The items to grade; the home remembers which were chosen for being hard: these never become test items."""
     memory = read_memory(options.home, card.name)
-    picks = next_labels(items, uncertain, n, trainable=trainable(items, memory), seed=options.seed)
+    picks = next_labels(items, uncertain, options.next, trainable=trainable(items, memory), seed=options.seed)
     key_of = {item.item_id: key for item, key in zip(items, queries_of(items, memory.keys).key_of, strict=True)}
     hard = {key_of[pick.item.item_id] for pick in picks if pick.stratum == UNCERTAIN}
     with locked_family(options.home, card.name):
@@ -369,7 +365,7 @@ def sheet(picks: Sequence[Pick], card: ProgramCard) -> str:
     return text.getvalue()
 
 
-def chosen_report(found: ChosenItems, options: LabelsOptions) -> Report:
+def chosen_report(found: ChosenItems, options: NextOptions) -> Report:
     """Report of the items that were chosen, and what to do with them."""
     unsure, drawn = found.strata["uncertain"], found.strata["random"]
     why = f"{unsure} that {_called(found.card)} is unsure of and {drawn} at random"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from judgec.labels.project import find_project
 from judgec.table.datasheet import scale_option
-from judgec.verbs.options.labels import LabelsOptions
+from judgec.verbs.options.labels import LabelExportOptions, LabelsOptions
 
 
 def command(*arguments: str, home: Path) -> str:
@@ -48,7 +48,7 @@ def maps_typed(file: str, columns: Mapping[str, str]) -> list[str]:
     return [part for one in maps for part in ("--map", one)]
 
 
-def as_typed(options: LabelsOptions) -> list[str]:
+def as_typed(options: LabelsOptions | LabelExportOptions) -> list[str]:
     """The options that say how the file is read, as they are typed; without those that ``judgec.toml`` has."""
     found = find_project(options.file)
     told = found if found is not None and found.applies_to(options.file) else None

@@ -11,7 +11,7 @@ from judgec.errors import InputError, UserError
 from judgec.table.table import Row
 from judgec.verbs.export_scores import ExportedScores, export_scores
 from judgec.verbs.import_labels import import_export
-from judgec.verbs.options.labels import LabelsOptions
+from judgec.verbs.options.labels import LabelExportOptions, LabelImportOptions
 
 
 def judged(item: str, grade: object, **more: object) -> Row:
@@ -26,7 +26,7 @@ def write(path: Path, rows: Sequence[Mapping[str, object]]) -> str:
 
 def export(folder: Path, tool: str, rows: Sequence[Row], name: str | None = None) -> tuple[ExportedScores, list[Row]]:
     out = folder / f"{tool}.jsonl"
-    options = LabelsOptions(file=write(folder / "judged.jsonl", rows), export=f"{tool}:{out}", name=name)
+    options = LabelExportOptions(file=write(folder / "judged.jsonl", rows), export=f"{tool}:{out}", name=name)
     found = export_scores(options)
     assert found.records == found.scores + sum(found.skipped.values())
     return found, [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
@@ -94,8 +94,8 @@ def test_judge_of_several_aspects_gives_a_score_each_from_objects_and_from_colum
 def test_what_went_out_is_read_back_as_verdicts_of_the_judge(tmp_path: Path, tool: str) -> None:
     rows = [judged("i1", 2), judged("i2", 1)]
     out, back = tmp_path / "out.json", tmp_path / "back.jsonl"
-    export_scores(LabelsOptions(file=write(tmp_path / "j.jsonl", rows), export=f"{tool}:{out}"))
-    found = import_export(LabelsOptions(file=str(back), import_=f"{tool}:{out}", as_="verdicts"))
+    export_scores(LabelExportOptions(file=write(tmp_path / "j.jsonl", rows), export=f"{tool}:{out}"))
+    found = import_export(LabelImportOptions(file=str(back), import_=f"{tool}:{out}", as_="verdicts"))
     assert (found.labels, found.verdicts) == (0, 2)
     lines = (tmp_path / "back.verdicts.jsonl").read_text(encoding="utf-8").splitlines()
     assert [float(json.loads(line)["grade"]) for line in lines] == [2, 1]
@@ -104,10 +104,10 @@ def test_what_went_out_is_read_back_as_verdicts_of_the_judge(tmp_path: Path, too
 def test_labels_that_were_imported_go_back_and_come_again_the_same(tmp_path: Path) -> None:
     score = {"trace_id": "t", "name": "q", "value": 1, "data_type": "BOOLEAN", "source": "ANNOTATION", "comment": "so"}
     write(tmp_path / "a.jsonl", [score, {**score, "trace_id": "u", "value": 0}])
-    import_export(LabelsOptions(file=str(tmp_path / "l.jsonl"), import_=f"langfuse:{tmp_path / 'a.jsonl'}"))
+    import_export(LabelImportOptions(file=str(tmp_path / "l.jsonl"), import_=f"langfuse:{tmp_path / 'a.jsonl'}"))
     target = f"langfuse:{tmp_path / 'b.jsonl'}"
-    export_scores(LabelsOptions(file=str(tmp_path / "l.jsonl"), export=target, name="q"))
-    import_export(LabelsOptions(file=str(tmp_path / "again.jsonl"), import_=target))
+    export_scores(LabelExportOptions(file=str(tmp_path / "l.jsonl"), export=target, name="q"))
+    import_export(LabelImportOptions(file=str(tmp_path / "again.jsonl"), import_=target))
     kept = ("item_id", "grade", "rationale")
     first, second = (
         [[row[name] for name in kept] for row in map(json.loads, path.read_text(encoding="utf-8").splitlines())]
@@ -119,7 +119,7 @@ def test_labels_that_were_imported_go_back_and_come_again_the_same(tmp_path: Pat
 def test_judged_table_of_text_gives_ids_as_they_were_before_the_guard(tmp_path: Path) -> None:
     out = tmp_path / "judged.csv"
     out.write_text("item_id,answer,grade,rationale,judged_by\n'-abc,'=A,2,'@why,grader@3\n", encoding="utf-8")
-    export_scores(LabelsOptions(file=str(out), export=f"langfuse:{tmp_path / 'b.jsonl'}"))
+    export_scores(LabelExportOptions(file=str(out), export=f"langfuse:{tmp_path / 'b.jsonl'}"))
     body = json.loads((tmp_path / "b.jsonl").read_text(encoding="utf-8"))
     assert (body["traceId"], body["comment"]) == ("-abc", "@why")
 
@@ -128,7 +128,7 @@ def test_whole_documents_have_the_key_that_the_tool_reads(tmp_path: Path) -> Non
     source = write(tmp_path / "j.jsonl", [judged("i1", 2)])
     for tool, sender in SENDERS.items():
         out = tmp_path / f"{tool}.json"
-        export_scores(LabelsOptions(file=source, export=f"{tool}:{out}"))
+        export_scores(LabelExportOptions(file=source, export=f"{tool}:{out}"))
         document = json.loads(out.read_text(encoding="utf-8"))
         assert len(document[sender.envelope] if sender.envelope else document) == 1
 
@@ -141,7 +141,9 @@ def test_what_cannot_go_out_says_why(tmp_path: Path) -> None:
         (f"opik:{source}", "new file"),
     ):
         with pytest.raises(UserError, match=seen):
-            export_scores(LabelsOptions(file=source, export=target))
+            export_scores(LabelExportOptions(file=source, export=target))
     for rows, seen in (([{"grade": 1}], "item_id with the tool"), ([{**judged("", 1)}], "no item_id")):
         with pytest.raises(InputError, match=seen):
-            export_scores(LabelsOptions(file=write(tmp_path / "k.jsonl", rows), export=f"opik:{tmp_path / 'y.json'}"))
+            export_scores(
+                LabelExportOptions(file=write(tmp_path / "k.jsonl", rows), export=f"opik:{tmp_path / 'y.json'}")
+            )

@@ -415,7 +415,7 @@ def test_file_of_another_tool_names_its_fields(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=r"the fields are foo, bar\. .*--map THEIRS=grade"):
             read(tool, path)
     found = read("opik", write(tmp_path, "y.json", [{"id": 1, "input": "Q", "output": "A", "marks": 3}]))
-    assert "the fields are id, input, output, marks. --import other:FILE --map FIELD=grade" in found.notes[0]
+    assert "the fields are id, input, output, marks. labels import OUT other:FILE --map FIELD=grade" in found.notes[0]
     assert (tool_of("mlflow:x"), tool_of("labels.csv"), tool_of("opik:a:b.json")) == (None, None, ("opik", "a:b.json"))
 
 

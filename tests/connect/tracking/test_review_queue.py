@@ -11,7 +11,7 @@ from judgec.connect.tracking.store import tracking_store
 from judgec.errors import InputError
 from judgec.labels.review.sheet import Given, open_sheet
 from judgec.verbs.label_sheets import FilledQueue, export_labels, import_labels
-from judgec.verbs.options.labels import LabelsOptions
+from judgec.verbs.options.labels import LabelExportOptions, LabelImportOptions
 from tests.connect.tracking.feedback import environment
 
 ROWS = [
@@ -57,8 +57,8 @@ def answer(uri: str, experiment: str, grades: dict[str, str]) -> dict[str, Any]:
 def test_answers_given_in_a_review_queue_become_labels_of_their_items(tmp_path: Path) -> None:
     path = tmp_path / "items.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
-    request = LabelsOptions(file=str(path), annotators=("ann",), home=tmp_path, export="mlflow:review")
-    back = replace(request, export=None, import_="mlflow:review")
+    request = LabelExportOptions(file=str(path), annotators=("ann",), home=tmp_path, export="mlflow:review")
+    back = LabelImportOptions(file=str(path), annotators=("ann",), home=tmp_path, import_="mlflow:review")
     first = export_labels(request)
     assert isinstance(first, FilledQueue)
     assert first.sent == 3

@@ -40,12 +40,12 @@ def main(home: Path) -> dict[str, object]:
     desk = Desk(sheet)
     desk.save(0, "cy", Given({"grade": 1}, "friendly"))
     taken = home / "taken.csv"
-    asked = ("labels", sheet.path, "--task", "politeness", "--annotators", "cy")
-    exported = run(*asked, "--export", taken, "--json")
+    asked = ("--task", "politeness", "--annotators", "cy")
+    exported = run("labels", "export", sheet.path, taken, *asked, "--json")
     pd.read_csv(taken).assign(polite=[0, *[1] * (len(items) - 1)]).to_csv(taken, index=False)
-    imported = run(*asked, "--import", taken, "--json")
-    next_ones = ("--next", 2, "--judge", "manners@latest", "--out", home / "next.csv")
-    chosen = run("labels", home / "others.jsonl", *next_ones, "--home", home, "--json")
+    imported = run("labels", "import", sheet.path, taken, *asked, "--json")
+    next_ones = (2, "--judge", "manners@latest", "--out", home / "next.csv")
+    chosen = run("labels", "next", home / "others.jsonl", *next_ones, "--home", home, "--json")
     return {
         "read": read,
         "named": named,

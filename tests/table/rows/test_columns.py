@@ -72,7 +72,7 @@ def test_names_are_split_and_trimmed() -> None:
     ],
 )
 def test_rows_that_hold_objects_name_the_import_that_reads_them(row: Row, tool: str) -> None:
-    with pytest.raises(InputError, match=rf"judgec labels OUT\.jsonl --import {tool}:my\.json"):
+    with pytest.raises(InputError, match=rf"judgec labels import OUT\.jsonl {tool}:my\.json"):
         infer_task(Table("my.json", tuple(row), (row,), (1,)))
 
 

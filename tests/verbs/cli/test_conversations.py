@@ -81,11 +81,11 @@ def test_judge_of_conversations_says_the_same_on_every_way(tmp_path: Path) -> No
 
 def test_sheet_for_experts_holds_the_last_answer_and_the_turns_before_it(tmp_path: Path) -> None:
     write(tmp_path / "chats.jsonl", dialogues(3))
-    judgec_here(tmp_path, "labels", "chats.jsonl", "--export", "sheet.csv")
+    judgec_here(tmp_path, "labels", "export", "chats.jsonl", "sheet.csv")
     text = (tmp_path / "sheet.csv").read_text(encoding="utf-8-sig")
     assert "user: Order 0: a red chair, please." in text
     assert "You chose red." in text
-    done = run(tmp_path, "labels", "chats.jsonl", "--export", "whole.csv", "--turn", "whole", code=2)
+    done = run(tmp_path, "labels", "export", "chats.jsonl", "whole.csv", "--turn", "whole", code=2)
     assert "--turn whole; experts are shown the last answer" in done.stderr
 
 

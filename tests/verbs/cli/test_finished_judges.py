@@ -1,4 +1,4 @@
-"""``compare``, ``labels --next`` and ``judge --abstain-below`` on judges that are compiled already."""
+"""``compare``, ``labels next`` and ``judge --abstain-below`` on judges that are compiled already."""
 
 import csv
 import json
@@ -146,7 +146,7 @@ def test_max_cost_is_never_passed_and_is_the_whole_commands(
     cap = 0.006
     arguments = {
         "compare": ("compare", "world@1", "world@2", "--labels", str(file)),
-        "next": ("labels", str(file), "--next", "3", "--judge", "world@1", "--out", str(tmp_path / "next.csv")),
+        "next": ("labels", "next", str(file), "3", "--judge", "world@1", "--out", str(tmp_path / "next.csv")),
     }[command]
     before = len(home.server.bodies)
     at = ("--api-base", home.server.base_url, "--home", str(priced))
@@ -212,8 +212,8 @@ def test_labels_next_writes_a_sheet_that_reads_back_as_the_same_items(home: Home
         del row["grade"]
     file.write_text("".join(json.dumps(row) + "\n" for row in made))
     out = tmp_path / "next.csv"
-    options = ["--next", "20", "--judge", "world@1", "--api-base", home.server.base_url, "--out", str(out), "--json"]
-    report = json.loads(run("labels", str(file), *options)[0])
+    options = ["20", "--judge", "world@1", "--api-base", home.server.base_url, "--out", str(out), "--json"]
+    report = json.loads(run("labels", "next", str(file), *options)[0])
     assert (report["unlabelled"], report["labelled"], report["picked"]) == (140, 160, 20)
     with out.open(newline="", encoding="utf-8") as lines:
         sheet = list(csv.DictReader(lines))
@@ -255,23 +255,23 @@ def test_datasheet_of_a_sheet_reads_back_as_the_judges_scale(home: Home, tmp_pat
 
 
 def test_labels_next_without_a_judge_says_what_is_missing(home: Home, run: Run) -> None:
-    _, stderr = run("labels", str(home.labels), "--next", "3", code=2)
-    assert "--next N and --judge NAME belong together" in stderr
+    _, stderr = run("labels", "next", str(home.labels), "3", code=2)
+    assert "--judge" in stderr
 
 
 def test_labels_next_keeps_a_sheet_that_an_expert_has_filled_in(home: Home, run: Run, tmp_path: Path) -> None:
     filled = tmp_path / "next.csv"
     filled.write_text("item_id,query,answer,grade\ni0,Q,A,4\ni1,Q,B,\n")
     before = home.server.calls, filled.read_bytes()
-    options = ["--next", "3", "--judge", "world@1", "--api-base", home.server.base_url, "--out", str(filled)]
-    _, stderr = run("labels", str(unseen(tmp_path, 600, graded=False)), *options, code=2)
+    options = ["3", "--judge", "world@1", "--api-base", home.server.base_url, "--out", str(filled)]
+    _, stderr = run("labels", "next", str(unseen(tmp_path, 600, graded=False)), *options, code=2)
     assert "it holds labels, which would be lost. Move it, or name another" in stderr
     assert (home.server.calls, filled.read_bytes()) == before
 
 
 def test_labels_next_of_a_file_without_unlabelled_items_says_so(home: Home, run: Run) -> None:
     _, stderr = run(
-        "labels", str(home.labels), "--next", "3", "--judge", "world@1", "--api-base", home.server.base_url, code=2
+        "labels", "next", str(home.labels), "3", "--judge", "world@1", "--api-base", home.server.base_url, code=2
     )
     assert "all 160 items have a label" in stderr
 

@@ -1,4 +1,4 @@
-"""``labels OUT --import TOOL:FILE`` as a command: a label file, recorded verdicts, nothing overwritten."""
+"""``labels import OUT TOOL:FILE`` as a command: a label file, recorded verdicts, nothing overwritten."""
 
 import csv
 import json
@@ -10,7 +10,7 @@ from judgec.errors import UserError
 from judgec.labels.labels import read_labels
 from judgec.raters.verdicts import read_verdicts
 from judgec.verbs.import_labels import import_export
-from judgec.verbs.options.labels import LabelsOptions
+from judgec.verbs.options.labels import LabelImportOptions
 from tests.service.fake_openai import FakeOpenAI
 from tests.verbs.cli.judging import request, rows, run, save_judge
 from tests.verbs.cli.process import judgec, judgec_here
@@ -36,7 +36,7 @@ def responses(n: int) -> list[dict[str, object]]:
 
 def test_import_writes_labels_and_verdicts_that_judgec_reads(tmp_path: Path) -> None:
     (tmp_path / "records.json").write_text(json.dumps(responses(9)), encoding="utf-8")
-    done = judgec(tmp_path, "labels", "out.jsonl", "--import", "argilla:records.json", "--json")
+    done = judgec(tmp_path, "labels", "import", "out.jsonl", "argilla:records.json", "--json")
     report = json.loads(done.stdout)
     assert (report["records"], report["labels"], report["verdicts"], report["skipped"]) == (27, 18, 9, {})
     labels = read_labels(str(tmp_path / "out.jsonl"))
@@ -44,7 +44,7 @@ def test_import_writes_labels_and_verdicts_that_judgec_reads(tmp_path: Path) -> 
     assert json.loads((tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()[0])["region"] == "north"
     verdicts = read_verdicts(str(tmp_path / report["verdicts_out"]), (1, 2, 3))
     assert verdicts.coded["judge"].values == ["gpt"]
-    again = judgec(tmp_path, "labels", "out.jsonl", "--import", "argilla:records.json", code=2)
+    again = judgec(tmp_path, "labels", "import", "out.jsonl", "argilla:records.json", code=2)
     assert "is there and may hold labels" in again.stderr
 
 
@@ -53,7 +53,7 @@ def test_import_into_every_format_gives_the_same_labels(tmp_path: Path, name: st
     (tmp_path / "records.json").write_text(json.dumps(responses(9)), encoding="utf-8")
     source = f"argilla:{tmp_path / 'records.json'}"
     for out in ("out.jsonl", name):
-        import_export(LabelsOptions(file=str(tmp_path / out), import_=source))
+        import_export(LabelImportOptions(file=str(tmp_path / out), import_=source))
     assert read_labels(str(tmp_path / name)).digest == read_labels(str(tmp_path / "out.jsonl")).digest
 
 
@@ -66,7 +66,7 @@ def test_import_into_csv_holds_no_formula_and_is_read_as_it_was(tmp_path: Path) 
     ]
     (tmp_path / "t.json").write_text(json.dumps(export), encoding="utf-8")
     out = tmp_path / "out.csv"
-    import_export(LabelsOptions(file=str(out), import_=f"langfuse:{tmp_path / 't.json'}"))
+    import_export(LabelImportOptions(file=str(out), import_=f"langfuse:{tmp_path / 't.json'}"))
     with out.open(newline="", encoding="utf-8") as file:
         cells = [cell for row in csv.reader(file) for cell in row]
     assert [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))] == ["-1"]  # a number runs nothing
@@ -83,7 +83,7 @@ def test_import_into_what_cannot_be_written_says_what_can(tmp_path: Path) -> Non
         (tmp_path / "none" / "out.jsonl", "no such folder"),
     ):
         with pytest.raises(UserError, match=seen):
-            import_export(LabelsOptions(file=str(out), import_=source))
+            import_export(LabelImportOptions(file=str(out), import_=source))
 
 
 def test_what_a_judge_wrote_goes_back_to_the_tool_that_the_items_came_from(tmp_path: Path) -> None:
@@ -93,10 +93,10 @@ def test_what_a_judge_wrote_goes_back_to_the_tool_that_the_items_came_from(tmp_p
         for n in range(4)
     ]
     (tmp_path / "runs.json").write_text(json.dumps(runs), encoding="utf-8")
-    judgec_here(tmp_path, "labels", "items.jsonl", "--import", "langsmith:runs.json")
+    judgec_here(tmp_path, "labels", "import", "items.jsonl", "langsmith:runs.json")
     with FakeOpenAI("teachable") as server:
         run(request(tmp_path, tmp_path / "items.jsonl", server.base_url))
-    done = judgec_here(tmp_path, "labels", "out.jsonl", "--export", "langsmith:feedback.jsonl", "--json")
+    done = judgec_here(tmp_path, "labels", "export", "out.jsonl", "langsmith:feedback.jsonl", "--json")
     report = json.loads(done.stdout)
     lines = (tmp_path / "feedback.jsonl").read_text(encoding="utf-8").splitlines()
     assert (report["records"], report["scores"], report["skipped"]) == (4, 4, {})

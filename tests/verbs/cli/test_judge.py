@@ -214,6 +214,6 @@ def test_people_see_counts_reasons_notes_and_the_next_command(answers: Path, sha
     assert "unscored 1" in said
     assert "note: 1 row without an answer: judged as empty answers." in said
     assert "note: world@2 was not promoted: this version was not shown to be better than its baselines" in said
-    assert "Next: judgec labels 'i t.jsonl' --judge world@2 --export 'o ut.to-grade.csv'" in said
+    assert "Next: judgec labels export 'i t.jsonl' 'o ut.to-grade.csv' --judge world@2" in said
     command = ["judge", items.name, "--judge", "aspects", "--home", answers, "--out", "o.jsonl"]
     assert "aspects@latest" in judgec(tmp_path, *command, code=2).stderr

@@ -145,18 +145,10 @@ def test_next_command_reads_the_file_as_this_one_did(tmp_path: Path) -> None:
     assert "Next: judgec compile-judge t.csv --missing keine --winner-words 1=a,2=b\n" in stderr
 
 
-def test_words_behind_labels_do_what_the_options_do(tmp_path: Path) -> None:
+def test_words_behind_labels_take_the_file_and_a_file_of_such_a_name_is_typed_with_its_folder(tmp_path: Path) -> None:
     rows = "query,answer,annotator,grade\nq,a,x,1\nq,b,x,2\nr,c,x,3\nr,d,x,1\n"
-    for folder in ("old", "new"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "t.csv").write_text(rows, encoding="utf-8")
-    old, new = tmp_path / "old", tmp_path / "new"
+    (tmp_path / "t.csv").write_text(rows, encoding="utf-8")
     task = ("--task", "grade", "--json")
-    out = [run(old, "t.csv", "--export", "sheet.csv", *task), run(new, "export", "t.csv", "sheet.csv", *task)]
-    back = [run(old, "t.csv", "--import", "sheet.csv", *task), run(new, "import", "t.csv", "sheet.csv", *task)]
-    assert json.loads(out[0][0]) == json.loads(out[1][0])
-    said = [json.loads(stdout) | {"out": ""} for stdout, _ in back]
-    assert said[0] == said[1]
-    for name in ("sheet.csv", "t.csv", "t.labels.jsonl"):
-        assert (old / name).read_bytes() == (new / name).read_bytes()
-    assert run(new, "./import", *task, code=2)[1].startswith("error: ./import: ")  # a file of this name
+    assert json.loads(run(tmp_path, "export", "t.csv", "sheet.csv", *task)[0])["items"] == 4
+    assert json.loads(run(tmp_path, "import", "t.csv", "sheet.csv", *task)[0])["items"] == 4
+    assert run(tmp_path, "./import", *task, code=2)[1].startswith("error: ./import: ")  # a file of this name

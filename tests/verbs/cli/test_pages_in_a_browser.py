@@ -248,7 +248,7 @@ def test_ten_items_are_graded_by_keyboard_and_stand_on_disk(tmp_path: Path, brow
     items = list({row["item_id"]: row for row in rows}.values())[:12]
     blank = [{name: row[name] for name in ("item_id", "query", "answer")} for row in items]
     path.write_text("".join(json.dumps(row) + "\n" for row in blank), encoding="utf-8")
-    command = [sys.executable, str(ROOT / "cli.py"), "labels", "--review", path.name, "--json"]
+    command = [sys.executable, str(ROOT / "cli.py"), "labels", "review", path.name, "--json"]
     with subprocess.Popen(
         [*command, "--annotators", "ann,bob"],
         cwd=tmp_path,

@@ -1,4 +1,4 @@
-"""``judgec labels --review``, ``--export`` and ``--import`` as real processes."""
+"""``judgec labels review``, ``export`` and ``import`` as real processes."""
 
 import csv
 import http.client
@@ -19,7 +19,7 @@ from judgec.labels.labels import read_labels
 from judgec.labels.review.desk import Desk
 from judgec.labels.review.sheet import Given
 from judgec.verbs.label_sheets import ExportedSheets, export_labels, import_labels, open_labels
-from judgec.verbs.options.labels import LabelsOptions
+from judgec.verbs.options.labels import LabelExportOptions, LabelImportOptions, ReviewOptions
 from tests.table.spreadsheets import write_xlsx
 from tests.verbs.cli.process import ROOT, judgec
 
@@ -34,7 +34,7 @@ def items(tmp_path: Path) -> Path:
 
 
 def test_review_serves_until_it_is_stopped_and_says_what_was_graded(items: Path) -> None:
-    command = [sys.executable, str(ROOT / "cli.py"), "labels", "--review", items.name, "--json"]
+    command = [sys.executable, str(ROOT / "cli.py"), "labels", "review", items.name, "--json"]
     process = subprocess.Popen(
         command, cwd=items.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ)
     )
@@ -64,7 +64,7 @@ def test_server_that_is_killed_keeps_every_grade_it_confirmed(tmp_path: Path) ->
     path.write_text(
         "".join(json.dumps({"item_id": f"i{n}", "query": f"Q{n}", "answer": "A"}) + "\n" for n in range(200))
     )
-    command = [sys.executable, str(ROOT / "cli.py"), "labels", "--review", path.name, "--json"]
+    command = [sys.executable, str(ROOT / "cli.py"), "labels", "review", path.name, "--json"]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     confirmed: set[tuple[str, str]] = set()
     try:
@@ -102,12 +102,12 @@ def test_server_that_is_killed_keeps_every_grade_it_confirmed(tmp_path: Path) ->
 
 def test_sheets_go_out_for_each_annotator_and_come_back(items: Path) -> None:
     folder = items.parent
-    out = export_labels(LabelsOptions(file=str(items), annotators=("ann", "bob b"), export=str(folder / "s.csv")))
+    out = export_labels(LabelExportOptions(file=str(items), annotators=("ann", "bob b"), export=str(folder / "s.csv")))
     assert out.to_json() == {"items": 3, "blank": {str(folder / "s.ann.csv"): 3, str(folder / "s.bob-b.csv"): 3}}
     for name, given in (("ann", "5"), ("bob-b", "2")):
         sheet = folder / f"s.{name}.csv"
         sheet.write_text(sheet.read_text(encoding="utf-8-sig").replace(",,,", f",{given},,"))
-        back = import_labels(LabelsOptions(file=str(items), import_=str(sheet)))
+        back = import_labels(LabelImportOptions(file=str(items), import_=str(sheet)))
     assert back.graded == {"ann": 3, "bob b": 3}
     labels = read_labels(str(items))
     assert {(label.annotator, label.grades["grade"]) for label in labels.labels} == {("ann", 4), ("bob b", 1)}
@@ -116,15 +116,12 @@ def test_sheets_go_out_for_each_annotator_and_come_back(items: Path) -> None:
 def test_sheet_that_is_there_is_not_written_over_and_none_of_the_others_is_written(items: Path) -> None:
     filled = items.parent / "s.bob.csv"
     filled.write_text("item_id,grade\ni0,5\n")
-    with pytest.raises(UserError, match=r"--export: .*s\.bob\.csv is there and may hold labels\. Move it"):
-        export_labels(LabelsOptions(file=str(items), annotators=("ann", "bob"), export=str(items.parent / "s.csv")))
+    with pytest.raises(UserError, match=r"labels export: .*s\.bob\.csv is there and may hold labels\. Move it"):
+        export_labels(
+            LabelExportOptions(file=str(items), annotators=("ann", "bob"), export=str(items.parent / "s.csv"))
+        )
     assert filled.read_text() == "item_id,grade\ni0,5\n"
     assert not (items.parent / "s.ann.csv").exists()
-
-
-def test_two_ways_at_once_are_refused(items: Path) -> None:
-    done = judgec(items.parent, "labels", items.name, "--review", "--export", "s.csv", code=2)
-    assert "one at a time is valid" in done.stderr
 
 
 WIDE = """query,answer,ann,ann.rationale,bob
@@ -148,7 +145,7 @@ def test_grades_in_raters_columns_are_there_on_the_page_and_in_the_sheets(tmp_pa
     else:
         file.write_text(WIDE)
     before = file.read_bytes()
-    request = LabelsOptions(file=str(file), annotators=("ann", "bob", "new"))
+    request = ReviewOptions(file=str(file), annotators=("ann", "bob", "new"))
     sheet, notes = open_labels(request)
     assert sheet.annotators() == {"ann": 4, "bob": 2}
     assert any("4 by ann, 2 by bob" in note for note in notes)
@@ -159,7 +156,7 @@ def test_grades_in_raters_columns_are_there_on_the_page_and_in_the_sheets(tmp_pa
     assert file.read_bytes() == before
     sheet.save(sheet.items[4].item_id, "bob", Given({"grade": 0}))
     assert open_labels(request)[0].annotators() == {"ann": 4, "bob": 3}  # what was given since is kept
-    done = export_labels(LabelsOptions(file=str(file), annotators=("ann", "bob"), export=str(tmp_path / "s.csv")))
+    done = export_labels(LabelExportOptions(file=str(file), annotators=("ann", "bob"), export=str(tmp_path / "s.csv")))
     assert isinstance(done, ExportedSheets)
     assert done.blank == {str(tmp_path / "s.ann.csv"): 2, str(tmp_path / "s.bob.csv"): 3}
 
@@ -167,9 +164,9 @@ def test_grades_in_raters_columns_are_there_on_the_page_and_in_the_sheets(tmp_pa
 def test_sheet_comes_back_with_the_same_annotators_and_is_read_with_them(tmp_path: Path) -> None:
     file = tmp_path / "my wide.csv"
     file.write_text(WIDE)
-    done = judgec(tmp_path, "labels", str(file), "--annotators", "ann,bob", "--export", str(tmp_path / "s.csv"))
+    done = judgec(tmp_path, "labels", "export", str(file), str(tmp_path / "s.csv"), "--annotators", "ann,bob")
     step = shlex.split(next(line for line in done.stderr.splitlines() if line.startswith("Next: ")))[2:]
-    assert step == ["labels", str(file), "--annotators", "ann,bob", "--import", str(tmp_path / "s.ann.csv")]
+    assert step == ["labels", "import", str(file), str(tmp_path / "s.ann.csv"), "--annotators", "ann,bob"]
     exported = tmp_path / "s.ann.csv"
     with exported.open(encoding="utf-8-sig", newline="") as handle:
         rows = list(csv.DictReader(handle))
@@ -188,14 +185,14 @@ def test_sheet_comes_back_with_the_same_annotators_and_is_read_with_them(tmp_pat
         assert Counter(label.annotator for label in labels) == found
     assert Counter(one.annotator for one in read_labels(str(exported), annotators=("ann", "bob")).labels) == {"ann": 6}
     with pytest.raises(InputError, match="annotator ann; --annotators names bob, cem"):
-        import_labels(LabelsOptions(file=str(file), annotators=("bob", "cem"), import_=str(exported)))
+        import_labels(LabelImportOptions(file=str(file), annotators=("bob", "cem"), import_=str(exported)))
 
 
 def test_grades_in_raters_columns_come_into_a_copy_that_was_made_without_them(tmp_path: Path) -> None:
     file = tmp_path / "wide.csv"
     file.write_text(WIDE)
-    assert open_labels(LabelsOptions(file=str(file)))[0].annotators() == {}
-    assert open_labels(LabelsOptions(file=str(file), annotators=("ann", "bob")))[0].annotators() == {"ann": 4, "bob": 2}
+    assert open_labels(ReviewOptions(file=str(file)))[0].annotators() == {}
+    assert open_labels(ReviewOptions(file=str(file), annotators=("ann", "bob")))[0].annotators() == {"ann": 4, "bob": 2}
 
 
 @pytest.mark.parametrize("labelled", [True, False])
@@ -208,7 +205,7 @@ def test_pairs_for_a_reliability_judge_are_graded_by_aspect(tmp_path: Path, labe
         rows = [{**row, **{f"grade.{name}": n % 2 for name in names}} for n, row in enumerate(rows)]
     file = tmp_path / "pairs.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    sheet, _ = open_labels(LabelsOptions(file=str(file)))
+    sheet, _ = open_labels(ReviewOptions(file=str(file)))
     desk = Desk(sheet)
     about = desk.about()
     assert (about["task"], about["grades"], about["aspects"]) == ("reliability", ["0", "1"], names)
@@ -218,6 +215,6 @@ def test_pairs_for_a_reliability_judge_are_graded_by_aspect(tmp_path: Path, labe
     for number in range(4):
         desk.save(number, "ann", Given({name: (number + k) % 2 for k, name in enumerate(names)}))
     assert read_labels(str(file), task="reliability").aspects == tuple(names)
-    done = export_labels(LabelsOptions(file=str(file), annotators=("ann",), export=str(tmp_path / "s.csv")))
+    done = export_labels(LabelExportOptions(file=str(file), annotators=("ann",), export=str(tmp_path / "s.csv")))
     assert isinstance(done, ExportedSheets)
     assert done.blank == {str(tmp_path / "s.csv"): 0}

@@ -91,7 +91,7 @@ def test_a_file_without_steps_is_an_error_that_says_what_to_rename(tmp_path: Pat
 
 def test_a_sheet_for_experts_holds_the_steps_and_comes_back(tmp_path: Path) -> None:
     (tmp_path / "traces.jsonl").write_text(json.dumps(export(*(one for row in runs(6) for one in traced(row)))))
-    judgec_here(tmp_path, "labels", "traces.jsonl", "--task", "trajectory", "--export", "sheet.csv")
+    judgec_here(tmp_path, "labels", "export", "traces.jsonl", "sheet.csv", "--task", "trajectory")
     text = (tmp_path / "sheet.csv").read_text(encoding="utf-8-sig")
     assert "tool weather: {" in text
     assert "error: TimeoutError" in text

@@ -90,7 +90,8 @@ def _row_of_csv(record: ExportRecord, number: int, rename: Mapping[str, str]) ->
             [
                 (
                     f"{record.where}: the fields are {some(fields)}; an experiment's CSV has dataset.FIELD or "
-                    "input.FIELD, output and a column a score. Read another table with --import other:FILE and --map."
+                    "input.FIELD, output and a column a score. Read another table with labels import OUT other:FILE "
+                    "and --map."
                 )
             ]
         )

@@ -1,4 +1,4 @@
-"""The tools whose exports are read, by the name that ``--import TOOL:FILE`` begins with."""
+"""The tools whose exports are read, by the name that ``labels import FILE TOOL:FILE`` begins with."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -49,12 +49,14 @@ def read_scores(tool: str, file: str, rename: Mapping[str, str]) -> ScoreExport:
             [
                 (
                     f"{file}: no record of {tool}; the fields are {fields}. Check that it is an export of {tool}, or "
-                    "read it with --import other:FILE --map THEIRS=query --map THEIRS=answer --map THEIRS=grade."
+                    "read it with labels import OUT other:FILE --map THEIRS=query --map THEIRS=answer --map "
+                    "THEIRS=grade."
                 )
             ]
         )
     if not found.scores and not found.skipped:
         fields = some(name for record in records for name in record.fields)
-        note = f"No score in {file}; the fields are {fields}. --import other:FILE --map FIELD=grade reads one of them."
+        how = "labels import OUT other:FILE --map FIELD=grade reads one of them."
+        note = f"No score in {file}; the fields are {fields}. {how}"
         return replace(found, notes=(*found.notes, note))
     return found

@@ -67,7 +67,7 @@ def scores_of(table: Table, name: str | None, default: str) -> tuple[list[SentSc
             [
                 (
                     f"{table.path}:1: the columns are {listed(table.columns)}; item_id with the tool's ids and a grade "
-                    "are needed. Give a file of judgec judge --out, or labels that --import took from the tool."
+                    "are needed. Give a file of judgec judge --out, or labels that labels import took from the tool."
                 )
             ]
         )

@@ -150,7 +150,9 @@ def fetch(store: TrackingStore, experiment: str, questions: Sequence[str]) -> li
     client = open_store(store)
     found = client.get_experiment_by_name(experiment)
     if found is None:
-        raise InputError([f"mlflow:{experiment}: no such experiment in {store.shown}. Send the items with --export."])
+        raise InputError(
+            [f"mlflow:{experiment}: no such experiment in {store.shown}. Send the items with labels export."]
+        )
     traces = {str(trace.info.trace_id): trace for trace in _traces(client, found.experiment_id)}
     answers = []
     for question in questions:

@@ -63,7 +63,9 @@ def export_sheet(sheet: LabelSheet, path: Path, annotator: str) -> tuple[int, li
         csv.writer(text).writerows(rows)
         write_whole(path, "\ufeff" + text.getvalue())  # the mark makes Excel read UTF-8
     else:
-        raise UserError(f"--export {path}: format {kind or 'none'}; .csv and .xlsx are valid. Choose one of these.")
+        raise UserError(
+            f"labels export {path}: format {kind or 'none'}; .csv and .xlsx are valid. Choose one of these."
+        )
     return sum(len(given.get(item.item_id, Given({})).grades) < len(form.aspects) for item in sheet.items), notes
 
 

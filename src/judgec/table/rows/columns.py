@@ -152,7 +152,7 @@ def nested(table: Table) -> str:
         return ""
     what = f"Columns {listed(held)} hold objects" if held else f"The columns are those of an export of {tool}"
     theirs = " --map THEIRS=query --map THEIRS=answer --map THEIRS=grade" if tool == "other" else ""
-    made = f"judgec labels OUT.jsonl --import {tool}:{shlex.quote(table.path)}{theirs}"
+    made = f"judgec labels import OUT.jsonl {tool}:{shlex.quote(table.path)}{theirs}"
     return f"{what}: make a table of them with {made}."
 
 

@@ -13,7 +13,7 @@ from judgec.table.table import Table
 from judgec.table.tables import TableSource, opened
 from judgec.tournament.files.games import game_columns, games_of
 
-RANDOM = "random"  # the stratum of ``judgec labels --next`` that is a random sample
+RANDOM = "random"  # the stratum of ``judgec labels next`` that is a random sample
 
 
 def read_preferences(
@@ -39,7 +39,7 @@ def read_preferences(
 
 
 def refuse_chosen(table: Table) -> None:
-    """Refuse a sheet of ``judgec labels --next`` whose rows were chosen, not drawn.
+    """Refuse a sheet of ``judgec labels next`` whose rows were chosen, not drawn.
 
     Raises:
         InputError: Rows of another stratum than the random one.

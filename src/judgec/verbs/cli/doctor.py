@@ -237,7 +237,9 @@ def check_seals(home: Path) -> Check:
     except JudgecError as error:
         return _failure("judges", error)
     if found["modified"]:
-        fix = "Restore these files, or use --allow-modified; to take them as they are, delete manifest.json and --seal."
+        fix = (
+            "Restore these files, or judge --allow-modified; to take them as they are, delete manifest.json and --seal."
+        )
         return Check("judges", "fail", f"modified since they were compiled: {', '.join(found['modified'])}", fix)
     if found["unsealed"]:
         fix = "judgec doctor --seal"

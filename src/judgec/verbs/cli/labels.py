@@ -3,8 +3,7 @@
 import contextlib
 import signal
 import threading
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -18,10 +17,6 @@ from judgec.verbs.options.labels import (
     NextOptions,
     ReviewOptions,
 )
-from judgec.verbs.options.option import carried_over
-
-if TYPE_CHECKING:
-    from judgec.report.report import Report
 
 PortOption = Annotated[
     int, typer.Option("--port", min=0, max=65535, help="The port of the review page; 0 takes a free one.")
@@ -30,13 +25,7 @@ PortOption = Annotated[
 
 @command_of(LabelsOptions)
 def labels(
-    options: LabelsOptions,
-    *,
-    review: Annotated[bool, typer.Option("--review", help="Open a page to grade on, as labels review does.")] = False,
-    port: PortOption = 0,
-    report: ReportOption = None,
-    verbose: VerboseOption = False,
-    json: JsonOption = False,
+    options: LabelsOptions, *, report: ReportOption = None, verbose: VerboseOption = False, json: JsonOption = False
 ) -> None:
     """Check a label file: what was read, how the experts grade, and how far they agree.
 
@@ -44,32 +33,12 @@ def labels(
 
     labels review, export, import and next FILE do more with it; labels next --help says how.
     """
-    from judgec.errors import UserError
+    from judgec.verbs.check_labels import check_labels
+    from judgec.verbs.cli.output import show
+    from judgec.verbs.labels_report import labels_report
 
-    if report is not None and (review or any((options.export, options.import_, options.next, options.judge))):
-        raise UserError(
-            f"--report {report}: a page of the labels as they are; --review and the like make none. Drop one."
-        )
-    wanted = (options.export, options.import_, options.next)
-    if (review or options.export or options.import_) and review + sum(way is not None for way in wanted) > 1:
-        raise UserError("--review, --export, --import, --next: one at a time is valid. Run one after the other.")
-    _finish(options, report, port, review=review, verbose=verbose, json=json)
-
-
-def _finish(options: LabelsOptions, page: Path | None, port: int, *, review: bool, verbose: bool, json: bool) -> None:
-    from judgec.verbs.cli.output import print_json, show
-
-    if review:
-        served = _serve(options, port)
-        if json:
-            print_json(served)
-        return
-    show(_found(options, page, json=json), json=json, verbose=verbose, page=page)
-
-
-def labels_like(options: object, *, json: bool, port: int = 0, review: bool = False) -> None:
-    """Do one thing with a label file, as its own options say."""
-    _finish(carried_over(LabelsOptions, options), None, port, review=review, verbose=False, json=json)
+    content, found, tests = check_labels(options)
+    show(labels_report(content.labels, found, tests, options, report), json=json, verbose=verbose, page=report)
 
 
 @command_of(ReviewOptions)
@@ -78,7 +47,11 @@ def review_labels(options: ReviewOptions, *, port: PortOption = 0, json: JsonOpt
 
     Example: judgec labels review items.csv --annotators ann,bob
     """
-    labels_like(options, json=json, port=port, review=True)
+    from judgec.verbs.cli.output import print_json
+
+    served = _serve(options, port)
+    if json:
+        print_json(served)
 
 
 @command_of(LabelExportOptions)
@@ -87,7 +60,15 @@ def export_labels(options: LabelExportOptions, *, json: JsonOption = False) -> N
 
     Example: judgec labels export items.csv sheet.csv --annotators ann,bob
     """
-    labels_like(options, json=json)
+    from judgec.connect.scores.registry import tool_of
+    from judgec.verbs.cli.output import show
+    from judgec.verbs.export_scores import export_scores, sent_report
+    from judgec.verbs.label_sheets import export_labels, sheets_report
+
+    if tool_of(options.export):
+        show(sent_report(export_scores(options)), json=json)
+    else:
+        show(sheets_report(export_labels(options), options), json=json)
 
 
 @command_of(LabelImportOptions)
@@ -96,7 +77,15 @@ def import_labels(options: LabelImportOptions, *, json: JsonOption = False) -> N
 
     Example: judgec labels import items.csv sheet.ann.csv
     """
-    labels_like(options, json=json)
+    from judgec.connect.scores.registry import tool_of
+    from judgec.verbs.cli.output import show
+    from judgec.verbs.import_labels import import_export, made_report
+    from judgec.verbs.label_sheets import import_labels, imported_report
+
+    if tool_of(options.import_):
+        show(made_report(import_export(options), options), json=json)
+    else:
+        show(imported_report(import_labels(options), options), json=json)
 
 
 @command_of(NextOptions)
@@ -105,7 +94,10 @@ def next_labels(options: NextOptions, *, json: JsonOption = False) -> None:
 
     Example: judgec labels next items.csv 50 --judge NAME
     """
-    labels_like(options, json=json)
+    from judgec.verbs.cli.output import run_barred, show
+    from judgec.verbs.next_labels import choose_next, chosen_report
+
+    show(chosen_report(run_barred(choose_next, options, json=json), options), json=json)
 
 
 WORDS = typer.Typer(rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]})
@@ -130,38 +122,7 @@ class LabelsCommand(PlainCommand):
         return super().make_context(info_name, args, parent, **extra)
 
 
-def _found(options: LabelsOptions, page: Path | None, *, json: bool) -> "Report":
-    """Do what the options say with the label file."""
-    if options.export is not None or options.import_ is not None:
-        return _graded(options)
-    if options.next is not None or options.judge is not None:
-        from judgec.verbs.cli.output import run_barred
-        from judgec.verbs.next_labels import choose_next, chosen_report
-
-        return chosen_report(run_barred(choose_next, options, json=json), options)
-    from judgec.verbs.check_labels import check_labels
-    from judgec.verbs.labels_report import labels_report
-
-    content, report, tests = check_labels(options)
-    return labels_report(content.labels, report, tests, options, page)
-
-
-def _graded(options: LabelsOptions) -> "Report":
-    from judgec.connect.scores.registry import tool_of
-    from judgec.verbs.export_scores import export_scores, sent_report
-    from judgec.verbs.import_labels import import_export, made_report
-    from judgec.verbs.label_sheets import export_labels, import_labels, imported_report, sheets_report
-
-    if options.export is not None:
-        if tool_of(options.export):
-            return sent_report(export_scores(options))
-        return sheets_report(export_labels(options), options)
-    if tool_of(options.import_ or ""):
-        return made_report(import_export(options), options)
-    return imported_report(import_labels(options), options)
-
-
-def _serve(options: LabelsOptions, port: int) -> dict[str, object]:
+def _serve(options: ReviewOptions, port: int) -> dict[str, object]:
     """Serve the page on which experts grade, until Ctrl-C; returns what ``--json`` prints."""
     from judgec.labels.review.desk import Desk
     from judgec.labels.review.server import serving

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 from judgec.verbs.options.option import Option
 from judgec.verbs.options.shared import (
-    AllowModified,
     Annotators,
     Columns,
     Epsilon,
@@ -97,5 +96,4 @@ class AgreementOptions:
     missing: Missing = ()
     epsilon: Epsilon = 0.2
     home: Home = Path()
-    allow_modified: AllowModified = False
     tracking_uri: UnusedTracking = None

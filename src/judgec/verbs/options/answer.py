@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 from judgec.verbs.options.option import Option
 from judgec.verbs.options.shared import (
     AgentShape,
-    AllowModified,
     Columns,
     Home,
     IndexName,
@@ -65,5 +64,4 @@ class AnswerOptions(AgentShape, Spending):
         ),
     ] = "embedded"
     home: Home = Path()
-    allow_modified: AllowModified = False
     tracking_uri: UnusedTracking = None

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 from judgec.verbs.options.option import Option
 from judgec.verbs.options.shared import (
-    AllowModified,
     Corpus,
     Home,
     Passages,
@@ -70,5 +69,4 @@ class GenerateQueriesOptions(Spending):
     seed: Seed = 0
     temperature: Temperature = 0.7
     home: Home = Path()
-    allow_modified: AllowModified = False
     tracking_uri: UnusedTracking = None

@@ -7,7 +7,6 @@ from typing import Annotated
 
 from judgec.verbs.options.option import Option
 from judgec.verbs.options.shared import (
-    AllowModified,
     BatchSpending,
     Columns,
     Home,
@@ -112,7 +111,9 @@ class JudgeFileOptions(Asking):
     columns: Columns = field(default_factory=dict)
     turn: Turn = None
     home: Home = Path()
-    allow_modified: AllowModified = False
+    allow_modified: Annotated[
+        bool, Option("Read judges whose files were modified since they were compiled; reports say so.", panel="Output")
+    ] = False
     tracking_uri: TrackingUri = None
 
     def __post_init__(self) -> None:

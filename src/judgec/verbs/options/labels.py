@@ -22,46 +22,25 @@ Given: TypeAlias = Annotated[
     Option("The label file.", metavar="FILE", positional=True, needed=True, panel="What", project="file"),
 ]
 """The same where a second word follows: it is typed always."""
-Judged: TypeAlias = Annotated[
-    str | None,
-    Option(
-        "With --next: the judge that picks the items it is unsure of; zero-shot[:TASK] needs no labels.",
-        metavar="NAME",
-        panel="What",
-    ),
+OfJudge: TypeAlias = Annotated[
+    str | None, Option("A judge whose scale the sheets have.", metavar="NAME[@VERSION]", panel="What")
 ]
-As: TypeAlias = Annotated[
-    Literal["labels", "verdicts"] | None,
-    Option(
-        "Read scores of TOOL:FILE that name no author as labels of people, or as verdicts of a judge.",
-        flag="--as",
-        panel="What",
-    ),
-]
-NextSheet: TypeAlias = Annotated[Path, Option("Where the chosen items go.", metavar="OUT.csv", panel="Output")]
 
 
 @dataclass(frozen=True, kw_only=True)
-class LabelsOptions(LabelColumns, Spending, Places):
-    """A label file, how it is read, and what is wanted of it."""
+class LabelsOptions(LabelColumns, Places):
+    """A label file, and how it is read."""
 
     file: File
     task: Task = None
     name: Annotated[
         str | None,
         Option(
-            "The judge family whose split is shown, or the score's name; default: the file's.",
+            "The judge family whose split is shown; default: the file's.",
             panel="What",
             project="name",
         ),
     ] = None
-    next: Annotated[
-        int | None, Option("Choose N items to grade, as labels next does.", metavar="N", least=1, panel="What")
-    ] = None
-    judge: Judged = None
-    lm: OtherLm = None
-    out: NextSheet = Path("next.csv")
-    seed: Seed = 0
     pool: Annotated[
         tuple[str, ...],
         Option(
@@ -70,13 +49,6 @@ class LabelsOptions(LabelColumns, Spending, Places):
             commas=True,
         ),
     ] = ()
-    export: Annotated[
-        str | None, Option("Write sheets to grade, as labels export does.", metavar="TO", panel="Output")
-    ] = None
-    import_: Annotated[
-        str | None, Option("Read labels in, as labels import does.", flag="--import", metavar="SOURCE", panel="What")
-    ] = None
-    as_: As = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +57,7 @@ class ReviewOptions(LabelColumns, Places):
 
     file: File
     task: Task = None
+    judge: OfJudge = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,9 +77,7 @@ class LabelExportOptions(LabelColumns, Places):
     ]
     task: Task = None
     name: Annotated[str | None, Option("What the score is called in the tool.", panel="What")] = None
-    judge: Annotated[
-        str | None, Option("A judge whose scale the sheets have.", metavar="NAME[@VERSION]", panel="What")
-    ] = None
+    judge: OfJudge = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,10 +96,15 @@ class LabelImportOptions(LabelColumns, Places):
         ),
     ]
     task: Task = None
-    judge: Annotated[
-        str | None, Option("A judge whose scale the sheets have.", metavar="NAME[@VERSION]", panel="What")
+    judge: OfJudge = None
+    as_: Annotated[
+        Literal["labels", "verdicts"] | None,
+        Option(
+            "Read scores of TOOL:FILE that name no author as labels of people, or as verdicts of a judge.",
+            flag="--as",
+            panel="What",
+        ),
     ] = None
-    as_: As = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,5 +123,5 @@ class NextOptions(LabelColumns, Spending, Places):
         ),
     ]
     lm: OtherLm = None
-    out: NextSheet = Path("next.csv")
+    out: Annotated[Path, Option("Where the chosen items go.", metavar="OUT.csv", panel="Output")] = Path("next.csv")
     seed: Seed = 0

@@ -203,11 +203,6 @@ Factors = Annotated[
 HasCitations = Annotated[bool, Option("The compared answers cite documents, and wrong citations count as errors.")]
 
 
-AllowModified = Annotated[
-    bool, Option("Read judges whose files were modified since they were compiled; reports say so.", panel="Output")
-]
-
-
 @dataclass(frozen=True, kw_only=True)
 class LabelColumns:
     """Options that read a label file."""
@@ -249,7 +244,6 @@ class Places:
 
     home: Home = Path()
     tracking_uri: TrackingUri = None
-    allow_modified: AllowModified = False
 
 
 @dataclass(frozen=True, kw_only=True)
