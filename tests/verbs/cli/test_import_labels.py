@@ -11,9 +11,7 @@ from judgec.labels.labels import read_labels
 from judgec.raters.verdicts import read_verdicts
 from judgec.verbs.import_labels import import_export
 from judgec.verbs.options.labels import LabelImportOptions
-from tests.service.fake_openai import FakeOpenAI
-from tests.verbs.cli.judging import request, rows, run, save_judge
-from tests.verbs.cli.process import judgec, judgec_here
+from tests.verbs.cli.process import judgec
 
 
 def responses(n: int) -> list[dict[str, object]]:
@@ -84,21 +82,3 @@ def test_import_into_what_cannot_be_written_says_what_can(tmp_path: Path) -> Non
     ):
         with pytest.raises(UserError, match=seen):
             import_export(LabelImportOptions(file=str(out), import_=source))
-
-
-def test_what_a_judge_wrote_goes_back_to_the_tool_that_the_items_came_from(tmp_path: Path) -> None:
-    save_judge(tmp_path)
-    runs = [
-        {"id": f"r{n}", "trace_id": "t", "inputs": {"question": f"How far is {n}?"}, "outputs": {"output": f"{n} km"}}
-        for n in range(4)
-    ]
-    (tmp_path / "runs.json").write_text(json.dumps(runs), encoding="utf-8")
-    judgec_here(tmp_path, "labels", "import", "items.jsonl", "langsmith:runs.json")
-    with FakeOpenAI("teachable") as server:
-        run(request(tmp_path, tmp_path / "items.jsonl", server.base_url))
-    done = judgec_here(tmp_path, "labels", "export", "out.jsonl", "langsmith:feedback.jsonl", "--json")
-    report = json.loads(done.stdout)
-    lines = (tmp_path / "feedback.jsonl").read_text(encoding="utf-8").splitlines()
-    assert (report["records"], report["scores"], report["skipped"]) == (4, 4, {})
-    said = [(body["run_id"], body["trace_id"], body["key"], body["score"]) for body in map(json.loads, lines)]
-    assert said == [(row["item_id"], "t", "mine", row["grade"]) for row in rows(tmp_path)]

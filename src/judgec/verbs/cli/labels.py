@@ -56,19 +56,14 @@ def review_labels(options: ReviewOptions, *, port: PortOption = 0, json: JsonOpt
 
 @command_of(LabelExportOptions)
 def export_labels(options: LabelExportOptions, *, json: JsonOption = False) -> None:
-    """Write a sheet for each annotator, fill a review queue of MLflow, or send scores back to the tool they are of.
+    """Write a sheet for each annotator, or fill a review queue of MLflow.
 
     Example: judgec labels export items.csv sheet.csv --annotators ann,bob
     """
-    from judgec.connect.scores.registry import tool_of
     from judgec.verbs.cli.output import show
-    from judgec.verbs.export_scores import export_scores, sent_report
     from judgec.verbs.label_sheets import export_labels, sheets_report
 
-    if tool_of(options.export):
-        show(sent_report(export_scores(options)), json=json)
-    else:
-        show(sheets_report(export_labels(options), options), json=json)
+    show(sheets_report(export_labels(options), options), json=json)
 
 
 @command_of(LabelImportOptions)

@@ -62,21 +62,19 @@ class ReviewOptions(LabelColumns, Places):
 
 @dataclass(frozen=True, kw_only=True)
 class LabelExportOptions(LabelColumns, Places):
-    """A label file that goes out to be graded, or back to the tool that its scores came from."""
+    """A label file that goes out to be graded."""
 
     file: Given
     export: Annotated[
         str,
         Option(
-            "A sheet for each annotator (.csv, .xlsx), mlflow:EXPERIMENT for a review queue, or TOOL:OUT.json for the "
-            "scores of FILE.",
+            "A sheet for each annotator (.csv, .xlsx), or mlflow:EXPERIMENT for a review queue.",
             metavar="TO",
             positional=True,
             panel="What",
         ),
     ]
     task: Task = None
-    name: Annotated[str | None, Option("What the score is called in the tool.", panel="What")] = None
     judge: OfJudge = None
 
 
