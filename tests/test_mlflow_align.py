@@ -148,7 +148,7 @@ def test_align_that_does_not_fit_its_caps_asks_nothing(
         assert server.calls == 0
 
 
-@pytest.mark.full
+@pytest.mark.soak
 @pytest.mark.parametrize(("low", "shown"), [(-0.01, False), (None, False), (0.0, True)])
 def test_align_where_a_gain_has_to_be_shown_goes_by_its_interval(
     traces: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, low: float | None, shown: bool
@@ -167,7 +167,7 @@ def test_align_where_a_gain_has_to_be_shown_goes_by_its_interval(
             assert (aligned is not judge) is (shown or not required)
 
 
-@pytest.mark.full
+@pytest.mark.soak
 def test_align_that_finds_nothing_better_returns_the_judge_as_it_was(
     traces: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

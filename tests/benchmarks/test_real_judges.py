@@ -109,7 +109,7 @@ def test_mean_over_aspects_is_that_of_scikit_learn_and_not_of_pooled_rows(tmp_pa
     assert "+.000 [+.000, +.000] (0 better, 0 worse)" in table  # one shipped is what two is raw
 
 
-@pytest.mark.full
+@pytest.mark.soak
 def test_killed_run_goes_on_and_every_set_is_a_row_or_named(tmp_path: Path) -> None:
     data, out = tmp_path / "data", tmp_path / "out"
     data.mkdir()

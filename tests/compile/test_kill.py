@@ -17,7 +17,6 @@ from tests.service.fake_openai import FakeOpenAI
 from tests.service.ranking_world import grader, rows
 
 ROOT = Path(__file__).parents[2]
-HOMES, KILLS = 5, 4  # twenty kills
 LATENCY = 0.02  # seconds a reply, so that calls are in flight when the process dies
 THIS_RUN = ("lm_calls", "cost_usd", "seconds", "mlflow_run_id")
 
@@ -70,10 +69,10 @@ def content(home: Path) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(
-    "homes", [pytest.param(2, marks=pytest.mark.full), pytest.param(HOMES, marks=pytest.mark.soak)]
+    ("homes", "kills"), [pytest.param(1, 3, marks=pytest.mark.full), pytest.param(5, 4, marks=pytest.mark.soak)]
 )
 def test_command_killed_at_random_moments_ends_the_same_and_pays_no_finished_call_twice(
-    tmp_path: Path, homes: int
+    tmp_path: Path, homes: int, kills: int
 ) -> None:
     labels = tmp_path / "world.jsonl"
     labels.write_text("".join(json.dumps(row) + "\n" for row in rows(120, seed=3)))
@@ -91,7 +90,7 @@ def test_command_killed_at_random_moments_ends_the_same_and_pays_no_finished_cal
         home = tmp_path / str(number) / "home"
         with FakeOpenAI(grader, latency=LATENCY, port=int(port)) as server:
             lost = 0
-            for moment in sorted(chance.uniform(0, 1.1) for _ in range(KILLS)):  # some after the last call
+            for moment in sorted(chance.uniform(0, 1.1) for _ in range(kills)):  # some after the last call
                 process = start(labels, server, home)
                 wait_for_calls(process, server, int(min(moment, 1) * calls))
                 if moment > 1:

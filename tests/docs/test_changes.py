@@ -300,7 +300,7 @@ assert found["program"] == "shout"
 }
 
 
-@pytest.mark.full
+@pytest.mark.soak
 @pytest.mark.parametrize("name", CHANGES)
 def test_change_touches_few_files_and_everything_follows(name: str, tmp_path: Path) -> None:
     change = CHANGES[name]

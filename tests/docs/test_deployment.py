@@ -41,7 +41,7 @@ def test_arguments_that_no_shell_would_take_are_an_error_and_not_a_shut_gate(tmp
     assert done.stderr.startswith('arguments: "labels \'x": No closing quotation')
 
 
-@pytest.mark.full
+@pytest.mark.soak
 @pytest.mark.parametrize(("resamples", "code", "said"), [("require", 1, "not shown"), ("", 2, "")])
 def test_gate_step_of_the_action_writes_summary_and_junit_and_exits_as_the_gate_says(
     tmp_path: Path, resamples: str, code: int, said: str

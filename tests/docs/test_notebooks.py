@@ -9,10 +9,10 @@ NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 SECONDS = 900
 
 
-@pytest.mark.full
+@pytest.mark.soak
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
 def test_notebook_runs_and_shows_what_it_made(path: Path) -> None:
-    nbclient = pytest.importorskip("nbclient", reason="make test-full installs nbclient and ipykernel")
+    nbclient = pytest.importorskip("nbclient", reason="make soak installs nbclient and ipykernel")
     nbformat = pytest.importorskip("nbformat")
     notebook = nbformat.read(path, as_version=4)
     ran = nbclient.NotebookClient(
@@ -34,10 +34,10 @@ bar.progress(Progress(600, 1000, 3, Spent(calls=100, input_tokens=40, output_tok
 ]
 
 
-@pytest.mark.full
+@pytest.mark.soak
 @pytest.mark.parametrize("closed", [False, True])
 def test_a_notebook_without_widgets_draws_one_bar_and_no_warning(closed: bool) -> None:
-    nbclient = pytest.importorskip("nbclient", reason="make test-full installs nbclient and ipykernel")
+    nbclient = pytest.importorskip("nbclient", reason="make soak installs nbclient and ipykernel")
     nbformat = pytest.importorskip("nbformat")
     notebook = nbformat.v4.new_notebook()
     notebook.cells = [nbformat.v4.new_code_cell(cell) for cell in (CELLS if closed else CELLS[:1])]

@@ -188,8 +188,14 @@ print(len(found.judge), len(found.notes), seconds, most.split()[1])
 """
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("kind", ["parquet", "csv", "jsonl"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param("parquet", marks=pytest.mark.full),
+        pytest.param("csv", marks=pytest.mark.soak),
+        pytest.param("jsonl", marks=pytest.mark.soak),
+    ],
+)
 def test_a_million_verdicts_are_read_in_ten_seconds_and_a_gigabyte(tmp_path: Path, kind: str) -> None:
     rng = np.random.default_rng(0)
     item, judge = np.tile(np.arange(20_000), 50), np.repeat(np.arange(50), 20_000)

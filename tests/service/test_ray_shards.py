@@ -22,12 +22,12 @@ from tests.verbs.cli.judging import KEY, save_judge, write_items
 SHARDS, ITEMS = 4, 150  # of each shard
 BUCKETS = ("s3://judged", "gs://judged")
 
-pytestmark = [pytest.mark.full, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.soak, pytest.mark.filterwarnings("ignore")]
 
 
 @pytest.fixture(autouse=True)
 def key(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("ray", reason="make test-full installs Ray from the package index")
+    pytest.importorskip("ray", reason="make soak installs Ray from the package index")
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("RAY_worker_niceness", "0")  # its 15 starves workers beside other load
 
@@ -136,7 +136,7 @@ def bucket(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
 
 @contextmanager
 def _s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    server = pytest.importorskip("moto.server", reason="make test-full installs moto from the package index")
+    server = pytest.importorskip("moto.server", reason="make soak installs moto from the package index")
     import boto3
 
     served = server.ThreadedMotoServer(port=0)
@@ -152,7 +152,7 @@ def _s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @contextmanager
 def _gcs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    reason = "make test-full installs the emulator of Google's buckets from the package index"
+    reason = "make soak installs the emulator of Google's buckets from the package index"
     server = pytest.importorskip("gcp_storage_emulator.server", reason=reason)
     served = server.create_server("localhost", 0, in_memory=True, default_bucket="judged")
     served.start()

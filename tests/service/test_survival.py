@@ -23,8 +23,6 @@ from tests.verbs.cli.judging import KEY, request, rows, run, save_judge, write_i
 ROOT = Path(__file__).parents[2]
 IN_FLIGHT = 16
 
-pytestmark = pytest.mark.full
-
 
 @pytest.fixture(autouse=True)
 def key(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,14 +40,17 @@ def ruled(home: Path, file: Path) -> list[object]:
     return grades
 
 
-def test_judge_killed_at_random_moments_loses_nothing_and_pays_only_what_was_in_flight_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kills", [pytest.param(3, marks=pytest.mark.full), pytest.param(8, marks=pytest.mark.soak)])
+def test_judge_killed_at_random_moments_loses_nothing_and_pays_only_what_was_in_flight_again(
+    tmp_path: Path, kills: int
+) -> None:
     file = write_items(tmp_path / "items.jsonl", 1500)
     save_judge(tmp_path)
     chance = random.Random(0)
     command = [sys.executable, str(ROOT / "cli.py"), "judge", str(file), "--judge", "mine", "--home", str(tmp_path)]
     command += ["--out", str(tmp_path / "out.jsonl"), "--in-flight", str(IN_FLIGHT), "--api-base"]
     with FakeOpenAI("good", latency=0.02) as server:
-        for _ in range(8):
+        for _ in range(kills):
             before, twice = server.answered, server.paid_twice
             child = subprocess.Popen([*command, server.base_url], stderr=subprocess.DEVNULL)
             while server.answered < before + 2:
@@ -68,6 +69,7 @@ def test_judge_killed_at_random_moments_loses_nothing_and_pays_only_what_was_in_
     assert [row["grade"] for row in rows(tmp_path)] == ruled(tmp_path, file)
 
 
+@pytest.mark.soak
 def test_judge_in_a_storm_scores_or_says_why_and_is_never_wrong(tmp_path: Path) -> None:
     file = write_items(tmp_path / "items.jsonl", 1000)
     save_judge(tmp_path)
@@ -82,6 +84,7 @@ def test_judge_in_a_storm_scores_or_says_why_and_is_never_wrong(tmp_path: Path) 
     assert counts["unscored"] < 30
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("killed", [False, True])
 def test_two_processes_on_the_same_items_pay_once(tmp_path: Path, killed: bool) -> None:
     file, count = write_items(tmp_path / "items.jsonl", 1000), 1000

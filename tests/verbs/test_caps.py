@@ -307,6 +307,7 @@ SLOW = (
     *(compiled_judge, compiled_prompts, compiled_own_prompt, compiled_rewrites, compiled_reflection, compiled_criteria),
     *(compiled_queries, compiled_agent),
 )
+IN_FULL = (compiled_judge, compiled_queries, compiled_agent)  # the other slow ones plan their calls as these do
 FLOORED = (compiled_prompts, compiled_own_prompt, compiled_reflection)  # half of their calls is less than one an item
 SEARCHED = (compiled_rewrites,)  # its cap has room for all items, and not for all of the search
 VERBS = (
@@ -331,7 +332,14 @@ VERBS = (
 
 @pytest.mark.parametrize(
     "verb",
-    [pytest.param(one, id=one.__name__, marks=[pytest.mark.full] if one in SLOW else []) for one in VERBS],
+    [
+        pytest.param(
+            one,
+            id=one.__name__,
+            marks=[pytest.mark.full] if one in IN_FULL else [pytest.mark.soak] if one in SLOW else [],
+        )
+        for one in VERBS
+    ],
 )
 def test_calls_sent_are_calls_said_and_no_cap_is_passed(verb: Callable[..., int], world: World, tmp_path: Path) -> None:
     said = verb(world)

@@ -139,7 +139,7 @@ def test_equal_judges_are_promoted_in_at_most_5_percent_of_400_families(n_cluste
 
 
 @pytest.mark.parametrize(
-    "n_clusters", [pytest.param(20, marks=pytest.mark.soak), pytest.param(60, marks=pytest.mark.full)]
+    "n_clusters", [pytest.param(20, marks=pytest.mark.full), pytest.param(60, marks=pytest.mark.soak)]
 )
 def test_p_of_equal_judges_is_honest_far_into_the_tail(n_clusters: int) -> None:
     p = tail_p(n_clusters)

@@ -1,4 +1,5 @@
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -197,10 +198,15 @@ def test_more_agents_than_are_rated_together_are_refused() -> None:
         bradley_terry(Games.of(chain), resamples=2)
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("agents", [2, 4])
-@pytest.mark.parametrize("decisive", [0.0, 1.0, 3.0, 10.0])
-@pytest.mark.parametrize("lost", LOST)
+@pytest.mark.parametrize(
+    ("agents", "decisive", "lost"),
+    [
+        pytest.param(
+            *case, marks=pytest.mark.full if case[1:] in {(0.0, LOST[0]), (10.0, LOST[-1])} else pytest.mark.soak
+        )
+        for case in product([2, 4], [0.0, 1.0, 3.0, 10.0], LOST)
+    ],
+)
 def test_bradley_terry_intervals_cover_at_few_decisive_games_of_many_leagues(
     agents: int, decisive: float, lost: float
 ) -> None:

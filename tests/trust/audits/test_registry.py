@@ -254,8 +254,14 @@ def test_fenced_attacks_stay_inside_their_block() -> None:
         assert not any(TAGS <= ord(char) < TAGS + 128 for char in block), attack.name
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("name", [name for name in AUDITS if name != "position"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.full if name in {"repeat", "injection"} else pytest.mark.soak)
+        for name in AUDITS
+        if name != "position"
+    ],
+)
 def test_noisy_clean_judges_fail_no_more_often_than_stated(name: str) -> None:
     """Off by a grade in 4 % of replies, which is not a fault of any audit here."""
     runs = 60

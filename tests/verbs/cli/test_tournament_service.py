@@ -250,8 +250,9 @@ def write(path: Path, rows: Sequence[dict[str, str]]) -> None:
         writer.writerows(rows)
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("plan", [(), ("--adaptive",)])
+@pytest.mark.parametrize(
+    "plan", [pytest.param((), marks=pytest.mark.full), pytest.param(("--adaptive",), marks=pytest.mark.soak)]
+)
 def test_evaluation_killed_midway_goes_on_and_pays_no_finished_call_twice(
     league: League, tmp_path: Path, plan: tuple[str, ...]
 ) -> None:
