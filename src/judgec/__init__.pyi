@@ -388,9 +388,8 @@ def evaluate(
 def export(
     judge: str,
     *,
-    to: Literal["prompt", "promptfoo", "python", "sft", "dpo"],
+    to: Literal["prompt", "promptfoo", "python"],
     out: str | Path,
-    labels: str | None = None,
     home: str | Path = ".",
     tracking_uri: str | None = None,
     progress: bool | Watch | None = None,

@@ -33,7 +33,6 @@ COMMANDS = (
     "compare lean@1 lean@1 --home home --api-base URL --labels pipe.jsonl",
     f"audit {JUDGE} --labels pipe.jsonl",
     "agreement pipe.csv --expert a --judge b",
-    "export lean@1 --home home --to sft --labels pipe.jsonl --out made",
     "watch --source mlflow:bot --judge lean@1 --home pipe",
     f"watch --source mlflow:bot {JUDGE} --labels pipe.jsonl",
     f"{PLAY} --queries labels.jsonl --answers pipe.jsonl",

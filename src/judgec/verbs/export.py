@@ -1,35 +1,24 @@
 """``judgec.export``: a compiled judge in a form that other programs run."""
 
 import json
-import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-import numpy as np
-
-from judgec.compile.dataset import Part, with_split
 from judgec.errors import UserError
-from judgec.labels.split.draw import recorded_split
-from judgec.labels.split.swapped_pairs import with_swapped_together
 from judgec.lm.watch import Watch
 from judgec.raters.export.prompt import bare_prompts, lost_outside
 from judgec.raters.export.promptfoo import promptfoo_files
 from judgec.raters.export.python import python_files
-from judgec.raters.export.taught import TaughtPrompt
 from judgec.raters.judge import load_judge
 from judgec.raters.programs import Program
-from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.report.numbers import objective_name, show
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
 from judgec.verbs.options.export import TARGETS, ExportOptions
-from judgec.verbs.options.shared import HeldOutLabels
-from judgec.verbs.source import labels_for
 from judgec.verbs.verb import verb
 from judgec.verbs.workspace import Workspace
 
-TAUGHT = ("sft", "dpo")
 SCORED = ("uncompiled", "compiled_prompt", "best_alone", "compiled")  # rows of the test table that say what is lost
 
 
@@ -62,13 +51,10 @@ def export(options: ExportOptions, watch: Watch) -> Export:
     ``prompt`` is what is sent to the model, turn by turn, with a placeholder for each text of an item; it says what the
     bare prompt lacks and what it scored on test. ``python`` is a folder whose ``judge.py`` has
     ``grade(item, complete=None)``; it needs numpy alone and gives the same grades and scores. ``promptfoo`` is the same
-    folder with an assertion for that tool, ``assert_judge.py``, and a configuration to begin with. ``sft`` and ``dpo``
-    are its train and dev labels, never the test's, as lines of chat to fine-tune a model on: ``messages``, or
-    ``prompt``, ``chosen`` and ``rejected``.
+    folder with an assertion for that tool, ``assert_judge.py``, and a configuration to begin with.
 
     Raises:
-        UserError: No such judge, ``out`` exists, a recorded prompt that is not known, or labels that are not those of
-            its compile.
+        UserError: No such judge, ``out`` exists, or a recorded prompt that is not known.
 
     Example:
         >>> done = judgec.export("sensors@latest", to="prompt", out="sensors.prompt.json")
@@ -84,10 +70,6 @@ def export(options: ExportOptions, watch: Watch) -> Export:
     if not options.out.parent.is_dir():
         raise UserError(f"--out {options.out}: no such folder {options.out.parent}; create it, or name another.")
     watch.stage("export", f"{name} to {options.to}")
-    if options.labels is not None and options.to not in TAUGHT:
-        raise UserError(f"--labels {options.labels}: --to {options.to} writes none; {', '.join(TAUGHT)} do. Drop it.")
-    if options.to in TAUGHT:
-        return _taught(options, program, name)
     if options.to == "prompt":
         return _prompt(options, program, name)
     write = python_files if options.to == "python" else promptfoo_files
@@ -114,82 +96,6 @@ def _prompt(options: ExportOptions, program: Program, name: str) -> Export:
         text = "\n".join(one.to_text() for one in prompts)
     options.out.write_text(text, encoding="utf-8", newline="\n")
     return exported(options, name, [str(options.out)], lost, measured)
-
-
-def _taught(options: ExportOptions, program: Program, name: str) -> Export:
-    """Its train and dev labels as chat, a line an item."""
-    parts, digests = _learned(options, program, name)
-    prompt = TaughtPrompt(load_judge(program).module, program.card.scale)
-    rng = np.random.default_rng(program.card.seed)
-    rows = [
-        {**line, "item_id": part.items[i].item_id, "split": part.name, "split_digest": digests[part.name]}
-        for part in parts
-        for i in range(len(part))
-        for line in _lines(options.to, prompt, part, i, rng)
-    ]
-    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    options.out.write_text(text, encoding="utf-8", newline="\n")
-    counts = {part.name: sum(row["split"] == part.name for row in rows) for part in parts}
-    without = "the judge's demonstrations are left out of its prompt, and the confidence, which no expert states"
-    left = sum(len(part) for part in parts) - len(rows)
-    lost = [without, *([f"{plural(left, 'item')} on whose every grade the experts have no word"] if left else [])]
-    done = exported(options, name, [str(options.out)], lost, measured_of(program))
-    return replace(done, report={**done.report, "rows": counts, "split_digests": digests})
-
-
-def _learned(options: ExportOptions, program: Program, name: str) -> tuple[tuple[Part, Part], Mapping[str, str]]:
-    """The train and dev labels of a judge, and the digests of its split, the test's included.
-
-    Raises:
-        UserError: It has no single split, or these are not its labels.
-    """
-    where, source = f"export {name} --to {options.to}", program.report.get("source")
-    if "folds" in program.split or not program.split.get("queries"):
-        raise UserError(
-            f"{where}: it was tested in folds, on every item; a judge with a single split has labels beside its test. "
-            "Compile one with --folds 1."
-        )
-    if options.labels is not None:
-        moved = {**(source if isinstance(source, dict) else {}), "path": options.labels}
-        program = replace(program, report={**program.report, "source": moved})
-    read = labels_for(HeldOutLabels(home=options.home), program, environ=os.environ)
-    labels = with_swapped_together(read.label_set)
-    split = recorded_split(labels, program.split)
-    if split.digests["test"] != program.card.split_digest:
-        raise UserError(
-            f"{where}: the test items of {read.source} are not those that it was tested on; the file of its compile "
-            "is needed, so that none is taught. Name it with --labels FILE."
-        )
-    data = with_split(labels, split, program.card.seed)
-    return (data.train, data.dev), {str(part): found for part, found in split.digests.items()}
-
-
-def _lines(to: str, prompt: TaughtPrompt, part: Part, i: int, rng: np.random.Generator) -> list[dict[str, object]]:
-    """The line of an item, or none where an aspect has no grade.
-
-    What is rejected is an expert's grade that the others outvoted, where there is one, else one drawn beside the right
-    one. Both replies have a reason or neither, so that nothing but the grade tells them apart.
-    """
-    graded = (part.experts.grade, part.experts.grade_by)
-    target, by = graded if (part.experts.grade >= 0).any() else (part.experts.accept, part.experts.accept_by)
-    right, item, reason = tuple(target[i].tolist()), part.items[i], part.rationale(i)
-    if min(right) < 0:
-        return []
-    if to == "sft":
-        return [{"messages": [*prompt.asked(item, reasoned=bool(reason)), prompt.reply(right, reason)]}]
-    outvoted = {tuple(own[i].tolist()): name for name, own in zip(part.experts.annotators, by, strict=True)}
-    dissent = next(((grades, name) for grades, name in outvoted.items() if min(grades) >= 0 and grades != right), None)
-    wrong, name = dissent or (prompt.other(right, rng), "")
-    theirs = next((label.rationale for label in part.reasoned(i) if name and label.annotator == name), "")
-    both = bool(reason and theirs)
-    return [
-        {
-            "prompt": prompt.asked(item, reasoned=both),
-            "chosen": [prompt.reply(right, reason if both else "")],
-            "rejected": [prompt.reply(wrong, theirs if both else "")],
-            "rejected_from": "annotator" if name else "drawn",
-        }
-    ]
 
 
 def _folder(options: ExportOptions, program: Program, name: str, files: Mapping[str, str]) -> Export:

@@ -43,7 +43,7 @@ def test_text_has_every_turn_and_the_screen_says_what_is_lost(tmp_path: Path) ->
     [
         (("mine", "--to", "prompt", "--out", "there.json"), "is there; a new path is valid"),
         (("mine", "--to", "prompt", "--out", "no/where.json"), "no such folder"),
-        (("mine", "--to", "tablet", "--out", "new"), "prompt, promptfoo, python, sft, dpo are valid"),
+        (("mine", "--to", "tablet", "--out", "new"), "prompt, promptfoo, python are valid"),
         (("yours", "--to", "prompt", "--out", "new"), "there is no judge 'yours'"),
     ],
 )

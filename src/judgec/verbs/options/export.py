@@ -7,7 +7,7 @@ from typing import Annotated, Literal, get_args
 from judgec.verbs.options.option import Option
 from judgec.verbs.options.shared import Home, UnusedTracking
 
-Target = Literal["prompt", "promptfoo", "python", "sft", "dpo"]
+Target = Literal["prompt", "promptfoo", "python"]
 TARGETS: tuple[Target, ...] = get_args(Target)
 
 
@@ -27,26 +27,17 @@ class ExportOptions:
     to: Annotated[
         Target,
         Option(
-            "prompt: the bare prompt; python: a folder that needs numpy alone; promptfoo: an assertion for it; sft, "
-            "dpo: its train and dev labels as chat, to fine-tune a model on.",
+            "prompt: the bare prompt; python: a folder that needs numpy alone; promptfoo: an assertion for it.",
             panel="What",
         ),
     ]
     out: Annotated[
         Path,
         Option(
-            "A new folder; of a prompt a new .json, or .txt for the text alone; of sft and dpo a .jsonl.",
+            "A new folder; of a prompt a new .json, or .txt for the text alone.",
             metavar="PATH",
             panel="Output",
         ),
     ]
-    labels: Annotated[
-        str | None,
-        Option(
-            "For sft and dpo: the label file that the judge was compiled on, if it was moved.",
-            metavar="FILE",
-            panel="What",
-        ),
-    ] = None
     home: Home = Path()
     tracking_uri: UnusedTracking = None
