@@ -13,8 +13,7 @@ from judgec.lm.executor import Progress
 from judgec.lm.usage import Spent
 from judgec.lm.watch import Watch
 from judgec.rag.retrieval.index import open_index
-from judgec.rag.retrieval.manifest import location_shown
-from judgec.rag.retrieval.measure import K, VectorSearch, measure_search
+from judgec.rag.retrieval.manifest import Manifest, location_shown
 from judgec.rag.retrieval.parsing.chunking import Chunking
 from judgec.records.counts import plural
 from judgec.report.page.notebook import notebook
@@ -36,13 +35,11 @@ class CorpusIndex:
         build: What this run read, left out and skipped.
         path: Its folder.
         published: Where else it is, or None.
-        search: How well and how fast the nearest vectors are found; None of a single passage.
     """
 
     build: "BuildReport"
     path: Path
     published: str | None = None
-    search: VectorSearch | None = None
 
     @property
     def verdict(self) -> str:
@@ -77,7 +74,7 @@ class CorpusIndex:
             "embedder": manifest.embedder,
             "dimensions": manifest.dimensions,
             "language": manifest.language,
-            "search": None if self.search is None else self.search.to_json(),
+            "search": {"metric": manifest.metric, "ann": manifest.approximate or "exact"},
         }
 
     def __fspath__(self) -> str:
@@ -110,7 +107,6 @@ def index(options: IndexOptions, watch: Watch) -> CorpusIndex:
     if options.postgres is not None and options.metric == "l2":
         raise UserError("--postgres and --metric l2: published vectors are compared by cosine. Drop one of them.")
     from judgec.rag.retrieval.build import build_index  # of judgec[rag]
-    from judgec.rag.retrieval.stores.lance import LanceIndex
 
     build = build_index(
         options.paths,
@@ -129,8 +125,7 @@ def index(options: IndexOptions, watch: Watch) -> CorpusIndex:
         from judgec.rag.retrieval.stores.postgres import publish
 
         publish(options.out, options.postgres)
-    search = measure_search(LanceIndex(options.out), options.seed) if build.passages > 1 else None
-    return CorpusIndex(build, options.out, options.postgres, search)
+    return CorpusIndex(build, options.out, options.postgres)
 
 
 MOST_SHOWN = 10  # skipped files and rows listed on screen
@@ -149,7 +144,7 @@ def index_report(found: CorpusIndex) -> Report:
         ("duplicate passages dropped", str(report.duplicates)),
         ("embedder", f"{manifest.embedder}, {manifest.dimensions} dimensions"),
         ("chunks", manifest.chunking),
-        *((("vectors", _searched(found.search)),) if found.search is not None else ()),
+        ("vectors", _searched(manifest)),
     )
     skipped = [f"skipped {name}: {why}." for name, why in report.skipped.items()]
     kinds = ", ".join(f"{count} {ending}" for ending, count in sorted(report.left_out.items()))
@@ -170,11 +165,10 @@ def index_report(found: CorpusIndex) -> Report:
     )
 
 
-def _searched(search: VectorSearch) -> str:
-    how = {"exact": "all compared", "ivf": "an IVF index", "hnsw": "an HNSW graph"}[search.ann]
-    metric = {"cosine": "cosine", "l2": "squared L2"}[search.metric]
-    kept = "" if search.ann == "exact" else f"; recall of the nearest {K} {search.recall:.3f} against comparing all"
-    return f"{metric}, {how}{kept}; {search.milliseconds:.1f} ms a query"
+def _searched(manifest: Manifest) -> str:
+    how = {"exact": "all compared", "ivf": "an IVF index", "hnsw": "an HNSW graph"}[manifest.approximate or "exact"]
+    metric = {"cosine": "cosine", "l2": "squared L2"}[manifest.metric]
+    return f"{metric}, {how}"
 
 
 def _some(lines: list[str], what: str) -> list[str]:

@@ -160,10 +160,6 @@ class LanceIndex:
         table = self._table.search().select(["source", "ordinal", "vector"]).to_arrow()
         return _matrix(table.sort_by([("source", "ascending"), ("ordinal", "ascending")]), self._manifest.dimensions)
 
-    def some_vectors(self, most: int) -> Matrix:
-        """The first vectors of the table."""
-        return _matrix(self._table.head(most).select(["vector"]), self._manifest.dimensions)
-
     def _text_search(self, query: str, k: int) -> AsyncFTSQuery:
         # A MatchQuery is analysed, not parsed: no text can be a command of a query language.
         search = self._searched.query().nearest_to_text(MatchQuery(query, "indexed"))
