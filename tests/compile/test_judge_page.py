@@ -17,7 +17,6 @@ from judgec.raters import programs
 from judgec.records.audit import Finding
 from judgec.records.estimate import Estimate
 from judgec.report.kit import script_hash
-from judgec.report.page.worst import MOST
 from tests.compile.small import Outcome, compiled_from
 from tests.labels.review.browser import CHROMIUM, Browser
 from tests.report.page.html import Page
@@ -71,7 +70,7 @@ def test_page_of_hostile_texts_runs_nothing_and_loads_nothing(page: str) -> None
 def test_page_has_every_section_and_a_link_to_it(page: str) -> None:
     read = Page(page)
     anchors = [str(attributes["id"]) for tag, attributes in read.tags if tag == "section"]
-    assert anchors == ["judges", "next", "charts", "groups", "worst", "items", "audits", "prompt", "data", "cite"]
+    assert anchors == ["judges", "next", "charts", "groups", "items", "audits", "prompt", "data", "cite"]
     assert [attributes["href"] for tag, attributes in read.tags if tag == "a"] == [f"#{name}" for name in anchors]
     assert {"viewport"} <= {str(attributes.get("name")) for tag, attributes in read.tags if tag == "meta"}
 
@@ -268,10 +267,6 @@ def test_page_stays_small_when_texts_and_items_are_many(tmp_path: Path) -> None:
     found = compiled_from(tmp_path, grown(grading_world.rows(160, per_query=2), 1000))
     page = page_of(found.compiled, found.settings, found.saved.card)
     assert len(page.encode()) < 3_000_000
-    target = found.compiled.dataset.test.experts.grade
-    wrong = int((target != found.compiled.verification.judgments["compiled"].grade).any(axis=1).sum())
-    assert page.count("<article class=answer><h3>judge:") == min(MOST, wrong)
-    assert wrong > MOST
 
 
 def test_second_version_is_compared_with_the_first(outcome: Outcome) -> None:

@@ -39,11 +39,11 @@ from judgec.report.numbers import count, dollars, number, objective_name, show, 
 from judgec.report.page import charts
 from judgec.report.page.audits import with_audits
 from judgec.report.page.grade_charts import DrawnGrades, grade_charts
+from judgec.report.page.judged_items import browsed_items
 from judgec.report.page.page import JudgePage
 from judgec.report.page.page import judge_page as rendered
 from judgec.report.page.prompt import prompt_lines
 from judgec.report.page.verdict import JudgeVerdict, beside_experts, headline, judge_verdict
-from judgec.report.page.worst import browsed_items, worst_disagreements
 from judgec.report.systems_table import systems_lines
 from judgec.stats.agreement.ceiling import expert_panel, judge_panel
 from judgec.stats.agreement.measure import Resampling
@@ -105,10 +105,8 @@ def page_of(compiled: Compiled, settings: CompileSettings, card: ProgramCard) ->
         settings: What was asked for.
         card: Of the version as saved.
     """
-    labels, test = compiled.dataset.labels, compiled.dataset.test
+    labels = compiled.dataset.labels
     judged = compiled.verification.judgments["compiled"]
-    target = test.experts.accept if labels.accept_only else test.experts.grade
-    by_item = _by_item(compiled)
     reasons = Counter(reason for reason in judged.unscored if reason not in {None, NOT_ASKED})
     parent, before = _parent(compiled, settings, card)
     agreements = compiled.verification.agreements
@@ -125,7 +123,6 @@ def page_of(compiled: Compiled, settings: CompileSettings, card: ProgramCard) ->
             costs=compiled.costs,
             sizes=() if compiled.panel is None else size_costs(compiled.panel.curve),
             alt_test=replacement(compiled.dataset, compiled.verification.judgments),
-            worst=worst_disagreements(test.items, target, judged, labels.scale, by_item),
             unscored=dict(reasons.most_common(MOST_REASONS)),
             prompt=[] if settings.no_model else prompt_lines(dump_module(compiled.judge.module)),
             before=before,
@@ -227,7 +224,9 @@ def _next(compiled: Compiled, card: ProgramCard) -> list[str]:
     sentence = compiled.interval_width(card.objective).sentence
     steps += [f"{sentence[0].upper()}{sentence[1:]}."] if sentence else []
     steps.append(f"Let experts grade the items that it is least sure of: judgec labels next {file} 50 --judge {name}.")
-    steps.append("Read the worst disagreements below: is the judge wrong, or are the labels?")
+    steps.append(
+        "Read the items below where judge and experts are farthest apart: is the judge wrong, or are the labels?"
+    )
     audit = [f"Before others rely on it: judgec audit --judge {name}; what was found is below."]
     return [*steps, *(audit if card.promoted else [])]
 

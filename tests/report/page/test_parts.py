@@ -1,4 +1,4 @@
-"""The parts of the page: what is worst, what changed in the prompt, what was audited, what can be read."""
+"""The parts of the page: its items, what changed in the prompt, what was audited, what can be read."""
 
 import re
 
@@ -15,9 +15,9 @@ from judgec.report.kit import cut, interval_bar, stylesheet
 from judgec.report.page import charts
 from judgec.report.page.audits import audits_section, with_audits
 from judgec.report.page.confusion import confidence_counts, confusion_counts, count_table
+from judgec.report.page.judged_items import browsed_items
 from judgec.report.page.page import axis
 from judgec.report.page.prompt import prompt_lines, prompt_section
-from judgec.report.page.worst import worst_disagreements
 from tests.report.page.html import Page
 
 SCALE = Scale(grades=(1, 2, 3))
@@ -39,24 +39,22 @@ def judged(grade: list[int], score: list[float]) -> Judgments:
     )
 
 
-def test_worst_disagreements_are_the_farthest_first_without_unscored_and_agreeing_items() -> None:
+def test_items_have_the_distance_of_judge_and_experts_and_what_was_said() -> None:
     target = np.array([[0], [2], [1], [2], [-1]])
     judgments = judged([2, 1, 1, -1, 0], [3.0, 2.4, 2.4, np.nan, 1.0])
     labels = {"i0": [Label("i0", "ann", {"grade": 0}, rationale="wrong unit")]}
-    found = worst_disagreements(ITEMS, target, judgments, SCALE, labels)
-    assert [one.item.item_id for one in found] == ["i0", "i1"]
-    assert (found[0].expert, found[0].judge, found[0].distance) == ({"grade": 1}, {"grade": 3}, 1.0)
-    assert found[1].distance == pytest.approx(0.3)
-    assert found[0].labels[0].rationale == "wrong unit"
-    assert worst_disagreements(ITEMS, target, judgments, SCALE, labels, most=1) == found[:1]
+    found = browsed_items(ITEMS, target, judgments, SCALE, labels)
+    assert [one.distance for one in found] == pytest.approx([1.0, 0.3, 0.2, 0.0, 0.0])
+    assert (found[0].expert, found[0].judge, found[0].labels[0].reason) == ({"grade": 1}, {"grade": 3}, "wrong unit")
 
 
-def test_worst_disagreements_of_classes_go_by_the_chance_that_was_given_to_others() -> None:
+def test_distance_of_classes_is_the_chance_that_was_given_to_others() -> None:
     scale = Scale(level="nominal", grades=("a", "b", "tie"))
     judgments = judged([1, 1, 0, 0, 0], [np.nan] * 5)
     judgments.probabilities[:2, 0] = [[0.4, 0.6, 0.0], [0.1, 0.9, 0.0]]
     target = np.array([[0], [0], [0], [0], [0]])
-    assert [one.item.item_id for one in worst_disagreements(ITEMS, target, judgments, scale, {})] == ["i1", "i0"]
+    found = browsed_items(ITEMS, target, judgments, scale, {})
+    assert [one.distance for one in found[:2]] == pytest.approx([0.6, 0.9])
 
 
 def prompt(instructions: str, *demos: str) -> dict[str, object]:

@@ -10,7 +10,7 @@ from judgec.records.scale import Scale
 from judgec.report.cases import BrowsedCase, CaseSide
 from judgec.report.columns import NO_NUMBER
 from judgec.report.items import WORDS, grades_said
-from judgec.report.page.worst import in_reading_order
+from judgec.report.page.judged_items import in_reading_order
 
 HEAD = ("item", "grade by annotator")
 NOBODY = "nobody graded it"

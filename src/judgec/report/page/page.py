@@ -40,7 +40,6 @@ from judgec.report.page.charts import LEFT, ChartMark, Plane, Ticks
 from judgec.report.page.interval_chart import NARROW, interval_chart
 from judgec.report.page.prompt import prompt_section
 from judgec.report.page.verdict import JudgeVerdict
-from judgec.report.page.worst import Disagreement, worst_cards
 from judgec.report.replacement_table import ASPECTS as BY_ASPECT
 from judgec.report.replacement_table import ASPECTS_TITLE, outcome_sentences
 from judgec.report.replacement_table import COLUMNS as CONTESTS
@@ -154,7 +153,6 @@ SECTIONS = {
     "next": "Next",
     "charts": "Charts",
     "groups": "Groups",
-    "worst": "Disagreements",
     "items": "Items",
     "audits": "Audits",
     "prompt": "Prompt",
@@ -175,7 +173,6 @@ class JudgePage:
         facts: Sentences on why it was promoted or not.
         charts: Finished figures by aspect.
         groups: Agreement in each group of items, largest first.
-        worst: The worst disagreements.
         unscored: How many test items have no grade, by reason.
         prompt: Lines of the prompt.
         before: Lines of the parent's, or None.
@@ -199,7 +196,6 @@ class JudgePage:
     facts: Sequence[str]
     charts: Mapping[str, Markup]
     groups: Mapping[str, Agreement]
-    worst: Sequence[Disagreement]
     unscored: Mapping[str, int]
     prompt: Sequence[str]
     before: Sequence[str] | None
@@ -225,7 +221,6 @@ def judge_page(page: JudgePage) -> str:
         "next": page.next,
         "charts": {"by_aspect": page.charts},
         "groups": _groups(page),
-        "worst": _worst(page),
         "items": embedded(page.items),
         "audits": audits_section(page.audits, name),
         "prompt": prompt_section(page.prompt, page.before, page.parent) if page.prompt else None,
@@ -240,6 +235,7 @@ def judge_page(page: JudgePage) -> str:
             "verdict": page.verdict,
             "standing": page.verdict.standing.rpartition(" ")[2],
             "facts": page.facts,
+            "unscored": [f"{count} unscored: {reason}" for reason, count in page.unscored.items()],
             "tree": page.tree,
             "stamps": [CONSTRUCTED] if page.card.labels == "constructed" else [],
             "what": " · ".join(
@@ -343,11 +339,6 @@ def _groups(page: JudgePage) -> dict[str, object] | None:
         "table": table(["group", *heads], named, label="Agreement by group"),
         "most": MOST_GROUPS,
     }
-
-
-def _worst(page: JudgePage) -> dict[str, object]:
-    reasons = [f"{count} unscored: {reason}" for reason, count in page.unscored.items()]
-    return {"count": len(page.worst), "cards": worst_cards(page.worst, page.card.scale), "reasons": reasons}
 
 
 def _citation(page: JudgePage) -> str:
