@@ -1,15 +1,12 @@
-"""A judge as MLflow's scorer: which field is filled by what, and threads whose rows are judged together."""
+"""A judge as MLflow's scorer: which field is filled by what, and threads that score a row each."""
 
-import threading
-import time
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 import judgec
-from judgec.errors import InputError, UserError
+from judgec.errors import UserError
 from tests.compile.small import compiled_from
 from tests.service import grading_world
 
@@ -85,51 +82,18 @@ def test_registering_the_scorer_names_the_registered_model(judge: judgec.Judge) 
         judge.as_mlflow_scorer().register()
 
 
-def test_rows_that_wait_together_are_judged_together_and_each_gets_its_own() -> None:
-    from judgec.verbs.mlflow_scorer import Gathered, Row
+def test_threads_score_a_row_each_and_each_gets_its_own(judge: judgec.Judge) -> None:
+    scorer = judge.as_mlflow_scorer()
+    rows = [{"query": "How far?", "answer": f"{n} km", "reference": "3 km"} for n in range(6)]
 
-    batches = []
-    started = threading.Barrier(8)
+    def value(row: dict[str, str]) -> object:
+        found = scorer(
+            inputs={"query": row["query"]}, outputs=row["answer"], expectations={"reference": row["reference"]}
+        )
+        return found[1].value
 
-    def judged(rows: Sequence[Row]) -> list[Row]:
-        batches.append(len(rows))
-        time.sleep(0.05)
-        return [{"said": row["n"]} for row in rows]
-
-    together = Gathered(judged)
-
-    def ask(n: int) -> Row:
-        started.wait()
-        return together({"n": n})
-
-    with ThreadPoolExecutor(8) as pool:
-        assert [row["said"] for row in pool.map(ask, range(8))] == list(range(8))
-    assert sum(batches) == 8
-    assert len(batches) < 8
-
-
-def test_a_faulty_row_costs_itself_and_a_dead_model_reaches_everybody() -> None:
-    from judgec.verbs.mlflow_scorer import Gathered, Row, _Queued
-
-    def judged(rows: Sequence[Row]) -> list[Row]:
-        if any(row["n"] == 1 for row in rows):
-            raise InputError(["row 1: no query"])
-        return [dict(row) for row in rows]
-
-    batch = [_Queued({"n": n}) for n in range(3)]
-    Gathered(judged)._judge(batch)
-    assert [(each.found, isinstance(each.fault, InputError)) for each in batch] == [
-        ({"n": 0}, False),
-        (None, True),
-        ({"n": 2}, False),
-    ]
-
-    def dead(rows: Sequence[Row]) -> list[Row]:
-        raise ConnectionError("gone")
-
-    batch = [_Queued({"n": n}) for n in range(2)]
-    Gathered(dead)._judge(batch)
-    assert all(isinstance(each.fault, ConnectionError) for each in batch)
+    with ThreadPoolExecutor(6) as pool:
+        assert list(pool.map(value, rows)) == [one["score"] for one in judge.rows(rows)]
 
 
 @pytest.mark.full

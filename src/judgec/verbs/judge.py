@@ -238,7 +238,7 @@ class Judge:
         """
         from judgec.verbs.mlflow_scorer import JudgeScorer  # MLflow takes seconds to import
 
-        rows = partial(self.rows, account=self.account)  # MLflow's threads call it once a few rows: one budget for all
+        rows = partial(self.rows, account=self.account)  # one budget for all of its calls
         return JudgeScorer(self.card, rows, asks_lm=self.compiled.asks_lm)
 
     def __repr__(self) -> str:
