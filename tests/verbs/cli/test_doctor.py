@@ -2,16 +2,14 @@
 
 import json
 import os
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from judgec.errors import ServiceError, UserError
 from judgec.verbs.cli import doctor
+from tests.service.fake_openai import FakeOpenAI
 
 ROOT = Path(__file__).parents[3]
 
@@ -78,13 +76,6 @@ def test_doctor_keys_are_named_and_never_printed(tmp_path: Path) -> None:
     assert "secret" not in ran.stdout + ran.stderr
 
 
-def test_doctor_damaged_journal_fails(tmp_path: Path) -> None:
-    (tmp_path / ".judgec").mkdir(exist_ok=True)
-    (tmp_path / ".judgec" / "journal.db").write_bytes(b"x" * 4096)
-    ran = run("--home", str(tmp_path), "--json")
-    assert (ran.returncode, status(ran)["journal"]) == (2, "fail")
-
-
 def test_doctor_dead_tracking_server_exits_3(tmp_path: Path) -> None:
     ran = run("--home", str(tmp_path), "--tracking-uri", "http://127.0.0.1:9", "--json")
     assert (ran.returncode, status(ran)["tracking"]) == (3, "fail")
@@ -96,29 +87,14 @@ def test_doctor_tracking_folder_exits_2(tmp_path: Path) -> None:
     assert (ran.returncode, status(ran)["tracking"]) == (2, "fail")
 
 
-def test_check_lm_answer_and_failure_become_lines() -> None:
-    asked: list[tuple[str, str | None]] = []
-
-    def answers(model: str, api_base: str | None) -> str:
-        asked.append((model, api_base))
-        return "gpt-4o-mini answered in 0.4 s"
-
-    def refuses(model: str, api_base: str | None) -> str:
-        raise ServiceError("openai/x: 401 unauthorized; a valid key is needed. Check OPENAI_API_KEY.")
-
-    assert doctor.check_lm("m", "http://h", answers).status == "ok"
-    assert asked == [("m", "http://h")]
-    failed = doctor.check_lm("openai/x", None, refuses)
-    assert (failed.status, failed.service) == ("fail", True)
-    assert failed.fix == "Check OPENAI_API_KEY."
-    assert failed.detail == "openai/x: 401 unauthorized; a valid key is needed"
-
-
-def test_check_lm_unknown_model_is_the_users_to_mend() -> None:
-    def unknown(model: str, api_base: str | None) -> str:
-        raise UserError("--lm: x is unknown.")
-
-    assert doctor.check_lm("x", None, unknown).service is False
+def test_model_that_answers_and_one_that_does_not_become_lines() -> None:
+    with FakeOpenAI("good") as server:
+        assert doctor.answers("openai/x", server.base_url)["status"] == "ok"
+    failed = doctor.answers("openai/x", "http://127.0.0.1:9")
+    assert (failed["status"], failed["service"]) == ("fail", True)
+    unknown = doctor.answers("x", None)
+    assert (unknown["status"], unknown["service"]) == ("fail", False)
+    assert doctor.answers("embedded", None)["status"] == "ok"
 
 
 @pytest.mark.parametrize(
@@ -127,39 +103,34 @@ def test_check_lm_unknown_model_is_the_users_to_mend() -> None:
         ("openai/gpt-4o-mini", None, {}, "fail"),
         ("openai/gpt-4o-mini", None, {"OPENAI_API_KEY": "x"}, "ok"),
         ("openai/gpt-4o-mini", None, {"ANTHROPIC_API_KEY": "x"}, "fail"),
+        ("together_ai/m", None, {}, "fail"),
         ("openai/local", "http://127.0.0.1:8000/v1", {}, "ok"),
-        ("ollama_chat/llama3", None, {}, "ok"),
+        ("openai/local", None, {"OPENAI_BASE_URL": "http://127.0.0.1:8000/v1"}, "ok"),
         ("embedded", None, {}, "ok"),
         (None, None, {}, "ok"),
     ],
 )
-def test_check_keys_only_the_named_models_key_is_needed(
-    lm: str | None, api_base: str | None, environ: dict[str, str], expected: str
+def test_missing_key_is_a_failure_for_the_model_that_needs_it(
+    lm: str | None,
+    api_base: str | None,
+    environ: dict[str, str],
+    expected: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert doctor.check_keys(environ, lm, api_base).status == expected
+    for name in [*os.environ]:
+        if name.endswith(("_API_KEY", "_BASE_URL", "_API_BASE")):
+            monkeypatch.delenv(name)
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    found = doctor.examine(tmp_path, None, lm, api_base, sealing=False)
+    assert next(one["status"] for one in found if one["name"] == "keys") == expected
 
 
-def test_check_journal_in_use_is_a_warning(tmp_path: Path) -> None:
-    journal = tmp_path / "journal.db"
-    assert doctor.check_journal(journal).status == "ok"
-    with closing(sqlite3.connect(journal, isolation_level=None)) as other:
-        other.execute("CREATE TABLE replies (key)")
-        assert doctor.check_journal(journal).status == "ok"
-        other.execute("BEGIN EXCLUSIVE")
-        assert doctor.check_journal(journal).status == "warn"
-
-
-def test_check_python_old_version_fails() -> None:
-    assert doctor.check_python((3, 10, 14)).status == "fail"
-    assert doctor.check_python((3, 11, 0)).status == "ok"
-
-
-@pytest.mark.parametrize(("free", "expected"), [(5e9, "ok"), (5e8, "warn"), (5e7, "fail")])
-def test_check_disk_little_space_warns_then_fails(
-    free: float, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import shutil
-
-    usage = shutil.disk_usage(tmp_path)._replace(free=int(free))
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
-    assert doctor.check_disk(tmp_path / "new").status == expected
+def test_packages_say_which_is_missing_and_which_extras(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "EXTRAS", {"rag": "json", "ray": "no_such_module"})
+    found = doctor.packages()
+    assert found["status"] == "ok"
+    assert str(found["detail"]).endswith("without judgec[ray]")
+    monkeypatch.setattr(doctor, "PACKAGES", ("no-such-package",))
+    assert doctor.packages()["status"] == "fail"
