@@ -135,7 +135,7 @@ def test_judge_that_reads_evidence_alone_never_asks_the_lm() -> None:
 def test_judge_that_needs_what_is_gone_refuses_to_judge_in_one_line_that_compiles_it_again() -> None:
     saved = program()
     source = {"source": {"path": "my labels.csv"}}
-    judge = replace(load_judge(saved), gone=gone(replace(saved, report=source), "the rules of old", "openai/gpt-4o"))
+    judge = replace(load_judge(saved), refusal=gone(replace(saved, report=source), "the rules of old", "openai/gpt-4o"))
 
     refusals = []
     for asks in (
@@ -149,11 +149,11 @@ def test_judge_that_needs_what_is_gone_refuses_to_judge_in_one_line_that_compile
 
     card = saved.card
     command = f"judgec compile-judge 'my labels.csv' --name {card.name} --lm {card.lm['model']}"
-    assert refusals == [judge.gone] * 3
-    assert judge.gone.startswith(f"{card.name}@{card.version}: ")
-    assert judge.gone.endswith(command)
-    assert "the rules of old" in judge.gone
-    assert "\n" not in judge.gone
+    assert refusals == [judge.refusal] * 3
+    assert judge.refusal.startswith(f"{card.name}@{card.version}: ")
+    assert judge.refusal.endswith(command)
+    assert "the rules of old" in judge.refusal
+    assert "\n" not in judge.refusal
 
 
 @pytest.mark.parametrize("family", GONE)
@@ -166,7 +166,7 @@ def test_saved_judge_whose_evidence_is_gone_loads_and_refuses_to_judge(family: s
 
     judge = load_judge(replace(saved, calibration=calibration))
 
-    assert f"evidence of {family}" in judge.gone
+    assert f"evidence of {family}" in judge.refusal
     with pytest.raises(ArtifactError, match="compile-judge"):
         judge.judge(ITEMS, never)
 

@@ -96,7 +96,7 @@ class CompiledJudge:
             to the compile that made it alone.
         half_way: How many of the verdicts that it was fitted on lay half way between two grades; likewise.
         remarks: What calibration has to say stands behind a verdict's own reason.
-        gone: Why it cannot judge any more, from ``programs.gone``; empty for a judge that can.
+        refusal: Why it cannot judge any more, from ``programs.gone``; empty for a judge that can.
     """
 
     module: dspy.Module
@@ -112,7 +112,7 @@ class CompiledJudge:
     out_of_fold: Judgments | None = field(default=None, repr=False, compare=False)
     half_way: int = field(default=0, repr=False, compare=False)
     remarks: bool = field(default=True, repr=False, compare=False)
-    gone: str = field(default="", repr=False, compare=False)
+    refusal: str = field(default="", repr=False, compare=False)
 
     @cached_property
     def pairs(self) -> bool:
@@ -157,8 +157,8 @@ class CompiledJudge:
         Raises:
             ArtifactError: It needs that.
         """
-        if self.gone:
-            raise ArtifactError(self.gone)
+        if self.refusal:
+            raise ArtifactError(self.refusal)
 
     def after(self, member: str) -> str | None:
         """The judge that is asked where a member has no verdict: of a cascade's first the second; else nobody."""
@@ -422,7 +422,7 @@ def load_judge(program: Program) -> CompiledJudge:
     about = card.scale, card.aspects
     judge = CompiledJudge(module, *about, evidence, calibrators, card.tie_band, panel, cascade, prompts, jurors)
     if what and _reads_evidence(judge):
-        return replace(judge, gone=gone(program, what))
+        return replace(judge, refusal=gone(program, what))
     if judge.asks_lm and card.lm.get("model") == NO_LM:
         seal.note(
             f"{where}: compiled when rules stood in for a model, it judges as it did then. Compile it again: without "
