@@ -1,12 +1,13 @@
 """The code blocks of a document, in order.
 
 A fence names its language. ``sh`` and ``python`` are run, ``console`` has its ``$`` lines run, ``text`` is for
-looking at, all others are parsed. What a ``console`` block shows below its ``$`` lines has to be printed, and all
-that is printed shown, unless a line begins with ``...``; seconds and rates are not compared. A comment before a
+looking at, all others are parsed. Of what a ``console`` block shows below its ``$`` lines, each line with a digit has
+to be printed, but those that begin with ``...``; seconds and rates are not compared. A comment before a
 fence, ``<!-- file: NAME -->``, makes the block a file that later blocks find; ``<!-- written: NAME -->`` says that
 the blocks before have written it as it stands here. Comments anywhere in a document say how it is run:
-``<!-- full -->``: by ``make test-full`` only; ``<!-- lm: openai -->``: a fake OpenAI server answers,
-``<!-- lm: batches -->``: one that takes batches, too; ``<!-- needs: COMMAND -->``: skipped where that is missing.
+``<!-- lm: openai -->``: a fake OpenAI server answers, ``<!-- lm: batches -->``: one that takes batches, too;
+``<!-- few -->``: 60 labels of ``trainsets/sensors`` are there, as no number of them is shown;
+``<!-- needs: COMMAND -->``: skipped where that is missing.
 """
 
 import re
@@ -19,7 +20,7 @@ FILE = re.compile(r"<!-- file: (\S+) -->\s*\Z")
 WRITTEN = re.compile(r"<!-- written: (\S+) -->\s*\Z")
 TIMED = re.compile(r"\d+(?:\.\d+)?(?= (?:s|min|calls/s|items/s)\b)")  # seconds and rates, which no two machines share
 CALLED = re.compile(r"(\S+ -m |\S*/)judgec\b")
-MARK = re.compile(r"<!-- (full|lm|needs)(?:: (\S+))? -->")
+MARK = re.compile(r"<!-- (few|lm|needs)(?:: (\S+))? -->")
 
 
 @dataclass(frozen=True)
@@ -72,13 +73,13 @@ def commands(text: str) -> str:
     return "\n".join(kept) + "\n"
 
 
-def outputs(text: str) -> list[str]:
-    """The other lines of a console block: what its commands print, each without what only widths differ in."""
+def numbers(block: Block) -> list[str]:
+    """The lines with a digit that the commands of a console block print, each without what only widths differ in."""
     found, going_on = [], False
-    for line in text.splitlines():
+    for line in block.text.splitlines() if block.language == "console" else ():
         if going_on or line.startswith("$ "):
             going_on = line.endswith("\\")
-        elif not line.startswith("..."):
+        elif not line.startswith("...") and re.search(r"\d", line):
             found.append(line)
     return printed("\n".join(found))
 
