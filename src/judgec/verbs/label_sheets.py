@@ -1,30 +1,17 @@
-"""Label files that experts grade elsewhere: sheets and review queues out, their labels back in."""
+"""Label files that experts grade elsewhere: sheets out, their labels back in."""
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from judgec.connect.tracking.review_queue import (
-    MOST_OPTIONS,
-    MOST_USERS,
-    Queue,
-    ReviewQuestion,
-    fetch_answers,
-    send_queue,
-)
-from judgec.connect.tracking.store import TrackingStore, tracking_store
-from judgec.connect.tracking.traces import MLFLOW_PREFIX
 from judgec.errors import UserError
 from judgec.labels.labels import DEFAULT_ANNOTATOR
-from judgec.labels.review.desk import meanings_of
 from judgec.labels.review.form import Form, form_of
-from judgec.labels.review.sheet import Given, LabelSheet, open_sheet
+from judgec.labels.review.sheet import LabelSheet, open_sheet
 from judgec.labels.review.spreadsheet import export_sheet, import_sheet
 from judgec.raters import programs
 from judgec.records.card import ProgramCard
 from judgec.records.counts import plural
-from judgec.records.tasks.grade import borrowed_meanings
 from judgec.records.tasks.registry import TASKS
 from judgec.report.report import Report
 from judgec.table.datasheet import read_datasheet
@@ -53,29 +40,6 @@ class ExportedSheets:
     def to_json(self) -> dict[str, object]:
         """The JSON that ``labels export --json`` prints."""
         return {"items": self.items, "blank": dict(self.blank)}
-
-
-@dataclass(frozen=True)
-class FilledQueue:
-    """A review queue in MLflow.
-
-    Args:
-        items: Items in it.
-        sent: How many of them are new.
-        experiment: Its experiment.
-        queue: Its name.
-        notes: As ``ExportedSheets``.
-    """
-
-    items: int
-    sent: int
-    experiment: str
-    queue: str
-    notes: tuple[str, ...]
-
-    def to_json(self) -> dict[str, object]:
-        """The JSON that ``labels export mlflow:... --json`` prints."""
-        return {"items": self.items, "sent": self.sent, "experiment": self.experiment, "queue": self.queue}
 
 
 @dataclass(frozen=True)
@@ -131,20 +95,15 @@ def open_labels(
     )
 
 
-def export_labels(options: LabelExportOptions) -> ExportedSheets | FilledQueue:
-    """Write a spreadsheet for each annotator, or fill an MLflow review queue, as ``options.export`` says.
+def export_labels(options: LabelExportOptions) -> ExportedSheets:
+    """Write a spreadsheet for each annotator, as ``options.export`` says.
 
     Raises:
-        UserError: When the target's format is not known, or the scale or the annotators do not fit in a queue.
-        ServiceError: When MLflow does not work.
+        UserError: When the target's format is not known.
     """
     target = options.export
     sheet, notes = open_labels(options)
     names = options.annotators
-    if target.startswith(MLFLOW_PREFIX):
-        store = tracking_store(options.home, options.tracking_uri, os.environ)
-        borrowed = borrowed_meanings(sheet.form.task, sheet.form.scale, "the queue shows")
-        return _send(sheet, store, target.removeprefix(MLFLOW_PREFIX), names, [*notes, *borrowed])
     path = Path(target)
     if not path.parent.is_dir():
         raise UserError(f"labels export {target}: no such folder {path.parent}; create it, or name another.")
@@ -161,19 +120,15 @@ def export_labels(options: LabelExportOptions) -> ExportedSheets | FilledQueue:
 
 
 def import_labels(options: LabelImportOptions) -> ImportedLabels:
-    """Put labels from a spreadsheet or an MLflow review queue into the file, as ``options.import_`` says.
+    """Put labels from a spreadsheet into the file, as ``options.import_`` says.
 
     Raises:
-        InputError: All faults of the spreadsheet; or no such experiment, or no answers in it.
+        InputError: All faults of the spreadsheet.
     """
     origin = options.import_
     sheet, notes = open_labels(options)
     names = options.annotators
-    if origin.startswith(MLFLOW_PREFIX):
-        store = tracking_store(options.home, options.tracking_uri, os.environ)
-        counts = _fetch(sheet, store, origin.removeprefix(MLFLOW_PREFIX))
-    else:
-        counts = import_sheet(sheet, Path(origin), names[0] if len(names) == 1 else None, among=names)
+    counts = import_sheet(sheet, Path(origin), names[0] if len(names) == 1 else None, among=names)
     return ImportedLabels(sheet.path, len(sheet.items), counts, sheet.annotators(), tuple(notes))
 
 
@@ -185,76 +140,12 @@ def _form_of_judge(options: ReviewOptions | LabelExportOptions | LabelImportOpti
     return form_of(table, read_datasheet(options.file), task=card.task, scale=card.scale, aspects=card.aspects)
 
 
-def _send(
-    sheet: LabelSheet, store: TrackingStore, experiment: str, users: Sequence[str], notes: Sequence[str]
-) -> FilledQueue:
-    form = sheet.form
-    if len(form.scale.grades) > MOST_OPTIONS or len(users) > MOST_USERS:
-        raise UserError(
-            f"labels export mlflow:{experiment}: {len(form.scale.grades)} grades, {len(users)} annotators; a review "
-            f"queue takes {MOST_OPTIONS} and {MOST_USERS}. Export a spreadsheet, or use labels review."
-        )
-    options = form.options
-    rubrics = [
-        "\n".join(
-            f"{grade}: {text}" for grade, text in zip(options, meanings_of(form.task, form.scale, name), strict=False)
-        )
-        for name in form.aspects
-    ]
-    questions = tuple(
-        ReviewQuestion(column, options, rubric) for column, rubric in zip(form.columns, rubrics, strict=True)
-    )
-    spec = TASKS[form.task]
-    items = {
-        item.item_id: {name: item.inputs[name] for name in spec.reading if name in item.inputs} for item in sheet.items
-    }
-    name = sheet.path.name
-    sent = send_queue(store, Queue(experiment, name, items, questions, tuple(users), spec.graded), os.environ)
-    return FilledQueue(len(items), sent, experiment, name, tuple(notes))
-
-
-def _fetch(sheet: LabelSheet, store: TrackingStore, experiment: str) -> dict[str, int]:
-    form = sheet.form
-    known = {item.item_id for item in sheet.items}
-    given: dict[tuple[str, str], Given] = {}
-    for answer in fetch_answers(store, experiment, form.columns, os.environ):
-        position = form.position(answer.value)
-        if position is None:
-            raise UserError(
-                f"mlflow:{experiment}: {answer.annotator} answered {answer.question} of {answer.item_id} with "
-                f"{answer.value!r}; {', '.join(form.options)} are valid. Correct the answer in MLflow."
-            )
-        if answer.item_id in known:
-            earlier = given.get((answer.item_id, answer.annotator), Given({}))
-            aspect = form.aspects[form.columns.index(answer.question)]
-            reason = "\n".join(filter(None, (earlier.rationale, answer.rationale)))
-            given[answer.item_id, answer.annotator] = Given({**earlier.grades, aspect: position}, reason)
-    sheet.save_all([(item_id, name, label) for (item_id, name), label in given.items()])
-    names = [name for _, name in given]
-    return {name: names.count(name) for name in sorted(set(names))}
-
-
 def _file_part(name: str) -> str:
     return "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in name)
 
 
-def sheets_report(found: ExportedSheets | FilledQueue, options: LabelExportOptions) -> Report:
+def sheets_report(found: ExportedSheets, options: LabelExportOptions) -> Report:
     """Report of what was exported, and the command that brings it back."""
-    if isinstance(found, FilledQueue):
-        return Report(
-            data=found.to_json(),
-            verdict=[
-                f"queue {found.queue} of experiment {found.experiment}: {found.items} items, {found.sent} of them new"
-            ],
-            lines=[
-                "People grade in MLflow under the experiment's Review; the second command brings their labels back."
-            ],
-            notes=found.notes,
-            next=[
-                command("ui", home=options.home),
-                command("labels", "import", str(options.file), f"mlflow:{found.experiment}", home=options.home),
-            ],
-        )
     judge = () if options.judge is None else ("--judge", options.judge)
     typed = (options.file, next(iter(found.blank)), *as_typed(options), *judge)
     return Report(

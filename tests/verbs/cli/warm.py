@@ -41,10 +41,7 @@ IMPORTED = {
             "judgec.connect.tracking.probe_run",
             "judgec.connect.tracking.version_run",
         ),
-        *(
-            "judgec.connect.tracking.traces",
-            "judgec.connect.tracking.review_queue",
-        ),
+        "judgec.connect.tracking.traces",
     ),
 }
 STARTS_THREADS = {"judgec": {"lancedb", "mlflow"}, "mlflow": {"lancedb"}}  # which a copy would not have

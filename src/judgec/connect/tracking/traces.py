@@ -98,9 +98,7 @@ class FoundTraces:
     logged: Sequence[tuple[str, str]]
 
 
-def feedback_of(
-    traces: Iterable["Trace"], assessment: str, where: str, advice: str = "Correct --assessment."
-) -> Feedback:
+def feedback_of(traces: Iterable["Trace"], assessment: str, where: str) -> Feedback:
     """The human feedback called ``assessment``, that of every rater.
 
     ``query`` is the root span's input (the text where it is one, JSON where it is more), ``answer`` its output,
@@ -111,7 +109,6 @@ def feedback_of(
         traces: With spans and assessments.
         assessment: The feedback's name.
         where: What messages call the traces.
-        advice: What to do when there is none.
 
     Raises:
         InputError: When no trace has such feedback, naming what there is.
@@ -127,7 +124,7 @@ def feedback_of(
             rows.append({**inputs, "annotator": rater, "label": found.feedback.value, "rationale": found.rationale})
     if not rows:
         there = ", ".join(sorted(seen)) or "none at all"
-        raise InputError([f"{where}: no human feedback {assessment!r}; there is {there}. {advice}"])
+        raise InputError([f"{where}: no human feedback {assessment!r}; there is {there}. Correct --assessment."])
     notes = (f"{plural(bare, 'trace')} without human feedback {assessment!r} are left out.",) if bare else ()
     return Feedback(tuple(rows), notes)
 

@@ -56,7 +56,7 @@ def review_labels(options: ReviewOptions, *, port: PortOption = 0, json: JsonOpt
 
 @command_of(LabelExportOptions)
 def export_labels(options: LabelExportOptions, *, json: JsonOption = False) -> None:
-    """Write a sheet for each annotator, or fill a review queue of MLflow.
+    """Write a sheet for each annotator.
 
     Example: judgec labels export items.csv sheet.csv --annotators ann,bob
     """
@@ -68,7 +68,7 @@ def export_labels(options: LabelExportOptions, *, json: JsonOption = False) -> N
 
 @command_of(LabelImportOptions)
 def import_labels(options: LabelImportOptions, *, json: JsonOption = False) -> None:
-    """Put the labels of a sheet or of MLflow into FILE, or make a label file of another tool's export.
+    """Put the labels of a sheet into FILE, or make a label file of another tool's export.
 
     Example: judgec labels import items.csv sheet.ann.csv
     """

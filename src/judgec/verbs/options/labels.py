@@ -68,7 +68,7 @@ class LabelExportOptions(LabelColumns, Places):
     export: Annotated[
         str,
         Option(
-            "A sheet for each annotator (.csv, .xlsx), or mlflow:EXPERIMENT for a review queue.",
+            "A sheet for each annotator (.csv, .xlsx).",
             metavar="TO",
             positional=True,
             panel="What",
@@ -86,7 +86,7 @@ class LabelImportOptions(LabelColumns, Places):
     import_: Annotated[
         str,
         Option(
-            "A sheet (.csv, .xlsx) or mlflow:EXPERIMENT: into FILE; TOOL:FILE: a new FILE. Tools: langfuse, langsmith, "
+            "A sheet (.csv, .xlsx): into FILE; TOOL:FILE: a new FILE. Tools: langfuse, langsmith, "
             "phoenix, opik, label-studio, argilla, promptfoo, other.",
             metavar="SOURCE",
             positional=True,
