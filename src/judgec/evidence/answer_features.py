@@ -1,14 +1,11 @@
 """The answer by itself and beside its question: length, refusals, and whether it gives what was asked for."""
 
 import re
-from dataclasses import dataclass
-from functools import cache
 from math import log1p
 from typing import NamedTuple
 
-from judgec.evidence.language_cues import NOTHING, LanguageCues
 from judgec.evidence.overlap import Weight, ratio, support
-from judgec.evidence.text import VERSION, Library, Reader, StemmedText, read
+from judgec.evidence.text import VERSION, Library, StemmedText, read
 from judgec.records.language import ENGLISH
 
 _NOT = r"(?:do(?:es)?|did|is|are|was|were|has|have|can|could|would)(?: not|n't)"
@@ -160,16 +157,13 @@ class JudgedAnswer(NamedTuple):
         return ratio(sum(self.refused), len(self.refused))
 
 
-def refuses(sentence: str, definitions: int = VERSION, cues: LanguageCues = NOTHING) -> bool:
-    """True when a lower-case sentence says that the answer is not known or not given.
+def refuses(sentence: str, definitions: int = VERSION) -> bool:
+    """True when a lower-case sentence says in English that the answer is not known or not given.
 
     Args:
         sentence: In lower case.
         definitions: Version of the features' definitions; the first one knew fewer ways to say so.
-        cues: Of its language; refusals in English are found in every one.
     """
-    if cues.refusal is not None and cues.refusal.search(sentence) is not None:
-        return True
     if _any(_REFUSAL_CUES, sentence) and _REFUSAL.search(sentence) is not None:
         return True
     return definitions > 1 and _may_be_empty(sentence) and _EMPTY_HANDS.search(sentence) is not None
@@ -195,16 +189,13 @@ def refusing(passage: StemmedText, definitions: int = VERSION, like: StemmedText
     known = passage.refusing.get(definitions)
     if known is None and like is not None:
         before = dict(zip((line for line, _ in like.lines), refusing(like, definitions), strict=True))
-        cues = passage.reader.cues
-        known = tuple(
-            [before[line] if line in before else refuses(line, definitions, cues) for line, _ in passage.lines]
-        )
+        known = tuple([before[line] if line in before else refuses(line, definitions) for line, _ in passage.lines])
         passage.refusing[definitions] = known
     if known is None:
-        cues, lines = passage.reader.cues, [line for line, _ in passage.lines]
+        lines = [line for line, _ in passage.lines]
         said = "\n".join(lines)
-        if cues.refusal is not None or _any(_REFUSAL_CUES, said) or _may_be_empty(said):
-            known = tuple([refuses(line, definitions, cues) for line in lines])
+        if _any(_REFUSAL_CUES, said) or _may_be_empty(said):
+            known = tuple([refuses(line, definitions) for line in lines])
         else:  # what no sentence can have
             known = (False,) * len(lines)
         passage.refusing[definitions] = known
@@ -265,55 +256,28 @@ def answer_features(answer: JudgedAnswer, question: StemmedText, weight: Weight)
     )
 
 
-_QUANTITY = (
-    "when",
-    "year",
-    "date",
-    "old",
-    "long",
-    "far",
-    "age",
-    "percentag",
-    "mani",
-    "much",
-    "number",
-    "tall",
+_QUANTITY = frozenset(
+    ["when", "year", "date", "old", "long", "far", "age", "percentag", "mani", "much", "number", "tall"]
 )
-_PERSON_OR_PLACE = ("who", "whom", "whose", "where")
+_PERSON_OR_PLACE = frozenset(["who", "whom", "whose", "where"])
+_SAYS = frozenset({"yes", "no"})
 _POLAR_OPENINGS = "is are was were do doe did can could has have had will should"
 _POLAR = frozenset(_POLAR_OPENINGS.split())
 
 
 def _gives(reply: StemmedText, question: StemmedText) -> tuple[float, float, float]:
     """Marks whether a figure, a name, a yes or no is given where one is asked for: 1 yes, -1 no, 0 not asked
-    for.
+    for, or not in English.
     """
+    if question.reader.language != ENGLISH:
+        return 0.0, 0.0, 0.0
     asked = question.vocabulary
-    wants = _wants(question.reader)
-    polar = bool(question.stems) and question.stems[0] in wants.polar
+    polar = bool(question.stems) and question.stems[0] in _POLAR
     return (
-        0.0 if wants.number.isdisjoint(asked) else 1.0 if reply.numbers.keys() - asked.keys() else -1.0,
-        0.0 if wants.name.isdisjoint(asked) else 1.0 if reply.names.keys() - asked.keys() else -1.0,
-        (1.0 if reply.stems[0] in wants.says else -1.0) if polar else 0.0,
+        0.0 if _QUANTITY.isdisjoint(asked) else 1.0 if reply.numbers.keys() - asked.keys() else -1.0,
+        0.0 if _PERSON_OR_PLACE.isdisjoint(asked) else 1.0 if reply.names.keys() - asked.keys() else -1.0,
+        (1.0 if reply.stems[0] in _SAYS else -1.0) if polar else 0.0,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Wants:
-    """Stems of questions that want a figure, a name, a yes or no, and the stems of yes and no."""
-
-    number: frozenset[str]
-    name: frozenset[str]
-    polar: frozenset[str]
-    says: frozenset[str]
-
-
-@cache
-def _wants(reader: Reader) -> _Wants:
-    if reader.language == ENGLISH:
-        return _Wants(frozenset(_QUANTITY), frozenset(_PERSON_OR_PLACE), _POLAR, frozenset({"yes", "no"}))
-    cues, stems_of = reader.cues, reader.stems_of
-    return _Wants(stems_of(cues.asks_number), stems_of(cues.asks_name), stems_of(cues.polar), stems_of(cues.says))
 
 
 def asked_for(reply: StemmedText, question: StemmedText) -> tuple[str, float] | None:

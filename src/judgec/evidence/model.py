@@ -19,10 +19,8 @@ from judgec.evidence.document_features import DOCUMENT_NAMES, document_features
 from judgec.evidence.reasons.pair_phrases import pair_phrases
 from judgec.evidence.reasons.parts import answer_findings, document_parts, pack, phrases_of
 from judgec.evidence.reasons.phrases import Phrases
-from judgec.evidence.reasons.retold import Retold
-from judgec.evidence.reasons.templates import template_of
 from judgec.evidence.reference_features import REFERENCE_NAMES, alternatives, reference_features
-from judgec.evidence.text import VERSION, Library, StemmedText, library_of
+from judgec.evidence.text import VERSION, WORD_LISTS, WORD_LISTS_UNTIL, Library, StemmedText, library_of
 from judgec.evidence.themes import THEME_NAMES, Themes
 from judgec.records.conversation import spoken
 from judgec.records.label import FloatArray, Item
@@ -245,10 +243,8 @@ class EvidenceModel:
     def _phrases(self, item: Item, answers: Sequence[JudgedAnswer], library: Library) -> Phrases:
         question = library.read(item.text("query"))
         phrases: Phrases = {}
-        telling = template_of(self.languages)
-        retold = None if telling is None else Retold(telling)
         if "document" in self.families:
-            phrases |= document_parts(question, library.read(_text(item, self.reads, "document")), retold)
+            phrases |= document_parts(question, library.read(_text(item, self.reads, "document")))
         if "answer" in self.families:
             contexts = library.read(self._contexts(item))
             reference = _text(item, self.reads, "reference")
@@ -256,10 +252,9 @@ class EvidenceModel:
                 answer_findings(answer, question, reference, contexts, library, own=self.pairs) for answer in answers
             ]
             if self.pairs:
-                both = pair_phrases(*found)
-                phrases |= both if retold is None else retold.pair(both, *found)
+                phrases |= pair_phrases(*found)
             else:
-                phrases |= phrases_of(found[0], answers[0], question, retold)
+                phrases |= phrases_of(found[0], answers[0], question)
         return phrases
 
     def _row(self, item: Item, answer: JudgedAnswer, library: Library) -> list[float]:
@@ -332,7 +327,7 @@ class EvidenceModel:
         """The model that ``to_json`` wrote.
 
         Raises:
-            EvidenceGoneError: When it has families that are computed no more.
+            EvidenceGoneError: When it has families, or word lists of a language, that are gone.
             ArtifactError: When the text is damaged or was written for other definitions of the features.
         """
         try:
@@ -344,6 +339,9 @@ class EvidenceModel:
                 raise EvidenceGoneError(f"evidence of {' and '.join(gone)}")
             own = {str(family): tuple(map(str, fields)) for family, fields in state.get("reads", {}).items()}
             languages = tuple(map(str, state.get("languages", (ENGLISH,))))
+            worded = [name.title() for name in languages if name in WORD_LISTS]
+            if worded and version <= WORD_LISTS_UNTIL:
+                raise EvidenceGoneError(f"word lists of {' and '.join(worded)}")
             sound = set(families) <= set(_NAMES) and all(0 < weight <= 1 for weight in idf.values())
             sound = sound and bool(languages) and set(languages) <= LANGUAGES.keys()
             pairs, mean_length = bool(state["pairs"]), float(state["mean_length"])

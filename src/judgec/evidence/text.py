@@ -14,7 +14,6 @@ import numpy as np
 import snowballstemmer
 from numpy.typing import NDArray
 
-from judgec.evidence.language_cues import LanguageCues, cues_of
 from judgec.evidence.numerals import MONTH_ORDER, MONTHS, NUMBER_WORDS, fold_number_words, is_number, number_runs, roman
 from judgec.evidence.quantities import Quantity, may_begin_unit, quantity, ratios, same, same_ratio, unit_after
 from judgec.records.label import IntArray
@@ -51,7 +50,6 @@ _POINTED = re.compile(r"(?<=\d)\.(?=\d{3}(?!\d))")
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 _DAY_FIRST = re.compile(r"(?<!\d)(\d{1,2})([./])(\d{1,2})\2(\d{4})(?!\d)")
 _NARROW = re.compile("(?<=\\d)[\u00a0\u2009\u202f](?=\\d{3}(?!\\d))")  # spaces that group digits
-_OTHER_SENTENCE_END = re.compile(r"(?<=[!?;])\s+|(?<=[^\d\s]\.)\s+|(?<=\d{4}\.)\s+|\n+")
 _DEGREE = re.compile("[°‰%]")  # units that are no words
 _MINUS = re.compile(r"(?:^|(?<![^\s(]))[-−]$")  # before a number, and after nothing else
 _NAMES = (("United States of America", "US"), ("United States", "US"), ("United Kingdom", "UK"))
@@ -153,7 +151,6 @@ class Reader:
     def __init__(self, language: str) -> None:
         known, english = LANGUAGES[language], language == ENGLISH
         self.language = language
-        self.cues: LanguageCues = cues_of(language)
         self._elided = re.compile(known.elided) if known.elided else None
         self._plural_s = known.plural_s
         self._stemmer: _Stemmer | None = snowballstemmer.stemmer(language) if known.stems else None
@@ -179,7 +176,7 @@ class Reader:
         if "'" in folded:
             bare = folded if self._elided is None else self._elided.sub("", folded, count=1)
             folded = bare.replace("'", "") or folded
-        return self.cues.spelled.get(folded, folded)
+        return folded
 
     def _stem(self, word: str) -> str:
         english = self.language == ENGLISH
@@ -252,9 +249,7 @@ class Reader:
         text = clean(text) if self.language == ENGLISH else self._clean(text)
         plain = text.isascii()
         ends = _SENTENCE_END
-        if self.cues.ordinal_dot:
-            ends = _OTHER_SENTENCE_END
-        elif plain or _UNSPACED_END.search(text) is None:
+        if plain or _UNSPACED_END.search(text) is None:
             ends = _SPACED_SENTENCE_END
         words_of = _ascii_words if plain else _WORD.findall
         return [(part, tuple(words)) for part in ends.split(text) if (words := words_of(part))]
@@ -270,10 +265,7 @@ class Reader:
             text = _DECIMAL_COMMA.sub(lambda match: match.group().replace(",", "."), _POINTED.sub("", text))
         elif "," in text:
             text = _GROUPED.sub("", text)
-        text = _without_dots(text)
-        for pattern, become in self.cues.phrases:
-            text = pattern.sub(become, text)
-        return text
+        return _without_dots(text)
 
 
 @cache
@@ -576,10 +568,12 @@ class StemmedText:
         return Trigrams.of(f" {' '.join(self.stems)} ")
 
 
-VERSION = 3  # of the features' definitions: raised whenever a number changes for the same item
+VERSION = 4  # of the features' definitions: raised whenever a number changes for the same item
 """1: refusals that name their writer's papers ("nothing in the pages I was shown") counted as claims. 2: figures were
-compared without their units."""
+compared without their units. 3: German, Spanish and French had word lists (months, figures in words, refusals, what a
+question asks for), which are gone: such judges judge no more."""
 UNITS_SINCE = 3
+WORD_LISTS_UNTIL, WORD_LISTS = 3, ("german", "spanish", "french")
 
 
 class Library:

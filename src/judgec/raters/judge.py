@@ -35,7 +35,6 @@ from judgec.records.card import ProgramCard
 from judgec.records.counts import plural
 from judgec.records.judgment import UNSCORED, Judgments, expected
 from judgec.records.label import FloatArray, IntArray, Item
-from judgec.records.language import ENGLISH
 from judgec.records.scale import Scale
 from judgec.table import seal
 
@@ -235,8 +234,7 @@ class CompiledJudge:
 
     @cached_property
     def _reasons(self) -> Reasons:
-        languages = (ENGLISH,) if self.evidence is None else self.evidence.languages
-        return Reasons(self.calibrators, self.scale, pairs=self.pairs, languages=languages)
+        return Reasons(self.calibrators, self.scale, pairs=self.pairs)
 
     @cached_property
     def _check(self) -> str:

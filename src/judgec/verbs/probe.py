@@ -25,6 +25,7 @@ from judgec.rag.probes.flakiness import FLAKY, Flakiness
 from judgec.rag.probes.folder import answered, write_probe
 from judgec.rag.probes.gate import Limit, breaches, outcome, parse_limits
 from judgec.rag.probes.judging.panel import ReplyJudge, ReplyPanel
+from judgec.rag.probes.judging.rules import NOT_ENGLISH
 from judgec.rag.probes.people import DATASHEET, MEANINGS, VERDICTS, verdict_lines
 from judgec.rag.probes.render import matrix_rows, rate_rows, scenario_rows
 from judgec.rag.probes.report.page import page
@@ -251,6 +252,8 @@ def run_probe(options: ProbeOptions, watch: Watch) -> ProbeReport:
         notes += _warnings(options, session, judge)
         if partial := sum(one.verdict.partial for one in probed):
             notes.append(f"{partial} replies pass although the documents they name are not the question's (partial)")
+        if foreign := sum(one.verdict.reason == NOT_ENGLISH for one in probed):
+            notes.append(f"{foreign} replies to questions without an answer are unscored: {NOT_ENGLISH}")
         validities = _validities(judge)
         notes += dict.fromkeys(note for one in validities for note in one.notes("questions", ADVICE))
         agreement = judge.agreement()

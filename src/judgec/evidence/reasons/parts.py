@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from judgec.evidence.answer_features import JudgedAnswer, asked_for
 from judgec.evidence.reasons.findings import Findings, against_contexts, against_reference, findings, share, shorten
 from judgec.evidence.reasons.phrases import FAULT, SILENT, Phrases, answer_phrases, document_phrases
-from judgec.evidence.reasons.retold import Retold
 from judgec.evidence.reasons.topics import TOPICS
 from judgec.evidence.reference_features import alternatives
 from judgec.evidence.text import Library, StemmedText
 
-VERSION = 6  # of the phrases: raised whenever an item would get other ones
+VERSION = 7  # of the phrases: raised whenever an item would get other ones
 
 
 _PLACES = {topic: place for place, topic in enumerate(TOPICS)}
@@ -71,19 +70,17 @@ def answer_findings(
     return findings(answer, question, closest, supported, own=own)
 
 
-def phrases_of(found: Findings, answer: JudgedAnswer, question: StemmedText, retold: Retold | None = None) -> Phrases:
-    """Phrases of one answer, in another language where ``retold`` is given."""
+def phrases_of(found: Findings, answer: JudgedAnswer, question: StemmedText) -> Phrases:
+    """Phrases of one answer."""
     asked = asked_for(answer.passage, question) if found.words else None
-    phrases = answer_phrases(found, asked)
-    return phrases if retold is None else retold.answer(phrases, found, asked)
+    return answer_phrases(found, asked)
 
 
-def document_parts(query: StemmedText, document: StemmedText, retold: Retold | None = None) -> Phrases:
-    """Phrases of a document beside its query, in another language where ``retold`` is given."""
+def document_parts(query: StemmedText, document: StemmedText) -> Phrases:
+    """Phrases of a document beside its query."""
     if not document.stems or not query.stems:
         thing = "query" if document.stems else "document"
-        empty: Phrases = {"texts": (FAULT, f"the {thing} is empty")}
-        return empty if retold is None else retold.nothing(empty, document=not document.stems)
+        return {"texts": (FAULT, f"the {thing} is empty")}
     terms = list(query.content) or list(query.vocabulary)
     wanted = frozenset(terms)
     known = [wanted.intersection(sentence) for sentence in document.sentences]
@@ -91,5 +88,4 @@ def document_parts(query: StemmedText, document: StemmedText, retold: Retold | N
     place = "the only sentence" if len(known) == 1 else "the best sentence"
     words, together = share(terms, document.vocabulary, query.written), share(terms, known[best], query.written)
     quote = shorten(document.quotes[best])
-    phrases = document_phrases(words, together, quote, place, document)
-    return phrases if retold is None else retold.document(phrases, words, together, quote, len(document.stems))
+    return document_phrases(words, together, quote, place, document)

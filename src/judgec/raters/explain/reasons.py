@@ -8,12 +8,10 @@ from numpy.typing import NDArray
 
 from judgec.evidence.reasons.phrases import EITHER, SILENT
 from judgec.evidence.reasons.sentence import OF_GRADES, OF_PAIRS, Wording, sentences_of
-from judgec.evidence.reasons.templates import template_of
 from judgec.evidence.reasons.topics import TOPICS, topics_of
 from judgec.raters.calibrator import Calibrator, Trace
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import FloatArray, IntArray
-from judgec.records.language import ENGLISH
 from judgec.records.scale import Grade, Scale
 
 FLAT = 1e-9  # difference of two logits below which the slope is taken at the point itself
@@ -109,13 +107,6 @@ BY_SHARES = "The evidence told no grade from another while compiling: the grade 
 BY_EVIDENCE = "the evidence"
 BY_CALIBRATION = "what such verdicts are worth, with the evidence,"  # the evidence alone points the other way
 NO_REASON = "The verdict was {verdict}, without a reason."
-_ENGLISH_VERDICTS = {
-    "shares": BY_SHARES,
-    "evidence": BY_EVIDENCE,
-    "calibration": BY_CALIBRATION,
-    "changed": "The verdict was {}; {} made it {}.",
-    "silent": NO_REASON,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +131,6 @@ class Reasons:
         calibrators: By aspect.
         scale: The grades.
         pairs: True when the judge compares two answers.
-        languages: Of the judge.
     """
 
     def __init__(
@@ -149,11 +139,7 @@ class Reasons:
         scale: Scale,
         *,
         pairs: bool,
-        languages: tuple[str, ...] = (ENGLISH,),
     ) -> None:
-        telling = template_of(languages)
-        self._verdicts = _ENGLISH_VERDICTS if telling is None else telling.verdicts
-        self._frames = None if telling is None else telling.frames
         self._calibrators = calibrators
         self._scale = scale
         self._pairs = pairs
@@ -189,7 +175,7 @@ class Reasons:
         if raw is None:
             assert calibrator is not None  # a judge that asks nobody has one for each aspect
             if calibrator.family == "prior":
-                return [self._verdicts["shares"]] * len(scored)
+                return [BY_SHARES] * len(scored)
             rows = np.arange(len(scored))
             upward = self._upward(grade, judgments.probabilities[scored, j])
             return self._sentences(aspect, seen, rows, grade, upward)[0]
@@ -206,7 +192,7 @@ class Reasons:
             sentences, agrees = self._sentences(aspect, seen, rows, grade[rows], upward)
         out = [""] * len(scored)
         for place, row in enumerate(rows.tolist()):
-            by = self._verdicts["evidence" if agrees[place] else "calibration"]
+            by = BY_EVIDENCE if agrees[place] else BY_CALIBRATION
             out[row] = self._beside(int(stated[row]), int(grade[row]), bool(silent[row]), by, sentences[place])
         return out
 
@@ -214,10 +200,10 @@ class Reasons:
         """Text beside a verdict's own reason; nothing where the verdict alone decided, however mapped."""
         grades = self._scale.grades
         if stated != grade and sentence:
-            return f"{self._verdicts['changed'].format(grades[stated], by, grades[grade])} {sentence}"
+            return f"The verdict was {grades[stated]}; {by} made it {grades[grade]}. {sentence}"
         if not silent:
             return ""
-        text = self._verdicts["silent"].format(verdict=grades[stated])
+        text = NO_REASON.format(verdict=grades[stated])
         return f"{text} {sentence}" if sentence else text
 
     def _upward(self, grade: IntArray, spread: FloatArray) -> NDArray[np.bool_]:
@@ -265,14 +251,8 @@ class Reasons:
 
     def _wording(self, name: Grade | None = None) -> Wording:
         """Names of the sides: those of a class where its name is given."""
-        told = self._frames
-        if told is None:
-            usual = OF_PAIRS if self._pairs else OF_GRADES
-            return usual if name is None else Wording(f"For {name}: ", f"Against {name}: ")
-        if name is not None:
-            return Wording(told["for"].format(name), told["against"].format(name), told["similar"])
-        up, down = ("a", "b") if self._pairs else ("up", "down")
-        return Wording(told[up], told[down], told["similar"])
+        usual = OF_PAIRS if self._pairs else OF_GRADES
+        return usual if name is None else Wording(f"For {name}: ", f"Against {name}: ")
 
     def _contributions(self, aspect: str, grade: int) -> Contributions:
         key = (aspect, grade)

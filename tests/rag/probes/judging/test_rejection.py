@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from judgec.rag.probes.judging.rejection import rejection_outcome
-from judgec.rag.probes.judging.rules import JudgedReply
+from judgec.rag.probes.judging.rules import NOT_ENGLISH, JudgedReply, RuleJudge
 from judgec.rag.probes.verdicts import verdicts
 from judgec.records.scenario.outcome import REJECTION_OUTCOMES, SystemReply
 from judgec.records.scenario.schema import Question
@@ -31,7 +31,6 @@ from tests.rag.probes.judging.replies import REPLIES
         ("The documents describe the pump. Its carbon footprint is 12 kg.", "described_then_answered"),
         ("This question falls outside the scope of the provided documentation.", "refused"),
         ("I'd need more details to answer this. Could you tell me which pump you mean?", "refused"),
-        ("El contexto describe la bomba; no indica cuánto cuesta.", "described"),
         ("Repairs are outside the scope of the warranty.", "answered"),
         ("", "error"),
         ("  \n", "error"),
@@ -85,17 +84,27 @@ def test_rejection_outcome_on_200_texts_makes_the_confusion_matrix_on_record() -
     assert {one: tuple(found[one, other] for other in REJECTION_OUTCOMES) for one in REJECTION_OUTCOMES} == CONFUSION
 
 
-def _outcomes(name: str) -> list[tuple[dict[str, Any], str]]:
+def _outcomes(name: str) -> list[tuple[dict[str, Any], str | None]]:
     lines = (Path(__file__).parent / name).read_text(encoding="utf-8").splitlines()
     rows = [json.loads(line) for line in lines]
     return [(row, rejection_outcome(row["reply"], row.get("question", ""))) for row in rows]
 
 
-def test_rejection_outcome_on_100_replies_in_four_languages_is_right_on_98() -> None:
+def test_rejection_outcome_on_100_replies_is_right_on_36_of_38_in_english_and_none_in_other_languages() -> None:
     told = _outcomes("refusals.jsonl")
-    right = [(outcome == "refused") == row["refused"] for row, outcome in told]
-    assert (len(told), sum(right)) == (100, 98)
-    assert {row["language"] for row, outcome in told if outcome == "refused"} == {"en", "de", "es", "fr"}
+    english = [(outcome == "refused") == row["refused"] for row, outcome in told if row["language"] == "en"]
+    assert (len(english), sum(english)) == (38, 36)
+    assert {outcome for row, outcome in told if row["language"] != "en"} == {None}
+
+
+def test_rules_leave_a_refusal_in_another_language_unscored() -> None:
+    question = Question(query_id="1", query="What does it cost?", form="absent", metrics=("rejection",))
+    replies = [
+        SystemReply(query_id="1", system="s", answer=said) for said in ("Das steht nicht darin.", "I don't know.")
+    ]
+    probed = verdicts([question] * 2, replies, RuleJudge(), data_set="d", terms=None)
+    assert [one.verdict.outcome for one in probed] == ["unscored", "pass"]
+    assert probed[0].verdict.reason == NOT_ENGLISH
 
 
 @pytest.mark.parametrize(
@@ -105,10 +114,6 @@ def test_rejection_outcome_on_100_replies_in_four_languages_is_right_on_98() -> 
         ("Which of the two pumps do you mean?", "refused"),
         ("The pump weighs 12 kg. Do you need anything else?", "answered"),
         ("It is not available in the context. The context describes the summer menu.", "described"),
-        ("Der Kontext beschreibt den Aufbau der Pumpe.", "described"),
-        ("Das steht nicht im Handbuch. Die Pumpe wiegt vermutlich 12 kg.", "refused_then_answered"),
-        ("Laut Handbuch enthält die Packung keine Batterien.", "answered"),
-        ("In der Anleitung steht, dass man das Gerät nicht öffnen darf.", "answered"),
         ('The message "not found" means that the cable is loose.', "answered"),
     ],
 )

@@ -1,14 +1,14 @@
-"""Classifies by rules what a system did with a question that its documents do not answer."""
+"""Classifies by rules what a system did with a question that its documents do not answer; they read English."""
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from judgec.evidence.answer_features import refuses, without_courtesies
 from judgec.evidence.numerals import is_number
 from judgec.evidence.text import FUNCTION_STEMS
 from judgec.rag.probes.judging.facts import read
 from judgec.rag.probes.judging.failures import is_failure
+from judgec.records.language import ENGLISH, language_of
 
 PAGES = (
     r"(?:documents?|documentation|contexts?|passages?|texts?|excerpts?|sources?|information|materials?|pages?|"
@@ -16,51 +16,18 @@ PAGES = (
 )
 _OTHERS = re.compile(r"\"[^\"]{1,80}\"|“[^”]{1,80}”|„[^“”]{1,80}[“”]|«[^»]{1,80}»")  # somebody else's words
 _LEAST = 3  # words around them, or the sentence is nothing but a quotation
-_CONDITION = re.compile(r"^(?:if|unless|whoever|wenn|falls|sofern|wer|si|quien|quand|lorsque)\b[^,]{1,80},\s*")
+_CONDITION = re.compile(r"^(?:if|unless|whoever)\b[^,]{1,80},\s*")
 _ATTRIBUTE = re.compile(
     r"(?:^|\b(?:an?|the|any|from|by|all) )(?:unknown|unclear) (?!to|in|from|based|because|at|and|whether)(?=\w)"
 )
 _CLAUSE = re.compile(r"[,;:–]\s")
-_TO_READER = re.compile(r"\b(?:you|your|sie|ihre?[mnr]?|du|dein\w*|usted(?:es)?|tu|te|vous|votre|vos)\b")
+_TO_READER = re.compile(r"\b(?:you|your)\b")
 _QUESTION = re.compile(r"\?[\"'”»)*_\s]*$")
-_ASKS = re.compile(
-    r"^(?:¿|which|what|who|where|when|could|can|do|are|(?:um )?welche\w*|was|können|könnten|meinen|meinst|podría|puede|"
-    r"qué|cuál|a qué|de quel\w*|quel\w*|pour\w+-vous|pouvez-vous)"
-)
+_ASKS = re.compile(r"^(?:which|what|who|where|when|could|can|do|are|was)")
+LEAST_WORDS = 2  # function words of another language before a reply is taken to be in it: refusals are short
 
 
-class Denials(NamedTuple):
-    """Ways of a language to say that the documents do not answer; all patterns are for one clause in lower case.
-
-    Args:
-        outright: Needs nothing beside it.
-        source: What answers come from.
-        told: What a source does with an answer.
-        negated: Words that deny it.
-        reported: "According to the manual": what follows is an answer.
-        describes: A source that says what the documents are about.
-    """
-
-    outright: re.Pattern[str]
-    source: re.Pattern[str]
-    told: re.Pattern[str]
-    negated: re.Pattern[str]
-    reported: re.Pattern[str]
-    describes: re.Pattern[str]
-
-    def found(self, clause: str) -> bool:
-        """True if a clause denies that a source has the answer, or that the writer does."""
-        said = self.reported.sub(" ", clause)
-        parts = (self.source, self.told, self.negated)
-        return self.outright.search(said) is not None or all(part.search(said) for part in parts)
-
-
-def _denials(outright: str, source: str, told: str, negated: str, reported: str, describes: str) -> Denials:
-    words = (rf"\b(?:{part})\b" for part in (source, told, negated, reported))
-    return Denials(*map(re.compile, (outright, *words, describes)))
-
-
-ENGLISH = _denials(
+_OUTRIGHT = re.compile(  # needs nothing beside it
     r"\bno\b[^.!?]{1,60}?\b(?:given|listed|stated|mentioned|specified|provided|documented|published)\b"
     r"|\b(?:says?|saying|have|states?) nothing (?:about|on|of)\b|(?:not|n't) (?:documented|name|appear)\b"
     rf"|\b(?:nothing in|none of|not (?:in|among|part of)|can(?:no|')t see it in)(?: the| my| these)? {PAGES}\b"
@@ -69,78 +36,40 @@ ENGLISH = _denials(
     rf"|\b(?:outside|beyond|out)(?: of)?(?: the)? scope of (?:\w+ ){{0,2}}?{PAGES}\b"
     r"|\bi(?:['’]d| would)? need (?:more|further|additional) (?:details?|information|context)\b"
     r"|\bi(?: would|'d|’d)? (?:rather|prefer)(?: to)? not\b"
-    r"|\bi(?: won['’]t| will not| do(?: not|n['’]t) want to) (?:guess|speculate|invent|assume|make)",
-    PAGES,
-    r"cover(?:s|ed)?|address(?:es|ed)?|discuss(?:es|ed)?|includ(?:es?|ed)|available|goes? into|gets? into|has|have|"
-    r"answer(?:s|ed)?",
-    r"not|(?:is|are|was|were|do|does|did)n['’]t|nothing|none|never|nowhere|no",
-    r"(?:according to|as per|per) [\w ]{1,20}",
+    r"|\bi(?: won['’]t| will not| do(?: not|n['’]t) want to) (?:guess|speculate|invent|assume|make)"
+)
+_SOURCE = re.compile(rf"\b{PAGES}\b")
+_TOLD = re.compile(  # what a source does with an answer
+    r"\b(?:cover(?:s|ed)?|address(?:es|ed)?|discuss(?:es|ed)?|includ(?:es?|ed)|available|goes? into|gets? into|has|"
+    r"have|answer(?:s|ed)?)\b"
+)
+_NEGATED = re.compile(r"\b(?:not|(?:is|are|was|were|do|does|did)n['’]t|nothing|none|never|nowhere|no)\b")
+_REPORTED = re.compile(r"\b(?:(?:according to|as per|per) [\w ]{1,20})\b")  # what follows is an answer
+_DESCRIBES = re.compile(
     rf"\bi (?:only )?(?:found|have|see) (?:\w+ )?{PAGES} (?:about|on)\b"
     rf"|\b{PAGES}\b[^.!?]{{0,60}}?\b(?:only |mainly |mostly |instead )?(?:describes?|discuss(?:es)?|"
     r"contains?|covers?|mentions?|deals? with|(?:is|are) about|provides?|gives?|lists?|focus(?:es)? on|includes?|"
-    r"refers? to|talks? about|concerns?)\b",
+    r"refers? to|talks? about|concerns?)\b"
 )
-GERMAN = _denials(
-    r"^(?=.*\b(?:ich|mir)\b)(?=.*\b(?:nicht|nichts|keine[nr]?)\b).*\b(?:weiß|weiss|beantworten|antworten|sagen|finden?|"
-    r"gefunden|raten|spekulieren|angeben|nennen|beurteilen|entnehmen|feststellen|helfen|auskunft|antwort|angaben?|"
-    r"informationen|hinweise?|ahnung)\b"
-    r"|^keine ahnung\b"
-    r"|\b(?:nicht|nirgends)(?: \w+){0,2}? (?:bekannt|angegeben|genannt|erwähnt|beschrieben|ersichtlich|spezifiziert)\b"
-    r"|\b(?:gibt es|es gibt|liegen|finden sich)\b.*\bkeine(?:rlei)? "
-    r"(?:\w+ ){0,2}?(?:informationen|angaben?|hinweise?)\b",
-    r"kontext\w*|dokument\w*|unterlagen|texte?[ns]?|quellen?|handbuchs?|passagen?|abschnitt\w*|aus(?:zug|züge)\w*|"
-    r"material\w*|seiten?|artikeln?|anleitung|katalog\w*",
-    r"hervor|enthält|enthalten|ste(?:ht|hen)|nenn(?:t|en)|erwähn\w+|sag(?:t|en)|geben|gibt|beschr[ei]+b\w*|mach(?:t|en)|"
-    r"angegeben|genannt|finde[nt]|findet|beantwort\w+|verfügbar|vorhanden|entnehmen|ableiten|behandel\w+",
-    r"nicht|nichts|keine[nrms]?|keinerlei|nirgends",
-    r"(?:laut|gemäß) [\w ]{1,20}",
-    r"\b(?:kontext\w*|dokumente?|unterlagen|texte?|quellen?|handbuch|passagen?|abschnitte?|auszüge?)\b[^.!?]{0,40}?"
-    r"\b(?:beschreib(?:t|en)|behandel(?:t|n)|enthält|enthalten|(?:geht|drehen sich) (?:\w+ )?um|befass(?:t|en) sich)\b",
-)
-SPANISH = _denials(
-    r"\bno (?:lo |la |le )?(?:sé|puedo|pude|he (?:podido|encontrado|hallado)|encuentro|encontré|dispongo|tengo|conozco|"
-    r"logro|cuento)\b|\bdesconozco\b|\bimposible (?:saber|responder|decir|determinar)\b"
-    r"|^no (?:se )?(?:indican?|mencionan?|especifican?|dicen?|precisan?|aclaran?)\b"
-    r"|\bno (?:hay|existe) (?:\w+ ){0,2}?(?:información|datos?|mención|referencias?|detalles)\b",
-    r"contexto|documentos?|documentación|textos?|fuentes?|manual(?:es)?|pasajes?|fragmentos?|extractos?|material(?:es)?|"
-    r"páginas?|artículos?|(?:esa|esta|la) información|es[et]e dato",
-    r"mencion\w+|especific\w+|indic\w+|dicen?|contienen?|figuran?|aparecen?|constan?|proporcion\w+|ofrecen?|incluyen?|"
-    r"abord\w+|tratan?|detall\w+|precis\w+|disponibles?|encuentran?|responden?",
-    r"no|nada|tampoco|ning[uú]n\w*",
-    r"(?:según|conforme a) [\w ]{1,20}",
-    r"\b(?:contexto|documentos?|textos?|fuentes?|manual|pasajes?|fragmentos?)\b[^.!?]{0,40}?"
-    r"\b(?:describen?|tratan?|contienen?|abordan?|mencionan?|explican?|hablan? de)\b",
-)
-FRENCH = _denials(
-    r"\bje (?:ne |n['’]).*\b(?:sais|peux|trouve|trouvé|dispose|connais|vois|pu|parviens)\b"
-    r"|\bje n['’]ai (?:pas|aucune)\b|\bj['’]ignore\b|\bil n['’]y a (?:pas d['’]|aucune )"
-    r"(?:information|mention|précision)"
-    r"|\bimpossible (?:de|à) (?:savoir|répondre|dire|déterminer)\b"
-    r"|\baucune? (?:information|mention|indication|précision|réponse)\b.*"
-    r"\b(?:donnée?s?|fournie?s?|trouvée?s?|disponibles?|sur|concernant|dans)\b",
-    r"contexte|documents?|documentation|textes?|sources?|manuel|passages?|extraits?|notice|guide|pages?|articles?|"
-    r"cette (?:information|question)",
-    r"mentionn\w+|précis\w+|indiqu\w+|dit|disent|contien\w+|donn\w+|parl\w+|abord\w+|figur\w+|trouv\w+|fourni\w+|"
-    r"permet\w*|évoqu\w+|trait\w+|disponibles?|spécifi\w+|répon\w+",
-    r"(?:ne|n['’]\w+|rien|nulle part)(?=.*\b(?:pas|rien|aucune?|nulle part|permet))|rien",
-    r"(?:selon|d['’]après) [\w ]{1,20}",
-    r"\b(?:contexte|documents?|textes?|sources?|manuel|passages?|extraits?)\b[^.!?]{0,40}?"
-    r"\b(?:décri(?:t|vent)|trait(?:e|ent)|contien(?:t|nent)|abord(?:e|ent)|mentionn(?:e|ent)|parl(?:e|ent) de)\b",
-)
-_LANGUAGES = (ENGLISH, GERMAN, SPANISH, FRENCH)
 
 
 def denies(sentence: str) -> bool:
     """True if a sentence in lower case says that there is no answer: not in a condition or in somebody else's words."""
     quoted = _OTHERS.sub(" ", sentence)
     said = _ATTRIBUTE.sub("", _CONDITION.sub("", quoted if len(quoted.split()) >= _LEAST else sentence))
-    clauses = _CLAUSE.split(said)
-    return refuses(said) or any(language.found(clause) for clause in clauses for language in _LANGUAGES)
+    return refuses(said) or any(map(_denies, _CLAUSE.split(said)))
+
+
+def _denies(clause: str) -> bool:
+    """True if a clause denies that a source has the answer, or that the writer does."""
+    said = _REPORTED.sub(" ", clause)
+    parts = (_SOURCE, _TOLD, _NEGATED)
+    return _OUTRIGHT.search(said) is not None or all(part.search(said) for part in parts)
 
 
 def describes(sentence: str) -> bool:
     """True if a sentence in lower case says what the documents are about."""
-    return any(language.describes.search(language.reported.sub(" ", sentence)) for language in _LANGUAGES)
+    return _DESCRIBES.search(_REPORTED.sub(" ", sentence)) is not None
 
 
 def asks_back(sentence: str) -> bool:
@@ -172,8 +101,8 @@ _SENTENCE = re.compile(
 )
 
 
-def rejection_outcome(answer: str | None, query: str = "") -> str:
-    """One of RAGProbe's six outcomes.
+def rejection_outcome(answer: str | None, query: str = "") -> str | None:
+    """One of RAGProbe's six outcomes; None of a reply in another language than English.
 
     A sentence refuses, describes the documents, asks back, gives advice or is a courtesy; whatever else says something
     claims it.
@@ -186,6 +115,8 @@ def rejection_outcome(answer: str | None, query: str = "") -> str:
     """
     if answer is None or not answer.strip() or is_failure(answer, query):
         return "error"
+    if language_of([answer], least=LEAST_WORDS) not in {None, ENGLISH}:
+        return None
     refused = described = answered = asked = False
     given = set(read(query).stems)
     for sentence in _sentences(without_courtesies(answer)):

@@ -15,6 +15,7 @@ from judgec.records.scenario.outcome import REJECTION_PASSES, SystemReply
 from judgec.records.scenario.schema import Metric, Question
 
 NAME = "rules"
+NOT_ENGLISH = "rules read refusals in English, and the reply is in another language; a model reads it"
 ON_TOPIC = 0.2  # share of the question's and the reference's words that an answer must touch
 SUPPORTED = 0.7  # of an answer's words in the passages: kappa .64 with "every statement is supported" on 380 of ClapNQ
 _LETTER = re.compile(
@@ -65,6 +66,8 @@ def judge_reply(question: Question, answer: str, contexts: tuple[str, ...] | Non
     """
     if question.must_refuse:
         done = rejection_outcome(answer, question.query)
+        if done is None:
+            return JudgedReply({"rejection": None}, unscored=NOT_ENGLISH)
         return JudgedReply({"rejection": done in REJECTION_PASSES}, rejection=done, reason=f"the system {_said(done)}")
     chosen = chosen_options(question, answer) if question.options else []
     found = tuple(states(answer, part.reference) for part in question.parts)
