@@ -11,7 +11,7 @@ from typing import Any  # any field of a decision
 import numpy as np
 import pytest
 
-from judgec.compile.judge_page import items_of, page_of, put_audits, verdict_of
+from judgec.compile.judge_page import STATED, items_of, page_of, put_audits, verdict_of
 from judgec.compile.promote import Shortfall
 from judgec.raters import programs
 from judgec.records.audit import Finding
@@ -163,7 +163,7 @@ def test_page_shows_the_numbers_of_the_report(outcome: Outcome, page: str) -> No
     value = tau.estimates["qwk"].value
     assert value is not None
     assert f"{value:.2f}".replace("0.", ".", 1) in text
-    assert page.count("<svg") == 7  # confusion, reliability, Bland-Altman, histogram, confidence, coverage, groups
+    assert page.count("<svg") == 8  # confusion, reliability, Bland-Altman, histogram, 2 of confidence, coverage, groups
     names = {
         "majority",
         "evidence alone",
@@ -274,6 +274,17 @@ def test_second_version_is_compared_with_the_first(outcome: Outcome) -> None:
     assert "The same prompt as small@1." in page_of(outcome.compiled, outcome.settings, card)
     lost = card.model_copy(update={"version": 9})
     assert "There is no readable small@8 to compare it with." in page_of(outcome.compiled, outcome.settings, lost)
+
+
+def test_confidence_that_the_model_stated_is_drawn_beside_the_calibrated_one(outcome: Outcome, page: str) -> None:
+    assert STATED in page
+    assert "Confidence map" in page
+    verification = outcome.compiled.verification
+    silent = replace(verification.judgments["compiled"], stated=None)
+    found = replace(verification, judgments={**verification.judgments, "compiled": silent})
+    shown = page_of(replace(outcome.compiled, verification=found), outcome.settings, outcome.saved.card)
+    assert STATED not in shown
+    assert "Confidence map" in shown
 
 
 def test_accepts_and_unscored_items_have_a_page(tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ from judgec.report.kit import render
 from judgec.report.numbers import count, dollars, number, objective_name, show, statistic_name
 from judgec.report.page import charts
 from judgec.report.page.audits import with_audits
+from judgec.report.page.confusion import confidence_counts, count_table
 from judgec.report.page.grade_charts import DrawnGrades, grade_charts
 from judgec.report.page.judged_items import browsed_items
 from judgec.report.page.page import JudgePage
@@ -50,6 +51,7 @@ from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.systems import SystemAgreement
 
 MOST_REASONS = 5  # why items are unscored
+STATED = "Confidence that the model stated: how many items got each grade with each"
 KINDS = {
     "prompt": "a prompt, asked of a model",
     "recorded": "recorded verdicts",
@@ -260,6 +262,11 @@ def _charts(compiled: Compiled, j: int) -> Markup:
             limits=None if scale.level == "nominal" else limits,
         )
     )
+    if judged.stated is not None and not scale.interval:
+        grades = [str(grade) for grade in scale.grades]
+        if (sure := confidence_counts(judge, judged.stated, grades)) is not None:
+            drawings.append((sure.drawn(STATED, ("confidence from, %", "judge")), f"{STATED}."))
+            tables.append(count_table(sure, STATED, "judge ↓ confidence from, % →"))
     chances, happened, words = _stated(compiled, j)
     _, query = np.unique([item.query_id for item in compiled.dataset.test.items], return_inverse=True)
     reliability = charts.reliability_chart(chances, happened, query, words=words)
