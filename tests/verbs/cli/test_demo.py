@@ -72,7 +72,7 @@ def test_demo_ranks_writers_as_people_do_better_compiled(tmp_path: Path) -> None
     best = re.search(r"(\w+) is best by the compiled judge", said)
     assert best is not None, said
     assert re.search(rf"^ +{best[1]} .* 1\. ", done.stdout, re.MULTILINE)
-    assert len(re.findall(r"^ .*(?: \d+\. \d\.\d\d){3}", done.stdout, re.MULTILINE)) == 11
+    assert len(re.findall(r"^ .*?(?: +\d+\. \d\.\d\d){3}", done.stdout, re.MULTILINE)) == 11
 
 
 @pytest.mark.full
