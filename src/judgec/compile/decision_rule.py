@@ -68,14 +68,6 @@ def shares_of(objective: Objective, accept_index: int | None) -> Shares:
     return lambda rows: tuple(_share(weight, cut_fit(name), rows, accept_index) for weight, name in terms)
 
 
-def value_of_tables(tables: FloatArray, shares: Shares) -> FloatArray:
-    """The objective of tables expert by judge (..., k, k), shape (...)."""
-    total = np.zeros(tables.shape[:-2])
-    for share in shares(tables.sum(-1)):
-        total += share.value((tables * share.above).sum((-2, -1)), (tables * share.below).sum((-2, -1)))
-    return total
-
-
 def _share(weight: float, fit: CutFit, rows: FloatArray, accept_index: int | None) -> _CellRatio:
     n, n_grades = rows.sum(-1), rows.shape[-1]
     position, same, nothing = np.arange(float(n_grades)), np.eye(n_grades), np.zeros((*rows.shape, n_grades))

@@ -109,9 +109,3 @@ def told(task: Task, reasons: Sequence[Reason]) -> dspy.Module | None:
     if not criteria:
         return None
     return with_instructions(task.module, "\n".join([above, "", FOUND, *criteria]) + rubric)
-
-
-def criteria_of(instructions: str) -> tuple[str, ...]:
-    """The criteria in a prompt that ``mined`` made, or that was rewritten from one and kept them."""
-    listed = split_rubric(instructions)[0].partition(FOUND)[2]
-    return tuple(line.removeprefix("- ") for line in listed.strip().splitlines() if line.startswith("- "))

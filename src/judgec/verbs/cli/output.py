@@ -5,7 +5,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import wraps
 from pathlib import Path
@@ -13,7 +13,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from judgec.errors import GateError, JudgecError, UserError
-from judgec.report.screen import TextTable, print_tables, visible
+from judgec.report.screen import print_tables, visible
 from judgec.table import seal
 
 if TYPE_CHECKING:
@@ -212,8 +212,3 @@ def end_interrupted(stopped: KeyboardInterrupt) -> NoReturn:
     kept = "interrupted; what was finished is kept, the same command goes on from there."
     say(*getattr(stopped, "__notes__", ()), kept)
     sys.exit(128 + (_ended_by[0] if _ended_by else signal.SIGINT))
-
-
-def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table on stdout, as wide as the screen: the first column left-aligned, the others right-aligned."""
-    print_tables(TextTable(title, columns, rows))
