@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judgec.errors import InputError
 from judgec.labels.experts import experts_of, leave_one_out
 from judgec.labels.labels import read_items, read_label_file
 from judgec.labels.split.draw import split_labels
@@ -85,18 +84,3 @@ def test_every_table_can_be_read(path: Path) -> None:
     table = read_table(str(path))
     assert table.rows
     assert len(table.rows) == len(table.lines)
-
-
-def test_ragelo_example_reads_what_it_holds_and_explains_what_it_does_not() -> None:
-    file = read_label_file(str(RAGELO / "small" / "rdnam_evaluations.csv"))
-    assert [item.text("document") for item in file.labels.items] == [
-        "Rio de Janeiro used to be the capital of Brazil.",
-        "Lyon is the second largest city in France.",
-    ]
-    answers = read_items(str(RAGELO / "answers.csv"), task="answer")
-    assert len(answers) == 60
-    assert all(item.texts("contexts") for item in answers)
-    with pytest.raises(InputError, match=r"whose agents are agent_0, agent_1"):
-        read_label_file(str(RAGELO / "pairwise_answers_evaluations.csv"))
-    with pytest.raises(InputError, match="the label here is a, and so are all 2"):
-        read_label_file(str(RAGELO / "small" / "pairwise_answers_evaluations.csv"))

@@ -22,7 +22,6 @@ from judgec.labels.rows.means import Rounding
 from judgec.labels.rows.modes import with_modes
 from judgec.labels.rows.question_sets import TASK as QUESTION_SET
 from judgec.labels.rows.question_sets import as_pairs, is_question_set, with_verdicts
-from judgec.labels.rows.ragelo import is_ragelo, joined
 from judgec.labels.rows.raters import (
     columns_of,
     is_measured,
@@ -309,8 +308,6 @@ def _shaped(
     table = with_modes(table, known, sheet.aspects)
     if EACH in turn:
         require_labelled_turns(table)
-    if is_ragelo(table):
-        table = joined(table)
     if generated := is_question_set(table, known):
         table, known = as_pairs(table), QUESTION_SET
     table = with_reasons(table, annotators, judges)
@@ -411,8 +408,6 @@ def read_item_file(
     table = with_turns(renamed(file, rename), turn, usual)
     if turn == EACH:
         file, rename = table, {}
-    if is_ragelo(table):
-        table = joined(table)
     require_columns(table, known, labelled=False)
     collected = collect_items(table, known)
     if collected.faults:

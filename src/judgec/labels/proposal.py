@@ -13,7 +13,6 @@ from judgec.labels.rows.grades import interval_of, one_class, position_of
 from judgec.labels.rows.label_cells import label_cells, spellings, strays
 from judgec.labels.rows.modes import with_modes
 from judgec.labels.rows.panel import judges_among
-from judgec.labels.rows.ragelo import is_ragelo, joined
 from judgec.labels.rows.raters import annotator_column, columns_of, fields, rejoined
 from judgec.labels.rows.reasons import reason_columns
 from judgec.records.claim import NUGGETS
@@ -225,7 +224,7 @@ def propose(file: Table, sheet: Datasheet, said: UserChoices) -> LabelProposal:
         UserError: When the order of grades in words is not known, or what was said does not fit.
     """
     task = said.task or sheet.task
-    table = joined(file) if is_ragelo(renamed(file, said.columns)) else with_modes(file, task, sheet.aspects)
+    table = with_modes(file, task, sheet.aspects)
     people = {theirs: ours for theirs, ours in said.columns.items() if "." in ours and not ours.startswith(PREFIXES)}
     table = renamed(with_turns(table) if holding(table.columns) else table, people)  # PERSON.ASPECT, as typed
     others = {theirs: ours for theirs, ours in said.columns.items() if theirs not in people}

@@ -23,7 +23,6 @@ from judgec.labels.labels import UNREAD_LISTS, ItemFile, read_item_file
 from judgec.labels.proposal import read_by_heads, usual_inputs
 from judgec.labels.rows.conversations import columns_with, holding, with_turns
 from judgec.labels.rows.items import Collected, collect_items
-from judgec.labels.rows.ragelo import is_ragelo
 from judgec.labels.split.learned import LearnedQueries
 from judgec.labels.stream.watch import ColumnWatch
 from judgec.records.conversation import EACH, TurnChoice
@@ -376,7 +375,6 @@ class _Regular:
             not regular
             or missing_columns(columns_with(ours), self._task, labelled=False)
             or (self._needs_turns and not self._holding)
-            or is_ragelo(Table(self._shown, tuple(ours), (), ()))
         ):
             raise IrregularError
 
