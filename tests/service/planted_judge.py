@@ -53,11 +53,6 @@ def leaning(call: Call) -> Outcome:
     )
 
 
-def lowest(call: Call) -> Outcome:
-    """The lowest grade of everything: another model behind the same name."""
-    return answer(call, {output.name: output.labels[0] for output in call.prompt.outputs if output.labels})
-
-
 def planted(home: Path, api_base: str, field: str = "reference", *, folds: int = 1, lm: str = MODEL) -> None:
     """Compile it as ``lean`` on labels that all have the field."""
     read = LabelSource(str(home / "lean.jsonl"), accept_at="3")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from judgec.compile.held_out import HeldOut, judged_unlearned, spread
+from judgec.compile.held_out import HeldOut, held_out, judged_unlearned, spread
 from judgec.compile.judge_page import put_audits
 from judgec.connect.tracking.background import Tracker
 from judgec.connect.tracking.runs import AuditRun
@@ -41,7 +41,7 @@ from judgec.trust.audits.registry import audits_named, run_audits
 from judgec.trust.audits.subject import AuditSubject, subject_of
 from judgec.verbs.given_judge import GivenJudge, given_judge
 from judgec.verbs.options.audit import AuditOptions
-from judgec.verbs.source import read_held_out
+from judgec.verbs.source import labels_for
 from judgec.verbs.spending import account_for, session_for
 from judgec.verbs.typed import command
 from judgec.verbs.validity import validity_of
@@ -135,7 +135,8 @@ def audit(options: AuditOptions, watch: Watch) -> JudgeAudit:
 def _audited(options: AuditOptions, judge: GivenJudge, watch: Watch) -> JudgeAudit:
     started = time.time()
     audits_named(options.only)  # a wrong name shows before anything is paid for
-    found = read_held_out(options, judge.program, environ=os.environ)
+    read = labels_for(options, judge.program, environ=os.environ)
+    found = held_out(read.label_set, read.source, judge.program)
     if why := validity_of(judge.program.card, found.items).refused(LABELLED):
         return _unaudited(options, judge, found, why)
     asked = judge.judge.spec.asked_at

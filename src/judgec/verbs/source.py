@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from judgec.compile.held_out import HeldOut, held_out, on_scale_of
+from judgec.compile.held_out import on_scale_of
 from judgec.connect.feedback import LABEL, feedback_table
 from judgec.connect.tracking.store import TrackingStore, tracking_store
 from judgec.connect.tracking.traces import MLFLOW_PREFIX, read_feedback, save_traces
@@ -190,37 +190,12 @@ def read_source(
         raise InputError([*error.faults, hint]) from error
 
 
-def read_held_out(
-    wanted: HeldOutLabels,
-    *judges: Program,
-    environ: Mapping[str, str],
-    folder: Path | None = None,
-    out_of_fold: bool = True,
-) -> HeldOut:
-    """Read labels and leave out what any of the judges has learned from.
-
-    Args:
-        wanted: Where they are; None for those that the first judge was compiled on.
-        judges: At least one; the scale is the first one's.
-        environ: The environment of the process that reads feedback.
-        folder: As ``labels_for``.
-        out_of_fold: As ``held_out.held_out``.
-
-    Raises:
-        UserError: When nobody says where labels are, they are on another scale, or none is left.
-        InputError: Faulty labels.
-    """
-    found = labels_for(wanted, *judges, environ=environ, folder=folder)
-    return held_out(found.label_set, found.source, *judges, out_of_fold=out_of_fold)
-
-
 def labels_for(
     wanted: HeldOutLabels,
     judge: Program,
     *others: Program,
     environ: Mapping[str, str],
     task: str | None = None,
-    folder: Path | None = None,
 ) -> JudgeLabels:
     """Read all labels that a judge can be held against, on its scale, unless their datasheet declares another.
 
@@ -230,7 +205,6 @@ def labels_for(
         others: Further judges that are held against them.
         environ: As ``read_source``.
         task: The judge's when None.
-        folder: Where the path of the judge's own labels is looked for first; it is relative to where it was compiled.
 
     Raises:
         UserError: When the judge's report does not say where its labels are.
@@ -254,12 +228,12 @@ def labels_for(
             judges=(*judges, *columns.judges),
         )
         return JudgeLabels(read.labels, IN_MEMORY)
-    source = _recorded(judge, folder) if given is None else source_of(str(given), wanted, task or card.task)
+    source = _recorded(judge) if given is None else source_of(str(given), wanted, task or card.task)
     store = tracking_store(wanted.home, wanted.tracking_uri, environ)
     return JudgeLabels(read_source(source, store, environ, card, judges), source.path)
 
 
-def _recorded(judge: Program, folder: Path | None) -> LabelSource:
+def _recorded(judge: Program) -> LabelSource:
     """Place of the labels that a judge was compiled on."""
     recorded = judge.report.get("source")
     if not isinstance(recorded, dict) or not recorded.get("path"):
@@ -268,9 +242,7 @@ def _recorded(judge: Program, folder: Path | None) -> LabelSource:
             "Give labels with --labels FILE."
         )
     names = {key: tuple(recorded.get(key) or ()) for key in ("annotators", "judges", "missing")}
-    source = LabelSource(**recorded | names)
-    here = None if folder is None or ":" in source.path else folder / source.path
-    return source if here is None or not here.exists() else replace(source, path=str(here))
+    return LabelSource(**recorded | names)
 
 
 def _datasheet(assessment: str) -> Datasheet:
