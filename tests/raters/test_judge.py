@@ -156,19 +156,34 @@ def test_judge_that_needs_what_is_gone_refuses_to_judge_in_one_line_that_compile
     assert "\n" not in judge.refusal
 
 
-@pytest.mark.parametrize("family", GONE)
-def test_saved_judge_whose_evidence_is_gone_loads_and_refuses_to_judge(family: str) -> None:
-    saved = program()
+def reading_also(family: str, saved: Program) -> Program:
+    """The program, of an earlier version that read one more family."""
     calibration = json.loads(json.dumps(saved.calibration))
     evidence = json.loads(calibration["evidence"])
     evidence["families"].append(family)
-    calibration["evidence"] = json.dumps(evidence)
+    return replace(saved, calibration={**calibration, "evidence": json.dumps(evidence)})
 
-    judge = load_judge(replace(saved, calibration=calibration))
+
+@pytest.mark.parametrize("family", GONE)
+def test_saved_judge_whose_evidence_is_gone_loads_and_refuses_to_judge(family: str) -> None:
+    judge = load_judge(reading_also(family, program()))
 
     assert f"evidence of {family}" in judge.refusal
     with pytest.raises(ArtifactError, match="compile-judge"):
         judge.judge(ITEMS, never)
+
+
+@pytest.mark.parametrize(("turns", "end"), [((), "--name sensors"), (("conversation",), "--lm provider/name")])
+def test_judge_of_evidence_that_is_gone_is_compiled_with_a_model_where_no_rule_reads_the_labels(
+    turns: tuple[str, ...], end: str
+) -> None:
+    fields, evidence = (*FIELDS, *turns), EvidenceModel.fit(ITEMS)
+    module = judge_module("grade", SCALE, ("grade",), fields)
+    judge = CompiledJudge(module, SCALE, ("grade",), evidence, {"grade": reading(evidence)})
+    card = make_card(scale=SCALE, fields=fields, signature=fingerprint(module), lm={"model": "embedded"})
+    saved = Program(card, dump_module(module), judge.calibration(), {}, {})
+
+    assert load_judge(reading_also("claims", saved)).refusal.endswith(end)
 
 
 def test_judge_of_two_aspects_asks_the_lm_when_one_needs_it() -> None:

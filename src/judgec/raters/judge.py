@@ -36,6 +36,7 @@ from judgec.records.counts import plural
 from judgec.records.judgment import UNSCORED, Judgments, expected
 from judgec.records.label import FloatArray, IntArray, Item
 from judgec.records.scale import Scale
+from judgec.records.tasks.registry import TASKS
 from judgec.table import seal
 
 _Observe = Callable[[IntArray, bool], Observed]
@@ -43,6 +44,7 @@ _Observe = Callable[[IntArray, bool], Observed]
 
 Model = TypeVar("Model", bound=BaseModel)
 ADAPTER, ADAPTERS = "adapter", "adapters"  # the form of a prompt on a card, of jurors' prompts in a calibration
+A_MODEL = "provider/name"  # as --lm is typed
 ROUNDED = 1e-9  # by which a score may miss an accepted number
 EVEN_ODDS = 0.5  # the accept threshold of a judge that none was fitted for
 
@@ -420,7 +422,9 @@ def load_judge(program: Program) -> CompiledJudge:
     about = card.scale, card.aspects
     judge = CompiledJudge(module, *about, evidence, calibrators, card.tie_band, panel, cascade, prompts, jurors)
     if what and _reads_evidence(judge):
-        return replace(judge, refusal=gone(program, what))
+        spec = TASKS.get(card.task)
+        asks = spec is not None and spec.read_by_models(card.fields)
+        return replace(judge, refusal=gone(program, what, A_MODEL if asks else ""))
     if judge.asks_lm and card.lm.get("model") == NO_LM:
         seal.note(
             f"{where}: compiled when rules stood in for a model, it judges as it did then. Compile it again: without "
