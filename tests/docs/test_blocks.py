@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -50,17 +49,9 @@ def knowing(call: Call) -> Outcome:
     return answer(call, grades)
 
 
-FEW = 60  # labels
-
-
-def prepared(folder: Path, *, few: bool = False) -> dict[str, str]:
+def prepared(folder: Path) -> dict[str, str]:
     """The folder that documents begin in, and the environment in which ``judgec`` and ``make`` are there."""
-    if few:
-        shutil.copytree(ROOT / "trainsets", folder / "trainsets")
-        labels = folder / "trainsets" / "sensors" / "labels.jsonl"
-        labels.write_text("".join(labels.read_text(encoding="utf-8").splitlines(keepends=True)[:FEW]), encoding="utf-8")
-    else:
-        (folder / "trainsets").symlink_to(ROOT / "trainsets")
+    (folder / "trainsets").symlink_to(ROOT / "trainsets")
     tools = folder / ".tools"
     tools.mkdir()
     for name, module in {
@@ -102,7 +93,7 @@ def test_code_blocks_of_document_run(path: Path, tmp_path: Path) -> None:
     needed = found.get("needs")
     if needed and f'"{needed}"' not in (ROOT / "src/judgec/verbs/cli/app.py").read_text(encoding="utf-8"):
         pytest.skip(f"{path.name}: there is no command judgec {needed} yet, so its blocks are NOT run")
-    environment = prepared(tmp_path, few="few" in found)
+    environment = prepared(tmp_path)
     servers = {"openai": FakeOpenAI, "batches": FakeBatches}
     with servers[found["lm"]](knowing) if "lm" in found else nullcontext() as server:
         if server is not None:
