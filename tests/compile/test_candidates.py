@@ -101,6 +101,7 @@ def test_a_function_is_measured_saved_and_asked_again_only_when_it_is_given(home
     assert (listed["grade"] == [by_letter(str(row["answer"])) for row in unlabelled(40)]).mean() > 0.9
 
 
+@pytest.mark.full
 def test_what_a_function_said_is_in_the_journal_until_its_version_changes(home: Path) -> None:
     calls: list[str] = []
 
@@ -542,6 +543,7 @@ def test_several_prompts_of_one_model_become_a_panel_that_agrees_better(home: Pa
             assert sum(MANNERS[name][:40] in text for text in new) >= 20
 
 
+@pytest.mark.full
 def test_prompts_of_candidates_are_searched_for_and_compared_with_what_they_were(tmp_path: Path) -> None:
     made = planted.CASES.rows(100, 0, "c")
     reasons = {str(row["item_id"]): f"(told of {row['item_id']}.)" for row in made if row.get("rationale")}

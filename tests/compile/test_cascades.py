@@ -198,7 +198,7 @@ def test_in_folds_each_round_has_a_cascade_of_its_own(tmp_path: Path) -> None:
     assert found["calls_saved"] == len(rows) - round(found["share"] * len(rows))
 
 
-@pytest.mark.parametrize("folds", [1, 3])
+@pytest.mark.parametrize("folds", [1, pytest.param(3, marks=pytest.mark.full)])
 def test_a_strong_judge_whose_verdicts_say_nothing_does_not_ship(tmp_path: Path, folds: int) -> None:
     """Its calibrator reads evidence alone."""
     rows = [{**row, "answer": " ".join(["certainly"] * (1 + 3 * int(str(row["grade"]))))} for row in labels(60, 5)]

@@ -52,6 +52,7 @@ def _report(found: judgec.Compilation) -> dict[str, Any]:  # Any: JSON
     return dict(found.saved.report)
 
 
+@pytest.mark.full
 def test_the_candidate_that_ranks_systems_right_is_chosen_over_one_that_orders_items_better(tmp_path: Path) -> None:
     labels, verdicts = world()
     by_items, by_systems = (compiled(tmp_path, name, labels, verdicts) for name in ("tau_b", "system_tau"))

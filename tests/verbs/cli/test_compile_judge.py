@@ -297,6 +297,7 @@ def test_log_traces_makes_each_disagreement_a_trace_of_the_run_with_both_grades(
         assert said["judge.grade"].source.source_type == "CODE"
 
 
+@pytest.mark.full
 def test_use_of_the_test_queries_is_said_before_anything_is_asked(tmp_path: Path) -> None:
     write(tmp_path / "t.jsonl", grading_world.rows(60, per_query=2))
     plans = []

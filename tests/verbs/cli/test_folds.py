@@ -38,6 +38,7 @@ def request(home: Path, server: FakeOpenAI, **options: object) -> CompileJudgeOp
     return CompileJudgeOptions(labels=str(labels), home=home, **given)
 
 
+@pytest.mark.full
 def test_compile_without_a_model_of_thirty_queries_tests_all_of_them_and_says_what_more_would_show(
     tmp_path: Path,
 ) -> None:
@@ -66,7 +67,8 @@ def test_single_split_of_thirty_queries_warns(tmp_path: Path, server: FakeOpenAI
     assert any("9 test queries, below 10 no judge is promoted" in note for note in notes)
 
 
-@pytest.mark.parametrize("budget", [pytest.param(None, marks=pytest.mark.full), 900])
+@pytest.mark.full
+@pytest.mark.parametrize("budget", [None, 900])
 def test_dry_run_names_the_most_calls_that_the_folds_make(
     tmp_path: Path, server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch, budget: int | None
 ) -> None:

@@ -128,6 +128,7 @@ def test_judge_takes_the_version_that_was_not_promoted_only_where_the_family_has
     assert completed(JudgeFileOptions, {"file": "new.csv"})["judge"] == "faith"
 
 
+@pytest.mark.full
 def test_workbook_becomes_a_judge_and_judged_items_without_a_flag(tmp_path: Path) -> None:
     rows = wide(30)
     write_xlsx(
