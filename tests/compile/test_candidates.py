@@ -22,7 +22,6 @@ from benchmarks import planted
 from judgec.compile.manners import MANNERS
 from judgec.compile.search.candidates import with_instructions
 from judgec.errors import BudgetError, UserError
-from judgec.lm.saved_engine import unquote
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
@@ -34,6 +33,7 @@ from judgec.verbs.compile_judge import planned
 from judgec.verbs.options.compile_judge import CompileJudgeOptions
 from tests.compile.small import write
 from tests.compile.test_jury import asked, rows, unlabelled, unsure
+from tests.prompts import unquote
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.replies import Call, Outcome, answer
 from tests.verbs.cli.judging import KEY

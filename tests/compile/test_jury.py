@@ -10,12 +10,12 @@ import pytest
 
 import judgec
 from judgec.errors import UserError
-from judgec.lm.saved_engine import unquote
 from judgec.raters import programs
 from judgec.raters.judge import load_judge as load_compiled
 from judgec.verbs.compilation import Compilation
 from judgec.verbs.judge import load_judge
 from tests.compile.small import Rows, write
+from tests.prompts import unquote
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.replies import Call, Outcome, answer
 from tests.verbs.cli.judging import KEY, save_judge

@@ -11,12 +11,12 @@ from judgec.compile.compile import Compiled, compile_judge
 from judgec.compile.report import save
 from judgec.compile.settings import Combine, CompileSettings
 from judgec.labels.labels import read_labels
-from judgec.lm.saved_engine import unquote
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
 from judgec.verbs.judge import load_judge
 from tests.compile.small import CREATED, Rows, write
+from tests.prompts import unquote
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.replies import Call, Outcome, answer
 

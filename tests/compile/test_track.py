@@ -18,7 +18,7 @@ def logged(home: Path, rows: Rows) -> tuple[Outcome, CompileRun]:
     return outcome, run
 
 
-def test_metrics_are_the_report_under_its_names_and_undefined_ones_make_no_tag(tmp_path: Path) -> None:
+def test_metrics_are_the_report_under_its_names(tmp_path: Path) -> None:
     outcome, run = logged(tmp_path, WORLD)
     agreements = outcome.compiled.verification.agreements
     assert run.metrics["test.tau_b"] == agreements["compiled"].estimates["tau_b"]
@@ -40,9 +40,16 @@ def test_metrics_are_the_report_under_its_names_and_undefined_ones_make_no_tag(t
     version = run.version
     assert version is not None
     assert (version.name, version.aliases, version.tags["version"]) == ("small", ("challenger",), "0001")
-    assert agreements["compiled"].estimates["tau_b"].value is None  # every verdict on this world is the same
-    assert "test.tau_b" not in version.tags
     assert "None" not in version.tags.values()
+
+
+def test_statistic_that_is_undefined_makes_no_tag(tmp_path: Path) -> None:
+    alike = [{**row, "query": "Which?", "answer": "None."} for row in WORLD]  # every verdict is the same
+    outcome, run = logged(tmp_path, alike)
+    assert outcome.compiled.verification.agreements["compiled"].estimates["tau_b"].value is None
+    assert run.version is not None
+    assert "test.tau_b" not in run.version.tags
+    assert "None" not in run.version.tags.values()
 
 
 def test_aliases_of_the_registered_version_are_those_on_disk(tmp_path: Path) -> None:

@@ -17,8 +17,8 @@ import pytest
 import yaml
 
 from judgec.connect.tracking import background
-from judgec.lm.saved_engine import unquote
 from tests.docs.blocks import ROOT, Block, blocks, commands, documents, marks, numbers, printed
+from tests.prompts import unquote
 from tests.service.fake_batches import FakeBatches
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.replies import Call, Outcome, Text, answer, digest

@@ -10,7 +10,6 @@ from judgec.lm.client import open_lm
 from judgec.lm.executor import Executor
 from judgec.lm.frozen import freeze
 from judgec.lm.journal.journal import Journal
-from judgec.lm.saved_engine import read_prompt, unquote
 from judgec.lm.spec import NO_LM, LMSpec
 from judgec.lm.usage import Budget, Usage
 from judgec.raters.fencing import fence, unfence
@@ -20,6 +19,7 @@ from judgec.raters.signatures import demonstration, fenced_inputs
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item
 from judgec.records.scale import Scale
+from tests.prompts import read_prompt, unquote
 from tests.service.fake_openai import FakeOpenAI
 
 SCALE = Scale(grades=(1, 2, 3, 4), accept_at=3)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from judgec.lm.saved_engine import unquote
+from tests.prompts import unquote
 from tests.service.replies import Call, Outcome, answer, digest
 
 PLACES = ("Aarau", "Bergen", "Cadiz", "Delft", "Evora", "Fulda", "Ghent", "Hvar", "Izmir", "Jena")

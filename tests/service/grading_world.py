@@ -15,7 +15,7 @@ import random
 import re
 from collections.abc import Sequence
 
-from judgec.lm.saved_engine import PromptParts, unquote
+from tests.prompts import PromptParts, unquote
 from tests.service.replies import Call, Outcome, answer, digest
 
 KEY_PHRASE = "credit answers that name their source"

@@ -5,9 +5,9 @@ Its model is a real server on this machine, which counts every call that it gets
 
 from pathlib import Path
 
-from judgec.lm.saved_engine import unquote
 from judgec.verbs.source import LabelSource
 from tests.compile.small import compiled_from
+from tests.prompts import unquote
 from tests.service.replies import Call, Outcome, answer, digest
 
 MODEL = "openai/gpt-4o-mini"  # has a list price, so that dollars can be capped

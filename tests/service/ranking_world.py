@@ -15,7 +15,7 @@ import random
 import re
 from collections.abc import Mapping
 
-from judgec.lm.saved_engine import PromptParts, unquote
+from tests.prompts import PromptParts, unquote
 from tests.service.replies import Call, Outcome, Text, answer, digest
 
 STRICT_PHRASE = "hold every answer to the strictest reading"

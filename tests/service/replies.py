@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from judgec.lm.saved_engine import Output, PromptParts, read_prompt
+from tests.prompts import Output, PromptParts, read_prompt
 
 JsonObject = dict[str, object]
 EMBEDDED = 64  # numbers of an embedding

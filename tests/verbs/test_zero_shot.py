@@ -11,7 +11,6 @@ import pytest
 import judgec
 from judgec.errors import UserError
 from judgec.labels.split.draw import FRESH, trainable
-from judgec.lm.saved_engine import unquote
 from judgec.lm.watch import Silent
 from judgec.records.scale import Scale
 from judgec.records.tasks.grade import borrowed_meanings
@@ -21,6 +20,7 @@ from judgec.verbs.next_labels import choose_next, read_unlabelled
 from judgec.verbs.options.labels import NextOptions
 from judgec.verbs.zero_shot import said_by, zero_shot_of_file
 from tests.compile.small import compiled_from, write
+from tests.prompts import unquote
 from tests.service.checking_world import claims_row
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.replies import Call, Outcome, answer

@@ -22,7 +22,6 @@ from judgec.compile.queries.outcome import GeneratorOrigin, run_of, save
 from judgec.compile.queries.saved import CompiledGenerator, load_generator
 from judgec.errors import UserError
 from judgec.labels.split.family import read_family
-from judgec.lm.saved_engine import PromptParts, unquote
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
 from judgec.rag.queries.generation.generator import Written
@@ -30,6 +29,7 @@ from judgec.rag.queries.reliability import Rules
 from judgec.rag.retrieval.passages import Passage
 from judgec.records.card import Cost
 from judgec.records.label import FloatArray
+from tests.prompts import PromptParts, unquote
 from tests.rag.queries.scenarios.test_prompted import Asked, Model
 
 WORDS = ("harbour", "lantern", "meadow", "copper", "violin", "glacier", "saddle", "orchard", "compass", "thimble")

@@ -16,7 +16,6 @@ from judgec.compile.search.plan import plan_compile
 from judgec.compile.search.registry import find_optimizer
 from judgec.compile.search.task import Task
 from judgec.compile.settings import CompileSettings, reflection_spec
-from judgec.lm.saved_engine import read_prompt
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
@@ -24,6 +23,7 @@ from judgec.raters.registry import judge_module
 from judgec.records.label import Item, Label, LabelSet
 from judgec.records.scale import Scale
 from judgec.stats.agreement.objective import parse_objective
+from tests.prompts import read_prompt
 from tests.service.ranking_world import GRADES, rows, style
 
 SCALE = Scale(grades=GRADES, accept_at=4)

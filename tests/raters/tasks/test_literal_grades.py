@@ -3,13 +3,13 @@
 import re
 from pathlib import Path
 
-from judgec.lm.saved_engine import unquote
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.raters.judge import CompiledJudge
 from judgec.raters.registry import judge_module
 from judgec.records.label import Item
 from judgec.records.scale import Scale
+from tests.prompts import unquote
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.replies import Call, Outcome, answer
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from judgec.labels.rows.items import digest
-from judgec.lm.saved_engine import unquote
 from judgec.raters import programs
 from judgec.records.game import Game, Games
 from judgec.table.seal import seal
@@ -24,6 +23,7 @@ from judgec.tournament.report.evaluation import Evaluation
 from judgec.verbs.cli.app import main
 from judgec.verbs.evaluation_notes import notes_of
 from judgec.verbs.options.evaluate import EvaluateOptions
+from tests.prompts import unquote
 from tests.records.test_card import make_card
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.replies import Call, Outcome

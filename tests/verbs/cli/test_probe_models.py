@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from judgec.errors import UserError
-from judgec.lm.saved_engine import unquote
 from judgec.rag.probes.judging.panel import ReplyPanel
 from judgec.rag.queries.scenarios import SHIPPED
 from judgec.verbs import probe as probe_module
 from judgec.verbs.generate_queries import generate_queries
 from judgec.verbs.probe import probe
+from tests.prompts import unquote
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.replies import Call, Text, answer, digest
 from tests.verbs.cli.process import ROOT

@@ -8,13 +8,13 @@ from typing import Any, cast
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from judgec.lm.saved_engine import PromptParts, unquote
 from judgec.rag.probes.judging.panel import ReplyPanel, uncompiled
 from judgec.rag.probes.judging.rules import RuleJudge, faithful
 from judgec.rag.probes.verdicts import verdicts
 from judgec.raters.asked_judges import AskedJudges
 from judgec.records.scenario.outcome import SystemReply
 from judgec.records.scenario.schema import CRITERIA, Question, QuestionPart
+from tests.prompts import PromptParts, unquote
 from tests.rag.queries.scenarios.test_prompted import Asked
 from tests.verbs.cli.process import ROOT
 

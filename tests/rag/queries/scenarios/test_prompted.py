@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 import pytest
 
 from judgec.lm.executor import Reply, Request
-from judgec.lm.saved_engine import PromptParts, read_prompt, unquote
 from judgec.rag.queries.sampling import Draw, SampledDocument
 from judgec.rag.queries.scenarios import SHIPPED
 from judgec.rag.queries.scenarios.building import build
@@ -14,6 +13,7 @@ from judgec.rag.queries.scenarios.prompted import MOST_READ, WINDOW, PromptedWri
 from judgec.rag.queries.scenarios.reading import read_scenario
 from judgec.rag.queries.terms import TermIndex
 from judgec.rag.retrieval.passages import Passage
+from tests.prompts import PromptParts, read_prompt, unquote
 
 Model = Callable[[str, PromptParts], Mapping[str, str] | str | None]
 
