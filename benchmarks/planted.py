@@ -258,8 +258,6 @@ LMS: Mapping[str, Planted] = {"cases": CASES, "recipes": RECIPES, "tickets": TIC
 class PlantedBackend:
     """The LM of a world, in this process."""
 
-    local = True
-
     def __init__(self, planted: Planted) -> None:
         self.identity = "planted"
         self._planted = planted

@@ -30,7 +30,6 @@ SHARPNESS = 2.5  # how fast belief falls with each grade
 class FakeLM:
     """Answers judge prompts in the adapter's format with the log-probabilities of the grades."""
 
-    local = True
     identity = "fake"
 
     def complete(self, request: Request) -> Response:

@@ -15,7 +15,6 @@ Act = Callable[[int, Request], str | Exception]
 class Scripted:
     """Answers as ``act`` says, given the number of the attempt (from 1) and the request."""
 
-    local = False
     identity = ""
 
     def __init__(self, act: Act = lambda number, request: REPLY) -> None:

@@ -11,7 +11,7 @@ from dspy import lm15
 
 from judgec.errors import BudgetError, ServiceError, UserError
 from judgec.lm.backend import Backend, Retries
-from judgec.lm.client import JournaledClient, client_of, open_lm, preflight
+from judgec.lm.client import JournaledClient, client_of, open_lm
 from judgec.lm.journal.journal import Journal
 from judgec.lm.max_wait import MaxWait
 from judgec.lm.spec import LMSpec
@@ -295,13 +295,6 @@ def test_refused_attempts_cost_no_budget_but_lost_ones_do() -> None:
 def test_open_lm_with_a_dollar_cap_and_no_list_price_is_refused() -> None:
     with pytest.raises(UserError, match="no list price for openai/private"):
         open_lm(LMSpec.parse("openai/private"), journal=None, budget=Budget(usd=1.0), usage=Usage())
-
-
-def test_preflight_of_an_engine_in_this_process_makes_no_call() -> None:
-    backend = Scripted()
-    backend.local = True
-    preflight(make(backend))
-    assert backend.attempts == 0
 
 
 def test_lm_that_is_copied_with_its_program_keeps_its_door() -> None:

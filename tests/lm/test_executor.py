@@ -37,13 +37,9 @@ from tests.lm.judging import REPLY, requests
 from tests.lm.test_client import make
 from tests.service.fake_openai import FakeOpenAI
 
-PLACES = pytest.mark.parametrize("local", [True, False], ids=["loop", "asyncio"])
 
-
-@PLACES
-def test_run_answers_every_request_once_and_again_from_the_journal(tmp_path: Path, local: bool) -> None:
+def test_run_answers_every_request_once_and_again_from_the_journal(tmp_path: Path) -> None:
     backend, usage = Scripted(), Usage()
-    backend.local = local
     with Journal(tmp_path / "journal.db") as journal:
         lm = make(backend, journal=journal, usage=usage)
         first = list(Executor(lm, in_flight=7).run(requests(600)))
@@ -89,13 +85,11 @@ def test_run_leaves_a_search_for_cycles_off_that_is_off() -> None:
         gc.set_threshold(*before)
 
 
-@PLACES
-def test_run_gives_failed_calls_back_with_their_reason(local: bool) -> None:
+def test_run_gives_failed_calls_back_with_their_reason() -> None:
     def act(number: int, request: object) -> str | Exception:
         return lm15.InvalidRequestError("too long", status=400) if number % 3 == 0 else REPLY
 
     backend = Scripted(act)
-    backend.local = local
     seen: list[Progress] = []
     replies = list(Executor(make(backend)).run(requests(9), total=9, on_done=seen.append))
     failed = [reply for reply in replies if reply.text is None]
@@ -123,10 +117,8 @@ def test_run_with_equal_requests_pays_for_one(tmp_path: Path) -> None:
     assert sum(not reply.cached for reply in replies) == 1
 
 
-@PLACES
-def test_run_over_budget_hands_over_what_is_finished_then_stops(tmp_path: Path, local: bool) -> None:
+def test_run_over_budget_hands_over_what_is_finished_then_stops(tmp_path: Path) -> None:
     backend = Scripted()
-    backend.local = local
     done: list[Reply] = []
     with Journal(tmp_path / "journal.db") as journal:
         run = Executor(make(backend, journal=journal, budget=Budget(calls=10)), in_flight=4).run(requests(40))
@@ -301,8 +293,7 @@ def test_run_prompt_that_is_no_unicode_is_one_failed_call() -> None:
     assert [replies[n].text for n in range(3)] == [REPLY] * 3
 
 
-@PLACES
-def test_run_memory_does_not_grow_with_the_number_of_requests(tmp_path: Path, local: bool) -> None:
+def test_run_memory_does_not_grow_with_the_number_of_requests(tmp_path: Path) -> None:
     """Counts what is alive, of new calls and of journaled ones: peaks of memory depend on how replies are grouped."""
 
     class Tracked(Request):  # with a __dict__, and so with weak references
@@ -320,7 +311,6 @@ def test_run_memory_does_not_grow_with_the_number_of_requests(tmp_path: Path, lo
             yield request
 
     backend = Scripted()
-    backend.local = local
     with Journal(tmp_path / "journal.db") as journal:
         executor = Executor(make(backend, journal=journal))
         gc.freeze()  # what other tests have left is not looked at
@@ -353,8 +343,7 @@ def test_run_in_flight_never_passes_the_limit() -> None:
     assert backend.most == 5
 
 
-@PLACES
-def test_run_asks_its_source_again_as_long_as_replies_come_in(tmp_path: Path, local: bool) -> None:
+def test_run_asks_its_source_again_as_long_as_replies_come_in(tmp_path: Path) -> None:
     """A source that has nothing at the moment, and something when replies have been read."""
     queue, made = requests(12), 0
 
@@ -370,7 +359,6 @@ def test_run_asks_its_source_again_as_long_as_replies_come_in(tmp_path: Path, lo
             return queue[made - 1]
 
     backend = Scripted()
-    backend.local = local
     seen: list[int] = []
     executor = Executor(make(backend), in_flight=4)
     while made < len(queue):  # it may end whenever nothing is in flight

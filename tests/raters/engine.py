@@ -38,7 +38,6 @@ class ScriptedEngine:
             with the log-probabilities of the labels at its grade.
     """
 
-    local = True
     identity = "scripted"
 
     def __init__(self, script: Callable[[str, int], Answer]) -> None:

@@ -10,7 +10,7 @@ from judgec.lm.client import open_lm
 from judgec.lm.executor import Executor
 from judgec.lm.frozen import freeze
 from judgec.lm.journal.journal import Journal
-from judgec.lm.spec import NO_LM, LMSpec
+from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
 from judgec.raters.fencing import fence, unfence
 from judgec.raters.prompt import verdicts
@@ -76,15 +76,7 @@ def test_verdicts_over_http_of_unreadable_replies_asks_twice_and_leaves_unscored
     assert np.isnan(result.score).all()
 
 
-def test_verdicts_with_the_embedded_engine_prefers_the_answer_that_holds_the_reference() -> None:
-    result = judged(LMSpec(model=NO_LM))
-
-    right = np.array([k % 2 == 1 for k in range(len(ITEMS))])
-    assert result.unscored == (None,) * len(ITEMS)
-    assert result.score[right].min() > result.score[~right].max()
-
-
-def test_embedded_engine_reads_back_what_was_fenced_in_items_and_demonstrations() -> None:
+def test_prompt_is_read_back_as_it_was_fenced_in_items_and_demonstrations() -> None:
     predict = judge_module("grade", SCALE, ASPECTS, ("query", "answer", "contexts"))
     shown = Item("d", "d", {"query": "> q [1]", "answer": "", "contexts": ("[2]\n> c", "d\n\ne")})
     asked = Item("i", "i", {"query": "a\nb", "answer": "(the answer is empty)", "contexts": ("x",)})
@@ -101,7 +93,7 @@ def test_embedded_engine_reads_back_what_was_fenced_in_items_and_demonstrations(
 
 
 @pytest.mark.parametrize("text", ["a", "a\nb", "> a", "[1]", "a\n\n[2]\n> b", "(the answer is empty)"])
-def test_embedded_engine_unquotes_as_unfence_does(text: str) -> None:
+def test_tests_unquote_as_unfence_does(text: str) -> None:
     assert unquote(fence("answer", text)) == (unfence(fence("answer", text)),)
 
 

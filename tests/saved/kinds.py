@@ -220,7 +220,6 @@ def one_of(judge: str) -> dict[str, object]:
 JOINED: dict[str, object] = {"objective": "qwk", "evidence": False, "folds": 1}
 KINDS: Mapping[str, Kind] = {
     "evidence_alone": Kind(sensors),
-    "engine_alone": Kind(sensors, {"evidence": False}),
     "accepting": Kind(accepts),
     "abstaining": Kind(sensors, {"abstain_below": 0.6}),
     "two_aspects": Kind(aspects, {"task": "answer", "objective": "qwk"}),

@@ -120,13 +120,3 @@ def test_abstaining_judge_leaves_the_same_items_to_people(home: Path, tmp_path: 
     unsure = [float.fromhex(str(row["confidence"])) < 0.6 for row in expected("abstaining")]
     assert [line["grade"] is None for line in lines] == unsure
     assert 0 < sum(unsure) < len(unsure)
-
-
-def test_judge_that_rules_answered_for_says_so_and_another_does_not(home: Path, tmp_path: Path) -> None:
-    items = write(tmp_path / "new.jsonl", KINDS["engine_alone"].items())
-    notes = {
-        name: str(judgec.judge_file(items, judge=f"{name}@1", home=home, out=tmp_path / f"{name}.jsonl").report)
-        for name in ("engine_alone", "evidence_alone")
-    }
-    assert "engine_alone@1: compiled when rules stood in for a model" in notes["engine_alone"]
-    assert "stood in" not in notes["evidence_alone"]

@@ -17,7 +17,7 @@ from judgec.labels.labels import item_digest
 from judgec.labels.split.memory import measured_by
 from judgec.lm.executor import Ask
 from judgec.lm.session import Session
-from judgec.lm.spec import LMSpec
+from judgec.lm.spec import NO_LM, LMSpec
 from judgec.raters import programs
 from judgec.raters.asking import SERVICE_ERROR
 from judgec.raters.judge import load_judge
@@ -121,6 +121,8 @@ class PromotionTest:
                 return Rivals(baselines, f"{seen}: give this judge another --name")
             judged = saved_judgments(program.report, test.items, card)
             missing = [i for i, reason in enumerate(judged.unscored) if reason == NOT_SAVED]
+            if missing and card.lm.get("model") == NO_LM and not card.evidence_alone:
+                return Rivals(baselines)  # of before there was no model: nobody can ask it any more
             if missing:
                 fresh = self._judged(program, [test.items[i] for i in missing])
                 if failed := sum((reason or "").startswith(SERVICE_ERROR) for reason in fresh.unscored):

@@ -42,10 +42,8 @@ class Speaks(Protocol):
 class Backend(Protocol):
     """One attempt at a call. Failures are ``dspy.lm15`` errors; there are no retries and no cache here."""
 
-    local: bool
-    """True when calls are computed in this process: nothing to wait for."""
     identity: str
-    """What tells two backends with one model name apart: the endpoint's URL, the engine's version."""
+    """What tells two backends with one model name apart: the endpoint's URL."""
 
     def complete(self, request: Request) -> Response | Completion:
         """Make the call in this thread."""
@@ -111,8 +109,6 @@ class ClientBackend:
         spec: The model; its key is found by the client in ``environ``.
         environ: The environment, or None for the process's own.
     """
-
-    local = False
 
     def __init__(self, spec: LMSpec, environ: Mapping[str, str] | None = None) -> None:
         self.identity = spec.api_base or ""

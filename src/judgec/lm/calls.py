@@ -120,7 +120,7 @@ class Calls:
         self.journal = journal
         self._together = None if journal is None else Together(journal)
         self._lookups = None if journal is None else Lookups(journal)
-        self.leases = None if journal is None or backend.local else Leases(journal, clock)
+        self.leases = None if journal is None else Leases(journal, clock)
         self.budget = budget
         self._retries = retries
         self._max_wait = max_wait or MaxWait()
@@ -470,7 +470,7 @@ class Calls:
 
     def _alive(self, since: float) -> Generator[_Ask, _Answer, bool]:
         """Asks the model the smallest question, after ``since``, to see if it answers; all share one call."""
-        if self.backend.local or self.smallest is None:
+        if self.smallest is None:
             return True
         look, ours = self.health.look(since, time.monotonic())
         if not ours:
@@ -512,7 +512,7 @@ class Calls:
     @cached_property
     def _failures(self) -> Facts | None:
         """Calls that earlier runs gave up."""
-        known = None if self.backend.local else self.journal
+        known = self.journal
         return None if known is None else Facts(known, "failures", FAILURES, FAILURES.decode(), self._clock)
 
     def _give_back(self, error: lm15.LM15Error, digest: bytes | None, most: float) -> None:

@@ -253,11 +253,16 @@ def open_lm(
 
 
 def open_backend(spec: LMSpec, environ: Mapping[str, str] | None = None) -> Backend:
-    """Opens the backend of a model's calls: an endpoint's pooled client, DSPy's, or a saved judge's engine."""
-    if spec.no_model:
-        from judgec.lm.saved_engine import SavedEngine
+    """Opens the backend of a model's calls: an endpoint's pooled client, or DSPy's.
 
-        return SavedEngine()
+    Raises:
+        UserError: For a judge that was compiled when rules stood in for a model.
+    """
+    if spec.no_model:
+        raise UserError(
+            "this judge asks rules that stood in for a model, and these are gone; without --lm the evidence alone "
+            "judges now. Compile it again: judgec compile-judge FILE --name NAME."
+        )
     return open_endpoint(spec, environ)
 
 
@@ -285,7 +290,7 @@ def preflight(lm: dspy.LM, *, keep: bool = False) -> None:
         ServiceError: When it cannot, with what to do: the variable that is missing, the URL that is dead.
     """
     client = client_of(lm)
-    if client.calls.backend.local or client.spec.in_process:
+    if client.spec.in_process:
         return
     try:
         while True:

@@ -175,7 +175,7 @@ class Executor:
             BudgetError: When the next call does not fit the caps; likewise.
         """
         done = unscored = 0
-        groups = self._local(requests) if self._client.calls.backend.local else self._remote(requests)
+        groups = self._groups(requests)
         try:
             for group in groups:
                 done += len(group)
@@ -186,21 +186,7 @@ class Executor:
         finally:
             groups.close()
 
-    def _local(self, requests: Iterable[Request]) -> Generator[list[Reply], None, None]:
-        source = iter(requests)
-        while chunk := list(islice(source, CHUNK)):
-            hits, misses = self.look_up(chunk)
-            if hits:
-                yield hits
-            for request, digest in misses:
-                try:
-                    answered = self._client.calls.call(self._client.plain(request.messages, request.schema), digest)
-                except lm15.LM15Error as error:
-                    yield [failed_reply(request, error)]
-                else:
-                    yield [reply_of(request, answered)]
-
-    def _remote(self, requests: Iterable[Request]) -> Generator[list[Reply], None, None]:
+    def _groups(self, requests: Iterable[Request]) -> Generator[list[Reply], None, None]:
         flight = _Flight(self._client, self._window)
         source = iter(requests)
         waiting: deque[tuple[Request, bytes]] = deque()

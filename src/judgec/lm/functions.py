@@ -110,8 +110,6 @@ class FunctionBackend:
         in_flight: Threads, so that no call waits for one.
     """
 
-    local = False
-
     def __init__(self, function: Function, spec: LMSpec, seconds: float, in_flight: int) -> None:
         self._function, self._seconds = function, seconds
         self._threads = ThreadPoolExecutor(in_flight, thread_name_prefix=function.name)

@@ -427,8 +427,8 @@ def load_judge(program: Program) -> CompiledJudge:
         return replace(judge, refusal=gone(program, what, A_MODEL if asks else ""))
     if judge.asks_lm and card.lm.get("model") == NO_LM:
         seal.note(
-            f"{where}: compiled when rules stood in for a model, it judges as it did then. Compile it again: without "
-            "--lm the evidence alone judges."
+            f"{where}: compiled when rules stood in for a model, and these are gone. Compile it again: "
+            f"judgec compile-judge FILE --name {card.name}."
         )
     return judge
 

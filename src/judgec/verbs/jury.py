@@ -322,8 +322,7 @@ def asked_at(card: ProgramCard, asking: Asking) -> str:
     if card.evidence_alone:
         return EVIDENCE_ALONE
     if not asking.live:
-        spec = spec_for(card, asking)
-        return (asking.lm or card.engine or spec.model) if spec.no_model else spec.asked_at
+        return spec_for(card, asking).asked_at
     models = [one.rpartition("=")[2].strip() for one in (asking.lm or "").split(",") if "/" in one]
     asked = [LMSpec.parse(one, api_base=asking.api_base).asked_at for one in models]
     return ", ".join(asked) or str(asking.lm or card.lm.get("model"))

@@ -13,6 +13,7 @@ from judgec.connect.tracking.traces import save_traces
 from judgec.errors import InputError
 from judgec.table.tables import read_table
 from tests.connect.tracking.feedback import environment
+from tests.fake_lm import FAKE
 from tests.verbs.cli.judging import save_judge
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # MLflow's imports warn; they are not ours to mend
@@ -94,7 +95,7 @@ def test_judge_of_an_experiment_judges_its_traces_and_a_rerun_asks_nothing_new(
     store: TrackingStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    save_judge(tmp_path, "brief", lm={"model": "embedded"})
+    save_judge(tmp_path, "brief", lm={"model": FAKE})
     done = judgec.judge_file("mlflow:shop bot", judge="brief@latest", home=tmp_path, tracking_uri=store.uri)
     assert done.path == Path("shop-bot.judged.jsonl")
     rows = [json.loads(line) for line in done.path.read_text(encoding="utf-8").splitlines()]

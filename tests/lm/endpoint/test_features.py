@@ -152,7 +152,7 @@ def test_model_that_is_refused_for_another_reason_quotes_the_server() -> None:
 
 
 def test_schema_is_part_of_the_key() -> None:
-    lm = open_lm(LMSpec.parse("embedded"), journal=None, budget=Budget(), usage=Usage())
+    lm = open_lm(LMSpec.parse("openai/x"), journal=None, budget=Budget(), usage=Usage())
     journaled, (request,) = client_of(lm), requests(1)
     keys = {journaled.digest(request.messages, None, schema) for schema in (None, SCHEMA, SCHEMA.replace("2", "3"))}
     assert len(keys) == 3

@@ -90,8 +90,6 @@ class RayBatches:
         identity: Of the backend that the workers have.
     """
 
-    local = False
-
     def __init__(self, workers: Sequence[Worker], size: int, identity: str) -> None:
         self.identity = identity
         self._workers = workers

@@ -31,7 +31,6 @@ class Stopwatch:
     """
 
     def __init__(self, backend: Backend, clock: Callable[[], float] = time.perf_counter) -> None:
-        self.local = backend.local
         self.identity = backend.identity
         self._backend = backend
         self._clock = clock

@@ -7,7 +7,6 @@ Source: promptfoo's documentation of Python assertions: ``get_assert(output, con
 import json
 
 from judgec.errors import UserError
-from judgec.lm.spec import NO_LM
 from judgec.raters.export.python import python_files
 from judgec.raters.judge import CompiledJudge
 from judgec.raters.programs import Program
@@ -149,7 +148,7 @@ def promptfoo_files(program: Program, judge: CompiledJudge) -> dict[str, str]:
     spec = TASKS[card.task]
     graded = spec.graded[0]
     fields = {one: (one, *also_called(one)) for one in spec.inputs if one != graded}
-    asked = judge.asks_lm and card.lm.get("model") != NO_LM
+    asked = judge.asks_lm
     known = {key: card.lm.get(key) for key in ("temperature", "max_tokens", "max_completion_tokens")}
     settings = {key: value for key, value in known.items() if asked and isinstance(value, int | float)}
     face = FACE.format(

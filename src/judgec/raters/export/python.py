@@ -67,13 +67,17 @@ def python_files(program: Program, judge: CompiledJudge) -> dict[str, str]:
             f"export {name}: asks {', '.join(judge.jurors)}, each with its own model; a judge that asks one runs by "
             "itself. Export one of them, or the prompts of all with --to prompt."
         )
+    if judge.asks_lm and card.lm.get("model") == NO_LM:
+        raise UserError(
+            f"export {name}: asks rules that stood in for a model, and these are gone. Compile it again: "
+            f"judgec compile-judge FILE --name {card.name}."
+        )
     if card.task not in TASKS:
         raise UserError(f"export {name}: {card.task} is a plugin's own module; tasks with a declaration are valid.")
     package = "judge_" + re.sub(r"\W+", "_", f"{card.name}_{card.version}").lower()
-    embedded = card.lm.get("model") == NO_LM
-    asked = "not needed" if embedded or not judge.asks_lm else "needed"
+    asked = "needed" if judge.asks_lm else "not needed"
     face = FACE.format(name=name, package=package, fields=", ".join(TASKS[card.task].inputs), asked=asked)
-    data = json.dumps(_data(program, judge, name, embedded=embedded), ensure_ascii=False, separators=(",", ":"))
+    data = json.dumps(_data(program, judge, name), ensure_ascii=False, separators=(",", ":"))
     return {
         "judge.py": face,
         "judge.json": data + "\n",
@@ -82,7 +86,7 @@ def python_files(program: Program, judge: CompiledJudge) -> dict[str, str]:
     }
 
 
-def _data(program: Program, judge: CompiledJudge, name: str, *, embedded: bool) -> Json:
+def _data(program: Program, judge: CompiledJudge, name: str) -> Json:
     spec, (predict,) = TASKS[program.card.task], judge.module.predictors()
     forms = list(bare_prompts(judge, name)) if not judge.prompts else []
     if json_schema(predict) is not None:  # as it is asked again where a reply cannot be read
@@ -100,7 +104,6 @@ def _data(program: Program, judge: CompiledJudge, name: str, *, embedded: bool) 
         "prompt": {
             "pairs": judge.pairs,
             "checks": check_kind(judge.module),
-            "embedded": embedded,
             "inputs": list(predict.signature.input_fields),
             "outputs": list(grade_fields(predict)),
             "forms": [_form(one) for one in forms],

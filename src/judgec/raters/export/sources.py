@@ -25,7 +25,6 @@ STAND_INS: Mapping[Place, Place] = {
     ("pydantic", "ConfigDict"): (f"{HERE}.plain", "ConfigDict"),
     ("pydantic", "Field"): (f"{HERE}.plain", "Field"),
     ("pydantic", "model_validator"): (f"{HERE}.plain", "model_validator"),
-    ("scipy.special", "ndtr"): (f"{HERE}.normal", "ndtr"),
     ("dspy", ""): (f"{HERE}.asking", "PromptModule"),
     ("snowballstemmer", ""): ("snowball", "stemmer"),
     ("judgec.raters.signatures", "check_kind"): (f"{HERE}.asking", "check_kind"),
