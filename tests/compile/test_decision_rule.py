@@ -7,7 +7,7 @@ import pytest
 
 from judgec.compile.calibrate import fit_calibrator, fit_out_of_fold
 from judgec.compile.calibrate_choice import Data
-from judgec.compile.decision_rule import fit_cuts, fit_sureness, shares_of, value_of_tables
+from judgec.compile.decision_rule import Shares, fit_cuts, fit_sureness, shares_of
 from judgec.raters.decision import DecisionRule, above
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.scale import ACCEPT_SCALE, Scale
@@ -59,6 +59,14 @@ def test_fit_cuts_of_accepts_alone_fit_the_accept_cut_first() -> None:
     assert cuts[2] == pytest.approx(6.0, abs=0.25)
     agrees = (above(cuts, score) >= 3) == (expert >= 3)
     assert agrees.mean() > 0.97
+
+
+def value_of_tables(tables: FloatArray, shares: Shares) -> FloatArray:
+    """The objective of tables expert by judge (..., k, k), shape (...)."""
+    total = np.zeros(tables.shape[:-2])
+    for share in shares(tables.sum(-1)):
+        total += share.value((tables * share.above).sum((-2, -1)), (tables * share.below).sum((-2, -1)))
+    return total
 
 
 def test_value_of_tables_is_the_objective_of_the_grades() -> None:

@@ -16,7 +16,7 @@ from judgec.compile.assemble import Bench
 from judgec.compile.compile import Compiled, compile_judge
 from judgec.compile.dataset import make_dataset
 from judgec.compile.search.candidates import UNCOMPILED, Candidate, first_predictor, task_module
-from judgec.compile.search.mined import FOLDS, criteria_of, mined, reasons_of
+from judgec.compile.search.mined import FOLDS, FOUND, mined, reasons_of
 from judgec.compile.search.task import Task
 from judgec.compile.settings import CompileSettings, reflection_spec
 from judgec.lm.session import Session
@@ -67,7 +67,8 @@ def test_auto_on_sixty_labels_names_what_experts_look_at_and_no_reason_of_a_test
     with listening(CASES) as heard:
         found, calls = compiled(rows)
     assert calls <= 700
-    named = criteria_of(first_predictor(found.chosen.module).signature.instructions)
+    listed = first_predictor(found.chosen.module).signature.instructions.partition(FOUND)[2]
+    named = [line.removeprefix("- ") for line in listed.splitlines() if line.startswith("- ")]
     assert {one.rule for one in CASES.criteria} <= set(named)
     assert found.verification.agreements["compiled"].estimates["qwk"].value > 0.8  # type: ignore[operator]
     read = set(re.findall(r"\(c(\d+)!\)", "".join(heard)))
