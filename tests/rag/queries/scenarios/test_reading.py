@@ -12,12 +12,10 @@ from judgec.rag.queries.scenarios import SHIPPED
 from judgec.rag.queries.scenarios.reading import (
     files_in,
     questions_of,
-    read_questions,
     read_scenario,
     read_scenarios,
-    write_questions,
 )
-from judgec.records.scenario.schema import CRITERIA, Question
+from judgec.records.scenario.schema import CRITERIA
 from judgec.table import safe_yaml
 from judgec.table.tables import read_table
 
@@ -118,15 +116,9 @@ def test_shipped_scenarios_are_those_of_the_paper_six_more_and_a_plain_one() -> 
     assert all(scenario.recommended_fix is not None for scenario in known.values())
 
 
-def test_questions_written_and_read_are_equal(tmp_path: Path) -> None:
-    question = Question(query_id="a", query="Wie groß?", options=("1", "2"), right=1, form="choice", doc_ids=("d",))
-    write_questions(tmp_path / "q.jsonl", [question])
-    assert read_questions(str(tmp_path / "q.jsonl")) == (question,)
-
-
 def test_questions_of_a_plain_table_get_ids_and_metrics(tmp_path: Path) -> None:
     (tmp_path / "q.csv").write_text("query,reference\nHow long?,3 m\nHow wide?,2 m\n")
-    found = read_questions(str(tmp_path / "q.csv"))
+    found = questions_of(read_table(str(tmp_path / "q.csv")))
     assert [one.query_id for one in found] == ["q1", "q2"]
     assert found[0].metrics == CRITERIA
     assert found[0].reference == "3 m"
@@ -161,7 +153,7 @@ def test_questions_with_faults_are_refused_line_by_line(tmp_path: Path) -> None:
     ]
     (tmp_path / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     with pytest.raises(InputError) as error:
-        read_questions(str(tmp_path / "q.jsonl"))
+        questions_of(read_table(str(tmp_path / "q.jsonl")))
     assert [fault.split(":")[1] for fault in error.value.faults] == ["2", "3", "4"]
 
 

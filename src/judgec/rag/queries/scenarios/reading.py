@@ -9,13 +9,11 @@ import yaml
 from pydantic import ValidationError
 
 from judgec.errors import InputError, UserError
-from judgec.labels.split.family import write_whole
 from judgec.records.scenario.schema import CRITERIA, REJECTION, Question, Scenario
 from judgec.table.regular import regular
 from judgec.table.rows.cells import as_id, as_text, is_missing
 from judgec.table.safe_yaml import load_yaml
 from judgec.table.table import Row, Table
-from judgec.table.tables import read_table
 
 SUFFIXES = (".yaml", ".yml")
 Loc = tuple[int | str, ...]
@@ -90,21 +88,6 @@ def read_scenarios(names: Sequence[str], shipped: Path, own: Path) -> tuple[Scen
 def files_in(folder: Path) -> list[Path]:
     """The YAML files of a folder by name; none when there is no such folder."""
     return sorted(path for path in folder.glob("*") if path.suffix in SUFFIXES) if folder.is_dir() else []
-
-
-def write_questions(path: Path, questions: Iterable[Question]) -> None:
-    """Write questions as JSON lines, whole or not at all; empty fields are left out."""
-    lines = (question.model_dump_json(exclude_defaults=True) for question in questions)
-    write_whole(path, "".join(line + "\n" for line in lines))
-
-
-def read_questions(path: str) -> tuple[Question, ...]:
-    """Questions from a file that ``write_questions`` wrote, or any table with a column ``query``.
-
-    Raises:
-        InputError: As ``questions_of``.
-    """
-    return questions_of(read_table(path))
 
 
 def questions_of(table: Table, scenarios: Mapping[str, Scenario] = MappingProxyType({})) -> tuple[Question, ...]:
