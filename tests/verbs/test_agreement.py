@@ -14,7 +14,6 @@ import judgec
 from judgec.errors import InputError, UserError
 from judgec.verbs.agreement import MeasuredAgreement, agreement_report
 from judgec.verbs.options.agreement import AgreementOptions
-from tests.verbs.cli.process import judgec as run
 
 
 def graded(n: int = 120) -> pd.DataFrame:
@@ -40,8 +39,6 @@ def test_agreement_of_a_frame_equals_scipy_and_the_file_of_the_same_rows(tmp_pat
     pd.testing.assert_frame_equal(of_file.table, found.table)
     assert found.verdict in repr(found)
     assert "<table" in found._repr_html_()
-    typed = ["--expert", "human", "--judge", "gpt4", "--cluster", "ticket"]
-    assert "gpt4 against human, graded.csv" in run(tmp_path, "agreement", "graded.csv", *typed).stdout
 
 
 def test_agreement_leaves_out_learned_rows_unless_all_are_wanted() -> None:
@@ -55,11 +52,6 @@ def test_agreement_leaves_out_learned_rows_unless_all_are_wanted() -> None:
     assert (new.learned, new.agreement.n + new.agreement.unscored) == (40, 80)
     assert (everything.learned, everything.agreement.n + everything.agreement.unscored) == (40, 120)
     assert any("left out" in note for note in new.notes)
-
-
-def test_agreement_names_the_columns_that_there_are() -> None:
-    with pytest.raises(UserError, match=r"DataFrame: --judge gpt5: no such column; there are human, gpt4, ticket"):
-        judgec.agreement(graded(), expert="human", judge="gpt5")
 
 
 def test_annotators_of_a_table_say_whether_the_judge_may_replace_one() -> None:
@@ -124,11 +116,6 @@ def test_agreement_of_each_turn_takes_dialogues_as_clusters() -> None:
     pd.testing.assert_frame_equal(found.table, same.table)
 
 
-def test_agreement_of_turns_without_conversations_is_refused() -> None:
-    with pytest.raises(UserError, match=r"--turn each; none of its columns \(human, gpt4, ticket"):
-        judgec.agreement(graded(), expert="human", judge="gpt4", turn="each")
-
-
 def test_recorded_verdicts_of_each_turn_find_the_labels_in_the_turns(tmp_path: Path) -> None:
     labels = [dialogue(n, f"chair {n}", 1, 2, 3) for n in range(20)]
     for row in labels:
@@ -168,15 +155,11 @@ def test_where_two_people_differ_agreement_draws_the_grade_that_labels_draw() ->
 
     rows = [
         {
-            "Question": f"q {i // 2}",
-            "Reply": f"a {i}",
-            "Gold": f"g {i}",
-            "Mia": i % 5 + 1,
-            "Noah": i * 3 % 5 + 1,
+            "Question": f"q {i // 2}", "Reply": f"a {i}", "Gold": f"g {i}", "Mia": i % 5 + 1, "Noah": i * 3 % 5 + 1,
             "gpt": i * 7 % 5 + 1,
         }
         for i in range(40)
-    ]
+    ]  # fmt: skip
     columns = {"Question": "query", "Reply": "answer", "Gold": "reference"}
     found = judgec.agreement(rows[::-1], judge="gpt", annotators=("Mia", "Noah"), columns=columns)
     labels = judgec.read_labels(rows, annotators=("Mia", "Noah"), columns=columns).label_set
@@ -299,7 +282,7 @@ def test_aspects_are_measured_together_and_each_by_itself() -> None:
 def test_groups_are_measured_apart_and_a_judge_without_order_stands_last(tmp_path: Path) -> None:
     frame = judged().assign(flat=1, area=["north", "south"] * 30, gpt_confidence=[60, 90, 90] * 20)
     found = judgec.agreement(frame, expert="grade", judge=["flat", "gpt"], group="area")
-    assert found.ranked == ["gpt", "flat"]
+    assert found.ranked == [row[0] for row in agreement_report(found).tables[0].rows] == ["gpt", "flat"]
     south = judgec.agreement(frame[frame.area == "south"], expert="grade", judge="gpt")
     assert found.groups["gpt"]["south"].estimates["tau_b"].value == south.estimates["tau_b"].value
     assert set(found.report["judges"]["gpt"]["groups"]) == {"north", "south"}  # type: ignore[index]

@@ -1,6 +1,5 @@
 """``judgec.agreement`` of failure modes: a table with both sides, what ``judge`` wrote, and recorded judges."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +9,8 @@ from sklearn.metrics import cohen_kappa_score, precision_score, recall_score
 
 import judgec
 from judgec.errors import InputError, UserError
-from tests.verbs.cli.process import judgec_here
-
-SUMMEVAL = Path(__file__).parents[3] / "shared" / "data" / "recorded" / "summeval_aspects.jsonl"
-LOW = 3  # SummEval's grades from 1 to 5: up to here an aspect counts as a failure
+from judgec.report.modes_table import TITLE
+from judgec.verbs.agreement import agreement_report
 
 MODES = ("hallucination", "off_topic")
 Row = dict[str, object]
@@ -47,6 +44,7 @@ def test_table_of_both_sides_equals_scikit_learn_by_mode() -> None:
     assert set(report["modes"]) == set(MODES)  # type: ignore[call-overload]  # a mapping
     assert report["macro"]["recall"]["modes"] == list(MODES)  # type: ignore[index]  # mappings
     assert set(report) >= {"micro", "macro", "modes", "aspects"}
+    assert TITLE in [one.title for one in agreement_report(found).tables]
 
 
 def test_objects_and_lists_and_words_say_the_same() -> None:
@@ -95,41 +93,9 @@ def test_recorded_judges_have_their_modes(tmp_path: Path) -> None:
         for row in table()
         for mode in MODES
     ]
-    (tmp_path / "labels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in labels))
-    pd.DataFrame(verdicts).to_csv(tmp_path / "verdicts.csv", index=False)
-    done = judgec_here(tmp_path, "agreement", "verdicts.csv", "--labels", "labels.jsonl", "--json")
-    report = json.loads(done.stdout)["judges"]["j"]
+    report = judgec.agreement(verdicts, labels=labels, home=tmp_path).report
+    modes = report["judges"]["j"]["modes"]  # type: ignore[index]  # mappings
     flat = pd.DataFrame(table())
     for mode in MODES:
         expected = recall_score(flat[f"mode.{mode}"], flat[f"grade.{mode}"])
-        assert report["modes"][mode]["recall"]["value"] == pytest.approx(expected)
-    shown = judgec_here(tmp_path, "agreement", "verdicts.csv", "--labels", "labels.jsonl").stdout
-    assert "Failure modes" in shown
-    assert "all labels (micro)" in shown
-
-
-@pytest.mark.soak
-@pytest.mark.skipif(not SUMMEVAL.exists(), reason="SummEval is not part of the project: real labels are NOT checked")
-def test_real_judge_on_summaries_equals_scikit_learn() -> None:
-    rows = [json.loads(line) for line in SUMMEVAL.read_text(encoding="utf-8").splitlines()]
-    aspects = [name.removeprefix("grade.") for name in rows[0] if name.startswith("grade.")]
-    labels = [
-        {name: value for name, value in row.items() if not name.startswith("grade.")}
-        | {f"mode.{aspect}": int(int(row[f"grade.{aspect}"]) <= LOW) for aspect in aspects}
-        for row in rows
-    ]
-    verdicts = pd.read_parquet(SUMMEVAL.with_name("summeval_aspects.verdicts.parquet"))
-    verdicts = verdicts[verdicts["judge"].str.startswith("gpt-4-0314") & verdicts["grade"].notna()]
-    verdicts = verdicts.assign(grade=(verdicts["grade"].astype(float) <= LOW).astype(int))
-    found = judgec.agreement(verdicts[["item_id", "judge", "aspect", "grade"]], labels=labels)
-    modes = found.modes[found.judge].modes
-    said = verdicts.pivot_table(index="item_id", columns="aspect", values="grade")
-    experts = pd.DataFrame(labels).groupby("item_id")[[f"mode.{aspect}" for aspect in aspects]].median()
-    for aspect in aspects:
-        sides = pd.concat([experts[f"mode.{aspect}"], said[aspect]], axis=1).dropna().astype(int)
-        one = modes[aspect]
-        assert one.n == len(sides)
-        assert one.kappa.value == pytest.approx(cohen_kappa_score(*sides.to_numpy().T))
-        assert one.precision.value == pytest.approx(precision_score(*sides.to_numpy().T))
-        assert one.recall.value == pytest.approx(recall_score(*sides.to_numpy().T))
-        print(aspect, one.present, one.flagged, one.kappa.value, one.precision.value, one.recall.value)
+        assert modes[mode]["recall"]["value"] == pytest.approx(expected)

@@ -110,10 +110,8 @@ def test_audit_and_evaluate_say_how_the_judge_ranked_agents(
     ranked, tested = (json.loads(json.dumps(one["systems"])) for one in (audit.report, made.saved.report))
     assert ranked["systems"] == [f"s{k}" for k in range(6)]
     assert ranked["tau_b"]["value"] == tested["tau_b"]["value"]
-    lines = audit_report(audit, AuditOptions(judge="ranks@1")).lines
-    assert any("order of 6 systems" in line for line in lines)
-    page = made.report_path.read_text(encoding="utf-8")
-    assert "On the labelled items its order of 6 systems" in page
+    assert any("order of 6 systems" in line for line in audit_report(audit, AuditOptions(judge="ranks@1")).lines)
+    assert "order of 6 systems" in made.report_path.read_text(encoding="utf-8")
     judgec.audit("ranks@1", labels=labels, only=["length"], home=tmp_path)
     kept = programs.load(tmp_path, "ranks@1").card.audit
     assert kept is not None
@@ -131,7 +129,5 @@ def test_audit_and_evaluate_say_how_the_judge_ranked_agents(
         answers=labels[["query_id", "agent", "answer"]],
         judge="ranks@1", unproven=True, home=tmp_path, out=tmp_path / "league",
     )  # fmt: skip
-    told: Json = dict(board.report)
-    assert any("on its own test items: its order of 6 systems" in note for note in told["notes"])
-    league = (tmp_path / "league" / "report.html").read_text(encoding="utf-8")
-    assert "on its own test items: its order of 6 systems" in league
+    for told in (str(board.report["notes"]), (tmp_path / "league" / "report.html").read_text(encoding="utf-8")):
+        assert "order of 6 systems" in told
