@@ -22,14 +22,11 @@ def home_with(folder: Path) -> Path:
     save_judge(folder)
     rows = [
         {
-            "item_id": f"i{n}",
-            "query": f"How far is {n}?",
-            "answer": f"It is {n} km.",
-            "contexts": ["x"],
+            "item_id": f"i{n}", "query": f"How far is {n}?", "answer": f"It is {n} km.", "contexts": ["x"],
             "grade": 1 + n % 5,
         }
         for n in range(12)
-    ]
+    ]  # fmt: skip
     (folder / "fresh.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     return folder
 
@@ -41,14 +38,9 @@ def test_audit_in_batches_finds_the_same_in_two_waits(tmp_path: Path) -> None:
             (tmp_path / name).mkdir()
             home = home_with(tmp_path / name)
             return judgec.audit(
-                "mine",
-                only=["length", "repeat"],
-                labels=home / "fresh.jsonl",
-                home=home,
-                api_base=server.base_url,
-                batch=batch,
-                progress=False,
-            )
+                "mine", only=["length", "repeat"], labels=home / "fresh.jsonl", home=home, api_base=server.base_url,
+                batch=batch, progress=False,
+            )  # fmt: skip
 
         found = audited("usual", batch=False)
         assert server.created == 0
@@ -69,16 +61,9 @@ def test_evaluate_in_batches_plays_all_games_in_one(tmp_path: Path) -> None:
     ]
     with FakeBatches() as server:
         board = judgec.evaluate(
-            queries=queries,
-            answers=answers,
-            judge="mine",
-            unproven=True,
-            home=home,
-            out=home / "board",
-            api_base=server.base_url,
-            batch=True,
-            progress=False,
-        )
+            queries=queries, answers=answers, judge="mine", unproven=True, home=home, out=home / "board",
+            api_base=server.base_url, batch=True, progress=False,
+        )  # fmt: skip
         assert (server.created, server.single, server.paid) == (1, 0, 16)
     assert len(board.ratings) == 2
 
@@ -87,11 +72,6 @@ def test_judge_in_batches_on_a_cluster_is_refused(tmp_path: Path) -> None:
     home = home_with(tmp_path)
     with pytest.raises(UserError, match="--batch and --engine ray"):
         judgec.judge_file(
-            home / "fresh.jsonl",
-            judge="mine",
-            home=home,
-            out=home / "o.jsonl",
-            batch=True,
-            engine="ray",
+            home / "fresh.jsonl", judge="mine", home=home, out=home / "o.jsonl", batch=True, engine="ray",
             progress=False,
-        )
+        )  # fmt: skip

@@ -128,3 +128,19 @@ def test_labels_that_were_learned_or_are_nowhere_are_refused(home: Path, few: pd
             verb("e@1", home=home)
     with pytest.raises(UserError, match="nobody"):
         judgec.compare("e@1", "nobody", home=home)
+
+
+def test_accepts_and_columns_of_raters_are_read_on_the_judges_scale_and_grades_off_it_refused(
+    home: Path, few: pd.DataFrame
+) -> None:
+    fresh = few[few["query_id"].str.startswith("f")].rename(columns={"Frage": "query"})
+    bare = fresh.drop(columns="grade")
+    found = judgec.compare("e@1", "e@2", labels=bare.assign(accept=fresh["grade"] >= 3), home=home)
+    assert found.comparison.a.estimates["accept_agreement"].value is not None
+    raters = bare.assign(ann=fresh["grade"], bo=fresh["grade"])
+    rate = judgec.estimate(bare, judge="e@1", labels=raters, annotators=("ann", "bo"), home=home)
+    assert rate.labelled == rate.aspects["grade"].n == len(fresh)
+    assert rate.value is not None or rate.refused
+    off = fresh.assign(grade=[1 + n % 6 for n in range(len(fresh))])
+    with pytest.raises(UserError, match=r"grade 6 is not on scale grade .*name a judge of their scale"):
+        judgec.compare("e@1", "e@2", labels=off, home=home)

@@ -9,7 +9,6 @@ import pytest
 
 import judgec
 from judgec.errors import InputError, UserError
-from tests.verbs.cli.process import ROOT
 
 WORDS = ("red", "green", "blue", "black", "white")
 
@@ -23,13 +22,10 @@ def rows(queries: int) -> pd.DataFrame:
             words = [word if i < quality else f"something{i}" for i, word in enumerate(right)]
             made.append(
                 {
-                    "Frage": f"Which colours has flag {q}?",
-                    "answer": " ".join([*words, f"pole{k}"]),
-                    "reference": " ".join(right),
-                    "ann": 1 + quality,
-                    "bob": 1 + max(0, quality - (q + k) % 2),
+                    "Frage": f"Which colours has flag {q}?", "answer": " ".join([*words, f"pole{k}"]),
+                    "reference": " ".join(right), "ann": 1 + quality, "bob": 1 + max(0, quality - (q + k) % 2),
                 }
-            )
+            )  # fmt: skip
     return pd.DataFrame(made)
 
 
@@ -102,26 +98,6 @@ def test_judge_of_faulty_input_says_what_is_valid(found: judgec.Compilation) -> 
         found.judge()
     with pytest.raises(UserError, match="a DataFrame, a list of dicts"):
         judgec.read_labels(7)  # type: ignore[arg-type]  # what is refused
-
-
-def test_read_labels_of_a_path_remembers_how_it_was_read() -> None:
-    path = ROOT / "trainsets" / "sensors" / "labels.jsonl"
-    labels = judgec.read_labels(path)
-    assert labels.source["path"] == str(path)
-    assert len(labels) == 500
-
-
-def test_rank_of_a_list_of_games_is_a_frame_best_first(tmp_path: Path) -> None:
-    games = [{"query_id": str(q), "agent_a": "new", "agent_b": "old", "winner": "ab"[q % 4 == 0]} for q in range(40)]
-    ranking = judgec.rank(games)
-    assert ranking.agents == ("new", "old")
-    assert ranking.ratings.index.tolist() == ["new", "old"]
-    new, old = ranking.ratings.to_dict("records")
-    assert new["low"] > old["rating"]
-    assert new["elo"] > old["elo"]
-    path = tmp_path / "games.csv"
-    pd.DataFrame(games).to_csv(path, index=False)
-    pd.testing.assert_frame_equal(judgec.rank(path).ratings, ranking.ratings)
 
 
 def test_rows_in_memory_under_other_heads_are_read_as_init_reads_them_and_judges_of_a_list_are_columns(

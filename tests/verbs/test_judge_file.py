@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import judgec
-from judgec.errors import ServiceError, UserError
+from judgec.errors import UserError
 from judgec.lm.executor import Progress
 from tests.service.fake_openai import FakeOpenAI
 from tests.verbs.cli.judging import KEY, save_judge, write_items
@@ -82,26 +82,8 @@ def test_judge_file_of_a_jury_takes_names_inside_a_running_event_loop(tmp_path: 
 def test_judge_file_says_what_is_valid(tmp_path: Path) -> None:
     save_judge(tmp_path)
     file, out = write_items(tmp_path / "items.jsonl", 3), tmp_path / "o.jsonl"
-    with pytest.raises(UserError, match="one of --judge NAME and --jury"):
-        judgec.judge_file(file, out=out, home=tmp_path)
+    for jury in ([], ["mine", "other"]):
+        with pytest.raises(UserError, match="one of --judge NAME and --jury"):
+            judgec.judge_file(file, judge="mine" if jury else None, jury=jury, out=out, home=tmp_path)
     with pytest.raises(UserError, match=r"judge_file: samples=0; a number of at least 1 is valid"):
         judgec.judge_file(file, judge="mine", out=out, home=tmp_path, samples=0)
-    with FakeOpenAI("refusing") as server, pytest.raises(ServiceError, match="none of 3 items"):
-        judgec.judge_file(file, judge="mine", out=out, home=tmp_path, api_base=server.base_url)
-    assert len(out.read_text().splitlines()) == 3  # with the reasons
-
-
-def test_judge_called_with_caps_and_progress(tmp_path: Path) -> None:
-    save_judge(tmp_path)
-    told = Told()
-    rows = [{"query": f"How far is {n}?", "answer": f"{n} km", "contexts": [f"It is {n}."]} for n in range(6)]
-    with FakeOpenAI("good") as server:
-        judge = judgec.load_judge("mine", home=tmp_path, api_base=server.base_url)
-        some = judge(rows, budget=4, progress=told)
-        assert server.calls == 4
-        assert some["unscored"].notna().sum() == 2
-        assert told.last is not None
-        every = asyncio.run(judge.acall(rows, progress=False))
-        assert server.calls == 6
-    assert isinstance(every, type(some))
-    assert every["unscored"].isna().all()

@@ -20,6 +20,8 @@ from tests.records.test_card import make_card
 
 SCALE = Scale(grades=(1, 2, 3, 4, 5), accept_at=4)
 FIELDS = ("query", "answer", "contexts")
+GRADED = ["grade", "score", "accept", "confidence"]
+ADDED = [*GRADED, "rationale", "unscored", "probabilities", "learned", "judged_by", "stated_confidence"]
 KEY = "sk-never-write-this-anywhere"
 
 
@@ -40,12 +42,9 @@ def save_judge(
         evidence = EvidenceModel.fit(items)
         judge = CompiledJudge(module, SCALE, ("grade",), evidence, {"grade": _both(evidence)})
     card = make_card(
-        name=name,
-        scale=SCALE,
-        fields=FIELDS,
-        signature=fingerprint(module),
+        name=name, scale=SCALE, fields=FIELDS, signature=fingerprint(module),
         lm=lm or {"model": "openai/fake", "temperature": 0.0},
-    )
+    )  # fmt: skip
     saved = save(home, Program(card, dump_module(module), judge.calibration(), {}, {}))
     set_aliases(home, name, {"champion": saved.version})
 
@@ -82,16 +81,9 @@ def write_items(path: Path, count: int) -> Path:
 
 def request(home: Path, file: Path, url: str | None, **changes: object) -> JudgeFileOptions:
     fields: dict[str, object] = {
-        "file": str(file),
-        "judge": "mine",
-        "out": home / "out.jsonl",
-        "lm": None,
-        "api_base": url,
-        "budget": None,
-        "max_cost": None,
-        "in_flight": 16,
-        "home": home,
-    }
+        "file": str(file), "judge": "mine", "out": home / "out.jsonl", "lm": None, "api_base": url, "budget": None,
+        "max_cost": None, "in_flight": 16, "home": home,
+    }  # fmt: skip
     return JudgeFileOptions(**(fields | changes))  # type: ignore[arg-type]  # the fields above have its types
 
 

@@ -26,22 +26,10 @@ from judgec.verbs.judge_file import judge_file
 from judgec.verbs.options.judge import JudgeFileOptions
 from tests.compile.small import compiled_from, write
 from tests.service import grading_world
-from tests.verbs.cli.judging import run
+from tests.verbs.cli.judging import ADDED, GRADED, run
 from tests.verbs.cli.process import judgec, judgec_here
 
 Row = dict[str, Any]
-ADDED = [
-    "grade",
-    "score",
-    "accept",
-    "confidence",
-    "rationale",
-    "unscored",
-    "probabilities",
-    "learned",
-    "judged_by",
-    "stated_confidence",
-]
 FORMATS = [".jsonl", ".csv", ".tsv", ".parquet", ".xlsx"]
 Command = Callable[..., subprocess.CompletedProcess[str]]
 LABELLED: list[Row] = [dict(row) for row in grading_world.rows(80, per_query=2)]
@@ -82,17 +70,26 @@ def awkward() -> list[Row]:
     return [*rows[:3], rows[2], *rows[3:], *rows[:5], rows[ROWS + 3]]
 
 
+@pytest.fixture(scope="module")
+def plain(home: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Row]]:
+    """The awkward rows, and what is written of them as JSON lines."""
+    folder = tmp_path_factory.mktemp("plain")
+    file = write(folder / "in.jsonl", awkward())
+    judged(home, file, folder / "out.jsonl")
+    return file, json_rows(folder / "out.jsonl")
+
+
 @pytest.mark.parametrize("suffix", FORMATS)
-def test_every_format_keeps_rows_order_and_values_and_adds_the_judgment(
-    home: Path, tmp_path: Path, suffix: str
+def test_every_format_keeps_rows_order_and_values_and_adds_the_same_judgment(
+    home: Path, plain: tuple[Path, list[Row]], tmp_path: Path, suffix: str
 ) -> None:
-    rows, out = awkward(), tmp_path / f"out{suffix}"
-    counts = judged(home, write(tmp_path / "in.jsonl", rows), out)
+    (file, said), rows, out = plain, awkward(), tmp_path / f"out{suffix}"
+    counts = judged(home, file, out)
     assert (counts["rows"], counts["items"]) == (len(rows), len(rows) - 7)
     table = read_table(str(out))
     assert list(table.columns) == [*rows[0], *ADDED]
-    assert len(table.rows) == len(rows)
-    for given, found in zip(rows, table.rows, strict=True):
+    first: dict[object, Row] = {}
+    for given, found, same in zip(rows, table.rows, said, strict=True):
         for name, value in given.items():
             if suffix in {".jsonl", ".parquet"}:
                 assert found[name] == value
@@ -102,42 +99,20 @@ def test_every_format_keeps_rows_order_and_values_and_adds_the_judgment(
                 assert float(str(found[name])) == value
             else:
                 assert found[name] == text(value)
-    first: dict[object, Row] = {}
-    for found in table.rows:
-        same = first.setdefault(found["item_id"], found)
-        assert [same[name] for name in ADDED] == [found[name] for name in ADDED]
+        assert [float(str(found[name])) for name in ("score", "grade")] == [same["score"], same["grade"]]
+        assert [str(found[name]).lower() for name in ("accept", "learned")] == [
+            str(same[name]).lower() for name in ("accept", "learned")
+        ]
+        spread = found["probabilities"]
+        assert (spread if isinstance(spread, dict) else json.loads(str(spread))) == same["probabilities"]
+        again = first.setdefault(found["item_id"], found)
+        assert [again[name] for name in ADDED] == [found[name] for name in ADDED]
 
 
-def test_all_formats_say_the_same(home: Path, tmp_path: Path) -> None:
-    file = write(tmp_path / "in.jsonl", bare(LABELLED[:30]))
-    found = {}
-    for suffix in FORMATS:
-        judged(home, file, tmp_path / f"out{suffix}")
-        found[suffix] = read_table(str(tmp_path / f"out{suffix}")).rows
-    for suffix in FORMATS[1:]:
-        for plain, row in zip(found[".jsonl"], found[suffix], strict=True):
-            assert float(str(row["score"])) == plain["score"]
-            assert int(str(row["grade"])) == plain["grade"]
-            assert str(row["accept"]).lower() == str(plain["accept"]).lower()
-            assert str(row["learned"]).lower() == str(plain["learned"]).lower()
-            assert json.loads(str(row["probabilities"])) == plain["probabilities"]
-
-
-@pytest.mark.parametrize("engine", ["openpyxl", "calamine"])
-def test_workbook_opens_in_pandas_and_says_what_it_could_not_hold(home: Path, tmp_path: Path, engine: str) -> None:
-    odd = ["=1+1", "{=1+1}", "https://example.org", "007", "bell \x07", "x" * 40_000, "", "漢 👩‍🔬", "<r>a & b</r>"]
-    rows = [{**row, "odd": odd[n], "yes": True, "share": n / 7} for n, row in enumerate(bare(LABELLED[: len(odd)]))]
-    rows[1]["share"] = None
+def test_workbook_says_what_it_could_not_hold(home: Path, tmp_path: Path) -> None:
+    rows = [{**bare(LABELLED[:1])[0], "odd": "bell \x07"}]
     counts = judged(home, write(tmp_path / "in.jsonl", rows), tmp_path / "o.xlsx")
-    assert sum("no workbook holds" in note for note in counts["notes"]) == 2
-    found = pd.read_excel(tmp_path / "o.xlsx", engine=engine, dtype={"odd": str})  # type: ignore[call-overload]  # either
-    assert list(found.columns) == [*rows[0], *ADDED]
-    assert found["odd"].fillna("").tolist() == ["'=1+1", *odd[1:4], "bell \ufffd", "x" * 32_767, *odd[6:]]
-    assert found["yes"].all()
-    assert found["share"].isna().tolist() == [n == 1 for n in range(len(rows))]
-    assert found["share"][2] == 2 / 7
-    assert found["grade"].dtype.kind == "i"
-    assert found["score"].dtype.kind == "f"
+    assert sum("no workbook holds" in note for note in counts["notes"]) == 1
 
 
 def test_workbook_keeps_the_numbers_and_dashes_of_the_one_that_was_judged(home: Path, tmp_path: Path) -> None:
@@ -186,7 +161,7 @@ def test_parquet_in_and_out_keeps_the_types_of_columns(home: Path, tmp_path: Pat
     assert [row["odd"] for row in json_rows(tmp_path / "o.jsonl")] == [[1, 2]] * 6
 
 
-@pytest.mark.parametrize("taken", ADDED)
+@pytest.mark.parametrize("taken", ["grade", "unscored", "stated_confidence"])
 def test_a_name_that_is_taken_puts_a_prefix_before_all_names(home: Path, tmp_path: Path, taken: str) -> None:
     rows = [{**row, taken: "mine"} for row in bare(LABELLED[:4])]
     counts = judged(home, write(tmp_path / "in.jsonl", rows), tmp_path / "o.jsonl")
@@ -199,18 +174,32 @@ def test_a_name_that_is_taken_puts_a_prefix_before_all_names(home: Path, tmp_pat
     assert again.columns[-len(ADDED) :] == tuple(f"judge_judge_{name}" for name in ADDED)
 
 
-@pytest.mark.parametrize("suffix", FORMATS)
-def test_no_inputs_leaves_the_judgments_alone(home: Path, tmp_path: Path, suffix: str) -> None:
-    out, rows = tmp_path / f"o{suffix}", [*LABELLED[:6], LABELLED[0]]
-    judged(home, write(tmp_path / "in.jsonl", rows), out, inputs=False)
-    table = read_table(str(out))
-    assert list(table.columns) == ["item_id", *ADDED]
-    assert [row["item_id"] for row in table.rows] == [row["item_id"] for row in rows]
+def test_no_inputs_leaves_the_judgments_alone_and_estimate_reads_what_was_written(home: Path, tmp_path: Path) -> None:
+    week = [
+        {**row, "item_id": f"x{n}", "query_id": f"x{n // 2}", "query": f"Now {row['query']}"}
+        for n, row in enumerate(grading_world.rows(60, seed=3))
+    ]
+    items = write(tmp_path / "week.jsonl", [*bare(week), bare(week)[0]])
+    labels = write(tmp_path / "labels.jsonl", week)
+    for suffix, inputs in ((".jsonl", False), (".xlsx", False), (".xlsx", True)):
+        out = tmp_path / f"o{suffix}"
+        options = JudgeFileOptions(file=str(items), judge="w@1", out=out, home=home, inputs=inputs)
+        rate = rate_asked(options, "accept_rate", str(labels), None)
+        assert rate is not None
+        written = judge_file.run(options, Silent())
+        found, counts = estimate_judged(written, rate).to_json(), written.report
+        assert (found["n"], found["n_labelled"]) == (60, 60)
+        accepted, rejected = int(str(counts["accepted"])), int(str(counts["rejected"]))
+        assert isinstance(found["raw"], dict)
+        assert found["raw"]["value"] == pytest.approx(accepted / (accepted + rejected))
+        table = read_table(str(out))
+        assert inputs or list(table.columns) == ["item_id", *ADDED]
+        assert [row["item_id"] for row in table.rows] == [row["item_id"] for row in (*week, week[0])]
 
 
 def test_tables_have_a_column_an_aspect_and_json_lines_keep_their_plural_keys(home: Path, tmp_path: Path) -> None:
-    file = write(tmp_path / "in.jsonl", bare(LABELLED[:6]))
-    judged(home, file, tmp_path / "o.jsonl", "two@1")
+    file = write(tmp_path / "in.jsonl", bare(LABELLED[:20]))
+    counts = judged(home, file, tmp_path / "o.jsonl", "two@1")
     judged(home, file, tmp_path / "o.parquet", "two@1")
     names = [f"{name}.{aspect}" for name in ADDED[:4] for aspect in ("claims", "tone")]
     table = read_table(str(tmp_path / "o.parquet"))
@@ -219,7 +208,47 @@ def test_tables_have_a_column_an_aspect_and_json_lines_keep_their_plural_keys(ho
         for aspect in ("claims", "tone"):
             assert row[f"grade.{aspect}"] == plain["grades"][aspect]
             assert row[f"confidence.{aspect}"] == plain["confidences"][aspect]
+        assert list(plain) == [*bare(LABELLED[:1])[0], *(f"{name}s" if name in GRADED else name for name in ADDED)]
         assert json.loads(str(row["probabilities"])) == plain["probabilities"]
+    accepts = [row["accepts"] for row in json_rows(tmp_path / "o.jsonl")]
+    for outcome, wanted in (("accepted", True), ("rejected", False)):
+        assert counts[outcome] == {one: sum(row[one] is wanted for row in accepts) for one in ("claims", "tone")}
+
+
+def test_missing_answer_is_an_empty_answer_and_repeated_rows_are_judged_once(home: Path, tmp_path: Path) -> None:
+    one, other, third = bare(LABELLED[:3])
+    rows = [{name: one[name] for name in one if name != "answer"} | {"item_id": "x"}, {**other, "answer": None}]
+    counts = judged(home, write(tmp_path / "i.jsonl", [*rows, third, third]), tmp_path / "out.jsonl", "two@1")
+    assert (counts["rows"], counts["items"], counts["unscored"]) == (4, 3, 0)
+    written = json_rows(tmp_path / "out.jsonl")
+    assert [row["item_id"] for row in written] == ["x", other["item_id"], *[third["item_id"]] * 2]
+    assert written[2] == written[3]
+    learned = sum(row["learned"] for row in written[:3])
+    assert learned > 0
+    starts = (
+        "1 row repeats",
+        "2 rows without an answer",
+        f"{learned} of 3 items",
+        "two@1: evidence alone",
+        "two@1 was not",
+    )
+    assert [note.startswith(start) for note, start in zip(counts["notes"], starts, strict=True)] == [True] * 5
+
+
+def test_output_never_replaces_the_input_or_what_is_no_file(home: Path, tmp_path: Path) -> None:
+    items = write(tmp_path / "i.jsonl", LABELLED[:2])
+    before = items.read_bytes()
+    for out, seen in (
+        (tmp_path / ".." / tmp_path.name / "i.jsonl", "its judgments would replace it"),
+        (tmp_path / "folder.jsonl", "not a file that can be replaced"),
+        (tmp_path / "none" / "out.jsonl", "no such folder"),
+    ):
+        (tmp_path / "folder.jsonl").mkdir(exist_ok=True)
+        with pytest.raises(UserError, match=seen):
+            judged(home, items, out)
+    with pytest.raises(UserError, match="not a file that can be replaced"):
+        judged(home, items, Path("/dev/null"))
+    assert items.read_bytes() == before
 
 
 def test_numbers_in_json_lines_keep_every_digit_and_a_missing_item_id_is_filled_in(home: Path, tmp_path: Path) -> None:
@@ -252,30 +281,6 @@ def test_learned_is_true_for_queries_of_train_and_dev_alone(home: Path, tmp_path
     assert [row["learned"] for row in found] == [row["query_id"] in known for row in found]
     assert counts["learned"] == sum(row["learned"] for row in found) > 10
     assert any("items are of queries that the judge has learned from" in note for note in counts["notes"])
-
-
-@pytest.mark.parametrize("suffix", FORMATS)
-def test_estimate_reads_what_was_written_in_any_format(home: Path, tmp_path: Path, suffix: str) -> None:
-    week = [
-        {**row, "item_id": f"x{n}", "query_id": f"x{n // 2}", "query": f"Now {row['query']}"}
-        for n, row in enumerate(grading_world.rows(60, seed=3))
-    ]
-    items = write(tmp_path / "week.jsonl", [*bare(week), bare(week)[0]])
-    labels = write(tmp_path / "labels.jsonl", week)
-    for inputs in (True, False):
-        options = JudgeFileOptions(
-            file=str(items), judge="w@1", out=tmp_path / f"o{suffix}", home=home, inputs=inputs
-        )  # fmt: skip
-        rate = rate_asked(options, "accept_rate", str(labels), None)
-        assert rate is not None
-        written = judge_file.run(options, Silent())
-        found, counts = estimate_judged(written, rate).to_json(), written.report
-        assert (found["n"], found["n_labelled"]) == (60, 60)
-        accepted, rejected = counts["accepted"], counts["rejected"]
-        assert isinstance(accepted, int)
-        assert isinstance(rejected, int)
-        assert isinstance(found["raw"], dict)
-        assert found["raw"]["value"] == pytest.approx(accepted / (accepted + rejected))
 
 
 def printed(stderr: str) -> list[str]:
