@@ -1,8 +1,8 @@
 """``compile-judge --adapter terse``: every prompt of the compile, of the saved judge and of its exports is terse."""
 
-import importlib.util
 import json
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -17,7 +17,6 @@ from tests.verbs.cli.judging import KEY
 LABELS: list[dict[str, object]] = [
     {"query": f"What is thing {n}?", "answer": f"Thing {n}: {'good ' * (n % 5)}", "grade": n % 5 + 1} for n in range(60)
 ]
-REPLY = '{"reason": "Seen.", "grade": 3, "confidence": 70}'
 
 
 def counted(call: Call) -> Outcome:
@@ -37,16 +36,9 @@ def test_terse_judge_compiles_loads_and_leaves_with_the_same_prompt(
     file, out = write(tmp_path / "labels.jsonl", LABELS), tmp_path / "out"
     with FakeOpenAI(counted) as server:
         judgec.compile_judge(
-            str(file),
-            lm="openai/gpt-4o-mini",
-            api_base=server.base_url,
-            home=tmp_path,
-            name="short",
-            adapter="terse",
-            optimizer="labeled",
-            evidence=False,
-            progress=False,
-        )
+            str(file), lm="openai/gpt-4o-mini", api_base=server.base_url, home=tmp_path, name="short",
+            adapter="terse", optimizer="labeled", evidence=False, progress=False,
+        )  # fmt: skip
         judge = judgec.load_judge("short@1", home=tmp_path, api_base=server.base_url)
         assert judge.card.settings["adapter"] == "terse"
         assert judge(query="What is it?", answer="It: good good").grade == 3
@@ -55,20 +47,15 @@ def test_terse_judge_compiles_loads_and_leaves_with_the_same_prompt(
     assert not any("[[ ##" in prompt for prompt in asked)
     assert all("Reply with one JSON object" in prompt for prompt in asked)
     judgec.export("short@1", to="python", out=out, home=tmp_path)
-    spec = importlib.util.spec_from_file_location("short_judge", out / "judge.py")
-    assert spec is not None
-    assert spec.loader is not None
     monkeypatch.syspath_prepend(str(out))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
     sent: list[str] = []
 
     def complete(turns: object) -> str:
         sent.append(str(turns))
-        return REPLY
+        return '{"reason": "Seen.", "grade": 3, "confidence": 70}'
 
-    graded = module.grade({"query": "What?", "answer": "It."}, complete=complete)
-    assert graded["grade"] == 3
+    grade = runpy.run_path(str(out / "judge.py"))["grade"]
+    assert grade({"query": "What?", "answer": "It."}, complete=complete)["grade"] == 3
     assert "Reply with one JSON object" in sent[0]
 
 
@@ -76,6 +63,7 @@ def test_adapter_and_effort_need_a_model_that_takes_them(tmp_path: Path) -> None
     file = write(tmp_path / "labels.jsonl", LABELS)
     for options, said in (
         ({"adapter": "terse"}, "--adapter terse: no model is named"),
+        ({"optimizer": "gepa"}, "--optimizer gepa: no model is named"),
         ({"reasoning_effort": "low"}, "--reasoning-effort low: embedded does not take it"),
     ):
         with pytest.raises(UserError, match=said):

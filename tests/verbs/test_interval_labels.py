@@ -1,6 +1,5 @@
 """Labels on an interval scale through the verbs: proposed, compared, compiled, judged."""
 
-import csv
 from pathlib import Path
 from typing import Any
 
@@ -21,16 +20,16 @@ RATERS = ("annotator_anna", "annotator_ben")
 
 @pytest.fixture
 def labels(tmp_path: Path) -> Path:
-    rng = np.random.default_rng(0)
-    path = tmp_path / "labels.csv"
-    with path.open("w", newline="", encoding="utf-8") as file:
-        out = csv.writer(file)
-        out.writerow(["item_id", "query_id", "query", "answer", *RATERS])
-        for i in range(120):
-            good = rng.random()
-            given = np.clip(100 * good + rng.normal(0, 8, 2), 0, 100).round(1)
-            out.writerow([f"i{i}", f"q{i // 4}", f"Which is {i // 4}?", f"It is {i}" + " good" * int(9 * good), *given])
-    return path
+    rng, good = np.random.default_rng(0), np.random.default_rng(1).random(120)
+    rows = pd.DataFrame(
+        {"item_id": f"i{i}", "query_id": f"q{i // 4}", "query": f"Which is {i // 4}?"}
+        | {"answer": f"It is {i}" + " good" * int(9 * good[i])}
+        for i in range(120)
+    )
+    given = np.clip(100 * good[:, None] + rng.normal(0, 8, (120, 2)), 0, 100).round(1)
+    rows[[*RATERS]] = given
+    rows.to_csv(tmp_path / "labels.csv", index=False)
+    return tmp_path / "labels.csv"
 
 
 def test_init_proposes_an_interval_scale_and_keeps_few_or_whole_numbers_as_grades(labels: Path) -> None:
@@ -38,11 +37,8 @@ def test_init_proposes_an_interval_scale_and_keeps_few_or_whole_numbers_as_grade
     assert scale is not None
     assert (scale.level, scale.grades) == ("interval", (0, 100))
     whole = labels.with_name("whole.csv")
-    table = list(csv.reader(labels.read_text(encoding="utf-8").splitlines()))
-    with whole.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows(
-            [table[0], *([*row[:4], *(int(float(x)) // 10 for x in row[4:])] for row in table[1:])]
-        )
+    table = pd.read_csv(labels)
+    table.assign(**{name: table[name].astype(int) // 10 for name in RATERS}).to_csv(whole, index=False)
     scale = judgec.init(whole, annotators=RATERS, replace=True).project.scale
     assert scale is not None
     assert scale.level == "ordinal"
@@ -51,12 +47,7 @@ def test_init_proposes_an_interval_scale_and_keeps_few_or_whole_numbers_as_grade
 def test_raters_of_numbers_have_the_interval_alpha_and_no_kappa(labels: Path) -> None:
     labelled = judgec.read_labels(labels, annotators=RATERS, scale={"level": "interval", "grades": [0, 100]}).label_set
     agreement = agreement_between(experts_of(labelled), labelled.scale, labelled.aspects)
-    given = np.array(
-        [
-            [float(row[name]) for name in RATERS]
-            for row in csv.DictReader(labels.read_text(encoding="utf-8").splitlines())
-        ]
-    )
+    given = pd.read_csv(labels)[[*RATERS]].to_numpy()
     observed = ((given[:, 0] - given[:, 1]) ** 2).mean()
     expected = 2 * given.var(ddof=1)
     assert agreement["krippendorff_alpha"] == pytest.approx(1 - observed / expected, abs=1e-9)

@@ -81,14 +81,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
             resamples=200,
             abstain_below=0.85,
             source={
-                "path": str(file),
-                "task": None,
-                "rename": {},
-                "annotators": [],
-                "accept_at": None,
-                "assessment": None,
+                "path": str(file), "task": None, "rename": {}, "annotators": [], "accept_at": None, "assessment": None,
             },
-        )
+        )  # fmt: skip
         first, saved = compiled(settings)
         compiled(replace(settings, abstain_below=None, seed=7))
         yield Home(folder, file, server, server.calls, first, saved.report)

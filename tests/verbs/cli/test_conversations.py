@@ -35,17 +35,6 @@ def write(path: Path, rows: list[dict[str, object]]) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
-def test_bad_turn_is_an_error_with_its_line_in_every_command(tmp_path: Path) -> None:
-    rows = dialogues(3)
-    rows[1]["messages"] = [{"role": "bot", "content": "hi"}]
-    write(tmp_path / "chats.jsonl", rows)
-    done = run(tmp_path, "labels", "chats.jsonl", code=2)
-    assert done.stderr.strip().endswith(
-        "chats.jsonl:2: messages, turn 1: role 'bot'; valid are system, developer, user, assistant, tool, function. "
-        "Rename the roles."
-    )
-
-
 def test_conversations_without_a_model_are_refused(tmp_path: Path) -> None:
     write(tmp_path / "chats.jsonl", dialogues(80))
     cases: tuple[tuple[TurnChoice, str], ...] = (("last", "conversation"), ("whole", "dialogue"))

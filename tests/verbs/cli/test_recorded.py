@@ -1,6 +1,7 @@
 """``--lm recorded:FILE`` and ``--verdicts`` as a user types them, and the same from Python."""
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,14 @@ import pandas as pd
 import pytest
 
 import judgec as judgec_api
-from judgec.errors import UserError
+from judgec.errors import InputError, UserError
 from judgec.verbs.labels import Labels
 from judgec.verbs.options.compile_judge import CompileJudgeOptions
 from judgec.verbs.recorded import recorded_of
-from tests.compile.recorded_world import labels, verdicts
+from tests.compile.recorded_world import Rows, labels, verdicts
 from tests.compile.small import write
+from tests.compile.test_panels import THREE
+from tests.compile.test_panels import verdicts as three_judges
 from tests.verbs.cli.process import judgec
 
 Json = dict[str, Any]  # a report
@@ -37,25 +40,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def report(folder: Path) -> Json:
-    done = judgec(
-        folder,
-        "compile-judge",
-        "labels.jsonl",
-        "--lm",
-        "recorded:verdicts.parquet",
-        "--no-evidence",
-        "--folds",
-        1,
-        "--objective",
-        "qwk",
-        "--judges",
-        "gpt/*",
-        "--baseline",
-        "gpt/plain",
-        "--name",
-        "mine",
-        "--json",
-    )
+    typed = "compile-judge labels.jsonl --lm recorded:verdicts.parquet --no-evidence --folds 1 --objective qwk"
+    done = judgec(folder, *shlex.split(f"{typed} --judges gpt/* --baseline gpt/plain --name mine --json"))
     found: Json = json.loads(done.stdout)
     return found
 
@@ -74,18 +60,8 @@ def test_judge_reads_recorded_verdicts_on_new_items(folder: Path, report: Json) 
     write(folder / "new.jsonl", new)
     spoken = [{"item_id": f"new{i}", "judge": "gpt/odd", "grade": 1.5 + i / 2, "reply": f"r{i}"} for i in range(4)]
     pd.DataFrame(spoken).to_csv(folder / "later.csv", index=False)
-    done = judgec(
-        folder,
-        "judge",
-        "new.jsonl",
-        "--judge",
-        "mine@champion",
-        "--lm",
-        "recorded:later.csv",
-        "--out",
-        "out.jsonl",
-        "--json",
-    )
+    typed = "judge new.jsonl --judge mine@champion --lm recorded:later.csv --out out.jsonl --json"
+    done = judgec(folder, *shlex.split(typed))
     rows = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
     assert [row["grade"] for row in rows] == [0, 1, 2, 3, None]
     assert rows[4]["unscored"] == "not asked"
@@ -150,12 +126,9 @@ def test_a_judge_compiled_from_columns_reads_them_in_the_file_that_it_judges(tmp
     grade = judged["judge_grade"].astype(int)
     assert (grade == rows["grade"]).mean() > 0.8
     out = judgec_api.judge_file(
-        str(tmp_path / "wide.csv"),
-        judge="wide@latest",
-        out=tmp_path / "out.csv",
-        home=tmp_path,
+        str(tmp_path / "wide.csv"), judge="wide@latest", out=tmp_path / "out.csv", home=tmp_path,
         columns={"Frage": "query"},
-    )
+    )  # fmt: skip
     assert out.frame()["judge_grade"].astype(int).tolist() == grade.tolist()
 
 
@@ -195,22 +168,43 @@ def test_a_judge_as_it_is_stands_beside_what_experts_reach_among_themselves(tmp_
         (["--lm", "recorded:verdicts.parquet", "--optimizer", "gepa"], "--optimizer: nobody writes prompts"),
         (["--lm", "recorded:verdicts.parquet", "--verdicts", "gpt"], "both give verdicts"),
         (["--verdicts", "gpt"], "labels.jsonl:1: no column gpt; the columns are item_id"),
-        (["--lm", "recorded:verdicts.parquet", "--baseline", "x"], "no verdicts of judge x; it has"),
-        (["--lm", "recorded:strangers.csv"], "none of its items is a labelled one"),
     ],
 )
 def test_bad_verdicts_are_one_clear_error(folder: Path, arguments: list[str], message: str) -> None:
-    (folder / "strangers.csv").write_text("item_id,judge,grade\nelse,gpt,1\n")
-    with pytest.raises(UserError) as error:  # the message is looked at below
-        _compiled(folder, arguments)
-    assert message in str(error.value)
-
-
-def _compiled(folder: Path, arguments: list[str]) -> None:
-    """As the command line, in this process."""
     options: Json = {
         name.removeprefix("--"): value for name, value in zip(arguments[::2], arguments[1::2], strict=True)
     }
-    if "lm" in options and options["lm"] != "recorded:":
+    if options.get("lm", "recorded:") != "recorded:":
         options["lm"] = f"recorded:{folder / options['lm'].removeprefix('recorded:')}"
-    judgec_api.compile_judge(str(folder / "labels.jsonl"), home=folder / "bad", evidence=False, folds=1, **options)
+    with pytest.raises(UserError) as error:
+        judgec_api.compile_judge(str(folder / "labels.jsonl"), home=folder / "bad", evidence=False, folds=1, **options)
+    assert message in str(error.value)
+
+
+def test_a_panel_of_columns_compiles_and_judges_items_with_the_same_columns(tmp_path: Path) -> None:
+    write(tmp_path / "labels.jsonl", beside(labels(40, 5), 2))
+    (tmp_path / "labels.datasheet.toml").write_text(SHEET)
+    options: Json = {"verdicts": ["a", "b", "c"], "panel": 3, "evidence": False, "folds": 1, "objective": "qwk"}
+    made = judgec_api.compile_judge(tmp_path / "labels.jsonl", name="wide", home=tmp_path, **options)
+    assert made.saved.report["panel"]["members"]  # type: ignore[index]  # JSON
+    new = [{key: value for key, value in row.items() if key != "grade"} for row in beside(labels(8, 5), 7)]
+    new[0]["b"] = None  # b was not asked: the others speak
+    write(tmp_path / "new.jsonl", new)
+    asked: Json = {"judge": "wide@latest", "out": tmp_path / "out.jsonl", "home": tmp_path}
+    done = judgec_api.judge_file(tmp_path / "new.jsonl", **asked)
+    assert done.unscored == 0
+    assert done.report["between_grades"] == 0  # a mean of two verdicts is no half grade that somebody gave
+    truth = np.array([int(str(row["grade"])) for row in labels(8, 5)])
+    joint, single = done.frame()["grade"].astype(int), np.array([row["a"] for row in new], dtype=int)
+    assert np.abs(joint - truth).mean() < np.abs(single - truth).mean()
+    write(tmp_path / "fewer.jsonl", [{key: value for key, value in row.items() if key != "c"} for row in new])
+    with pytest.raises(InputError, match=r"fewer\.jsonl:1: no column c"):
+        judgec_api.judge_file(tmp_path / "fewer.jsonl", **asked)
+
+
+def beside(rows: Rows, seed: int) -> Rows:
+    """Rows with a column for each of three judges."""
+    cells: dict[object, dict[str, object]] = {}
+    for one in three_judges(rows, THREE, seed=seed):
+        cells.setdefault(one["item_id"], {})[str(one["judge"])] = one["grade"]
+    return [{**row, **cells[row["item_id"]]} for row in rows]

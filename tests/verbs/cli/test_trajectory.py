@@ -30,13 +30,10 @@ def runs(count: int, seed: int = 0) -> list[dict[str, object]]:
         told = degrees if kind in {"good", "again"} else degrees + 13
         rows.append(
             {
-                "item_id": f"{seed}-{number}",
-                "query": f"How warm is it in {town} on day {number}?",
-                "answer": f"It is {told} degrees in {town}.",
-                "steps": steps,
-                "kind": kind,
+                "item_id": f"{seed}-{number}", "query": f"How warm is it in {town} on day {number}?",
+                "answer": f"It is {told} degrees in {town}.", "steps": steps, "kind": kind,
             }
-        )
+        )  # fmt: skip
     return rows
 
 
@@ -81,14 +78,6 @@ def test_runs_are_told_by_their_steps_and_modes_by_their_labels(tmp_path: Path) 
     assert told == ["trajectory", "trajectory_modes", "trajectory_modes"]
 
 
-def test_a_file_without_steps_is_an_error_that_says_what_to_rename(tmp_path: Path) -> None:
-    rows = [{("tool_calls" if name == "steps" else name): value for name, value in row.items()} for row in runs(4)]
-    write(tmp_path / "calls.jsonl", graded([{**row, "kind": "good"} for row in rows]))
-    done = run(tmp_path, "labels", "calls.jsonl", "--task", "trajectory", code=2)
-    assert "task trajectory needs steps" in done.stderr
-    assert "--map tool_calls=steps" in done.stderr
-
-
 def test_a_sheet_for_experts_holds_the_steps_and_comes_back(tmp_path: Path) -> None:
     (tmp_path / "traces.jsonl").write_text(json.dumps(export(*(one for row in runs(6) for one in traced(row)))))
     judgec_here(tmp_path, "labels", "export", "traces.jsonl", "sheet.csv", "--task", "trajectory")
@@ -119,44 +108,25 @@ def test_runs_without_a_model_are_refused(
 
 
 @pytest.mark.full
-def test_judge_of_runs_says_the_same_of_tables_and_traces(tmp_path: Path) -> None:
+def test_judge_of_runs_is_shown_the_steps_and_says_the_same_of_tables_and_traces(tmp_path: Path) -> None:
     write(tmp_path / "labels.jsonl", graded(runs(100)))
     new = runs(20, seed=1)
     write(tmp_path / "new.jsonl", new)
     (tmp_path / "traces.jsonl").write_text(json.dumps(export(*(one for row in new for one in traced(row)))))
     judged = {}
     with FakeOpenAI("good") as server:
-        asked, key = ("--api-base", server.base_url), "none"
+        asked = ("--api-base", server.base_url)
         options = ("--name", "runs", "--lm", "openai/fake", "--optimizer", "labeled", "--json")
-        made = run(tmp_path, "compile-judge", "labels.jsonl", *options, *asked, code=None, OPENAI_API_KEY=key)
+        made = run(tmp_path, "compile-judge", "labels.jsonl", *options, *asked, code=None, OPENAI_API_KEY="none")
         assert json.loads(made.stdout)["task"] == "trajectory"
+        prompts = [json.dumps(body) for body in server.bodies if "grade" in json.dumps(body)]
         for file in ("new", "traces"):
-            run(
-                tmp_path,
-                "judge",
-                f"{file}.jsonl",
-                "--judge",
-                "runs@1",
-                "--out",
-                "judged.jsonl",
-                *asked,
-                OPENAI_API_KEY=key,
-            )
+            typed = ("judge", f"{file}.jsonl", "--judge", "runs@1", "--out", "judged.jsonl", *asked)
+            run(tmp_path, *typed, OPENAI_API_KEY="none")
             rows = [json.loads(line) for line in (tmp_path / "judged.jsonl").read_text().splitlines()]
             judged[file] = {row["item_id"]: row["score"] for row in rows}
     assert judged["new"] == judged["traces"]
+    assert len(prompts) >= 60
+    assert all("[[ ## steps ## ]]" in prompt and "> tool weather:" in prompt for prompt in prompts)
     page = (tmp_path / "programs" / "runs" / "0001" / "report.html").read_text()
     assert "tool weather" in page or "no disagreement" in page.lower()
-
-
-@pytest.mark.full
-def test_judge_of_runs_asks_a_language_model_with_the_steps_in_the_prompt(tmp_path: Path) -> None:
-    write(tmp_path / "labels.jsonl", with_modes(runs(60)))
-    with FakeOpenAI("good") as server:
-        asked = ("--name", "modes", "--task", "trajectory", "--lm", "openai/fake", "--api-base", server.base_url)
-        key = {"OPENAI_API_KEY": "none"}
-        run(tmp_path, "compile-judge", "labels.jsonl", *asked, "--optimizer", "labeled", "--json", code=None, **key)
-        prompts = [json.dumps(body) for body in server.bodies]
-    asking = [prompt for prompt in prompts if "grade_tool_error" in prompt]  # others greet the model
-    assert len(asking) >= 60
-    assert all("[[ ## steps ## ]]" in prompt and "> tool weather:" in prompt for prompt in asking)
