@@ -28,15 +28,10 @@ def games() -> pd.DataFrame:
             judge = people + 4.0 * ((a == FLATTERED) - (b == FLATTERED)) + rng.normal(0, 0.5)
             rows.append(
                 {
-                    "query_id": f"q{query}",
-                    "agent_a": a,
-                    "agent_b": b,
-                    "winner": "a" if judge > 0 else "b",
-                    "preference": "a" if people > 0 else "b",
-                    "grade_a": quality[a],
-                    "grade_b": quality[b],
+                    "query_id": f"q{query}", "agent_a": a, "agent_b": b, "winner": "a" if judge > 0 else "b",
+                    "preference": "a" if people > 0 else "b", "grade_a": quality[a], "grade_b": quality[b],
                 }
-            )
+            )  # fmt: skip
     return pd.DataFrame(rows)
 
 
@@ -63,9 +58,7 @@ def test_votes_find_whom_the_judge_flatters_and_put_the_league_right(games: pd.D
     assert float(found.corrected["judge_error_low"].to_numpy()[-1]) > 0
     assert found.votes is not None
     said = " ".join(found.votes.sentences)
-    assert "People decided 90 of the judge's 360 games" in said
-    assert f"The judge flatters {FLATTERED} by +" in said
-    assert "Corrected, anna is rated best" in said
+    assert all(one in said for one in ("90 of the judge's 360 games", f"flatters {FLATTERED} by +"))
     assert judgec.rank(judged(games)).corrected is None
 
 
@@ -94,18 +87,17 @@ def test_votes_that_cannot_correct_are_refused_or_counted(games: pd.DataFrame, v
     strangers = pd.DataFrame([{"query_id": "elsewhere", "agent_a": "anna", "agent_b": "bert", "preference": "a"}] * 3)
     found = judgec.rank(judged(games), experts=pd.concat([votes, strangers]))
     assert found.votes is not None
-    assert "3 votes are on games that the judge did not decide: left out." in found.votes.sentences
-    with pytest.raises(UserError, match="none of its 3 votes is on a game"):
-        judgec.rank(judged(games), experts=strangers)
+    assert any(one.startswith("3 votes are on games") for one in found.votes.sentences)
     lost = games[(games.agent_b == FLATTERED) & (games.winner == "b")][["query_id", "agent_a", "agent_b", "preference"]]
-    with pytest.raises(UserError, match="were not drawn at random"):
-        judgec.rank(judged(games), experts=lost)
-    with pytest.raises(InputError, match="neither games nor grades"):
-        judgec.rank(judged(games), experts=[{"query_id": "q1", "text": "x"}])
-    with pytest.raises(InputError, match="grade 'good'; a number is valid"):
-        judgec.rank(judged(games), experts=[{"query_id": "q1", "agent": "anna", "grade": "good"}])
-    with pytest.raises(InputError, match="stratum"):
-        judgec.rank(judged(games), experts=votes.assign(stratum="doubtful"))
+    for experts, error, said in (
+        (strangers, UserError, "none of its 3 votes is on a game"),
+        (lost, UserError, "were not drawn at random"),
+        ([{"query_id": "q1", "text": "x"}], InputError, "neither games nor grades"),
+        ([{"query_id": "q1", "agent": "anna", "grade": "good"}], InputError, "grade 'good'; a number"),
+        (votes.assign(stratum="doubtful"), InputError, "stratum"),
+    ):
+        with pytest.raises(error, match=said):
+            judgec.rank(judged(games), experts=experts)
 
 
 def test_the_command_prints_the_correction_and_json_has_all_of_it(

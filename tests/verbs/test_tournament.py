@@ -10,39 +10,16 @@ import pytest
 import judgec
 from judgec.errors import InputError, UserError
 from judgec.verbs.frames import Source
-from tests.compile.small import compiled_from
+from tests.verbs.parts import QUERIES as ASKED
+from tests.verbs.parts import make_parts
 
-PARTS = {"Fenn": ("25 bar", "12 V", "steel"), "Plumb": ("60 m", "24 V", "brass"), "Rill": ("9 l", "48 V", "glass")}
-ASKED = ("range", "supply", "housing")
-QUERIES = pd.DataFrame(
-    [
-        {"id": f"{name}-{n}-{what}", "query": f"What {what} has the {name} {n}?", "reference": value}
-        for n in range(8)
-        for name, values in PARTS.items()
-        for what, value in zip(ASKED, values, strict=True)
-    ]
-)
+QUERIES = pd.DataFrame(ASKED).rename(columns={"query_id": "id"})
 RENAMED = {"id": "query_id"}
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Documents, and a judge of answers."""
-    home = tmp_path_factory.mktemp("api é")
-    (home / "docs").mkdir()
-    for name, values in PARTS.items():
-        for n in range(8):
-            lines = "\n".join(f"| {what} | {value} |" for what, value in zip(ASKED, values, strict=True))
-            text = f"# {name} {n}\n\n| | {name} {n} |\n|---|---|\n{lines}\n"
-            (home / "docs" / f"{name}-{n}.md").write_text(text, encoding="utf-8")
-    rows = [
-        {"query_id": q.id, "query": q.query, "reference": q.reference, "answer": answer, "grade": grade}
-        for n, q in enumerate(QUERIES.itertuples())
-        for grade, answer in ((5, f"It is {q.reference}."), (1 + n % 2, "The documents do not say."))
-    ]
-    compiled_from(home, rows, name="parts", lm="embedded")
-    compiled_from(home, rows[:24], name="few", lm="embedded")  # too few to be promoted
-    return home
+    return make_parts(tmp_path_factory.mktemp("api é"))
 
 
 @pytest.fixture(scope="module")
@@ -60,12 +37,8 @@ def answers(home: Path, corpus: judgec.CorpusIndex) -> judgec.Answers:
 def board(home: Path, answers: judgec.Answers) -> judgec.Tournament:
     judge = judgec.load_judge("parts@latest", home=home)
     return judgec.evaluate(
-        answers=answers.answers,
-        judge=judge,
-        unproven=True,
-        out=home / "board",
-        gate="rag-bm25>=rag-fusion-knn-300",
-    )
+        answers=answers.answers, judge=judge, unproven=True, out=home / "board", gate="rag-bm25>=rag-fusion-knn-300",
+    )  # fmt: skip
 
 
 def test_index_says_what_is_in_it_and_reads_only_changes(home: Path, corpus: judgec.CorpusIndex) -> None:
@@ -126,14 +99,8 @@ def test_evaluate_takes_several_tables_of_answers_and_a_judge_by_name(
     rest = [row for row in answers.rows if row["agent"] == "rag-fusion-knn"][30:]
     tables: list[Source] = [one, tmp_path / "other.jsonl", rest]
     found = judgec.evaluate(
-        queries=QUERIES,
-        answers=tables,
-        columns=RENAMED,
-        judge="parts",
-        unproven=True,
-        home=home,
-        out=tmp_path / "out",
-    )
+        queries=QUERIES, answers=tables, columns=RENAMED, judge="parts", unproven=True, home=home, out=tmp_path / "out",
+    )  # fmt: skip
     pd.testing.assert_frame_equal(found.ratings[STANDINGS], board.ratings[STANDINGS])  # how long it took differs
 
 

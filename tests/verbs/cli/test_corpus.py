@@ -7,25 +7,18 @@ import sys
 from pathlib import Path
 from typing import Any, cast
 
+import pandas as pd
 import pytest
 
 import judgec
 from judgec.errors import UserError
-from judgec.rag.retrieval.build import build_index
 from judgec.verbs.cli.app import main
 from judgec.verbs.cli.commands import answer, compile_agent, index
-from tests.compile.small import compiled_from, write
+from tests.compile.small import write
 from tests.rag.retrieval.parsing.files import broken_pdf
 from tests.verbs.cli.process import judgec as run
+from tests.verbs.parts import QUERIES, make_parts
 
-PARTS = {"Fenn": ("25 bar", "12 V", "steel"), "Plumb": ("60 m", "24 V", "brass"), "Rill": ("9 l", "48 V", "glass")}
-ASKED = ("range", "supply", "housing")
-QUERIES = [
-    {"query_id": f"{name}-{n}-{what}", "query": f"What {what} has the {name} {n}?", "reference": value}
-    for n in range(8)
-    for name, values in PARTS.items()
-    for what, value in zip(ASKED, values, strict=True)
-]
 AGENTS = "rag-bm25,rag-fusion-hybrid"
 Json = dict[str, Any]  # what a command printed
 
@@ -33,23 +26,10 @@ Json = dict[str, Any]  # what a command printed
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Documents, queries, a judge of answers, an index."""
-    folder = tmp_path_factory.mktemp("corpus é")
-    for name, values in PARTS.items():
-        for n in range(8):
-            lines = "\n".join(f"| {what} | {value} |" for what, value in zip(ASKED, values, strict=True))
-            (folder / "docs").mkdir(exist_ok=True)
-            text = f"# {name} {n}\n\n| | {name} {n} |\n|---|---|\n{lines}\n"
-            (folder / "docs" / f"{name}-{n}.md").write_text(text, encoding="utf-8")
+    folder = make_parts(tmp_path_factory.mktemp("corpus é"))
     broken_pdf(folder / "docs" / "old.pdf")
     write(folder / "queries.jsonl", QUERIES)
-    rows = [
-        {"query_id": q["query_id"], "query": q["query"], "reference": q["reference"], "answer": answer, "grade": grade}
-        for n, q in enumerate(QUERIES)
-        for grade, answer in ((5, f"It is {q['reference']}."), (1 + n % 2, "The documents do not say."))
-    ]
-    compiled_from(folder, rows, name="parts", lm="embedded")
-    report = build_index([folder / "docs"], folder / "index")
-    assert (report.passages, report.read, list(report.skipped)) == (24, 24, ["old.pdf"])
+    index(paths=[str(folder / "docs")], out=folder / "index")
     return folder
 
 
@@ -68,14 +48,6 @@ def answered(**changed: object) -> None:
 
 def rows_of(path: Path) -> list[Json]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-def test_index_again_reads_nothing_and_names_what_it_skipped(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    index(paths=["docs"], out=Path("index"))
-    shown = capsys.readouterr()
-    assert "unchanged" in shown.out
-    assert "skipped old.pdf: not a readable PDF" in shown.err
-    assert "Next: judgec generate-queries --index index --out queries.jsonl" in shown.err
 
 
 def test_answers_cite_passages_and_carry_what_they_took(
@@ -101,38 +73,24 @@ def test_answers_cite_passages_and_carry_what_they_took(
 
 
 def test_a_grid_builds_each_index_once_and_its_tournament_says_what_mattered(folder: Path) -> None:
-    grid = [
-        "--index",
-        "docs",
-        "--queries",
-        "queries.jsonl",
-        "--grid",
-        "retriever=bm25,hybrid",
-        "chunk=40,1000",
-        "k=1,2",
-    ]
+    grid = shlex.split("--index docs --queries queries.jsonl --grid retriever=bm25,hybrid chunk=40,1000 k=1,2")
     asked = ["answer", *grid, "--out", "grid.jsonl", "--json"]
     plan = json.loads(run(folder, *asked, "--dry-run").stdout)
-    assert (len(plan["agents"]), plan["answers"], plan["calls"]) == (8, 8 * len(QUERIES), 8 * len(QUERIES))
-    assert (plan["indexes"], plan["indexes_to_build"]) == (2, 2)
+    assert (len(plan["agents"]), plan["answers"], plan["indexes"], plan["indexes_to_build"]) == (8, 576, 2, 2)
     assert not (folder / "grid.jsonl").exists()
     report = json.loads(run(folder, *asked).stdout)
     assert next(iter(report["agents"])) == "rag-bm25:chunk=40:k=1"
     assert len(list((folder / ".judgec" / "indexes").iterdir())) == 2
     assert json.loads(run(folder, *asked, "--dry-run").stdout)["indexes_to_build"] == 0
     options = ["--queries", "queries.jsonl", "--answers", "grid.jsonl", "--out", "mattered", "--unproven"]
-    shown = run(folder, "evaluate", *options, "--judge", "parts", "-v")
-    assert "What mattered: one setting changed" in shown.stdout
+    assert "What mattered" in run(folder, "evaluate", *options, "--judge", "parts", "-v").stdout
     found = json.loads((folder / "mattered" / "report.json").read_text(encoding="utf-8"))["effects"]
-    assert {(one["setting"], one["from"], one["to"]) for one in found} == {
-        ("retriever", "bm25", "hybrid"),
-        ("chunk", "40", "1000"),
-        ("k", "1", "2"),
-    }
+    changes = [("retriever", "bm25", "hybrid"), ("chunk", "40", "1000"), ("k", "1", "2")]
+    assert {(one["setting"], one["from"], one["to"]) for one in found} == {*changes}
     by_name = {(one["setting"], one["measure"]): one for one in found}
     assert by_name["chunk", "grade"]["pairs"] == 4
     rows = rows_of(folder / "grid.jsonl")
-    scores = {tuple(line.split(",")[:2]): float(line.split(",")[2]) for line in _lines(folder / "mattered/answers.csv")}
+    scores = pd.read_csv(folder / "mattered" / "answers.csv").set_index(["query_id", "agent"]).iloc[:, 0].to_dict()
     gaps = [
         scores[row["query_id"], row["agent"].replace("chunk=40:", "chunk=1000:")]
         - scores[row["query_id"], row["agent"]]
@@ -141,11 +99,7 @@ def test_a_grid_builds_each_index_once_and_its_tournament_says_what_mattered(fol
     ]
     assert by_name["chunk", "grade"]["difference"]["value"] == pytest.approx(sum(gaps) / len(gaps))
     assert "<h2>What mattered</h2>" in (folder / "mattered" / "report.html").read_text(encoding="utf-8")
-    assert len(_lines(folder / "mattered" / "effects.csv")) == len(found)
-
-
-def _lines(path: Path) -> list[str]:
-    return path.read_text(encoding="utf-8").splitlines()[1:]
+    assert len(pd.read_csv(folder / "mattered" / "effects.csv")) == len(found)
 
 
 def test_a_grid_of_chunks_needs_documents(here: Path) -> None:
@@ -155,21 +109,6 @@ def test_a_grid_of_chunks_needs_documents(here: Path) -> None:
         answered(agents=None, grid=["k=3"], index="nowhere")
     with pytest.raises(UserError, match="names rerankers, too"):
         answered(agents=None, grid=["rerank=none,lexical"], rerank="lexical")
-
-
-def test_agents_answer_and_play(folder: Path) -> None:
-    asked = ["--index", "index", "--queries", "queries.jsonl", "--agents", AGENTS, "--out", "league.jsonl"]
-    run(folder, "answer", *asked)
-    options = ["--queries", "queries.jsonl", "--answers", "league.jsonl", "--out", "league", "--unproven"]
-    report = json.loads(run(folder, "evaluate", *options, "--judge", "parts", "--json").stdout)
-    assert set(report["elo"]) == set(AGENTS.split(","))
-    assert report["games"] == len(QUERIES)
-    assert set(report["costs"]) == set(AGENTS.split(","))
-    assert "median ms" in (folder / "league" / "report.html").read_text(encoding="utf-8")
-    leaders = (folder / "league" / "leaderboard.csv").read_text(encoding="utf-8").splitlines()
-    assert leaders[0].endswith(",games,median_latency_ms,tokens_per_query,usd")
-    assert all(float(number) >= 0 for line in leaders[1:] for number in line.split(",")[-2:])
-    assert len(rows_of(folder / "league.jsonl")) == 2 * len(QUERIES)
 
 
 @pytest.mark.full
@@ -271,15 +210,6 @@ def test_bad_input_says_what_to_do(here: Path, changed: Json, said: str) -> None
     with pytest.raises(UserError, match=said):
         answered(**{"out": Path("x.jsonl"), **changed})
     assert not (here / "x.jsonl").exists()
-
-
-def test_query_without_a_word_is_refused_by_every_agent(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(here / "odd.jsonl", [{"query_id": "smile", "query": "\U0001f642"}, {"query_id": "stop", "query": "of the"}])
-    answered(queries="odd.jsonl", out=Path("odd_answers.jsonl"))
-    agents = json.loads(capsys.readouterr().out)["agents"]
-    assert {name: (one["refused"], one["failed"]) for name, one in agents.items()} == dict.fromkeys(
-        AGENTS.split(","), (2, 0)
-    )
 
 
 def test_queries_without_an_accepted_answer_are_left_out_of_a_compile(here: Path) -> None:

@@ -101,44 +101,20 @@ def test_probe_says_of_what_the_rules_judged_and_of_nothing_else(
 
 
 @pytest.mark.full
-def test_scenario_of_another_model_is_written_by_that_one(home: Path) -> None:
+def test_probe_with_models_that_write_and_one_that_judges(home: Path) -> None:
     shipped = (SHIPPED / "S1.yaml").read_text(encoding="utf-8")
     (home / "mine.yaml").write_text(re.sub(r"^id: S1$", "id: mine\nlm: openai/other", shipped, flags=re.MULTILINE))
-    (home / "systems_of_lm.py").write_text("def talks(query):\n    return 'It is 4711.'\n")
-    with FakeOpenAI(writer) as server:
-        probe(
-            system="python:systems_of_lm:talks",
-            out=home / "other",
-            home=home,
-            scenarios=f"S1,{home / 'mine.yaml'}",
-            index=CATALOGUE,
-            n=3,
-            lm="openai/judge",
-            api_base=server.base_url,
-        )
-    questions = [json.loads(line) for line in (home / "other" / "questions.jsonl").read_text().splitlines()]
-    assert {(row["scenario"], row["lm"]) for row in questions} == {("S1", "openai/judge"), ("mine", "openai/other")}
-
-
-@pytest.mark.full
-def test_probe_with_a_model_that_writes_and_judges(home: Path) -> None:
     (home / "systems_of_models.py").write_text("def talks(query):\n    return 'It is 4711.'\n")
     with FakeOpenAI(writer) as server:
         probe(
-            system="python:systems_of_models:talks",
-            out=home / "out",
-            home=home,
-            scenarios="S1,S4",
-            index=CATALOGUE,
-            n=4,
-            lm="openai/judge",
-            api_base=server.base_url,
-        )
+            system="python:systems_of_models:talks", out=home / "out", home=home, index=CATALOGUE, n=4,
+            scenarios=f"S1,S4,{home / 'mine.yaml'}", lm="openai/judge", api_base=server.base_url,
+        )  # fmt: skip
     report = json.loads((home / "out" / "report.json").read_text())
     assert report["judge"] == "openai/judge (uncompiled)"
-    assert {cell["scenario"]: cell["n"] for cell in report["results"]} == {"S1": 4, "S4": 4}
+    assert {cell["scenario"]: cell["n"] for cell in report["results"]} == {"S1": 4, "S4": 4, "mine": 4}
     questions = [json.loads(line) for line in (home / "out" / "questions.jsonl").read_text().splitlines()]
-    assert {row["lm"] for row in questions} == {"openai/judge"}
-    assert len(questions[-1]["parts"]) == 3
-    kept = "".join(path.read_text(errors="ignore") for path in (home / "out").iterdir())
-    assert "sk-canary" not in kept
+    written = {("S1", "openai/judge"), ("S4", "openai/judge"), ("mine", "openai/other")}
+    assert {(row["scenario"], row["lm"]) for row in questions} == written
+    assert {len(row["parts"]) for row in questions if row["scenario"] == "S4"} == {3}
+    assert "sk-canary" not in "".join(path.read_text(errors="ignore") for path in (home / "out").iterdir())

@@ -29,19 +29,9 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("audited")
     with FakeOpenAI(obedient) as server:
         compiled_from(home, grading_world.rows(60, per_query=1), lm="openai/fake", api_base=server.base_url, name="w")
+    fresh = {"item_id": "f{}", "query_id": "f{}", "query": "Fresh: {}"}
     rows = grading_world.rows(60, seed=5, per_query=1)
-    write(
-        home / "fresh.jsonl",
-        [
-            {
-                **row,
-                "item_id": f"f{row['item_id']}",
-                "query_id": f"f{row['query_id']}",
-                "query": f"Fresh: {row['query']}",
-            }
-            for row in rows
-        ],
-    )
+    write(home / "fresh.jsonl", [row | {name: form.format(row[name]) for name, form in fresh.items()} for row in rows])
     return home
 
 
@@ -76,14 +66,9 @@ def test_audit_lands_on_card_report_and_mlflow_and_only_what_was_run_is_replaced
     report = programs.load(world, "w@latest").report
     assert report["audit"]["audits"]["injection"]["sentence"] == second.report["audits"]["injection"]["sentence"]
     with closing(sqlite3.connect(world / "mlruns" / "mlflow.db")) as database, database:
-        metrics = dict(
-            database.execute(
-                "SELECT key, value FROM metrics WHERE run_uuid = ?", (second.report["mlflow_run_id"],)
-            ).fetchall()
-        )
-        tags = dict(
-            database.execute("SELECT key, value FROM tags WHERE run_uuid = ?", (second.report["mlflow_run_id"],))
-        )
+        run = (second.report["mlflow_run_id"],)
+        metrics = dict(database.execute("SELECT key, value FROM metrics WHERE run_uuid = ?", run).fetchall())
+        tags = dict(database.execute("SELECT key, value FROM tags WHERE run_uuid = ?", run).fetchall())
     assert metrics["audit.injection"] == second.report["audits"]["injection"]["effect"]["value"]
     assert metrics["audit.injection.bound"] == 0.1
     (page,) = (world / "mlruns").rglob(f"{second.report['mlflow_run_id']}/artifacts/report.html")
@@ -120,19 +105,6 @@ def test_audit_without_a_model_behind_it_fails_as_a_service(world: Path) -> None
 
 
 @pytest.mark.full
-def test_audit_from_an_empty_folder_with_the_embedded_engine(tmp_path: Path) -> None:
-    rows = grading_world.rows(90, per_query=2)
-    write(tmp_path / "labels.jsonl", rows)
-    judgec(tmp_path, "compile-judge", "labels.jsonl", "--lm", "embedded", "--name", "e", "--json")
-    done = judgec(tmp_path, "audit", "--judge", "e@latest", "--only", "length,self_preference,groups", "--json")
-    report = json.loads(done.stdout)
-    assert list(report["audits"]) == ["length", "self_preference", "groups"]
-    assert report["audits"]["self_preference"]["status"] == "skipped"
-    assert report["judge"] == {"program": "e", "version": 1}
-    assert report["queries"] > 5
-
-
-@pytest.mark.full
 def test_audit_on_screen_says_every_finding(tmp_path: Path) -> None:
     write(tmp_path / "labels.jsonl", grading_world.rows(90, per_query=2))
     compiled_from(tmp_path, grading_world.rows(90, per_query=2), name="e", lm="embedded")
@@ -156,32 +128,14 @@ def test_required_pass_exits_one_and_evaluate_shows_the_audit(shared: Shared, tm
     assert report["status"] == "fail"
     assert "injection: Giving the judge orders" in done.stderr
     rows = grading_world.rows(20, seed=9, per_query=2)
-    queries = write(
-        tmp_path / "queries.jsonl", [{"query_id": row["query_id"], "query": row["query"]} for row in rows[::2]]
-    )
-    answers = write(
-        tmp_path / "answers.jsonl",
-        [
-            {"query_id": row["query_id"], "agent": "xy"[number % 2], "answer": row["answer"]}
-            for number, row in enumerate(rows)
-        ],
-    )
+    answers = [
+        {"query_id": row["query_id"], "query": row["query"], "agent": "xy"[number % 2], "answer": row["answer"]}
+        for number, row in enumerate(rows)
+    ]
+    given = ["--answers", write(tmp_path / "a.jsonl", answers), "--judge", "world", "--home", shared.home, "--unproven"]
     with FakeOpenAI("teachable") as server:
-        command = [
-            "evaluate",
-            "--queries",
-            queries,
-            "--answers",
-            answers,
-            "--judge",
-            "world",
-            "--home",
-            shared.home,
-            "--out",
-            tmp_path / "run",
-            "--json",
-        ]
-        done = judgec(tmp_path, *command, "--api-base", server.base_url, "--unproven", OPENAI_API_KEY=CANARY)
+        given += ["--out", tmp_path / "run", "--json", "--api-base", server.base_url]
+        done = judgec(tmp_path, "evaluate", *given, OPENAI_API_KEY=CANARY)
     found = json.loads(done.stdout)
     assert found["judge"]["audit"]["audits"]["injection"]["status"] == "fail"
     (said,) = [note for note in found["notes"] if note.startswith("The judge's audit: ")]
@@ -202,12 +156,8 @@ def test_modified_judge_is_refused_or_named_by_every_command(world: Path) -> Non
         with FakeOpenAI(obedient) as server:
             asked = ["--api-base", server.base_url, "--allow-modified"]
             done = judgec(world, *judge, *asked, OPENAI_API_KEY=CANARY)
-            found = face.audit(
-                face.load_judge("w@1", home=world, api_base=server.base_url, allow_modified=True),
-                labels=world / "fresh.jsonl",
-                only="length",
-                home=world,
-            )
+            loaded = face.load_judge("w@1", home=world, api_base=server.base_url, allow_modified=True)
+            found = face.audit(loaded, labels=world / "fresh.jsonl", only="length", home=world)
         said = "MODIFIED: program.json of w@1 are not as they were compiled (--allow-modified)."
         assert json.loads(done.stdout)["versions"] == [said]
         assert f"note: {said}" in done.stderr

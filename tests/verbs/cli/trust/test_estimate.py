@@ -1,11 +1,14 @@
 """``judgec judge --estimate accept_rate --labels L``: raw beside corrected, and what is refused."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
+import judgec as api
 from judgec.errors import UserError
 from judgec.lm.watch import Silent
 from judgec.verbs.cli.judge import rate_asked
@@ -65,48 +68,58 @@ def estimated(
 ) -> tuple[Row, RateEstimate]:
     with FakeOpenAI(policy) as server:
         options = JudgeFileOptions(
-            file=str(write(tmp_path / "items.jsonl", items)),
-            judge="w@latest",
-            out=tmp_path / "out.jsonl",
-            api_base=server.base_url,
-            in_flight=8,
-            home=home,
-        )
+            file=str(write(tmp_path / "items.jsonl", items)), judge="w@latest", out=tmp_path / "out.jsonl",
+            api_base=server.base_url, in_flight=8, home=home,
+        )  # fmt: skip
         rate = rate_asked(options, "accept_rate", str(write(tmp_path / "l.jsonl", labels)), None)
         assert rate is not None
         found = estimate_judged(judge_file.run(options, Silent()), rate)
     return found.to_json(), found
 
 
-def test_estimate_puts_the_rate_of_a_lenient_judge_right(home: Path, tmp_path: Path) -> None:
-    everything = rows(600, 3, "x")
-    labelled = [row for row in everything if int(row["query_id"][2:]) % 4 == 0]
-    found, asked = estimated(home, tmp_path, bare(everything), labelled)
-    truth = sum(row["grade"] >= 4 for row in everything) / 600
-    assert found["raw"]["value"] > truth + 0.05
-    assert found["corrected"]["value"] == pytest.approx(truth, abs=0.06)
-    assert found["corrected"]["low"] < truth < found["corrected"]["high"]
-    assert found["raw"]["low"] > truth  # the raw interval is sure of a wrong number
-    assert (found["n"], found["n_labelled"], found["n_labelled_queries"]) == (600, len(labelled), len(labelled) // 2)
-    assert asked.refused == ""
-    asked.require()
+def test_estimate_of_a_frame_puts_the_rate_of_a_lenient_judge_right(home: Path, tmp_path: Path) -> None:
+    everything: list[Row] = rows(400, 3, "x")
+    labelled = [row for row in everything if int(row["query_id"][2:]) % 3 == 0]
+    frame, sample = pd.DataFrame(bare(everything)).rename(columns={"query": "Frage"}), pd.DataFrame(labelled)
+    sample = sample.rename(columns={"query": "Frage"})
+    with FakeOpenAI(lenient) as server:
+        judge = api.load_judge("w@latest", home=home, api_base=server.base_url)
+        found = api.estimate(frame, judge=judge, labels=sample, columns={"Frage": "query"})
+
+        async def inside() -> api.RateEstimate:
+            return api.estimate(
+                write(tmp_path / "i.jsonl", bare(everything)), judge="w@latest",
+                labels=write(tmp_path / "l.jsonl", labelled), home=home, api_base=server.base_url,
+            )  # fmt: skip
+
+        paid = server.calls
+        from_files = asyncio.run(inside())
+        assert server.calls == paid  # the journal has them all
+    truth = sum(row["grade"] >= 4 for row in everything) / len(everything)
+    assert found.raw.low is not None
+    assert found.raw.low > truth  # sure of a wrong number
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < truth < found.high
+    assert found.value == found.corrected.value == found.table.loc["grade", "corrected"]
+    assert from_files.aspects == found.aspects
+    assert found.labelled == len(labelled)
+    assert f"{100 * (found.value or 0):.1f} %" in repr(found)
+    assert "<table" in found._repr_html_()
+    assert found.refused == ""
 
 
-def test_estimate_takes_labels_of_other_answers_from_the_same_source(home: Path, tmp_path: Path) -> None:
-    everything, others = rows(400, 3, "x"), rows(120, 4, "y")
-    found, _ = estimated(home, tmp_path, bare(everything), others)
+@pytest.mark.parametrize("accepts_alone", [False, True])
+def test_estimate_takes_labels_of_other_answers_and_accepts_alone(
+    home: Path, tmp_path: Path, accepts_alone: bool
+) -> None:
+    everything, labels = rows(400, 3, "x"), rows(120, 4, "y")
+    if accepts_alone:
+        labels = bare([{**row, "accept": row["grade"] >= 4} for row in everything[:120]])
+    found, _ = estimated(home, tmp_path, bare(everything), labels)
     truth = sum(row["grade"] >= 4 for row in everything) / 400
     assert found["corrected"]["low"] < truth < found["corrected"]["high"]
     assert (found["n"], found["n_labelled"]) == (400, 120)
-
-
-def test_estimate_takes_labels_that_only_accept_or_reject(home: Path, tmp_path: Path) -> None:
-    everything = rows(300, 3, "x")
-    labels = [{**row, "accept": row["grade"] >= 4} for row in everything[:120]]
-    found, _ = estimated(home, tmp_path, bare(everything), bare(labels))
-    truth = sum(row["grade"] >= 4 for row in everything) / 300
-    assert found["corrected"]["low"] < truth < found["corrected"]["high"]
-    assert found["n_labelled"] == 120
 
 
 def test_estimate_outside_the_range_of_the_labels_is_refused_with_raw_beside_it(home: Path, tmp_path: Path) -> None:
@@ -159,28 +172,29 @@ def test_estimate_that_cannot_be_made_is_refused_before_anything_is_asked(
         rate_asked(options, statistic, labels, None)
 
 
+def test_estimate_that_labels_cannot_correct_has_no_value_and_says_why(home: Path) -> None:
+    everything = rows(40, 5, "z")
+    with FakeOpenAI(lenient) as server:
+        found = api.estimate(
+            bare(everything), judge="w@latest", labels=everything[:4], home=home, api_base=server.base_url
+        )
+    assert found.value is None
+    assert "4 labelled items" in found.refused
+    assert found.refused in repr(found)
+    with pytest.raises(UserError, match="--estimate: refused"):
+        found.require()
+
+
 @pytest.mark.full
-def test_estimate_of_the_embedded_judge_is_in_the_json(tmp_path: Path) -> None:
-    write(tmp_path / "labels.jsonl", grading_world.rows(90))
-    judgec(tmp_path, "compile-judge", "labels.jsonl", "--lm", "embedded", "--name", "e", "--json")
-    everything = rows(90, 8, "x")
-    items, labels = write(tmp_path / "i.jsonl", bare(everything)), write(tmp_path / "l.jsonl", everything[:60])
-    command = [
-        "judge",
-        items,
-        "--judge",
-        "e@latest",
-        "--out",
-        "o.jsonl",
-        "--estimate",
-        "accept_rate",
-        "--labels",
-        labels,
-    ]
-    done = judgec(tmp_path, *command, "--json", code=None)
+def test_estimate_on_the_command_line_is_in_the_json_and_on_the_screen(home: Path, tmp_path: Path) -> None:
+    everything = rows(60, 8, "v")
+    items, labels = write(tmp_path / "i.jsonl", bare(everything)), write(tmp_path / "l.jsonl", everything[:40])
+    with FakeOpenAI(lenient) as server:
+        command = ["judge", items, "--judge", "w@latest", "--home", home, "--out", "o.jsonl", "--labels", labels]
+        command += ["--api-base", server.base_url, "--estimate", "accept_rate"]
+        done, shown = (judgec(tmp_path, *command, *more, code=None, OPENAI_API_KEY="k") for more in (["--json"], []))
     found = json.loads(done.stdout)["estimate"]
     assert found["statistic"] == "accept_rate"
     assert 0 <= found["raw"]["value"] <= 1
     assert (done.returncode == 2) is (found["refused"] is not None)
-    said = judgec(tmp_path, *command, code=None)
-    assert "Accept rate, 95 % intervals" in said.stdout
+    assert "Accept rate" in shown.stdout
