@@ -24,14 +24,9 @@ sys.meta_path.insert(0, Gone())
 def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     (folder / "sitecustomize.py").write_text(BLOCKED)
     return subprocess.run(
-        [sys.executable, str(ROOT / "cli.py"), *words],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(folder)},
-        capture_output=True,
-        text=True,
-        timeout=800,
-        check=False,
-    )
+        [sys.executable, str(ROOT / "cli.py"), *words], cwd=folder, env={**os.environ, "PYTHONPATH": str(folder)},
+        capture_output=True, text=True, timeout=800, check=False,
+    )  # fmt: skip
 
 
 @pytest.mark.full

@@ -1,7 +1,6 @@
 """What the bare command answers: its version, its help, completion for shells, and how it calls itself."""
 
 import os
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -84,60 +83,30 @@ def test_command_that_is_begun_is_completed() -> None:
     assert done.stdout.split() == ["compile-judge", "compile-agent", "compile-queries"]
 
 
-@pytest.fixture
-def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """``.venv/bin/judgec`` of the current folder, by which the program was called; the PATH holds no judgec."""
-    script = tmp_path / "my project" / ".venv" / "bin" / "judgec"
-    script.parent.mkdir(parents=True)
-    script.write_text("#!/bin/sh\n")
-    script.chmod(0o755)
+def test_next_command_begins_with_what_works_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program was called by ``.venv/bin/judgec`` of the current folder; the PATH holds no judgec."""
+    script, other = tmp_path / "my project" / ".venv" / "bin" / "judgec", tmp_path / "bin" / "judgec"
+    for path in (script, other):
+        path.parent.mkdir(parents=True)
+        path.write_text("#!/bin/sh\n")
+        path.chmod(0o755)
     monkeypatch.chdir(script.parents[2])
-    monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("sys.argv", [str(script)])
-    return script
-
-
-def test_next_command_is_judgec_where_the_path_leads_to_it(installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(installed.parent))
-    assert command("ui", home=Path("my home")) == "judgec ui --home 'my home'"
-
-
-def test_next_command_begins_with_what_works_where_the_path_does_not_lead_to_it(installed: Path) -> None:
-    assert command("judge", "a b.csv", home=Path()) == ".venv/bin/judgec judge 'a b.csv'"
-
-
-def test_next_command_from_elsewhere_has_the_whole_path_quoted(
-    installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "other").mkdir()
-    monkeypatch.chdir(tmp_path / "other")
-    assert judgec_here() == f"'{installed}'"
-
-
-def test_another_judgec_on_the_path_is_not_named(
-    installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    other = tmp_path / "bin" / "judgec"
-    other.parent.mkdir()
-    shutil.copy(installed, other)
-    monkeypatch.setenv("PATH", str(other.parent))
-    assert judgec_here() == ".venv/bin/judgec"
-
-
-def test_link_on_the_path_to_this_judgec_is_this_one(
-    installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    linked = tmp_path / "bin" / "judgec"  # as uv tool and pipx install
-    linked.parent.mkdir()
-    linked.symlink_to(installed)
-    monkeypatch.setenv("PATH", str(linked.parent))
+    for folder, wanted in (
+        (tmp_path, ".venv/bin/judgec"),
+        (script.parent, "judgec"),
+        (other.parent, ".venv/bin/judgec"),  # which is another one
+    ):
+        monkeypatch.setenv("PATH", str(folder))
+        assert command("judge", "a b.csv", home=Path("my home")) == f"{wanted} judge 'a b.csv' --home 'my home'"
+    assert command("ui", home=Path()) == ".venv/bin/judgec ui"
+    other.unlink()
+    other.symlink_to(script)  # as uv tool and pipx install
     assert judgec_here() == "judgec"
-
-
-def test_without_a_command_of_its_own_the_module_is_run(
-    installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.argv", ["cli.py"])
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.chdir(other.parent)
+    assert judgec_here() == f"'{script}'"
+    monkeypatch.setattr("sys.argv", ["cli.py"])  # without a command of its own
     monkeypatch.setattr("sysconfig.get_path", lambda _: str(tmp_path / "nothing"))
     monkeypatch.setattr("sys.executable", "/opt/python3")
     assert judgec_here() == "/opt/python3 -m judgec"

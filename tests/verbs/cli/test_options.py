@@ -52,32 +52,22 @@ def test_smallest_valid_number_is_that_of_every_command(name: str, least: int) -
     assert {one.min for command, one in options()[name].items() if command not in own} == {least}
 
 
-def test_spending_nothing_at_all_is_refused_by_every_command_with_a_budget(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for command in options()["--budget"]:
-        monkeypatch.setattr(sys, "argv", ["judgec", command, "--budget", "0"])
-        with pytest.raises(SystemExit) as end:
-            main()
-        assert end.value.code == 2
-        assert "'--budget': Input should be greater than or equal to 1" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
         (("labels", "x.csv", "--round", "bogus"), "error: --round bogus: nearest is valid."),
         (("agreement", "x.csv", "--orders=it's"), "error: --orders it's: as-shown, mapped are valid."),
+        *(((one, "--budget", "0"), "'--budget': Input should be greater") for one in options()["--budget"]),
     ],
 )
-def test_value_that_is_none_of_a_few_is_refused_as_all_else_is(
+def test_value_that_is_not_valid_is_refused_with_what_is(
     typed: tuple[str, ...], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["judgec", *typed])
     with pytest.raises(SystemExit) as end:
         main()
     assert end.value.code == 2
-    assert capsys.readouterr().err.startswith(said)
+    assert said in capsys.readouterr().err
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,14 +3,16 @@
 import csv
 import http.client
 import json
-import os
 import shlex
 import signal
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +22,7 @@ from judgec.labels.review.desk import Desk
 from judgec.labels.review.sheet import Given
 from judgec.verbs.label_sheets import ExportedSheets, export_labels, import_labels, open_labels
 from judgec.verbs.options.labels import LabelExportOptions, LabelImportOptions, ReviewOptions
+from tests.compile.small import write
 from tests.table.spreadsheets import write_xlsx
 from tests.verbs.cli.process import ROOT, judgec
 
@@ -28,30 +31,37 @@ ROWS = [{"item_id": f"i{n}", "query": f"Q{n}", "answer": f"A{n}"} for n in range
 
 @pytest.fixture
 def items(tmp_path: Path) -> Path:
-    path = tmp_path / "my items.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
-    return path
+    return write(tmp_path / "my items.jsonl", ROWS)
+
+
+@contextmanager
+def reviewing(file: Path) -> Iterator[tuple[subprocess.Popen[str], str, str]]:
+    """``judgec labels review``, where it answers and its token."""
+    command = [sys.executable, str(ROOT / "cli.py"), "labels", "review", file.name, "--json"]
+    with subprocess.Popen(
+        command, cwd=file.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stderr is not None
+            base, token = next(line.split()[1] for line in process.stderr if line.startswith("open ")).split("/?token=")
+            yield process, base.removeprefix("http://"), token
+        finally:
+            process.kill()
+
+
+def grade(connection: http.client.HTTPConnection, token: str, number: int, annotator: str, given: int) -> Any:
+    body = json.dumps({"number": number, "annotator": annotator, "grades": {"grade": given}})
+    headers = {"X-Judgec-Token": token, "Content-Type": "application/json"}
+    connection.request("POST", "/api/label", body, headers)
+    return json.loads(connection.getresponse().read())
 
 
 def test_review_serves_until_it_is_stopped_and_says_what_was_graded(items: Path) -> None:
-    command = [sys.executable, str(ROOT / "cli.py"), "labels", "review", items.name, "--json"]
-    process = subprocess.Popen(
-        command, cwd=items.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ)
-    )
-    try:
-        assert process.stderr is not None
-        url = next(line.split()[1] for line in process.stderr if line.startswith("open "))
-        base, token = url.split("/?token=")
-        body = json.dumps({"number": 1, "annotator": "ann", "grades": {"grade": 3}})
-        connection = http.client.HTTPConnection(base.removeprefix("http://"), timeout=60)
-        headers = {"X-Judgec-Token": token, "Content-Type": "application/json"}
-        connection.request("POST", "/api/label", body, headers)
-        assert json.loads(connection.getresponse().read()) == {"progress": {"ann": 1}}
-        connection.close()
+    with reviewing(items) as (process, base, token):
+        with closing(http.client.HTTPConnection(base, timeout=60)) as connection:
+            assert grade(connection, token, 1, "ann", 3) == {"progress": {"ann": 1}}
         process.send_signal(signal.SIGTERM)
         stdout, stderr = process.communicate(timeout=60)
-    finally:
-        process.kill()
     assert process.returncode == 0
     assert json.loads(stdout) == {"out": str(items.resolve()), "items": 3, "graded": {"ann": 1}}
     assert token not in stdout + stderr
@@ -60,38 +70,23 @@ def test_review_serves_until_it_is_stopped_and_says_what_was_graded(items: Path)
 
 @pytest.mark.full
 def test_server_that_is_killed_keeps_every_grade_it_confirmed(tmp_path: Path) -> None:
-    path = tmp_path / "many.jsonl"
-    path.write_text(
-        "".join(json.dumps({"item_id": f"i{n}", "query": f"Q{n}", "answer": "A"}) + "\n" for n in range(200))
-    )
-    command = [sys.executable, str(ROOT / "cli.py"), "labels", "review", path.name, "--json"]
-    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    path = write(tmp_path / "many.jsonl", [{"item_id": f"i{n}", "query": f"Q{n}", "answer": "A"} for n in range(200)])
     confirmed: set[tuple[str, str]] = set()
-    try:
-        assert process.stderr is not None
-        base, token = next(line.split()[1] for line in process.stderr if line.startswith("open ")).split("/?token=")
+    with reviewing(path) as (process, base, token):
 
         def grading(name: str) -> None:
-            connection = http.client.HTTPConnection(base.removeprefix("http://"), timeout=60)
-            headers = {"X-Judgec-Token": token, "Content-Type": "application/json"}
-            try:
+            with (
+                closing(http.client.HTTPConnection(base, timeout=60)) as connection,
+                suppress(OSError, http.client.HTTPException),  # killed in the middle of a request
+            ):
                 for number in range(200):
-                    body = json.dumps({"number": number, "annotator": name, "grades": {"grade": number % 5}})
-                    connection.request("POST", "/api/label", body, headers)
-                    if json.loads(connection.getresponse().read())["progress"]:
+                    if grade(connection, token, number, name, number % 5)["progress"]:
                         confirmed.add((f"i{number}", name))
                     if len(confirmed) >= 60:
                         process.kill()
-            except (OSError, http.client.HTTPException):
-                pass  # killed in the middle of a request
-            finally:
-                connection.close()
 
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(grading, ("ann", "bob")))
-    finally:
-        process.kill()
-        process.communicate()
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     kept = {(row["item_id"], row["annotator"]): row["grade"] for row in rows if row.get("annotator")}
     assert len(confirmed) >= 60
@@ -139,7 +134,7 @@ def test_grades_in_raters_columns_are_there_on_the_page_and_in_the_sheets(tmp_pa
     file = tmp_path / f"wide{suffix}"
     table = list(csv.reader(WIDE.splitlines()))
     if suffix == ".jsonl":
-        file.write_text("".join(json.dumps(dict(zip(table[0], row, strict=True))) + "\n" for row in table[1:]))
+        write(file, [dict(zip(table[0], row, strict=True)) for row in table[1:]])
     elif suffix == ".xlsx":
         write_xlsx(file, {"labels": table})
     else:
@@ -203,8 +198,7 @@ def test_pairs_for_a_reliability_judge_are_graded_by_aspect(tmp_path: Path, labe
     ]
     if labelled:
         rows = [{**row, **{f"grade.{name}": n % 2 for name in names}} for n, row in enumerate(rows)]
-    file = tmp_path / "pairs.jsonl"
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    file = write(tmp_path / "pairs.jsonl", rows)
     sheet, _ = open_labels(ReviewOptions(file=str(file)))
     desk = Desk(sheet)
     about = desk.about()

@@ -23,11 +23,6 @@ def command(*arguments: str) -> list[str]:
     return [sys.executable, str(ROOT / "cli.py"), "ui", *arguments]
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    environ = {key: value for key, value in os.environ.items() if key != "MLFLOW_TRACKING_URI"}
-    return subprocess.run(command(*arguments), capture_output=True, text=True, env=environ, check=False, timeout=280)
-
-
 @contextmanager
 def running(home: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """The process and where it answers."""
@@ -87,23 +82,12 @@ def test_ui_starts_answers_and_ctrl_c_stops_it_with_its_children(tmp_path: Path)
 
 
 def test_ui_without_runs_says_what_to_run_first(tmp_path: Path) -> None:
-    ran = run("--home", str(tmp_path))
+    environ = {key: value for key, value in os.environ.items() if key != "MLFLOW_TRACKING_URI"}
+    typed = command("--home", str(tmp_path))
+    ran = subprocess.run(typed, capture_output=True, text=True, env=environ, check=False, timeout=280)
     assert ran.returncode == 2
-    assert "nothing is tracked here yet" in ran.stderr
     assert "Run judgec compile-judge LABELS" in ran.stderr
     assert list(tmp_path.iterdir()) == []
-
-
-def test_ui_remote_server_prints_its_address_without_the_password() -> None:
-    ran = run("--tracking-uri", "https://me:secret@tracking.example")
-    assert ran.returncode == 0
-    assert "https://me:***@tracking.example" in ran.stdout
-
-
-def test_ui_folder_as_tracking_uri_is_bad_usage() -> None:
-    ran = run("--tracking-uri", "mlruns")
-    assert ran.returncode == 2
-    assert "Use sqlite:///mlruns/mlflow.db" in ran.stderr
 
 
 @pytest.mark.full
