@@ -1,8 +1,25 @@
 """Labels and recorded judges of known worth: an odd one, a clear one, one that fails often, one asked about half."""
 
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 
+from judgec.compile.report import Saved
+from judgec.compile.settings import CompileSettings, RatedCandidates
+from judgec.labels.labels import label_file
+from judgec.lm.spec import LMSpec
+from judgec.raters.recorded import RECORDED_KIND, OnWhat, RecordedVerdicts, check_against, read_recorded
+from judgec.records.label import LabelSet
+from judgec.records.scale import Scale
+from judgec.table.datasheet import Datasheet
+from judgec.table.table import Table
+from tests.compile.small import compiled_on
+
 Rows = list[dict[str, object]]
+RECORDED = Path("../shared/data/recorded")
+SHEET = Datasheet(task="relevance", scale=Scale(name="relevance", grades=(0, 1, 2, 3), accept_at=2))
 
 
 def labels(queries: int = 60, each: int = 4) -> Rows:
@@ -46,3 +63,31 @@ def verdicts(rows: Rows, seed: int = 2) -> Rows:
         if int(str(row["query_id"])[1:]) % 2:
             add(row, "big/half", noisy(grade, 0.6), 0.1)
     return [*made, *[{**one, "judge": "few/few", "model": "few"} for one in made[:60:6]]]
+
+
+def table(rows: Rows, name: str = "rows") -> Table:
+    columns = tuple(dict.fromkeys(key for row in rows for key in row))
+    return Table(name, columns, tuple(rows), tuple(range(1, len(rows) + 1)), by_line=False)
+
+
+def world(said: Rows, rows: Rows | None = None, sheet: Datasheet = SHEET) -> tuple[LabelSet, RecordedVerdicts]:
+    """What was said of labels; by default of 250 of them, of fifty queries."""
+    label_set = label_file(table(rows or labels(50, 5)), sheet).labels
+    about = OnWhat.of(label_set, "mapped" if label_set.task == "preference" else None)
+    return label_set, check_against(read_recorded(table(said, "verdicts"), about), label_set)
+
+
+def settings_of(home: Path, recorded: RecordedVerdicts, **changes: object) -> CompileSettings:
+    spec, rated = LMSpec.parse("recorded:verdicts"), RatedCandidates(recorded)
+    settings = CompileSettings(
+        "world", home, spec, "qwk", RECORDED_KIND, evidence=False, resamples=200, folds=1, rated=rated
+    )
+    return replace(settings, **changes)  # type: ignore[arg-type]  # the tests' own names
+
+
+def compiled_in(home: Path, label_set: LabelSet, recorded: RecordedVerdicts, **changes: object) -> Saved:
+    return compiled_on(label_set, settings_of(home, recorded, **changes)).saved
+
+
+def report_of(saved: Saved) -> dict[str, Any]:
+    return dict(saved.report)

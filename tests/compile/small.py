@@ -1,7 +1,7 @@
 """Small compiles in this process: rows in, the saved version out, in a second or two."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Spent
 from judgec.lm.watch import Silent
+from judgec.records.label import LabelSet
 from tests.fake_lm import FAKE
 
 Rows = Sequence[Mapping[str, object]]
@@ -33,6 +34,31 @@ def write(path: Path, rows: Rows) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
+
+
+def session_of(settings: CompileSettings) -> Session:
+    """The models and the caps of a compile."""
+    return Session(
+        settings.lm,
+        settings.home,
+        reflection=settings.reflection,
+        budget=settings.budget,
+        max_cost=settings.max_cost,
+        batch="passes" if settings.batch else "nothing",
+        environ={"OPENAI_API_KEY": "test"},
+    )
+
+
+def unsaved(labels: LabelSet, settings: CompileSettings) -> Compiled:
+    with session_of(settings) as session:
+        return compile_judge(labels, settings, session, Silent())
+
+
+def compiled_on(labels: LabelSet, settings: CompileSettings, track: Callable[[Saved], None] | None = None) -> Outcome:
+    with session_of(settings) as session:
+        compiled = compile_judge(labels, settings, session, Silent())
+        saved = save(compiled, settings, session.spent, created=CREATED, seconds=1.5, track=track)
+        return Outcome(saved.compiled, saved, settings, session.spent)
 
 
 def compiled_from(
@@ -63,7 +89,4 @@ def compiled_from(
         folds=folds,
         source=source or {},
     )
-    with Session(spec, home, environ={"OPENAI_API_KEY": "test"}) as session:
-        compiled = compile_judge(labels, settings, session, Silent())
-        saved = save(compiled, settings, session.spent, created=CREATED, seconds=1.5)
-        return Outcome(saved.compiled, saved, settings, session.spent)
+    return compiled_on(labels, settings)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from judgec.compile.compile import Compiled, compile_judge, plan_judge
+from judgec.compile.compile import Compiled, plan_judge
 from judgec.compile.report import Saved, save
 from judgec.compile.settings import CompileSettings, reflection_spec
 from judgec.errors import ServiceError, UserError
@@ -15,9 +15,9 @@ from judgec.labels.split.family import read_family
 from judgec.lm.executor import Request
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
-from judgec.lm.watch import Silent
 from judgec.raters import programs
 from tests.compile.search.world import labels
+from tests.compile.small import CREATED, compiled_on, session_of, unsaved
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.ranking_world import grader
 from tests.service.replies import Call, Outcome, Status, Text
@@ -32,33 +32,27 @@ def server() -> Iterator[FakeOpenAI]:
         yield running
 
 
-def settings_for(server: FakeOpenAI, home: Path, **changes: object) -> CompileSettings:
-    spec = LMSpec.parse("openai/gpt-4o-mini", api_base=server.base_url)
-    reflection, _ = reflection_spec(spec, None)
+def settings_at(url: str, home: Path, **changes: object) -> CompileSettings:
+    """Of 25 queries."""
+    spec = LMSpec.parse("openai/gpt-4o-mini", api_base=url)
     settings = CompileSettings(
-        name="capped",
-        home=home,
-        lm=spec,
-        reflection=reflection,
-        optimizer="labeled",
-        evidence=False,
-        resamples=100,
-        folds=1,  # of 25 queries
-    )
+        "capped", home, spec, optimizer="labeled", evidence=False, resamples=100, folds=1,
+        reflection=reflection_spec(spec, None)[0],
+    )  # fmt: skip
     return replace(settings, **changes)  # type: ignore[arg-type]  # the tests' own names
 
 
+def settings_for(server: FakeOpenAI, home: Path, **changes: object) -> CompileSettings:
+    return settings_at(server.base_url, home, **changes)
+
+
 def run(settings: CompileSettings, track: Callable[[Saved], None] | None = None) -> tuple[Compiled, Saved]:
-    with Session(
-        settings.lm,
-        settings.home,
-        reflection=settings.reflection,
-        budget=settings.budget,
-        max_cost=settings.max_cost,
-    ) as session:
-        compiled = compile_judge(LABELS, settings, session, Silent())
-        created = "2026-01-01T00:00:00+00:00"
-        return compiled, save(compiled, settings, session.spent, created=created, seconds=1.0, track=track)
+    done = compiled_on(LABELS, settings, track)
+    return done.compiled, done.saved
+
+
+def looks(home: Path) -> list[str]:
+    return [look.version for look in read_family(home, "capped").looks]
 
 
 def outcome(saved: Saved) -> dict[str, object]:
@@ -107,38 +101,33 @@ def test_budget_eaten_by_replies_asked_again_still_ends_in_a_saved_judge(tmp_pat
 
 
 def test_max_cost_is_never_passed(server: FakeOpenAI, tmp_path: Path) -> None:
-    settings = settings_for(server, tmp_path, max_cost=0.02)
-    with Session(settings.lm, tmp_path, reflection=settings.reflection, max_cost=0.02) as session:
-        compiled = compile_judge(LABELS, settings, session, Silent())
-        assert 0 < session.spent.usd <= 0.02
-        assert not session.spent.unpriced
-    assert compiled.verification.judgments["compiled"].scored.all()
+    done = compiled_on(LABELS, settings_for(server, tmp_path, max_cost=0.02))
+    assert 0 < done.spent.usd <= 0.02
+    assert not done.spent.unpriced
+    assert done.compiled.verification.judgments["compiled"].scored.all()
 
 
-def test_plan_asks_nothing_and_writes_nothing(server: FakeOpenAI, tmp_path: Path) -> None:
-    settings = settings_for(server, tmp_path, optimizer="auto")
-    _, plan = plan_judge(LABELS, settings)
-    assert server.calls == 0
-    assert not list(tmp_path.iterdir())
+def test_plan_asks_and_writes_nothing_and_knows_no_dollars_without_a_list_price(
+    server: FakeOpenAI, tmp_path: Path
+) -> None:
+    _, plan = plan_judge(LABELS, settings_for(server, tmp_path, optimizer="auto"))
     stages = {stage.name: stage.most for stage in plan.stages}
     assert stages["uncompiled judge"].calls == ITEMS
     assert stages["preflight"].calls == 2
     assert plan.total.usd is not None
-
-
-def test_plan_within_a_budget_stays_within_it(server: FakeOpenAI, tmp_path: Path) -> None:
-    for folds in (1, 5):
-        for budget in (ITEMS + 2, 300, 500, 900, 1500):
-            asked = settings_for(server, tmp_path, optimizer="auto", budget=budget, folds=folds)
-            _, plan = plan_judge(LABELS, asked)
-            assert plan.total.calls <= budget
-
-
-def test_plan_for_a_model_without_list_price_knows_no_dollars(server: FakeOpenAI, tmp_path: Path) -> None:
     spec = LMSpec.parse("openai/nobodys-model", api_base=server.base_url)
-    _, plan = plan_judge(LABELS, settings_for(server, tmp_path, lm=spec, reflection=None, optimizer="labeled"))
+    _, plan = plan_judge(LABELS, settings_for(server, tmp_path, lm=spec, reflection=None))
     assert plan.total.usd is None
     assert "price unknown" in plan.shown()
+    assert server.calls == 0
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("folds", [1, 5])
+@pytest.mark.parametrize("budget", [ITEMS + 2, 300, 500, 900, 1500])
+def test_plan_within_a_budget_stays_within_it(server: FakeOpenAI, tmp_path: Path, budget: int, folds: int) -> None:
+    settings = settings_for(server, tmp_path, optimizer="auto", budget=budget, folds=folds)
+    assert plan_judge(LABELS, settings)[1].total.calls <= budget
 
 
 @pytest.mark.parametrize(
@@ -181,15 +170,15 @@ def test_compile_killed_after_its_version_was_written_finishes_that_version(
     settings = settings_for(server, tmp_path, **how)
     _, first = run(settings)
     calls, family = server.calls, tmp_path / "programs" / "capped"
-    looks, aliases = read_family(tmp_path, "capped").looks, programs.aliases(tmp_path, "capped")
-    assert len(looks) == 1
+    before, aliases = read_family(tmp_path, "capped").looks, programs.aliases(tmp_path, "capped")
+    assert len(before) == 1
     for lost in ("family.json", "aliases.json"):  # as if the process had died after writing the version
         (family / lost).unlink()
     _, second = run(settings)
     assert server.calls == calls
     assert outcome(first) == outcome(second)
     assert programs.versions(tmp_path, "capped") == (1,)
-    assert (read_family(tmp_path, "capped").looks, programs.aliases(tmp_path, "capped")) == (looks, aliases)
+    assert (read_family(tmp_path, "capped").looks, programs.aliases(tmp_path, "capped")) == (before, aliases)
 
 
 def test_compile_killed_before_it_was_tracked_is_tracked_by_its_rerun(server: FakeOpenAI, tmp_path: Path) -> None:
@@ -199,12 +188,12 @@ def test_compile_killed_before_it_was_tracked_is_tracked_by_its_rerun(server: Fa
     settings, tracked = settings_for(server, tmp_path), list[Saved]()
     with pytest.raises(KeyboardInterrupt):
         run(settings, track=killed)
-    assert read_family(tmp_path, "capped").looks == ()
+    assert not looks(tmp_path)
     calls = server.calls
     _, saved = run(settings, track=tracked.append)
     assert server.calls == calls
     assert [each.card.version for each in tracked] == [saved.card.version] == [1]
-    assert saved.card.looks == len(read_family(tmp_path, "capped").looks) == 1
+    assert saved.card.looks == len(looks(tmp_path)) == 1
 
 
 def test_version_that_is_finished_late_does_not_take_the_alias_of_a_later_one(
@@ -218,7 +207,7 @@ def test_version_that_is_finished_late_does_not_take_the_alias_of_a_later_one(
     _, saved = run(settings)
     assert saved.card.version == 1
     assert programs.aliases(tmp_path, "capped") == aliases
-    assert [look.version for look in read_family(tmp_path, "capped").looks] == ["0002", "0001"]
+    assert looks(tmp_path) == ["0002", "0001"]
 
 
 def test_compile_that_finds_an_equal_one_being_saved_makes_a_version_of_its_own(
@@ -226,15 +215,11 @@ def test_compile_that_finds_an_equal_one_being_saved_makes_a_version_of_its_own(
 ) -> None:
     settings, second = settings_for(server, tmp_path), list[Compiled]()
 
-    def meanwhile(saved: Saved) -> None:
-        with Session(settings.lm, tmp_path, reflection=settings.reflection) as session:
-            second.append(compile_judge(LABELS, settings, session, Silent()))
-
-    run(settings, track=meanwhile)
+    run(settings, track=lambda _: second.append(unsaved(LABELS, settings)))
     assert second[0].earlier is not None  # whose test use was not written yet
-    with Session(settings.lm, tmp_path, reflection=settings.reflection) as session:
+    with session_of(settings) as session:
         # Its own session is closed; that of the contest is asked for nothing, all verdicts being saved.
-        saved = save(second[0], settings, session.spent, created="2026-01-01T00:00:00+00:00", seconds=1.0)
+        saved = save(second[0], settings, session.spent, created=CREATED, seconds=1.0)
     assert (saved.card.version, saved.card.looks) == (2, 2)
 
 
@@ -245,16 +230,7 @@ def test_finished_compile_again_is_a_version_of_its_own_and_another_look(server:
     _, again = run(settings)
     assert server.calls == calls
     assert (again.card.version, again.card.looks) == (2, 2)
-    assert [look.version for look in read_family(tmp_path, "capped").looks] == ["0001", "0002"]
-
-
-@pytest.mark.full
-def test_another_seed_is_another_version_and_another_look(server: FakeOpenAI, tmp_path: Path) -> None:
-    settings = settings_for(server, tmp_path)
-    run(settings)
-    _, other = run(replace(settings, seed=1))
-    assert other.card.version == 2
-    assert [look.version for look in read_family(tmp_path, "capped").looks] == ["0001", "0002"]
+    assert looks(tmp_path) == ["0001", "0002"]
 
 
 def test_finish_leaves_what_does_not_fit_unanswered_with_the_reason(server: FakeOpenAI, tmp_path: Path) -> None:

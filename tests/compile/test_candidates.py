@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+import shutil
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -34,6 +35,7 @@ from judgec.verbs.options.compile_judge import CompileJudgeOptions
 from tests.compile.small import write
 from tests.compile.test_jury import asked, rows, unlabelled, unsure
 from tests.prompts import unquote
+from tests.raters.test_judge import compiled as judge_of
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.replies import Call, Outcome, answer
 from tests.verbs.cli.judging import KEY
@@ -51,8 +53,7 @@ def share(answer):
 
 def by_letter(answer: str, query: str = "") -> int:
     """Right on four of five answers."""
-    grade = "vwxyz".index(answer[-1]) + 1
-    return grade if sum(map(ord, answer)) % 5 else 3
+    return letter(answer) if sum(map(ord, answer)) % 5 else 3
 
 
 @pytest.fixture
@@ -73,30 +74,50 @@ def compiled(home: Path, *candidates: object, **options: object) -> Any:
     )
 
 
-def test_a_function_is_measured_saved_and_asked_again_only_when_it_is_given(home: Path) -> None:
-    found = compiled(home, judgec.Function("mine", by_letter))
-    compared = found.saved.compiled.verification.ratings["uncompiled"]
+def letter(answer: str) -> int:
+    return "vwxyz".index(answer[-1]) + 1
+
+
+@pytest.fixture(scope="module")
+def compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    home = tmp_path_factory.mktemp("mine")
+    write(home / "labels.jsonl", rows(160))
+    return compiled(home, judgec.Function("mine", by_letter))
+
+
+@pytest.fixture
+def mine(compiled_once: Any, tmp_path: Path) -> Path:
+    """A home of its own, whose judge ``ours`` is the function ``by_letter``, called ``mine``."""
+    return shutil.copytree(compiled_once.home, tmp_path / "home")
+
+
+def judged_by(home: Path, function: object, rows: Any) -> pd.DataFrame:
+    return judgec.load_judge("ours@latest", home=home, functions={"mine": function})(rows)  # type: ignore[dict-item]
+
+
+def test_a_function_is_measured_saved_and_asked_again_only_when_it_is_given(compiled_once: Any, mine: Path) -> None:
+    found = compiled_once
     right = {f"i0-{number}": row for number, row in enumerate(rows(160))}
     test = [right[item.item_id] for item in found.saved.compiled.dataset.test.items]
     own = [by_letter(str(row["answer"])) for row in test]
     tau = kendalltau(own, [row["grade"] for row in test]).statistic
     assert found.table.loc["uncompiled", "tau_b"] == pytest.approx(tau, abs=1e-12)
-    assert len(compared.judge) == len(test)
+    assert len(found.saved.compiled.verification.ratings["uncompiled"].judge) == len(test)
     assert json.loads(found.saved.card.lm["members"])["mine"]["model"] == "function/mine"
     assert found.saved.card.cost.usd == 0
 
-    new, calls = write(home / "new.jsonl", unlabelled(40)), []
+    new, calls = write(mine / "new.jsonl", unlabelled(40)), []
 
     def counted(answer: str) -> int:
         calls.append(answer)
         return by_letter(answer)
 
-    judge = {"judge": "ours@latest", "home": home, "progress": False}
+    judge: dict[str, Any] = {"judge": "ours@latest", "home": mine, "progress": False, "out": mine / "o.jsonl"}
     with pytest.raises(UserError, match=r"--function mine=module:function"):
-        judgec.judge_file(new, out=home / "o.jsonl", **judge)  # type: ignore[arg-type]  # options of the verb
-    done = judgec.judge_file(new, out=home / "o.jsonl", functions={"mine": counted}, **judge)  # type: ignore[arg-type]
+        judgec.judge_file(new, **judge)
+    done = judgec.judge_file(new, functions={"mine": counted}, **judge)
     assert len(calls) == 40
-    listed = judgec.load_judge("ours@latest", home=home, functions={"mine": by_letter})(unlabelled(40))
+    listed = judged_by(mine, by_letter, unlabelled(40))
     assert listed["grade"].tolist() == done.frame()["grade"].tolist()
     assert (listed["grade"] == [by_letter(str(row["answer"])) for row in unlabelled(40)]).mean() > 0.9
 
@@ -129,10 +150,8 @@ def test_what_a_function_said_is_in_the_journal_until_its_version_changes(home: 
         ("Score: 4", 4, ""),
     ],
 )
-def test_what_a_function_may_return(home: Path, answer: object, grade: int, reason: str) -> None:
-    found = compiled(home, judgec.Function("mine", by_letter))
-    judge = judgec.load_judge(found.name, home=home, functions={"mine": lambda item: answer})
-    row = judge(unlabelled(1)).iloc[0]
+def test_what_a_function_may_return(mine: Path, answer: object, grade: int, reason: str) -> None:
+    row = judged_by(mine, lambda item: answer, unlabelled(1)).iloc[0]
     assert row["unscored"] is None
     assert reason in row["rationale"]
     assert abs(row["score"] - grade) < 1.0
@@ -151,30 +170,22 @@ def test_what_a_function_may_return(home: Path, answer: object, grade: int, reas
     ],
 )
 def test_an_item_on_which_a_function_fails_is_unscored_with_the_reason(
-    home: Path, call: Callable[..., object], why: str
+    mine: Path, call: Callable[..., object], why: str
 ) -> None:
-    found = compiled(home, judgec.Function("mine", by_letter))
-
-    def some(item: dict[str, object]) -> object:
-        return call(item["answer"]) if "reference" not in why else call(answer=item["answer"])
-
-    given = call if "reference" in why else some
-    judged = judgec.load_judge(found.name, home=home, functions={"mine": given})(unlabelled(3))
+    judged = judged_by(mine, call, unlabelled(3))
     assert judged["grade"].isna().all()
     assert all(why in text for text in judged["unscored"]), judged["unscored"].tolist()
 
 
-def test_a_function_sees_what_its_journal_key_is_made_of(home: Path) -> None:
-    seen: list[object] = []
+def test_a_function_sees_what_its_journal_key_is_made_of(mine: Path) -> None:
+    seen: list[list[str]] = []
 
     def noted(item: dict[str, object]) -> int:
         seen.append(sorted(item))
         return by_letter(str(item["answer"]))
 
-    found = compiled(home, judgec.Function("mine", noted, version="1"))
-    judge = judgec.load_judge(found.name, home=home, functions={"mine": noted})
-    judge([{**row, "reference": "more than its labels had"} for row in unlabelled(3)])
-    assert set(map(str, seen)) == {"['answer', 'contexts', 'query']"}
+    judged_by(mine, noted, [{**row, "reference": "more than its labels had"} for row in unlabelled(3)])
+    assert seen == [["answer", "contexts", "query"]] * 3
 
 
 def test_an_async_function_runs_many_at_a_time_and_a_sync_one_in_threads(home: Path) -> None:
@@ -206,7 +217,7 @@ def test_numbers_of_another_range_are_refused_until_the_range_is_said(home: Path
     (home / "metrics_of_ours.py").write_text(MODULE)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(home)
-        with pytest.raises(UserError, match=r"function share: \d+ of 160 values are no grades .*#range=0\.\.1"):
+        with pytest.raises(UserError, match=r"function share: \d+ of 160 values .*#range=0\.\.1"):
             compiled(home, "python:metrics_of_ours:share")
         found = compiled(home, "python:metrics_of_ours:share#range=0..1")
     assert found.table.loc["uncompiled", "exact"] == 1.0
@@ -215,17 +226,17 @@ def test_numbers_of_another_range_are_refused_until_the_range_is_said(home: Path
 
 def test_a_range_in_the_lower_half_of_the_scale_is_noticed(home: Path) -> None:
     write(home / "labels.jsonl", [{**row, "grade": int(str(row["grade"])) - 1} for row in rows(160)])
-    with pytest.raises(UserError, match=r"function share: its numbers run from 0 to 1; .*#range=0\.\.1"):
+    with pytest.raises(UserError, match=r"function share: numbers run from 0 to 1; .*#range=0\.\.1"):
         compiled(home, judgec.Function("share", lambda answer: "vwxyz".index(answer[-1]) / 4), accept_at=3)
 
 
 @pytest.mark.parametrize(
     ("call", "within", "said"),
     [
-        (lambda answer: 1 / 0, None, r"no value of any of 160 items \(.*division by zero"),
-        (lambda answer: next(iter(())), None, r"no value of any of 160 items \(.*StopIteration"),
-        (lambda answer: sys.exit(3), None, r"no value of any of 160 items \(.*SystemExit 3"),
-        (by_letter, (0, 1), r"\d+ of 160 values are no numbers of its range 0\.\.1"),
+        (lambda answer: 1 / 0, None, r"no value of .*160 items \(.*division by zero"),
+        (lambda answer: next(iter(())), None, r"no value of .*160 items \(.*StopIteration"),
+        (lambda answer: sys.exit(3), None, r"no value of .*160 items \(.*SystemExit 3"),
+        (by_letter, (0, 1), r"\d+ of 160 values .* 0\.\.1"),
     ],
 )
 def test_a_function_that_says_nothing_of_use_is_named_as_the_fault(
@@ -239,7 +250,7 @@ def test_a_range_of_classes_is_refused_and_true_is_none_of_them(home: Path) -> N
     letters = [{**row, "grade": "ham" if int(str(row["grade"])) < 4 else "spam"} for row in rows(160)]
     write(home / "labels.jsonl", letters)
     (home / "labels.datasheet.toml").write_text('[scale]\ngrades = ["ham", "spam"]\nlevel = "nominal"\n')
-    for within, said in (((0, 1), "where ham, spam have no order"), (None, "off-scale grade: True")):
+    for within, said in (((0, 1), "ham, spam have no order"), (None, "off-scale grade: True")):
         with pytest.raises(UserError, match=said):
             compiled(home, judgec.Function("mine", lambda answer: True, range=within), objective=None, accept_at=None)
 
@@ -253,14 +264,13 @@ def _graded_by(offset: int) -> Callable[..., int]:
 
 def test_a_function_may_say_true_where_its_range_is_said(home: Path) -> None:
     found = compiled(home, judgec.Function("mine", lambda answer: by_letter(answer) > 3, range=(0, 1)))
-    judged = judgec.load_judge("ours@latest", home=home, functions={"mine": lambda answer: True})(unlabelled(3))
-    assert judged["grade"].notna().all()
+    assert judged_by(home, lambda answer: True, unlabelled(3))["grade"].notna().all()
     assert found.saved.compiled.verification.agreements["uncompiled"].unscored == 0
 
 
 def test_recorded_candidates_of_one_name_are_refused(home: Path) -> None:
     said = pd.DataFrame([{"item_id": str(i), "grade": 1 + i % 5} for i in range(160)])
-    with pytest.raises(UserError, match=r"x twice; each needs a name of its own"):
+    with pytest.raises(UserError, match="x twice"):
         compiled(home, judgec.Recorded("x", said[:60]), judgec.Recorded("x", said[60:]))
 
 
@@ -294,9 +304,7 @@ def test_functions_and_models_make_a_pool(home: Path) -> None:
 
 
 def test_members_with_one_model_share_its_calls_in_flight(home: Path) -> None:
-    with FakeOpenAI(unsure) as server:
-        found = compiled(home, "openai/gpt-4o", judgec.Function("mine", by_letter), api_base=server.base_url)
-    judge = replace(found.judge.compiled, panel=Panel(kind="mean", members=("a", "b")))
+    judge = replace(judge_of(), panel=Panel(kind="mean", members=("a", "b")))
     modules = {name: with_instructions(judge.module, f"Grade as {name} does.") for name in "ab"}
     with FakeOpenAI(unsure, latency=0.02) as server:
         spec = LMSpec.parse("openai/gpt-4o", api_base=server.base_url)
@@ -311,7 +319,7 @@ def test_members_with_one_model_share_its_calls_in_flight(home: Path) -> None:
 def test_a_cascade_asks_a_model_where_the_function_is_unsure(home: Path) -> None:
     def half(answer: str) -> object:
         number = int(answer.split()[-2])
-        return "vwxyz".index(answer[-1]) + 1 if number % 2 else dict.fromkeys("12345", 0.2)
+        return letter(answer) if number % 2 else dict.fromkeys("12345", 0.2)
 
     write(home / "labels.jsonl", rows(400))
     with FakeOpenAI(unsure) as server:
@@ -320,23 +328,20 @@ def test_a_cascade_asks_a_model_where_the_function_is_unsure(home: Path) -> None
         assert (found.report["cascade"]["cheap"], found.report["cascade"]["dear"]) == ("rule", "openai/gpt-4o")
 
 
-def test_recorded_candidates_are_looked_up(home: Path) -> None:
-    table = pd.DataFrame(rows(160))[["item_id", "grade"]]
-    said = {"gpt": table, "other": table.assign(grade=6 - table["grade"])}
-    found = compiled(home, *(judgec.Recorded(name, frame) for name, frame in said.items()), judgec.Evidence())
-    assert found.report["prompt"] == "gpt"
-    assert found.saved.card.cost.lm_calls == 0
-
-
-def test_recorded_candidates_say_the_range_of_their_numbers(home: Path) -> None:
+def test_recorded_candidates_are_looked_up_and_say_the_range_of_their_numbers(home: Path) -> None:
     table = pd.DataFrame(rows(160))[["item_id", "grade"]]
     shares = table.assign(grade=(table["grade"] - 1) / 4)
     with pytest.raises(UserError, match="range"):
         compiled(home, judgec.Recorded("metric", shares))
-    found = compiled(home, judgec.Recorded("metric", shares, range=(0, 1)), judgec.Recorded("gpt", table))
-    assert [one["dev"]["value"] for one in found.report["candidates"]] == [1.0, 1.0]
     with pytest.raises(UserError, match="two different numbers"):
         judgec.Recorded("metric", shares, range=(1, 1))
+    other = judgec.Recorded("other", table.assign(grade=6 - table["grade"]))
+    metric, gpt = judgec.Recorded("metric", shares, range=(0, 1)), judgec.Recorded("gpt", table)
+    found = compiled(home, other, metric, gpt, judgec.Evidence())
+    dev = {one["judge"]: one["dev"]["value"] for one in found.report["candidates"]}
+    assert (dev["metric"], dev["gpt"]) == (1.0, 1.0)
+    assert found.report["prompt"] in {"metric", "gpt"}
+    assert found.saved.card.cost.lm_calls == 0
 
 
 def _often_right(number: int, grade: int, off: int) -> int:
@@ -344,12 +349,13 @@ def _often_right(number: int, grade: int, off: int) -> int:
     return 1 + (grade + number // 3) % 5 if number % 3 == off else grade
 
 
+def right_but(off: int) -> Callable[..., int]:
+    return lambda answer: _often_right(int(answer.split()[-2]), letter(answer), off)
+
+
 @pytest.mark.parametrize(("combine", "sizes"), [("auto", [1, 2, 3]), ("pool", None)])
 def test_auto_pools_as_few_as_are_enough(home: Path, combine: str, sizes: list[int] | None) -> None:
-    def of(off: int) -> Callable[..., int]:
-        return lambda answer: _often_right(int(answer.split()[-2]), by_letter(answer), off)
-
-    functions = [judgec.Function(f"f{off}", of(off)) for off in range(3)]
+    functions = [judgec.Function(f"f{off}", right_but(off)) for off in range(3)]
     panel = compiled(home, *functions, combine=combine).report["panel"]
     assert ([one["members"] for one in panel["curve"]] if "curve" in panel else None) == sizes
 
@@ -363,56 +369,39 @@ def test_what_was_recorded_what_is_asked_and_evidence_are_pooled_and_judge_new_i
     said = pd.concat(
         whole.assign(judge=name, grade=[_often_right(n, grade, off) for n, grade in grades])
         for off, name in enumerate(("old", "older"))
-    )
-    said[["item_id", "judge", "grade"]].to_csv(home / "old.csv", index=False)
-
-    def mine(answer: str) -> int:
-        return _often_right(int(answer.split()[-2]), "vwxyz".index(answer[-1]) + 1, 2)
-
-    found = compiled(
-        home, "recorded:" + str(home / "old.csv"), judgec.Function("mine", mine), judgec.Evidence(), combine="pool"
-    )
+    )[["item_id", "judge", "grade"]]
+    said.to_csv(home / "old.csv", index=False)
+    old = f"recorded:{home / 'old.csv'}"
+    found = compiled(home, old, judgec.Function("mine", right_but(2)), judgec.Evidence(), combine="pool")
     assert {row["judge"] for row in found.report["candidates"]} >= {"old", "older", "mine"}
     joint = found.judge.compiled.joint
     assert joint is not None
     assert set(joint.members) == {"old", "older", "mine"}
     leaves = {node["name"]: node["kind"] for node in _leaves(found.report["tree"])}
-    assert leaves["old"] == "recorded"
-    assert leaves["mine"] == "function"
-    assert json.loads(found.saved.card.lm["members"])["old"] == {"model": f"recorded:{home / 'old.csv'}"}
+    assert (leaves["old"], leaves["mine"]) == ("recorded", "function")
+    assert json.loads(found.saved.card.lm["members"])["old"] == {"model": old}
 
     new = pd.DataFrame(unlabelled(30)).assign(item_id=[f"new {n}" for n in range(30)])
-    their = said[["item_id", "judge", "grade"]].groupby("judge").head(30)
-    their = their.assign(item_id=[*new["item_id"]] * 2)
-    judge = judgec.load_judge(found.name, home=home, functions={"mine": mine}, verdicts=their)
-    listed = judge(new)
+    new.to_csv(home / "new.csv", index=False)
+    their = said.groupby("judge").head(30).assign(item_id=[*new["item_id"]] * 2)
+    functions = {"mine": right_but(2)}
+
+    def streamed(**given: Any) -> Any:
+        return judgec.judge_file(
+            home / "new.csv", judge=found.name, home=home, out=home / "out.jsonl", functions=functions, **given
+        )
+
+    listed = judgec.load_judge(found.name, home=home, functions=functions, verdicts=their)(new)
     assert listed["grade"].notna().all()
     their.to_csv(home / "their.csv", index=False)
-    new.to_csv(home / "new.csv", index=False)
-    judgec.judge_file(
-        home / "new.csv",
-        judge=found.name,
-        home=home,
-        out=home / "out.jsonl",
-        functions={"mine": mine},
-        lm=f"recorded:{home / 'their.csv'}",
-    )
-    streamed = [json.loads(line)["score"] for line in (home / "out.jsonl").read_text().splitlines()]
-    assert streamed == listed["score"].tolist()
-    with pytest.raises(UserError, match="old: none of 30 items has a recorded verdict of it"):
-        judgec.load_judge(found.name, home=home, functions={"mine": mine})(new)
-    with pytest.raises(UserError, match="old: none of 30 items has a recorded verdict of it"):
-        judgec.judge_file(home / "new.csv", judge=found.name, home=home, out=home / "o.jsonl", functions={"mine": mine})
+    assert streamed(lm=f"recorded:{home / 'their.csv'}").frame()["score"].tolist() == listed["score"].tolist()
+    with pytest.raises(UserError, match="old: none of 30"):
+        judgec.load_judge(found.name, home=home, functions=functions)(new)
+    with pytest.raises(UserError, match="old: none of 30"):
+        streamed()
     their.iloc[10:].to_csv(home / "their.csv", index=False)
-    half = judgec.judge_file(
-        home / "new.csv",
-        judge=found.name,
-        home=home,
-        out=home / "out.jsonl",
-        functions={"mine": mine},
-        lm=f"recorded:{home / 'their.csv'}",
-    )
-    assert "10 of 30 items have no verdict of old: judged without it" in str(half.report["notes"])
+    notes = str(streamed(lm=f"recorded:{home / 'their.csv'}").report["notes"])
+    assert "10 of 30 items have no verdict of old" in notes
     with pytest.raises(UserError, match="old: its verdicts were recorded"):
         found.judge.compiled.judge([Item("0", "q", {"query": "?", "answer": "a 1 v"})], ask=lambda *_, **__: iter(()))
     with pytest.raises(UserError, match="old: its verdicts were recorded"):
@@ -457,8 +446,8 @@ def test_calls_of_functions_count_for_the_budget(home: Path) -> None:
         (("a=openai/x", "a=openai/y"), {}, r"--candidate: a twice"),
         (("openai/x", "recorded:y.csv"), {}, r"y.csv: no such file"),
         (("recorded:x.csv", "recorded:y.csv"), {}, r"more than one source"),
-        (("openai/x", "recorded:y.csv"), {"combine": "cascade"}, r"cascade:FIRST,THEN with the names of two"),
-        (("g=recorded:x.csv",), {}, r"have names of their own"),
+        (("openai/x", "recorded:y.csv"), {"combine": "cascade"}, r"cascade:FIRST,THEN"),
+        (("g=recorded:x.csv",), {}, "names of their own"),
         (("openai/x", "openai/y"), {"combine": "both"}, r"--combine both: best, pool"),
         (("openai/x", "openai/y"), {"combine": "auto:3"}, r"--combine auto:3: best, pool"),
         (("openai/x",), {"combine": "pool"}, r"--combine pool: one candidate"),
@@ -498,11 +487,6 @@ def test_no_saved_judge_imports_what_it_names(home: Path) -> None:
 def test_a_batch_takes_functions_too(home: Path) -> None:
     found = compiled(home, judgec.Function("mine", by_letter), batch=True)  # what is computed here waits for no batch
     assert found.report["test"]
-
-
-def test_two_functions_of_one_line_are_two() -> None:
-    one, other = (lambda answer: 1), (lambda answer: 2)
-    assert judgec.Function("f", one).digest != judgec.Function("f", other).digest
 
 
 def in_its_own_manner(call: Call) -> Outcome:

@@ -5,31 +5,29 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.linear_model import Ridge
+from sklearn.metrics import cohen_kappa_score
 
 from judgec.compile.cascades import Saving, incurred_loss, losses_of, thresholds
-from judgec.compile.compile import compile_judge
-from judgec.compile.report import Saved, save
-from judgec.compile.settings import Combine, CompileSettings, RatedCandidates
-from judgec.errors import UserError
-from judgec.lm.session import Session
-from judgec.lm.spec import LMSpec
-from judgec.lm.watch import Silent
+from judgec.compile.report import Saved
+from judgec.compile.settings import Combine
+from judgec.errors import ArtifactError, UserError
+from judgec.raters.judge import load_judge as load_compiled
 from judgec.raters.programs import load
-from judgec.raters.recorded import RECORDED_KIND, RecordedVerdicts
 from judgec.records.judgment import NOT_ASKED
-from judgec.records.label import LabelSet
 from judgec.records.scale import Scale
 from judgec.stats.agreement.objective import parse_objective
 from judgec.verbs.compile_judge import compile_judge as compile_file
 from judgec.verbs.judge import load_judge
 from judgec.verbs.judge_file import judge_file
-from tests.compile.recorded_world import labels
-from tests.compile.small import CREATED, write
-from tests.compile.test_panels import _frame, qwk, world
+from tests.compile.recorded_world import Rows, compiled_in, labels, report_of, world
+from tests.compile.small import write
+from tests.compile.test_panels import qwk
 from tests.raters.test_cascade import judged
 
-Rows = list[dict[str, object]]
+ROWS = labels(60, 5)
 SHEET = 'task = "relevance"\n[scale]\nname = "relevance"\ngrades = [0, 1, 2, 3]\naccept_at = 2\n'
 
 
@@ -52,60 +50,48 @@ def verdicts(rows: Rows, *, knows: bool, seed: int = 3) -> Rows:
     return made
 
 
-def compiled_in(
-    home: Path,
-    label_set: LabelSet,
-    recorded: RecordedVerdicts,
-    cascade: tuple[str, str] | None = ("cheap", "dear"),
-    folds: int = 1,
-    *,
-    evidence: bool = False,
+def cascaded(
+    home: Path, said: Rows, rows: Rows, cascade: tuple[str, str] | None = ("cheap", "dear"), **changes: object
 ) -> Saved:
-    settings = CompileSettings(
-        "world", home, LMSpec.parse("recorded:verdicts"), "qwk", RECORDED_KIND, evidence=evidence, resamples=200,
-        folds=folds, rated=RatedCandidates(recorded), combine=Combine(cascade=cascade),
-    )  # fmt: skip
-    with Session(settings.lm, home) as session:
-        compiled = compile_judge(label_set, settings, session, Silent())
-        return save(compiled, settings, session.spent, created=CREATED, seconds=1.0)
+    return compiled_in(home, *world(said, rows), combine=Combine(cascade=cascade), **changes)
 
 
 @pytest.fixture(scope="module")
-def shipped(tmp_path_factory: pytest.TempPathFactory) -> tuple[Saved, Path]:
-    home = tmp_path_factory.mktemp("shipped")
+def shipped(tmp_path_factory: pytest.TempPathFactory) -> Saved:
     rows = labels(120, 5)
-    return compiled_in(home, *world(verdicts(rows, knows=True), rows)), home
+    return cascaded(tmp_path_factory.mktemp("shipped"), verdicts(rows, knows=True), rows)
+
+
+@pytest.fixture
+def home(shipped: Saved) -> Path:
+    return shipped.compiled.promotion_test.settings.home
 
 
 def found_in(saved: Saved) -> dict[str, Any]:
-    report: Any = saved.report
-    return dict(report["cascade"])
+    return dict(report_of(saved)["cascade"])
 
 
-def test_a_cheap_judge_that_knows_when_it_guesses_saves_half_of_the_dear_calls(shipped: tuple[Saved, Path]) -> None:
-    saved, _ = shipped
-    found, report = found_in(saved), dict(saved.report)
+def test_a_cheap_judge_that_knows_when_it_guesses_saves_half_of_the_dear_calls(shipped: Saved) -> None:
+    found, report = found_in(shipped), report_of(shipped)
     assert found["shipped"], found["reason"]
     assert 0.4 < found["share"] < 0.65
-    n = report["split"]["test"]  # type: ignore[index]  # a mapping
+    n = report["split"]["test"]
     assert found["calls_saved"] == n - round(found["share"] * n)
     assert found["cost_per_1000"] == pytest.approx(1000 * (0.001 + found["share"] * 0.1))
     assert found["minus_dear"]["low"] > -0.02
     assert found["minus_random"]["low"] > 0
     assert found["minus_dear"]["value"] == pytest.approx(qwk(report, "compiled") - qwk(report, "compiled_single"))
     assert report["prompt"] == "cheap > dear"
-    rows = {row["judge"]: row for row in report["costs"]}  # type: ignore[attr-defined]  # a list of rows
+    rows = {row["judge"]: row for row in report["costs"]}
     assert rows["cheap > dear"]["kind"] == "cascade"
     assert rows["cheap > dear"]["chosen"]
     assert rows["cheap > dear"]["calls_per_item"] == pytest.approx(1 + found["share"], abs=0.1)
 
 
-def test_random_escalation_is_what_it_says(shipped: tuple[Saved, Path]) -> None:
+def test_random_escalation_is_what_it_says(shipped: Saved) -> None:
     """By a second implementation: scikit-learn's kappa of draws with as many dear calls."""
-    from sklearn.metrics import cohen_kappa_score
-
-    saved, found = shipped[0], found_in(shipped[0])
-    compiled, recorded = saved.compiled, saved.compiled.promotion_test.settings.rated.recorded
+    found, compiled = found_in(shipped), shipped.compiled
+    recorded = compiled.promotion_test.settings.rated.recorded
     assert recorded is not None
     test, judge = compiled.dataset.test, compiled.judge
     raw = recorded.with_panel("both", judge.cascade).judgments("both", [item.item_id for item in test.items])
@@ -122,94 +108,82 @@ def test_random_escalation_is_what_it_says(shipped: tuple[Saved, Path]) -> None:
     assert found["minus_random"]["value"] > 0.1
 
 
-def test_a_saved_cascade_asks_the_dear_judge_only_where_it_must(shipped: tuple[Saved, Path], tmp_path: Path) -> None:
-    _, home = shipped
-    fresh = labels(20, 5)
-    for row in fresh:
-        row["item_id"] = f"new {row['item_id']}"
+def test_a_saved_cascade_asks_the_dear_judge_only_where_it_must(home: Path, tmp_path: Path) -> None:
+    fresh: Rows = [{**row, "item_id": f"new {row['item_id']}"} for row in labels(20, 5)]
     said = verdicts(fresh, knows=True, seed=8)
-    items = _frame([{key: row[key] for key in ("item_id", "query", "document")} for row in fresh])
-    whole = load_judge("world@latest", home=home, verdicts=_frame(said))(items)
+    items = pd.DataFrame(fresh)[["item_id", "query", "document"]]
+
+    def judged_by(rows: Rows) -> pd.DataFrame:
+        return load_judge("world@latest", home=home, verdicts=pd.DataFrame(rows))(items)
+
+    whole = judged_by(said)
     unsure = {row["item_id"] for row in said if row["judge"] == "cheap" and float(str(row["p_0"])) in {0.24, 0.28}}
     assert 30 < len(unsure) < 70
     needed = [row for row in said if row["judge"] == "cheap" or row["item_id"] in unsure]
-    assert load_judge("world@latest", home=home, verdicts=_frame(needed))(items)["grade"].equals(whole["grade"])
+    assert judged_by(needed)["grade"].equals(whole["grade"])
     never = [row for row in said if row["judge"] == "cheap" or row["item_id"] == next(iter(unsure))]
-    missing = load_judge("world@latest", home=home, verdicts=_frame(never))(items)
-    assert (missing["unscored"] == NOT_ASKED).sum() == len(unsure) - 1
-    only_dear = load_judge("world@latest", home=home, verdicts=_frame([r for r in said if r["judge"] == "dear"]))
-    with pytest.raises(UserError, match="no verdicts of judge cheap"):
-        only_dear(items)
+    assert (judged_by(never)["unscored"] == NOT_ASKED).sum() == len(unsure) - 1
+    with pytest.raises(UserError, match="judge cheap"):
+        judged_by([row for row in said if row["judge"] == "dear"])
+
+    lm, file = f"recorded:{write(tmp_path / 'v.jsonl', said)}", write(tmp_path / "items.jsonl", fresh)
+    done = judge_file(file, judge="world@latest", home=home, lm=lm, out=tmp_path / "out.jsonl").report
+    assert done["escalated"] == len(unsure)
+    assert f"needed on {len(unsure)} of 100" in str(done["notes"])
 
 
-def test_the_summary_says_how_often_the_dear_judge_was_needed(shipped: tuple[Saved, Path], tmp_path: Path) -> None:
-    _, home = shipped
-    rows = labels(20, 5)
-    verdict_file = write(tmp_path / "v.jsonl", verdicts(rows, knows=True))
-    items = write(tmp_path / "items.jsonl", rows)
-    done = judge_file(items, judge="world@latest", home=home, lm=f"recorded:{verdict_file}", out=tmp_path / "out.jsonl")
-    count = done.report["escalated"]
-    assert isinstance(count, int)
-    assert 30 < count < 70
-    notes: Any = done.report["notes"]
-    assert f"cascade: the strong judge was needed on {count} of 100 items" in notes
-
-
-def test_a_damaged_cascade_is_refused(shipped: tuple[Saved, Path]) -> None:
-    _, home = shipped
+def test_a_damaged_cascade_is_refused(home: Path) -> None:
     program = load(home, "world@latest")
     calibration: Any = dict(program.calibration)
     broken = replace(program, calibration={**calibration, "cascade": {**calibration["cascade"], "weights": []}})
-    from judgec.raters.judge import load_judge as load_compiled
-
-    with pytest.raises(Exception, match="cascade: weights"):
+    with pytest.raises(ArtifactError, match="cascade: weights"):
         load_compiled(broken)
 
 
 def test_a_cheap_judge_that_does_not_know_when_it_guesses_makes_no_cascade(tmp_path: Path) -> None:
-    rows = labels(60, 5)
-    label_set, recorded = world(verdicts(rows, knows=False), rows)
-    saved = compiled_in(tmp_path / "cascade", label_set, recorded)
-    found, report = found_in(saved), dict(saved.report)
+    said = verdicts(ROWS, knows=False)
+    saved = cascaded(tmp_path / "cascade", said, ROWS)
+    found, report = found_in(saved), report_of(saved)
     assert not found["shipped"]
     assert found["reason"].startswith("none ships: ")
-    assert any(str(note).startswith("cascade: none ships") for note in report["notes"])  # type: ignore[attr-defined]
-    plain = dict(compiled_in(tmp_path / "plain", label_set, recorded, None).report)
+    assert any(note.startswith("cascade: none ships") for note in report["notes"])
+    plain = report_of(cascaded(tmp_path / "plain", said, ROWS, None))
     assert report["prompt"] == plain["prompt"] == "dear"
-    assert report["test"]["compiled"] == plain["test"]["compiled"]  # type: ignore[index]  # mappings
+    assert report["test"]["compiled"] == plain["test"]["compiled"]
     assert "cascade" not in plain
 
 
 def test_evidence_may_come_first_and_nobody_is_asked_for_it(tmp_path: Path) -> None:
     """These texts say nothing about the grade, so that no cascade ships; the dear judge is the only one that costs."""
-    rows = labels(60, 5)
-    saved = compiled_in(tmp_path, *world(verdicts(rows, knows=True), rows), ("evidence", "dear"), evidence=True)
+    saved = cascaded(tmp_path, verdicts(ROWS, knows=True), ROWS, ("evidence", "dear"), evidence=True)
     found = found_in(saved)
     assert not found["shipped"]
     assert found["cost_per_1000"] == pytest.approx(1000 * found["share"] * 0.1)
+    rows = {one["judge"]: one for one in report_of(saved)["costs"]}
+    alone = rows["evidence alone"]
+    assert (alone["kind"], alone["usd_per_1000"], alone["calls_per_item"]) == ("evidence", 0.0, 0.0)
+    assert alone["dev"]["value"] < 0.3
 
 
 def test_in_folds_each_round_has_a_cascade_of_its_own(tmp_path: Path) -> None:
-    rows = labels(60, 5)
-    saved = compiled_in(tmp_path, *world(verdicts(rows, knows=True), rows), folds=3)
-    found, test = found_in(saved), dict(saved.report)["test"]
+    saved = cascaded(tmp_path, verdicts(ROWS, knows=True), ROWS, folds=3)
+    found, test = found_in(saved), report_of(saved)["test"]
     assert found["shipped"], found["reason"]
-    assert test["compiled"]["n"] == test["compiled_single"]["n"] == len(rows)  # type: ignore[index]  # mappings
-    assert found["calls_saved"] == len(rows) - round(found["share"] * len(rows))
+    assert test["compiled"]["n"] == test["compiled_single"]["n"] == len(ROWS)
+    assert found["calls_saved"] == len(ROWS) - round(found["share"] * len(ROWS))
 
 
 @pytest.mark.parametrize("folds", [1, pytest.param(3, marks=pytest.mark.full)])
 def test_a_strong_judge_whose_verdicts_say_nothing_does_not_ship(tmp_path: Path, folds: int) -> None:
     """Its calibrator reads evidence alone."""
-    rows = [{**row, "answer": " ".join(["certainly"] * (1 + 3 * int(str(row["grade"]))))} for row in labels(60, 5)]
+    rows = [{**row, "answer": " ".join(["certainly"] * (1 + 3 * int(str(row["grade"]))))} for row in ROWS[:180]]
     rng = np.random.default_rng(5)
     said = [
         row_of(row["item_id"], judge, grade, 0.95, cost)
         for row in rows
         for judge, grade, cost in (("cheap", int(rng.integers(0, 4)), 0.001), ("dear", 1, 0.1))
     ]
-    saved = compiled_in(tmp_path, *world(said, rows), folds=folds, evidence=True)
-    assert not found_in(saved)["shipped"]
+    assert not found_in(cascaded(tmp_path, said, rows, folds=folds, evidence=True))["shipped"]
 
 
 def test_items_that_one_judge_was_not_asked_about_are_compared_by_neither(tmp_path: Path) -> None:
@@ -219,7 +193,7 @@ def test_items_that_one_judge_was_not_asked_about_are_compared_by_neither(tmp_pa
         for one in verdicts(rows, knows=True)
         if one["judge"] == "cheap" or int(str(one["item_id"]).partition("-")[0][1:]) % 3
     ]
-    saved = compiled_in(tmp_path, *world(said, rows))
+    saved = cascaded(tmp_path, said, rows)
     found, compiled = found_in(saved), saved.compiled
     both = sum(int(item.item_id.partition("-")[0][1:]) % 3 > 0 for item in compiled.dataset.test.items)
     assert found["calls_saved"] == both - round(found["share"] * both)
@@ -274,8 +248,6 @@ def test_the_saving_is_a_ridge_regression() -> None:
     y[5] = np.nan
     saving = Saving(x, y, np.ones(60, dtype=bool))
     intercept, weights = saving.fitted(np.ones(60, dtype=bool))
-    from sklearn.linear_model import Ridge
-
     known = ~np.isnan(y)
     reference = Ridge(alpha=1.0).fit(x[known], y[known])
     assert intercept == pytest.approx(float(reference.intercept_))

@@ -1,16 +1,18 @@
 """Cost beside worth: the front by hand, unknown prices, and what a compile reports."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
+from judgec.compile.assemble import out_of_fold
 from judgec.compile.costs import beside, with_front
+from judgec.compile.dataset import joined
 from judgec.compile.report import Saved
-from judgec.compile.settings import CompileSettings
+from judgec.compile.settings import Combine, CompileSettings
 from judgec.lm.prices import BYTES_PER_TOKEN, TYPICAL_REPLY, price
 from judgec.lm.spec import LMSpec
 from judgec.raters.verdicts import AboutJudge
@@ -21,13 +23,10 @@ from judgec.report.cost_table import logged
 from judgec.report.numbers import number
 from judgec.report.page.page import cost_chart
 from judgec.stats.agreement.objective import parse_objective
-from tests.compile.recorded_world import labels
-from tests.compile.test_cascades import compiled_in as with_evidence
+from tests.compile.recorded_world import compiled_in, labels, report_of, world
+from tests.compile.recorded_world import verdicts as said_of
 from tests.compile.test_cascades import verdicts
 from tests.compile.test_own_prompts import TAUGHT, compiled_with
-from tests.compile.test_panels import compiled_in as panel_in
-from tests.compile.test_panels import world as world_of
-from tests.compile.test_recorded import compiled_in, world
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.grading_world import teachable
 
@@ -88,32 +87,27 @@ def test_judges_of_different_items_are_compared_on_the_items_of_both() -> None:
     assert f"wide: $1.0000, {number((shipped[1].dev.value or 0) + by_hand[0] - by_hand[1], 3)}" in drawn
 
 
-def test_judges_with_few_items_in_common_are_not_compared(saved: Saved) -> None:
+def test_judges_with_few_items_in_common_are_not_compared(whole: Saved) -> None:
     expert, unknown = np.arange(40) % 4, np.full(40, -1)
     pairs = GradePairs(expert, expert, expert.astype(float), unknown, unknown, expert, (0.0, 1.0, 2.0, 3.0), 4)
     rated = {"one": pairs.masked(np.arange(40) < 25), "other": pairs.masked(np.arange(40) > 15)}
-    settings = saved.compiled.promotion_test.settings
+    settings = whole.compiled.promotion_test.settings
     found = beside([row(name, 1.0, 1.0) for name in rated], rated, "one", settings, parse_objective("qwk"))
     assert found[1].minus_chosen is not None
     assert found[1].minus_chosen.note == "fewer than 15 labels in common with one"
     assert [one.pareto for one in with_front(found)] == [True, False]
 
 
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> Saved:
-    return compiled_in(tmp_path_factory.mktemp("costs"), *world())
-
-
-def test_a_compile_reports_dollars_for_a_thousand_items_that_were_asked(saved: Saved) -> None:
-    report = dict(saved.report)
-    rows = {one["judge"]: one for one in report["costs"]}  # type: ignore[attr-defined]  # a list of rows
-    assert set(rows) == {one["judge"] for one in report["candidates"]}  # type: ignore[attr-defined]  # the same
+def test_a_compile_reports_dollars_for_a_thousand_items_that_were_asked(whole: Saved) -> None:
+    report = report_of(whole)
+    rows = {one["judge"]: one for one in report["costs"]}
+    assert set(rows) == {one["judge"] for one in report["candidates"]}
     assert rows["gpt/odd"]["usd_per_1000"] == pytest.approx(10.0)
     assert rows["big/half"]["usd_per_1000"] == pytest.approx(100.0)  # of the half that it was asked about
     assert rows["llama/vague"]["usd_per_1000"] is None
     assert {one["calls_per_item"] for one in rows.values()} == {1.0}
     assert [name for name, one in rows.items() if one["chosen"]] == [report["prompt"]]
-    counted = {one["judge"]: one["n"] for one in report["candidates"]}  # type: ignore[attr-defined]  # the same
+    counted = {one["judge"]: one["n"] for one in report["candidates"]}
     assert {name: one["n"] for name, one in rows.items()} == counted
     assert rows[str(report["prompt"])]["minus_chosen"]["value"] == 0.0
     assert rows["gpt/plain"]["minus_chosen"]["high"] < 0.0
@@ -122,12 +116,9 @@ def test_a_compile_reports_dollars_for_a_thousand_items_that_were_asked(saved: S
     assert {one["split"] for one in rows.values()} == {"train+dev"}
 
 
-def test_worth_is_that_of_the_calibrated_grades_out_of_fold(saved: Saved) -> None:
+def test_worth_is_that_of_the_calibrated_grades_out_of_fold(whole: Saved) -> None:
     """Of the judge that ships without evidence, the compile's own out-of-fold judgments say the same."""
-    from judgec.compile.assemble import out_of_fold
-    from judgec.compile.dataset import joined
-
-    compiled = saved.compiled
+    compiled = whole.compiled
     row = next(one for one in compiled.costs if one.chosen)
     part, said = out_of_fold(compiled.judge, joined(compiled.dataset.train, compiled.dataset.dev))
     rated = pair(part.experts, said, compiled.dataset.labels.scale, accept_only=False)
@@ -135,15 +126,6 @@ def test_worth_is_that_of_the_calibrated_grades_out_of_fold(saved: Saved) -> Non
     assert row.dev.value == pytest.approx(objective.value(rated))
     raw = next(one for one in compiled.scored if one.candidate.name == row.judge)
     assert raw.dev != pytest.approx(row.dev.value or 0.0, abs=0.02)  # this judge uses its scale oddly
-
-
-def test_evidence_alone_is_a_row_that_costs_nothing(tmp_path: Path) -> None:
-    few = labels(30, 5)
-    report = dict(with_evidence(tmp_path, *world_of(verdicts(few, knows=True), few), None, evidence=True).report)
-    rows = {one["judge"]: one for one in report["costs"]}  # type: ignore[attr-defined]  # a list of rows
-    alone = rows["evidence alone"]
-    assert (alone["kind"], alone["usd_per_1000"], alone["calls_per_item"]) == ("evidence", 0.0, 0.0)
-    assert alone["dev"]["value"] < 0.3  # these texts say nothing about the grade
 
 
 def test_a_live_compile_reports_list_prices_of_what_it_asked(tmp_path: Path) -> None:
@@ -162,10 +144,10 @@ def test_a_live_compile_reports_list_prices_of_what_it_asked(tmp_path: Path) -> 
     assert [row.judge for row in compiled.costs if row.chosen] == [compiled.chosen.name]
 
 
-def test_the_table_goes_to_mlflow_as_it_is(saved: Saved) -> None:
-    found = logged(saved.compiled.costs)
+def test_the_table_goes_to_mlflow_as_it_is(whole: Saved) -> None:
+    found = logged(whole.compiled.costs)
     assert found["columns"][:4] == ["judge", "kind", "calls_per_item", "usd_per_1000"]
-    report: Any = saved.report
+    report = report_of(whole)
     rows = [dict(zip(found["columns"], row, strict=True)) for row in found["data"]]  # type: ignore[call-overload]
     for row, told in zip(rows, report["costs"], strict=True):
         assert row["dev"] == told["dev"].get("value")
@@ -201,13 +183,17 @@ def test_names_of_judges_cannot_break_the_drawing() -> None:
     assert "&lt;b&gt;" in drawn
 
 
+def about(models: Mapping[str, str], *turns: tuple[str, str]) -> dict[str, AboutJudge]:
+    return {name: AboutJudge(model, "Grade.", messages={"": turns}) for name, model in models.items()}
+
+
 def test_recorded_judge_without_costs_has_the_list_price_of_its_prompt(tmp_path: Path) -> None:
-    label_set, recorded = world(lambda one: one["judge"] in {"gpt/odd", "gpt/clear", "gpt/plain"})
-    turns = {"": (("system", "You grade."), ("user", "Grade {document} for {query}."))}
     models = {"gpt/odd": "openai/gpt-4o", "gpt/clear": "openai/gpt-4o-mini", "gpt/plain": "unheard-of/model"}
-    about = {name: AboutJudge(model, "Grade.", messages=turns) for name, model in models.items()}
-    bare = replace(recorded, judges=about, cost=np.full(len(recorded.cost), np.nan))
-    costs = {one["judge"]: one["usd_per_1000"] for one in compiled_in(tmp_path, label_set, bare).report["costs"]}  # type: ignore[attr-defined]  # rows
+    said = [one for one in said_of(labels()) if one["judge"] in models]
+    label_set, recorded = world(said, labels())
+    turns = ("system", "You grade."), ("user", "Grade {document} for {query}.")
+    bare = replace(recorded, judges=about(models, *turns), cost=np.full(len(recorded.cost), np.nan))
+    costs = {one["judge"]: one["usd_per_1000"] for one in report_of(compiled_in(tmp_path, label_set, bare))["costs"]}
     rate = price("openai/gpt-4o-mini")
     assert rate is not None
     sent = len("You grade.") + len("Grade document 0 of 0 for question 0.")
@@ -218,12 +204,11 @@ def test_recorded_judge_without_costs_has_the_list_price_of_its_prompt(tmp_path:
 
 
 def test_a_panel_has_the_list_prices_of_its_members_whether_it_ships_or_not(tmp_path: Path) -> None:
-    label_set, recorded = world_of(verdicts(labels(30, 5), knows=True), labels(30, 5))
-    turns = {"": (("user", "Grade {document} for {query}."),)}
+    label_set, recorded = world(verdicts(labels(30, 5), knows=True), labels(30, 5))
     models = dict(zip(recorded.judges, ("openai/gpt-4o", "openai/gpt-4o-mini"), strict=True))
-    about = {name: AboutJudge(model, "Grade.", messages=turns) for name, model in models.items()}
-    bare = replace(recorded, judges=about, cost=np.full(len(recorded.cost), np.nan))
-    costs = {one.judge: one for one in panel_in(tmp_path, label_set, bare, "all").compiled.costs}
+    asked = about(models, ("user", "Grade {document} for {query}."))
+    bare = replace(recorded, judges=asked, cost=np.full(len(recorded.cost), np.nan))
+    costs = {one.judge: one for one in compiled_in(tmp_path, label_set, bare, combine=Combine("all")).compiled.costs}
     single = sum(costs[name].usd_per_1000 or 0.0 for name in models)
     panels = [one for one in costs.values() if one.kind == "panel" and one.calls_per_item == 2.0]
     assert panels

@@ -73,13 +73,13 @@ def test_judge_of_evidence_alone_is_called_so_on_every_surface(world: World) -> 
     card = programs.load(settings.home, "small@1").card
     assert (card.evidence_alone, card.engine) == (True, EVIDENCE_ALONE)
     assert saved.report["evidence_alone"] is True
-    assert str(saved.report["verdict"]).startswith("small (evidence alone, no prompt) agrees with your experts")
+    assert str(saved.report["verdict"]).startswith(f"small ({EVIDENCE_ALONE}) agrees")
     notes = saved.report["notes"]
     assert isinstance(notes, list)
-    assert any(note.startswith(f"{EVIDENCE_ALONE}: judging asks no language model") for note in notes)
+    assert any(note.startswith(f"{EVIDENCE_ALONE}: judging") for note in notes)
     text = Page(programs.page_path(settings.home, card).read_text(encoding="utf-8")).text
-    assert "small@1 (evidence alone, no prompt) agrees" in text
-    assert "Evidence alone, no prompt: judging asks no language model" in text
+    assert f"small@1 ({EVIDENCE_ALONE}) agrees" in text
+    assert f"{EVIDENCE_ALONE.capitalize()}: judging" in text
     logged = run_of(world.first.compiled, saved, settings, source="l.jsonl", started=1, ended=2)
     assert logged.version is not None
     assert logged.version.description == saved.report["verdict"]
@@ -101,8 +101,8 @@ def test_judging_with_evidence_alone_asks_nothing_and_says_so(
     counts = judgec.judge_file(items, judge="small", out=out, home=home, lm="openai/other").report
     assert world.server.calls == calls
     assert (counts["lm_calls"], counts["unscored"], counts["evidence_alone"]) == (0, 0, True)
-    assert "small@1, evidence alone, no prompt" in said
-    assert "note: small@1: evidence alone, no prompt; no language model was asked" in said
+    assert f"small@1, {EVIDENCE_ALONE}" in said
+    assert f"note: small@1: {EVIDENCE_ALONE}" in said
     assert [json.loads(line)["grade"] for line in (tmp_path / "o.jsonl").read_text().splitlines()] == [1, 2, 3] * 3
 
 

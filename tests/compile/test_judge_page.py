@@ -2,7 +2,6 @@
 
 import json
 import random
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -56,13 +55,8 @@ def test_page_of_hostile_texts_runs_nothing_and_loads_nothing(page: str) -> None
     read = Page(page)
     assert read.faults == []
     assert "alert(1)</script>" in read.text  # it is there, as text
-    assert (
-        "meta",
-        {
-            "http-equiv": "Content-Security-Policy",
-            "content": f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{script_hash()}'",
-        },
-    ) in read.tags
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{script_hash()}'"
+    assert ("meta", {"http-equiv": "Content-Security-Policy", "content": policy}) in read.tags
     assert "http://" not in page
     assert "https://" not in page
 
@@ -164,77 +158,48 @@ def test_page_shows_the_numbers_of_the_report(outcome: Outcome, page: str) -> No
     assert value is not None
     assert f"{value:.2f}".replace("0.", ".", 1) in text
     assert page.count("<svg") == 8  # confusion, reliability, Bland-Altman, histogram, 2 of confidence, coverage, groups
-    names = {
-        "majority",
-        "evidence alone",
-        "uncompiled",
-        "compiled prompt",
-        "compiled",
-        "compiled, one annotator left out",
-        "ceiling",
-    }
-    assert not {name for name in names if name not in text}
+    names = "majority", "evidence alone", "uncompiled", "compiled prompt", "one annotator left out", "ceiling"
+    assert not [name for name in names if name not in text]
 
 
 FALL = Shortfall(0.76, 0.83, Estimate(value=-0.07, low=-0.11, high=-0.03))
+BELOW = "better: tau-b +.2 against champion"
 
 
 @pytest.mark.parametrize(
-    ("decided", "stamp", "sentence"),
+    ("reason", "more", "sentence"),
     [
-        ({"promoted": True, "reason": "better: tau-b +.2"}, "", "small@1 "),
+        ("better: tau-b +.2", {"promoted": True}, "small@1 "),
+        ("not shown to be better: tau-b +.01", {}, "small@1 "),
+        ("too few test queries: 9, at least 10 are needed (tau-b +.3)", {}, "small@1 "),
         (
-            {"reason": "not shown to be better: tau-b +.01"},
-            "NOT PROMOTED: not shown to be better: tau-b +.01.",
-            "small@1 ",
+            "shown to be worse than the most frequent grade: exact",
+            {"below_majority": {"exact": FALL}},
+            "exact .76 against .83, difference -.07 [-.11, -.03].",
         ),
+        (BELOW, {"promoted": True, "above": {"uncompiled": (0.52, 0.5)}}, "; the judge as it was (.52) agrees"),
         (
-            {"reason": "too few test queries: 9, at least 10 are needed (tau-b +.3)"},
-            "NOT PROMOTED: too few test queries: 9, at least 10 are needed (tau-b +.3).",
-            "small@1 ",
-        ),
-        (
-            {"reason": "shown to be worse than the most frequent grade: exact", "below_majority": {"exact": FALL}},
-            "NOT PROMOTED: shown to be worse than the most frequent grade: exact.",
-            "less often than their most frequent grade does: exact .76 against .83, difference -.07 [-.11, -.03].",
-        ),
-        (
-            {"promoted": True, "reason": "tau-b +.2 against champion", "above": {"uncompiled": (0.52, 0.5)}},
-            "",
-            "; the judge as it was (.52) agrees more with the consensus of all annotators than the compiled judge",
-        ),
-        (
-            {
-                "promoted": True,
-                "reason": "tau-b +.2 against champion",
-                "above": dict.fromkeys(("uncompiled", "best_alone", "compiled_prompt"), (0.52, 0.5)),
-            },
-            "",
-            "; the judge as it was (.52) agrees more with the consensus of all annotators than the compiled judge",
+            BELOW,
+            {"promoted": True, "above": dict.fromkeys(("uncompiled", "best_alone", "compiled_prompt"), (0.52, 0.5))},
+            "; the judge as it was (.52) agrees",
         ),
     ],
     ids=["promoted", "not shown", "refused", "below the majority", "below another row", "one row of three names"],
 )
 def test_first_sentences_of_the_page_are_true_whatever_was_decided(
-    outcome: Outcome, decided: dict[str, Any], stamp: str, sentence: str
+    outcome: Outcome, reason: str, more: dict[str, Any], sentence: str
 ) -> None:
-    decision = replace(outcome.compiled.decision, **{"promoted": False, "below_majority": {}, "above": {}, **decided})
+    decided = {"promoted": False, "below_majority": {}, "above": {}, "reason": reason, **more}
+    decision = replace(outcome.compiled.decision, **decided)
     compiled = replace(outcome.compiled, decision=decision)
-    card = outcome.saved.card.model_copy(update={"promoted": decision.promoted, "reason": decision.reason})
+    card = outcome.saved.card.model_copy(update={"promoted": decision.promoted, "reason": reason})
     text = Page(page_of(compiled, outcome.settings, card)).text
-    assert sentence in text
     found = verdict_of(compiled, outcome.settings, "small@1")
+    assert sentence in text
     assert sentence in found.sentence
     assert (found.standing in {"better", "as well"}) <= decision.promoted
-    assert stamp in text
-    assert ("NOT PROMOTED" in text) is bool(stamp)
-    assert ("not shown to be better" in text) is decision.reason.startswith("not shown")
-
-
-def test_page_compares_the_first_prompt_with_the_uncompiled_one(outcome: Outcome, page: str) -> None:
-    text = Page(page).text
-    assert "the uncompiled prompt" in text
-    assert "judgec audit --judge small@1" in text
+    assert (f"NOT PROMOTED: {reason}." in text) is ("NOT PROMOTED" in text) is not decision.promoted
+    assert ("not shown to be better" in text) is reason.startswith("not shown")
 
 
 def test_audits_are_put_into_the_page_and_nothing_else_changes(outcome: Outcome, page: str, tmp_path: Path) -> None:
@@ -244,13 +209,8 @@ def test_audits_are_put_into_the_page_and_nothing_else_changes(outcome: Outcome,
     copy = programs.page_path(tmp_path, card)
     copy.parent.mkdir(parents=True)
     copy.write_text(page, encoding="utf-8")
-    skipped = Finding(
-        audit="position",
-        status="skipped",
-        effect=Estimate(value=None, note="no contexts"),
-        bound=0.1,
-        sentence="No contexts.",
-    )
+    effect = Estimate(value=None, note="no contexts")
+    skipped = Finding(audit="position", status="skipped", effect=effect, bound=0.1, sentence="No contexts.")
     put_audits(tmp_path, card, [FOUND, skipped])
     now = copy.read_text(encoding="utf-8")
     assert "Not audited" not in now
@@ -259,21 +219,21 @@ def test_audits_are_put_into_the_page_and_nothing_else_changes(outcome: Outcome,
     assert now.split("<!--/audits-->")[-1] == page.rsplit("<!--/audits-->", maxsplit=1)[-1]
 
 
-def grown(rows: Sequence[dict[str, object]], length: int) -> list[dict[str, object]]:
-    return [{**row, "answer": f"{row['answer']} {'word ' * length}"} for row in rows]
-
-
 def test_page_stays_small_when_texts_and_items_are_many(tmp_path: Path) -> None:
-    found = compiled_from(tmp_path, grown(grading_world.rows(160, per_query=2), 1000))
+    rows = grading_world.rows(160, per_query=2)
+    found = compiled_from(tmp_path, [{**row, "answer": f"{row['answer']} {'word ' * 1000}"} for row in rows])
     page = page_of(found.compiled, found.settings, found.saved.card)
     assert len(page.encode()) < 3_000_000
 
 
-def test_second_version_is_compared_with_the_first(outcome: Outcome) -> None:
-    card = outcome.saved.card.model_copy(update={"version": 2, "parent": None})
-    assert "The same prompt as small@1." in page_of(outcome.compiled, outcome.settings, card)
-    lost = card.model_copy(update={"version": 9})
-    assert "There is no readable small@8 to compare it with." in page_of(outcome.compiled, outcome.settings, lost)
+@pytest.mark.parametrize(
+    ("version", "said"), [(1, "the uncompiled prompt"), (2, "same prompt as small@1"), (9, "no readable small@8")]
+)
+def test_prompt_is_compared_with_that_of_the_version_before(outcome: Outcome, version: int, said: str) -> None:
+    card = outcome.saved.card.model_copy(update={"version": version, "parent": None})
+    text = page_of(outcome.compiled, outcome.settings, card)
+    assert said in text
+    assert f"judgec audit --judge small@{version}" in text
 
 
 def test_confidence_that_the_model_stated_is_drawn_beside_the_calibrated_one(outcome: Outcome, page: str) -> None:

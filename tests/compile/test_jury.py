@@ -114,9 +114,7 @@ def test_panel_of_jurors_asks_each_and_judges_as_it_was_measured(home: Path) -> 
 
         new = write(home / "new.jsonl", unlabelled(50))
         begun = len(server.bodies)
-        done = judgec.judge_file(
-            new, judge="together@latest", home=home, out=home / "o.jsonl", api_base=server.base_url
-        )
+        done = judged(home, new, server)
         assert asked(server, begun) == dict.fromkeys(RIGHT, 50)
         frame, begun = done.frame(), len(server.bodies)
         again = load_judge("together@latest", home=home, api_base=server.base_url)(unlabelled(50))
@@ -124,9 +122,9 @@ def test_panel_of_jurors_asks_each_and_judges_as_it_was_measured(home: Path) -> 
         assert again["grade"].tolist() == frame["grade"].tolist()
         assert np.allclose(again["score"], frame["score"])
         by_hand(home, new, frame["score"].to_numpy(), server)
-        with pytest.raises(UserError, match=r"--lm openai/x: the judge is a jury"):
+        with pytest.raises(UserError, match="--lm openai/x: "):
             load_judge("together@latest", home=home, lm="openai/x")
-        with pytest.raises(UserError, match=r"--samples: together@1 is a jury"):
+        with pytest.raises(UserError, match="--samples: together@1"):
             judgec.judge_file(
                 home / "labels.jsonl", judge="together@latest", home=home, out=home / "o.csv", samples=3,
                 api_base=server.base_url,
@@ -213,7 +211,7 @@ def test_juror_that_has_learned_from_the_test_is_refused(home: Path) -> None:
     sides = {f"q0-{number}": "train" for number in range(160)}
     programs.save(home, replace(one, split={"queries": sides, "keys": {}}))
     with FakeOpenAI(unsure) as server:
-        with pytest.raises(UserError, match=r"candidate one@2: its prompt was made from queries of \d+ of \d+ items"):
+        with pytest.raises(UserError, match=r"candidate one@2: .* of \d+ of \d+ items"):
             compiled(home, server, jury=("one@2", "two"))
         assert server.calls == 0
 
@@ -234,15 +232,15 @@ def test_juror_is_not_asked_about_queries_that_its_demonstrations_show(home: Pat
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"jury": ("one",)}, r"--jury one: one judge; two or more are valid"),
-        ({"jury": ("one", "one@1")}, r"--jury one,one@1: one@1 more than once"),
-        ({"jury": ("one", "two"), "lm": "openai/gpt-4o"}, r"--jury one,two and --lm: jurors have their own prompts"),
-        ({"jury": ("one", "two"), "judges": "o*"}, r"--judges o\*: narrows recorded judges"),
-        ({"jury": ("one", "two"), "baseline": "three"}, r"three: no candidate; one of"),
-        ({"jury": ("one", "two"), "cascade": ("one", "three")}, r"three: no candidate; one of one@1, two@1 is valid"),
-        ({"jury": ("one", "two"), "budget": 100}, r"--budget 100: judging every label once .* takes 320 calls"),
-        ({"jury": ("one", "two"), "accept_at": None, "columns": {"contexts": "document"}}, r"candidate one@1: "),
-        ({"jury": ("one", "gone")}, r"gone"),
+        ({"jury": ("one",)}, "--jury one: one judge"),
+        ({"jury": ("one", "one@1")}, "one@1 more than once"),
+        ({"jury": ("one", "two"), "lm": "openai/gpt-4o"}, "--jury one,two and --lm"),
+        ({"jury": ("one", "two"), "judges": "o*"}, r"--judges o\*: "),
+        ({"jury": ("one", "two"), "baseline": "three"}, "three: no candidate"),
+        ({"jury": ("one", "two"), "cascade": ("one", "three")}, "no candidate; one of one@1, two@1"),
+        ({"jury": ("one", "two"), "budget": 100}, r"--budget 100: .* 320 calls"),
+        ({"jury": ("one", "two"), "accept_at": None, "columns": {"contexts": "document"}}, "candidate one@1: "),
+        ({"jury": ("one", "gone")}, "gone"),
     ],
 )
 def test_jury_that_cannot_sit_is_refused_before_anything_is_asked(

@@ -6,16 +6,18 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from judgec.raters import programs
 from judgec.raters.export.python import python_files
 from judgec.raters.judge import load_judge
+from judgec.raters.programs import Program
 from judgec.raters.registry import judge_module
 from judgec.records.scale import Scale
 from judgec.records.tasks.registry import TASKS
 from judgec.records.tasks.translations import TRANSLATIONS, translated
-from tests.compile.small import Outcome, compiled_from
+from tests.compile.small import Outcome, compiled_from, write
 from tests.evidence.language_sets import GRADES, NOUNS, language_set
 from tests.raters.export.test_python import ALONE, FOREIGN
 from tests.raters.test_judge import never
@@ -35,67 +37,53 @@ def german(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     return compiled_in(tmp_path_factory.mktemp("german"), "german")
 
 
-def test_card_report_and_notes_name_the_language(german: Outcome) -> None:
+@pytest.fixture(scope="module")
+def program(german: Outcome) -> Program:
+    return programs.load(german.settings.home, "german@1")
+
+
+def test_saved_judge_knows_its_language_and_reads_it_when_it_judges(german: Outcome, program: Program) -> None:
     assert german.saved.card.languages == ("german",)
     assert german.saved.report["languages"] == ["german"]
     assert any(note.startswith("the texts are in German:") for note in german.compiled.notes)
-
-
-def test_saved_judge_reads_the_language_when_it_judges(german: Outcome) -> None:
-    card = german.saved.card
-    judge = load_judge(programs.load(german.settings.home, f"{card.name}@{card.version}"))
+    judge = load_judge(program)
     assert judge.evidence is not None
     assert judge.evidence.languages == ("german",)
     (predict,) = judge.module.predictors()
-    assert predict.signature.output_fields["reason"].json_schema_extra["desc"].endswith(", written in German")
+    assert predict.signature.output_fields["reason"].json_schema_extra["desc"].endswith("in German")
     items, grades = language_set("german", 30, seed=9)
     judged = judge.judge(items, never)
     assert all(re.match(r"(In its favour|Against it): .*\.$", reason) for reason in judged.rationale)
-    scores = judged.score[:, 0]
-    right = [score for score, grade in zip(scores, grades, strict=True) if grade == 3]
-    wrong = [score for score, grade in zip(scores, grades, strict=True) if grade == 0]
-    assert min(right) > max(wrong)
+    scores, grade = judged.score[:, 0], np.array(grades)
+    assert scores[grade == 3].min() > scores[grade == 0].max()
 
 
-def test_exported_judge_has_the_stemmer_and_says_the_same(german: Outcome, tmp_path: Path) -> None:
-    card = german.saved.card
-    program = programs.load(german.settings.home, f"{card.name}@{card.version}")
+def test_exported_judge_has_the_stemmer_and_says_the_same(program: Program, tmp_path: Path) -> None:
     judge = load_judge(program)
     for path, text in python_files(program, judge).items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text, encoding="utf-8")
     items = language_set("german", 5, seed=4)[0]
-    rows = "".join(json.dumps({"item_id": one.item_id, **one.inputs}) + "\n" for one in items)
-    (tmp_path / "items.jsonl").write_text(rows, encoding="utf-8")
-    code = f"FOREIGN = {FOREIGN!r}\n{ALONE}"
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path), str(tmp_path / "items.jsonl")],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=tmp_path,
-    )
+    file = write(tmp_path / "items.jsonl", [{"item_id": one.item_id, **one.inputs} for one in items])
+    run = [sys.executable, "-c", f"FOREIGN = {FOREIGN!r}\n{ALONE}", str(tmp_path), str(file)]
+    done = subprocess.run(run, capture_output=True, text=True, check=True, cwd=tmp_path)
     here = list(judge.judge(items, never).rows(judge.scale))
     assert [json.loads(line)["score"] for line in done.stdout.splitlines()] == [row["score"] for row in here]
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("language", ["english", "spanish", "french"])
-def test_other_languages_compile_too(language: str, tmp_path: Path) -> None:
-    found = compiled_in(tmp_path, language)
-    assert found.saved.card.languages == (language,)
-    assert any("the texts are in" in note for note in found.compiled.notes) is (language != "english")
-
-
-@pytest.mark.full
-def test_labels_in_two_languages_make_one_judge_of_both(tmp_path: Path) -> None:
-    found = compiled_in(tmp_path, "spanish", "german")
-    card = found.saved.card
-    assert set(card.languages) == {"german", "spanish"}
-    judge = load_judge(programs.load(tmp_path, f"{card.name}@{card.version}"))
+@pytest.mark.parametrize(
+    ("languages", "noted"),
+    [(("english",), ""), (("spanish",), "texts are in Spanish"), (("spanish", "german"), "each item in its own")],
+)
+def test_other_languages_compile_too(languages: tuple[str, ...], noted: str, tmp_path: Path) -> None:
+    found = compiled_in(tmp_path, *languages)
+    assert set(found.saved.card.languages) == set(languages)
+    judge = load_judge(programs.load(tmp_path, f"{found.saved.card.name}@1"))
     assert judge.evidence is not None
-    assert judge.evidence.languages == card.languages
-    assert any("each item in its own" in note for note in found.compiled.notes)
+    assert judge.evidence.languages == found.saved.card.languages
+    assert any("the texts are in" in note for note in found.compiled.notes) is bool(noted)
+    assert noted in " ".join(found.compiled.notes)
 
 
 @pytest.mark.parametrize("language", NOUNS)
@@ -103,22 +91,21 @@ def test_prompt_has_rubric_and_reason_in_the_language(language: str) -> None:
     module = judge_module("grade", Scale(grades=(1, 2, 3, 4, 5)), ("grade",), ("query", "answer"), (language,))
     (predict,) = module.predictors()
     best = {
-        "english": "5: fully accurate and comprehensive",
-        "german": "5: völlig richtig und umfassend",
-        "spanish": "5: totalmente correcta y completa",
-        "french": "5: entièrement exacte et complète",
+        "english": "5: fully accurate",
+        "german": "5: völlig richtig",
+        "spanish": "5: totalmente correcta",
+        "french": "5: entièrement exacte",
     }
     assert best[language] in predict.signature.instructions
     desc = predict.signature.output_fields["reason"].json_schema_extra["desc"]
-    assert desc.startswith("why the answer gets this grade")
-    assert desc.endswith(f", written in {language.title()}") is (language != "english")
+    assert desc.endswith(f"in {language.title()}") is (language != "english")
 
 
 def test_prompt_of_several_languages_asks_for_that_of_the_query_and_keeps_the_rubric() -> None:
     module = judge_module("grade", Scale(grades=(1, 2, 3, 4, 5)), ("grade",), ("query",), ("german", "english"))
     (predict,) = module.predictors()
-    assert predict.signature.output_fields["reason"].json_schema_extra["desc"].endswith("the language of the query")
-    assert "5: fully accurate and comprehensive" in predict.signature.instructions
+    assert predict.signature.output_fields["reason"].json_schema_extra["desc"].endswith("language of the query")
+    assert "5: fully accurate" in predict.signature.instructions
 
 
 def test_meanings_of_the_user_are_not_translated() -> None:
@@ -149,5 +136,4 @@ def test_a_language_without_a_stemmer_is_named_on_the_page(tmp_path: Path) -> No
     found = compiled_from(tmp_path, rows, name="ukrainian", lm="embedded")
     card = found.saved.card
     assert card.languages == ("ukrainian",)
-    page = programs.page_path(tmp_path, card)
-    assert "there is no stemmer for Ukrainian" in page.read_text(encoding="utf-8")
+    assert "stemmer for Ukrainian" in programs.page_path(tmp_path, card).read_text(encoding="utf-8")

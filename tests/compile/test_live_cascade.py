@@ -7,15 +7,12 @@ import pytest
 
 import judgec
 from judgec.compile.cascades import CascadeFound
-from judgec.compile.compile import Compiled, compile_judge
-from judgec.compile.report import save
+from judgec.compile.compile import Compiled
 from judgec.compile.settings import Combine, CompileSettings
 from judgec.labels.labels import read_labels
-from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
-from judgec.lm.watch import Silent
 from judgec.verbs.judge import load_judge
-from tests.compile.small import CREATED, Rows, write
+from tests.compile.small import Rows, compiled_on, write
 from tests.prompts import unquote
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.replies import Call, Outcome, answer
@@ -63,10 +60,7 @@ def compiled_with(home: Path, server: FakeOpenAI) -> Compiled:
         "live", home, spec, "kappa", optimizer="labeled", resamples=100, folds=1, budget=4000,
         combine=Combine(cascade=("evidence", spec.model)),
     )  # fmt: skip
-    with Session(spec, home, budget=4000, environ={"OPENAI_API_KEY": "test"}) as session:
-        compiled = compile_judge(labels, settings, session, Silent())
-        save(compiled, settings, session.spent, created=CREATED, seconds=1.0)
-        return compiled
+    return compiled_on(labels, settings).compiled
 
 
 @pytest.mark.full

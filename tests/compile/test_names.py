@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from judgec.labels.split.family import SHARES, SPLITS
+from judgec.raters import programs
 from tests.compile.small import Rows, compiled_from
 from tests.service import grading_world
 from tests.table.seals import forgotten
@@ -54,17 +55,24 @@ def test_thirty_queries_are_split_alike_under_every_name_and_every_name_is_one_m
     splits = [split_file(home, name) for name in ("alpha", "zeta", "m")]
     assert splits[0]["queries"] == splits[1]["queries"] == splits[2]["queries"]
     assert [list(splits[0]["queries"].values()).count(name) for name in SPLITS] == [15, 6, 9]
-    cards = [json.loads((home / "programs" / name / "0001" / "card.json").read_text()) for name in splits_of(home)]
-    assert sorted(card["looks"] for card in cards) == [1, 2, 3]
+    assert [programs.load(home, f"{name}@1").card.looks for name in ("alpha", "zeta", "m")] == [1, 2, 3]
 
 
-def splits_of(home: Path) -> list[str]:
-    return sorted(path.name for path in (home / "programs").iterdir() if path.is_dir())
+@pytest.fixture(scope="module")
+def compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("old")
+    compiled_from(folder, ROWS, name="old", seed=5)
+    return folder
 
 
-def test_a_home_of_its_own_splits_them_alike_too(home: Path, tmp_path: Path) -> None:
-    compiled_from(tmp_path, ROWS, name="elsewhere", seed=5)
-    assert split_file(tmp_path, "elsewhere")["queries"] == split_file(home, "alpha")["queries"]
+@pytest.fixture
+def old(compiled_once: Path, tmp_path: Path) -> Path:
+    """A home of its own, with one judge of the thirty queries."""
+    return shutil.copytree(compiled_once, tmp_path / "home")
+
+
+def test_a_home_of_its_own_splits_them_alike_too(home: Path, old: Path) -> None:
+    assert split_file(old, "old")["queries"] == split_file(home, "alpha")["queries"]
 
 
 @pytest.mark.parametrize(
@@ -89,34 +97,27 @@ def test_uses_that_share_less_than_a_fifth_of_the_test_queries_do_not_count(tmp_
     assert many.saved.card.looks == 1
 
 
-def test_another_label_column_of_the_same_queries_has_uses_of_its_own(tmp_path: Path) -> None:
-    compiled_from(tmp_path, ROWS, name="grades")
+def test_another_label_column_of_the_same_queries_has_uses_of_its_own(old: Path) -> None:
     accepts = [{**{k: v for k, v in row.items() if k != "grade"}, "accept": int(str(row["grade"])) > 2} for row in ROWS]
-    assert compiled_from(tmp_path, accepts, name="accepts").saved.card.looks == 1
-    assert compiled_from(tmp_path, accepts, name="again").saved.card.looks == 2
+    assert [compiled_from(old, accepts, name=name).saved.card.looks for name in ("accepts", "again")] == [1, 2]
 
 
-def test_family_from_before_keys_keeps_its_split_and_its_test_uses_and_new_queries_fill_the_quotas(
-    tmp_path: Path,
-) -> None:
-    compiled_from(tmp_path, ROWS, name="old")
-    old = as_written_before_keys(tmp_path, "old")["queries"]
-    report = json.loads((tmp_path / "programs" / "old" / "0001" / "report.json").read_text())
-    second = compiled_from(tmp_path, grading_world.rows(180, per_query=3), name="old")
-    now = split_file(tmp_path, "old", 2)["queries"]
-    assert {query: now[query] for query in old} == old
+def test_family_from_before_keys_keeps_its_split_and_its_test_uses_and_new_queries_fill_the_quotas(old: Path) -> None:
+    before = as_written_before_keys(old, "old")["queries"]
+    second = compiled_from(old, grading_world.rows(180, per_query=3), name="old")
+    now = split_file(old, "old", 2)["queries"]
+    assert {query: now[query] for query in before} == before
     assert [list(now.values()).count(name) for name in SPLITS] == [30, 12, 18]
     assert second.saved.card.looks == 2
     # Another name finds the same queries by a tested item, which the old report knows by its digest.
-    assert report["judgments"]
-    renamed = compiled_from(tmp_path, ROWS, name="renamed")
-    assert split_file(tmp_path, "renamed")["queries"] == old
+    assert programs.load(old, "old@1").report["judgments"]
+    renamed = compiled_from(old, ROWS, name="renamed")
+    assert split_file(old, "renamed")["queries"] == before
     assert renamed.saved.card.looks == 3
 
 
-def test_query_ids_of_other_data_say_nothing_of_these(tmp_path: Path) -> None:
-    compiled_from(tmp_path, ROWS, name="old")
-    as_written_before_keys(tmp_path, "old")
+def test_query_ids_of_other_data_say_nothing_of_these(old: Path) -> None:
+    as_written_before_keys(old, "old")
     others = [{**row, "query": f"{row['query']} And why?"} for row in ROWS]  # the same ids, other questions
-    compiled_from(tmp_path, others, name="new")
-    assert [list(split_file(tmp_path, "new")["queries"].values()).count(name) for name in SPLITS] == [15, 6, 9]
+    compiled_from(old, others, name="new")
+    assert [list(split_file(old, "new")["queries"].values()).count(name) for name in SPLITS] == [15, 6, 9]

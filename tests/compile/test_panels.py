@@ -1,11 +1,12 @@
 """Panels of recorded judges: worlds in which they beat the best of them, and worlds in which they do not."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import minimize
 
@@ -13,46 +14,49 @@ from judgec.compile.assemble import Bench, learned_part
 from judgec.compile.calibrate import fit_stack
 from judgec.compile.calibrate_choice import folds_by_query
 from judgec.compile.compared import difference
-from judgec.compile.compile import compile_judge
 from judgec.compile.dataset import make_dataset
 from judgec.compile.panels import RIDGE, _crossed, _nested, _selected, _table, fit_weights
 from judgec.compile.recorded import choose_recorded
 from judgec.compile.render import outcome_tables
-from judgec.compile.report import Saved, save
+from judgec.compile.report import Saved
 from judgec.compile.search.candidates import task_module
-from judgec.compile.settings import Combine, CompileSettings, PanelLimit, RatedCandidates
+from judgec.compile.settings import Combine, PanelLimit
 from judgec.errors import UserError
-from judgec.labels.labels import label_file
+from judgec.labels.labels import label_file, read_label_file
 from judgec.labels.split.memory import read_memory
-from judgec.lm.executor import Reply, Request
-from judgec.lm.session import Session
-from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
 from judgec.raters.panel import member_columns
-from judgec.raters.recorded import RECORDED_KIND, OnWhat, RecordedVerdicts, check_against, read_recorded
+from judgec.raters.programs import page_path
+from judgec.raters.recorded import OnWhat, RecordedVerdicts, check_against, read_recorded
+from judgec.records.judgment import NOT_ASKED
 from judgec.records.label import LabelSet
 from judgec.records.scale import Scale
 from judgec.report.cost_table import SIZES
 from judgec.stats.agreement.objective import parse_objective
 from judgec.table.datasheet import Datasheet
-from judgec.table.table import Table
 from judgec.verbs.compile_judge import compile_judge as compile_file
 from judgec.verbs.judge import load_judge
-from tests.compile.recorded_world import Rows, labels
-from tests.compile.small import CREATED, write
+from tests.compile.recorded_world import (
+    RECORDED,
+    SHEET,
+    Rows,
+    compiled_in,
+    labels,
+    report_of,
+    settings_of,
+    table,
+    world,
+)
+from tests.compile.small import unsaved, write
+from tests.raters.test_judge import never
 
-RECORDED = Path("../shared/data/recorded")
-SHEET = Datasheet(task="relevance", scale=Scale(name="relevance", grades=(0, 1, 2, 3), accept_at=2))
+ROWS = labels(50, 5)
+QWK = parse_objective("qwk")
 
 Noise = Mapping[str, float]
 """Standard deviation of each judge's reading of an item, in grades."""
 
 THREE = {"a": 1.0, "b": 1.05, "c": 1.1}  # each is noisy by itself: together they are not
-
-
-def table(rows: Rows, name: str = "rows") -> Table:
-    columns = tuple(dict.fromkeys(key for row in rows for key in row))
-    return Table(name, columns, tuple(rows), tuple(range(1, len(rows) + 1)), by_line=False)
 
 
 def verdicts(rows: Rows, noise: Noise, cost: Mapping[str, float | None] | None = None, seed: int = 2) -> Rows:
@@ -70,65 +74,35 @@ def verdicts(rows: Rows, noise: Noise, cost: Mapping[str, float | None] | None =
     ]
 
 
-def world(said: Rows, rows: Rows | None = None) -> tuple[LabelSet, RecordedVerdicts]:
-    label_set = label_file(table(rows or labels(50, 5)), SHEET).labels
-    return label_set, check_against(read_recorded(table(said, "verdicts"), OnWhat.of(label_set)), label_set)
-
-
-def _nobody(requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
-    """Recorded judges are not asked."""
-    raise AssertionError(next(iter(requests)))
-
-
 def bench_of(label_set: LabelSet, recorded: RecordedVerdicts, home: Path) -> Bench:
     dataset = make_dataset(label_set, 0, memory=read_memory(home, "world"))
-    objective = parse_objective("qwk")
-    return Bench(dataset, _nobody, None, 0, objective=objective, recorded=recorded)
+    return Bench(dataset, never, None, 0, objective=QWK, recorded=recorded)
 
 
-def settings_of(home: Path, recorded: RecordedVerdicts, panel: PanelLimit, folds: int) -> CompileSettings:
-    spec = LMSpec.parse("recorded:verdicts")
-    return CompileSettings(
-        "world", home, spec, "qwk", RECORDED_KIND, evidence=False, resamples=200, folds=folds,
-        rated=RatedCandidates(recorded),
-        combine=Combine(panel),
-    )  # fmt: skip
-
-
-def compiled_in(
-    home: Path, label_set: LabelSet, recorded: RecordedVerdicts, panel: PanelLimit, folds: int = 1
-) -> Saved:
-    settings = settings_of(home, recorded, panel, folds)
-    with Session(settings.lm, home) as session:
-        compiled = compile_judge(label_set, settings, session, Silent())
-        return save(compiled, settings, session.spent, created=CREATED, seconds=1.0)
-
-
-@dataclass(frozen=True)
-class Whole:
-    saved: Saved
-    home: Path
-
-    @property
-    def report(self) -> dict[str, Any]:
-        return dict(self.saved.report)
+def panel_of(home: Path, said: Rows, panel: PanelLimit) -> Saved:
+    return compiled_in(home, *world(said), combine=Combine(panel))
 
 
 @pytest.fixture(scope="module")
-def three(tmp_path_factory: pytest.TempPathFactory) -> Whole:
-    home = tmp_path_factory.mktemp("three")
-    return Whole(compiled_in(home, *world(verdicts(labels(50, 5), THREE)), "all"), home)
+def three(tmp_path_factory: pytest.TempPathFactory) -> Saved:
+    return panel_of(tmp_path_factory.mktemp("three"), verdicts(ROWS, THREE), "all")
+
+
+def page_of(saved: Saved) -> str:
+    return page_path(saved.compiled.promotion_test.settings.home, saved.card).read_text(encoding="utf-8")
 
 
 def qwk(report: Mapping[str, Any], judge: str) -> float:
     return float(report["test"][judge]["qwk"]["value"])
 
 
-def test_three_noisy_judges_beat_the_best_of_them_on_queries_that_none_of_it_was_fitted_on(three: Whole) -> None:
-    report = three.report
+def test_three_noisy_judges_beat_the_best_of_them_on_queries_that_none_of_it_was_fitted_on(three: Saved) -> None:
+    report = report_of(three)
     panel = report["panel"]
     assert panel["kind"] in {"mean", "weighted", "stack"}
+    assert "curve" not in panel
     assert {one["judge"] for one in panel["members"]} == set(THREE)
+    assert all(one["adds"]["low"] > 0 and one["cost_usd"] is None for one in panel["members"])
     assert qwk(report, "compiled") > qwk(report, "best_alone") + 0.1
     assert qwk(report, "compiled") > qwk(report, "compiled_single") + 0.1
     assert panel["gain"]["low"] > 0
@@ -137,64 +111,56 @@ def test_three_noisy_judges_beat_the_best_of_them_on_queries_that_none_of_it_was
     assert both == report["test"]["compiled_single"]["n"] == report["split"]["test"] > 50
 
 
-def test_each_of_three_noisy_judges_adds_something(three: Whole) -> None:
-    for one in three.report["panel"]["members"]:
-        assert one["adds"]["low"] > 0
-        assert one["cost_usd"] is None
-
-
-def test_the_report_lists_panels_among_the_candidates(three: Whole) -> None:
-    rows = {row["judge"]: row for row in three.report["candidates"]}
+def test_report_and_page_have_the_panels_among_the_candidates(three: Saved) -> None:
+    report = report_of(three)
+    rows = {row["judge"]: row for row in report["candidates"]}
     assert {"mean of 3", "weighted of 3", "stack of 3"} < set(rows)
-    assert [name for name, row in rows.items() if row["chosen"]] == [three.report["prompt"]]
-    n = three.report["split"]["train"] + three.report["split"]["dev"]
-    said = f"on {n} of {n} items of train and dev all 3 gave a verdict"
-    assert any(said in note for note in three.report["notes"])
+    assert [name for name, row in rows.items() if row["chosen"]] == [report["prompt"]]
+    n = report["split"]["train"] + report["split"]["dev"]
+    assert any(f"on {n} of {n} items" in note for note in report["notes"])
+    assert f"Panel ({report['panel']['kind']})" in page_of(three)
+    assert "best single judge, compiled" in page_of(three)
 
 
-def test_the_page_says_who_is_on_the_panel(three: Whole) -> None:
-    page = (three.home / "programs" / "world" / "0001" / "report.html").read_text(encoding="utf-8")
-    assert f"Panel ({three.report['panel']['kind']})" in page
-    assert "the best single judge, compiled" in page
-
-
-def test_copies_of_one_judge_are_no_panel(tmp_path: Path) -> None:
+@pytest.mark.parametrize("panel", ["all", "auto"])
+def test_copies_of_one_judge_are_no_panel(tmp_path: Path, panel: PanelLimit) -> None:
     """Three times the same opinion is one opinion: no gain, and the single judge ships."""
-    said = verdicts(labels(50, 5), {"a": 1.0})
-    copies = [{**one, "judge": name} for name in "abc" for one in said]
-    report = dict(compiled_in(tmp_path, *world(copies), "all").report)
-    found: Any = report["panel"]
+    copies = [{**one, "judge": name} for name in "abc" for one in verdicts(ROWS, {"a": 1.0})]
+    report = report_of(panel_of(tmp_path, copies, panel))
+    found = report["panel"]
     assert found["kind"] == "single"
-    assert [one["judge"] for one in found["members"]] == [found["incumbent"]]
+    assert [one["judge"] for one in found["members"]] == [found["incumbent"]] == [report["prompt"]]
     assert found["gain"]["value"] == 0
-    assert report["prompt"] == found["incumbent"]
-    assert any(str(note).startswith("panel: ") for note in report["notes"])  # type: ignore[attr-defined]  # a list
+    assert any(note.startswith("panel: ") for note in report["notes"])
+    assert [one["members"] for one in found.get("curve", ()) if one["chosen"]] == [1] * (panel == "auto")
+
+
+def guesses(seed: int, judges: int) -> Rows:
+    rng = np.random.default_rng(seed)
+    return [
+        {"item_id": row["item_id"], "judge": f"guess{n}", "grade": int(rng.integers(0, 4))}
+        for n in range(judges)
+        for row in ROWS
+    ]
 
 
 def test_judges_that_only_guess_do_not_displace_a_good_one(tmp_path: Path) -> None:
-    rows = labels(50, 5)
-    rng = np.random.default_rng(5)
-    guesses = [
-        {"item_id": row["item_id"], "judge": f"guess{n}", "grade": int(rng.integers(0, 4))}
-        for n in range(3)
-        for row in rows
-    ]
-    report = dict(compiled_in(tmp_path, *world([*verdicts(rows, {"good": 0.5}), *guesses]), "all").report)
+    report = report_of(panel_of(tmp_path, [*verdicts(ROWS, {"good": 0.5}), *guesses(5, 3)], "all"))
     assert qwk(report, "compiled") > qwk(report, "best_alone") - 0.03
-    mean = next(row for row in report["candidates"] if row["judge"] == "mean of 4")  # type: ignore[attr-defined]
-    good = next(row for row in report["candidates"] if row["judge"] == "good")  # type: ignore[attr-defined]
-    assert mean["dev"]["value"] < good["dev"]["value"] - 0.1  # what shipping a plain mean would have cost
+    dev = {row["judge"]: row["dev"]["value"] for row in report["candidates"]}
+    assert dev["mean of 4"] < dev["good"] - 0.1  # what shipping a plain mean would have cost
 
 
-def test_a_saved_panel_judges_new_items_from_its_members_verdicts(three: Whole) -> None:
+def test_a_saved_panel_judges_new_items_from_its_members_verdicts(three: Saved) -> None:
+    home = three.compiled.promotion_test.settings.home
     fresh: Rows = [{**row, "item_id": f"new {row['item_id']}"} for row in labels(20, 5)]
     said = verdicts(fresh, THREE, seed=9)
-    judge = load_judge("world@latest", home=three.home, verdicts=_frame(said))
-    graded = judge(_frame([{key: row[key] for key in ("item_id", "query", "document")} for row in fresh]))
-    compiled, name = three.saved.compiled.judge, three.saved.card.settings["judge"]
-    recorded = read_recorded(table(said, "verdicts"), OnWhat.of_card(three.saved.card))
+    unlabelled = pd.DataFrame(fresh)[["item_id", "query", "document"]]
+    graded = load_judge("world@latest", home=home, verdicts=pd.DataFrame(said))(unlabelled)
+    compiled, name = three.compiled.judge, str(three.card.settings["judge"])
+    recorded = read_recorded(table(said, "verdicts"), OnWhat.of_card(three.card))
     items = label_file(table(fresh), SHEET).labels.items
-    raw = recorded.with_panel(str(name), compiled.panel).judgments(str(name), [item.item_id for item in items])
+    raw = recorded.with_panel(name, compiled.panel).judgments(name, [item.item_id for item in items])
     expected = compiled.calibrate(items, raw)
     assert graded["grade"].tolist() == [SHEET.scale.grades[i] for i in expected.grade.ravel()]  # type: ignore[union-attr]
     assert graded["score"].tolist() == pytest.approx(expected.score.ravel().tolist())
@@ -202,24 +168,14 @@ def test_a_saved_panel_judges_new_items_from_its_members_verdicts(three: Whole) 
     one = np.array([row["grade"] for row in said[: len(fresh)]], dtype=int)
     assert np.abs(graded["grade"].to_numpy(dtype=int) - truth).mean() < np.abs(one - truth).mean()
 
-
-def test_a_saved_panel_judges_items_that_some_members_were_not_asked_about(three: Whole) -> None:
-    fresh: Rows = [{**row, "item_id": f"new {row['item_id']}"} for row in labels(4, 5)]
-    said = [one for one in verdicts(fresh, THREE, seed=9) if one["judge"] != "b" or one["item_id"] == "new q0-d0"]
-    said = [one for one in said if one["item_id"] != "new q3-d4"]
-    judge = load_judge("world@latest", home=three.home, verdicts=_frame(said))
-    graded = judge(_frame([{key: row[key] for key in ("item_id", "query", "document")} for row in fresh]))
-    assert graded["unscored"].isna().tolist() == [True] * 19 + [False]
-    assert graded["unscored"].iloc[-1] == "not asked"
-    without = [one for one in said if one["judge"] != "b"]
+    some = [one for one in said if one["judge"] != "b" or one["item_id"] == "new q0-d0"]
+    some = [one for one in some if one["item_id"] != "new q3-d4"]
+    partly = load_judge("world@latest", home=home, verdicts=pd.DataFrame(some))(unlabelled[:20])
+    assert partly["unscored"].isna().tolist() == [True] * 19 + [False]
+    assert partly["unscored"].iloc[-1] == NOT_ASKED
+    without = pd.DataFrame([one for one in some if one["judge"] != "b"])
     with pytest.raises(UserError, match=r"no verdicts of judge b; it has a, c\."):
-        load_judge("world@latest", home=three.home, verdicts=_frame(without))(_frame(fresh))
-
-
-def _frame(rows: Rows) -> Any:
-    import pandas as pd
-
-    return pd.DataFrame(rows)
+        load_judge("world@latest", home=home, verdicts=without)(unlabelled)
 
 
 @pytest.mark.parametrize("kind", ["weighted", "stack"])
@@ -227,10 +183,7 @@ def test_verdicts_out_of_fold_know_nothing_of_their_own_labels(
     tmp_path: Path, kind: Literal["weighted", "stack"]
 ) -> None:
     """Other labels on one query leave what is said of it as it is, and change what others hear."""
-    rows = labels(50, 5)
-    label_set, recorded = world(verdicts(rows, THREE))
-    bench = bench_of(label_set, recorded, tmp_path)
-    table_ = _table(bench, list(THREE), parse_objective("qwk"))
+    table_ = _table(bench_of(*world(verdicts(ROWS, THREE)), tmp_path), list(THREE), QWK)
     before = _crossed(table_, list(THREE), kind)[1].probabilities
     experts = table_.part.experts
     held = experts.cluster == experts.cluster[0]
@@ -308,34 +261,26 @@ def test_weights_of_judges_that_are_all_wrong_are_equal() -> None:
 
 
 def test_the_best_of_many_that_guess_is_worth_little_where_it_was_not_chosen(tmp_path: Path) -> None:
-    rng, rows = np.random.default_rng(3), labels(50, 5)
-    guesses: Rows = [
-        {"item_id": row["item_id"], "judge": f"guess{n}", "grade": int(rng.integers(0, 4))}
-        for n in range(12)
-        for row in rows
-    ]
-    label_set, recorded = world(guesses)
-    bench, objective = bench_of(label_set, recorded, tmp_path), parse_objective("qwk")
-    choice = choose_recorded(
-        bench, task_module(label_set), settings_of(tmp_path, recorded, "all", 1), objective, Silent()
-    )
-    compared = _table(bench, list(recorded.judges), objective)
+    label_set, recorded = world(guesses(3, 12))
+    bench, settings = bench_of(label_set, recorded, tmp_path), settings_of(tmp_path, recorded, combine=Combine("all"))
+    choice = choose_recorded(bench, task_module(label_set), settings, QWK, Silent())
+    compared = _table(bench, list(recorded.judges), QWK)
     fold = folds_by_query(compared.part.experts.cluster, bench.seed)
     assert fold is not None
     best = next(one.rated for one in choice.scored if one.candidate.name == choice.chosen.name)
     assert best is not None
-    assert objective.value(_nested(compared, choice, fold).rated) < objective.value(best) - 0.05
+    assert QWK.value(_nested(compared, choice, fold).rated) < QWK.value(best) - 0.05
 
 
 def selected(said: Rows, home: Path, most: int = 3, first: str = "a") -> list[str]:
     label_set, recorded = world(said)
     bench = bench_of(label_set, recorded, home)
     assert learned_part(bench).items
-    return _selected(_table(bench, list(recorded.judges), parse_objective("qwk")), first, most)
+    return _selected(_table(bench, list(recorded.judges), QWK), first, most)
 
 
 def test_selection_takes_the_cheaper_of_two_that_add_as_much(tmp_path: Path) -> None:
-    said = verdicts(labels(50, 5), {"a": 0.9, "b": 1.0, "c": 1.0}, {"a": 0.01, "b": 0.10, "c": 0.01})
+    said = verdicts(ROWS, {"a": 0.9, "b": 1.0, "c": 1.0}, {"a": 0.01, "b": 0.10, "c": 0.01})
     twin = {one["item_id"]: one["grade"] for one in said if one["judge"] == "c"}
     alike = [{**one, "grade": twin[one["item_id"]] if one["judge"] == "b" else one["grade"]} for one in said]
     assert selected(alike, tmp_path) == ["a", "c"]  # b says what c says, at ten times the cost: it never joins
@@ -344,12 +289,12 @@ def test_selection_takes_the_cheaper_of_two_that_add_as_much(tmp_path: Path) -> 
 
 
 def test_selection_with_an_unknown_cost_takes_the_best(tmp_path: Path) -> None:
-    said = verdicts(labels(50, 5), {"a": 0.9, "b": 0.9, "c": 1.1}, {"a": 0.01, "b": 0.5, "c": None})
+    said = verdicts(ROWS, {"a": 0.9, "b": 0.9, "c": 1.1}, {"a": 0.01, "b": 0.5, "c": None})
     assert selected(said, tmp_path, most=2) == ["a", "b"]
 
 
 def test_selection_stops_at_its_limit_and_where_nobody_adds(tmp_path: Path) -> None:
-    said = verdicts(labels(50, 5), {"a": 1.0, "b": 1.0, "c": 1.0, "d": 1.0, "guess": 50.0})
+    said = verdicts(ROWS, {"a": 1.0, "b": 1.0, "c": 1.0, "d": 1.0, "guess": 50.0})
     assert len(selected(said, tmp_path, most=3)) == 3
     assert "guess" not in selected(said, tmp_path, most=5)
 
@@ -368,34 +313,32 @@ def test_two_join_together_where_one_more_vote_cannot_decide(tmp_path: Path) -> 
         for name in "abc"
         for row in rows
     ]
-    label_set = label_file(table(rows), Datasheet(task="grade")).labels
-    recorded = check_against(read_recorded(table(said, "verdicts"), OnWhat.of(label_set)), label_set)
-    panel = _table(bench_of(label_set, recorded, tmp_path), list("abc"), parse_objective("kappa"))
+    bench = bench_of(*world(said, rows, Datasheet(task="grade")), tmp_path)
+    panel = _table(bench, list("abc"), parse_objective("kappa"))
     assert sorted(_selected(panel, "a", 3)) == ["a", "b", "c"]
     assert _selected(panel, "a", 2) == ["a"]
 
 
 @pytest.fixture(scope="module")
-def enough(tmp_path_factory: pytest.TempPathFactory) -> Whole:
+def enough(tmp_path_factory: pytest.TempPathFactory) -> Saved:
     """Three noisy judges, and three that say what each of these says: twelve, of which three are enough."""
-    home = tmp_path_factory.mktemp("enough")
     said = [
         {**one, "judge": f"{one['judge']}{copy}", "cost_usd": 0.001}
         for copy in range(4)
-        for one in verdicts(labels(50, 5), THREE)
+        for one in verdicts(ROWS, THREE)
     ]
-    return Whole(compiled_in(home, *world(said), "auto"), home)
+    return panel_of(tmp_path_factory.mktemp("enough"), said, "auto")
 
 
-def test_auto_ships_as_few_judges_as_are_enough(enough: Whole, three: Whole) -> None:
-    panel = enough.report["panel"]
+def test_auto_ships_as_few_judges_as_are_enough(enough: Saved, three: Saved) -> None:
+    panel = report_of(enough)["panel"]
     assert {one["judge"][0] for one in panel["members"]} == set(THREE)
     assert len(panel["members"]) <= 5
-    assert qwk(enough.report, "compiled") > qwk(three.report, "compiled") - 0.03
+    assert qwk(report_of(enough), "compiled") > qwk(report_of(three), "compiled") - 0.03
 
 
-def test_the_curve_says_what_each_size_costs_and_is_worth(enough: Whole) -> None:
-    curve = enough.report["panel"]["curve"]
+def test_the_curve_says_what_each_size_costs_and_is_worth(enough: Saved) -> None:
+    curve = report_of(enough)["panel"]["curve"]
     assert [one["members"] for one in curve] == [1, 2, 3, 5, 8, 12]
     assert [one["calls_per_item"] for one in curve] == [1, 2, 3, 5, 8, 12]
     assert [one["usd_per_1000"] for one in curve] == pytest.approx([1, 2, 3, 5, 8, 12])
@@ -407,45 +350,29 @@ def test_the_curve_says_what_each_size_costs_and_is_worth(enough: Whole) -> None
         below = one["below_best"]
         near = below["value"] <= 0.5 * below["standard_error"]
         assert near == (one["members"] == chosen["members"]) or one["members"] > chosen["members"]
-    page = (enough.home / "programs" / "world" / "0001" / "report.html").read_text(encoding="utf-8")
-    assert f"panel of {chosen['members']} ships" in page
-    titles = {"all": [one.title for one in outcome_tables(enough.saved.compiled, abstaining=False, verbose=True)]}
-    titles["few"] = [one.title for one in outcome_tables(enough.saved.compiled, abstaining=False, verbose=False)]
+    assert f"panel of {chosen['members']} ships" in page_of(enough)
+    titles = {"all": [one.title for one in outcome_tables(enough.compiled, abstaining=False, verbose=True)]}
+    titles["few"] = [one.title for one in outcome_tables(enough.compiled, abstaining=False, verbose=False)]
     assert SIZES in titles["all"]
     assert SIZES not in titles["few"]
-
-
-def test_auto_is_a_single_judge_where_the_others_say_the_same(tmp_path: Path) -> None:
-    said = verdicts(labels(50, 5), {"a": 1.0})
-    copies = [{**one, "judge": name} for name in "abc" for one in said]
-    panel: Any = compiled_in(tmp_path, *world(copies), "auto").report["panel"]
-    assert panel["kind"] == "single"
-    assert [one["members"] for one in panel["curve"] if one["chosen"]] == [1]
-
-
-def test_all_draws_no_curve(three: Whole) -> None:
-    assert "curve" not in three.report["panel"]
-
-
-LABELS = [{**row, "verdict": row["grade"], "other": 3 - int(str(row["grade"]))} for row in labels(12, 5)]
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"panel": "1"}, "--panel 1: no size; all, auto, best, or a whole number from 2, is valid"),
+        ({"panel": "1"}, "--panel 1: no size; .* a whole number from 2"),
         ({"panel": "auto:3"}, "--panel auto:3: no size"),
-        ({"panel": "auto", "verdicts": ()}, "--panel auto: chooses among recorded judges, and there are none"),
         ({"panel": "most"}, "--panel most: no size"),
         ({"panel": 1.5}, "--panel 1.5: no size"),
-        ({"panel": "all", "verdicts": ()}, "--panel all: chooses among recorded judges, and there are none"),
+        ({"panel": "auto", "verdicts": ()}, "--panel auto: .* recorded judges"),
+        ({"panel": "all", "verdicts": ()}, "--panel all: .* recorded judges"),
     ],
 )
 def test_panels_that_cannot_be_are_refused(tmp_path: Path, options: dict[str, Any], message: str) -> None:
-    path = write(tmp_path / "labels.jsonl", LABELS)
+    rows = [{**row, "verdict": row["grade"], "other": 3 - int(str(row["grade"]))} for row in ROWS[:60]]
     given = {"verdicts": ("verdict", "other"), "task": "relevance", "home": tmp_path} | options
     with pytest.raises(UserError, match=message):
-        compile_file(path, **given)
+        compile_file(write(tmp_path / "labels.jsonl", rows), **given)
 
 
 @pytest.mark.soak
@@ -454,17 +381,14 @@ def test_a_panel_of_all_real_prompts_reaches_what_was_measured(tmp_path: Path, m
     stem = RECORDED / "trecdl20_relevance"
     if not RECORDED.exists():
         pytest.skip(f"{RECORDED} is absent: panels of real judges are NOT checked")
-    from judgec.labels.labels import read_label_file
-
     label_set = read_label_file(f"{stem}.jsonl").labels
-    recorded = read_recorded(f"{stem}.verdicts.parquet", OnWhat.of(label_set), f"{model}/*")
-    saved = compiled_in(tmp_path, label_set, check_against(recorded, label_set), "all", folds=5)
-    report = dict(saved.report)
+    recorded = check_against(read_recorded(f"{stem}.verdicts.parquet", OnWhat.of(label_set), f"{model}/*"), label_set)
+    saved = compiled_in(tmp_path, label_set, recorded, combine=Combine("all"), folds=5)
     if least is not None:
-        assert qwk(report, "compiled") >= least
+        assert qwk(report_of(saved), "compiled") >= least
         return
-    ratings, settings = saved.compiled.verification.ratings, settings_of(tmp_path, recorded, "all", 5)
-    against = difference(ratings["compiled"], ratings["best_alone"], parse_objective("qwk"), settings)
+    ratings, settings = saved.compiled.verification.ratings, saved.compiled.promotion_test.settings
+    against = difference(ratings["compiled"], ratings["best_alone"], QWK, settings)
     assert against.high is not None
     assert against.high >= 0  # not shown to be worse; 0 where the best prompt ships alone
 
@@ -490,13 +414,9 @@ def test_a_panel_that_gains_nothing_beside_evidence_does_not_ship(tmp_path: Path
         for name in "abc"
         for row in rows
     ]
-    label_set = label_file(
-        table(rows), Datasheet(task="grade", scale=Scale(grades=(1, 2, 3, 4, 5), accept_at=4))
-    ).labels
-    recorded = check_against(read_recorded(table(said, "verdicts"), OnWhat.of(label_set)), label_set)
-    settings = replace(settings_of(tmp_path, recorded, "all", 1), evidence=True)
-    with Session(settings.lm, tmp_path) as session:
-        compiled = compile_judge(label_set, settings, session, Silent())
+    sheet = Datasheet(task="grade", scale=Scale(grades=(1, 2, 3, 4, 5), accept_at=4))
+    label_set, recorded = world(said, rows, sheet)
+    compiled = unsaved(label_set, settings_of(tmp_path, recorded, combine=Combine("all"), evidence=True))
     assert compiled.panel is not None
     assert compiled.panel.kind == "single"
-    assert any("once both use evidence" in note for note in compiled.notes)
+    assert any("both use evidence" in note for note in compiled.notes)

@@ -1,6 +1,7 @@
 """Compiling from recorded judges: who is chosen, who is compared with whom, on which items."""
 
-from dataclasses import dataclass, replace
+import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,91 +10,58 @@ import pandas as pd
 import pytest
 
 import judgec
-from judgec.compile.compile import compile_judge
 from judgec.compile.dataset import make_dataset
 from judgec.compile.promote import decide
 from judgec.compile.replacement import replacement
-from judgec.compile.report import Saved, save
-from judgec.compile.settings import CompileSettings, RatedCandidates
+from judgec.compile.report import Saved
 from judgec.compile.verify import majority
 from judgec.errors import InputError, UserError
-from judgec.labels.labels import label_file
-from judgec.lm.session import Session
-from judgec.lm.spec import LMSpec
-from judgec.lm.watch import Silent
+from judgec.labels.labels import label_file, read_label_file
 from judgec.raters.programs import page_path
-from judgec.raters.recorded import RECORDED_KIND, OnWhat, RecordedVerdicts, check_against, read_recorded
+from judgec.raters.recorded import OnWhat, check_against, read_recorded
 from judgec.records.judgment import NOT_ASKED
-from judgec.records.label import LabelSet
 from judgec.records.ratings import GradePairs, on_both
-from judgec.records.scale import Scale
 from judgec.stats.agreement.difference import differences
 from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import parse_objective
 from judgec.table.datasheet import Datasheet
-from judgec.table.table import Table
-from tests.compile.recorded_world import Rows, labels, verdicts
-from tests.compile.small import CREATED
+from tests.compile.recorded_world import (
+    RECORDED,
+    SHEET,
+    Rows,
+    compiled_in,
+    labels,
+    report_of,
+    settings_of,
+    table,
+    verdicts,
+    world,
+)
+from tests.compile.small import unsaved
 
-RECORDED = Path("../shared/data/recorded")
-SHEET = Datasheet(task="relevance", scale=Scale(name="relevance", grades=(0, 1, 2, 3), accept_at=2))
-
-
-def table(rows: Rows, name: str = "rows") -> Table:
-    columns = tuple(dict.fromkeys(key for row in rows for key in row))
-    return Table(name, columns, tuple(rows), tuple(range(1, len(rows) + 1)), by_line=False)
-
-
-def world(keep: Any = None) -> tuple[LabelSet, RecordedVerdicts]:
-    rows = labels()
-    label_set = label_file(table(rows), SHEET).labels
-    said = [one for one in verdicts(rows) if keep is None or keep(one)]
-    return label_set, check_against(read_recorded(table(said, "verdicts"), OnWhat.of(label_set)), label_set)
+LABELS = labels()
+SAID = verdicts(LABELS)
 
 
-def compiled_in(
-    home: Path, label_set: LabelSet, recorded: RecordedVerdicts, *, baseline: str | None = None, folds: int = 1
-) -> Saved:
-    spec = LMSpec.parse("recorded:verdicts")
-    settings = CompileSettings(
-        "world", home, spec, "qwk", RECORDED_KIND, evidence=False, resamples=200, folds=folds,
-        rated=RatedCandidates(recorded),
-        baseline=baseline,
-    )  # fmt: skip
-    with Session(spec, home) as session:
-        compiled = compile_judge(label_set, settings, session, Silent())
-        return save(compiled, settings, session.spent, created=CREATED, seconds=1.0)
+def of(*judges: str) -> Rows:
+    return [one for one in SAID if one["judge"] in judges]
 
 
-@dataclass(frozen=True)
-class Whole:
-    saved: Saved
-
-    @property
-    def report(self) -> dict[str, Any]:
-        return dict(self.saved.report)
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
-    return Whole(compiled_in(tmp_path_factory.mktemp("recorded"), *world()))
-
-
-def test_compile_chooses_the_judge_that_is_best_once_compiled_and_asks_nobody(whole: Whole) -> None:
-    report = whole.report
+def test_compile_chooses_the_judge_that_is_best_once_compiled_and_asks_nobody(whole: Saved) -> None:
+    report = report_of(whole)
     assert report["prompt"] == "gpt/odd"
     assert report["lm_calls"] == 0
     assert report["recorded"]["best_alone"] == "gpt/clear"
     assert report["test"]["compiled"]["qwk"]["value"] > report["test"]["best_alone"]["qwk"]["value"] + 0.1
     assert report["test"]["compiled_prompt"]["qwk"]["value"] < report["test"]["compiled"]["qwk"]["value"]
     assert report["lm"] == {"model": "recorded:verdicts"}
-    assert whole.saved.card.settings["judge"] == "gpt/odd"
-    assert whole.saved.card.settings["model"] == "gpt"
+    assert whole.card.settings["judge"] == "gpt/odd"
+    assert whole.card.settings["model"] == "gpt"
 
 
-def test_compile_compares_with_the_median_judge_on_train(whole: Whole) -> None:
-    compiled = whole.saved.compiled
-    part, recorded = compiled.dataset.train, world()[1]
+def test_compile_compares_with_the_median_judge_on_train(whole: Saved) -> None:
+    compiled = whole.compiled
+    part, recorded = compiled.dataset.train, world(SAID, LABELS)[1]
     qwk, values = parse_objective("qwk"), {}
     for name in recorded.judges:
         said = recorded.judgments(name, [item.item_id for item in part.items])
@@ -101,16 +69,15 @@ def test_compile_compares_with_the_median_judge_on_train(whole: Whole) -> None:
         judge, expert = said.grade[asked, 0], part.experts.grade[asked, 0]
         clusters = np.zeros(len(asked), dtype=np.int64)
         values[name] = qwk.value(GradePairs(expert, judge, judge * 1.0, expert * 0 - 1, judge * 0 - 1, clusters, (0.0, 1.0, 2.0, 3.0), 1))  # fmt: skip  # noqa: E501
-    assert (
-        whole.report["recorded"]["uncompiled"] == sorted(values, key=lambda name: values[name])[(len(values) - 1) // 2]
-    )
+    median = sorted(values, key=lambda name: values[name])[(len(values) - 1) // 2]
+    assert report_of(whole)["recorded"]["uncompiled"] == median
 
 
-def test_candidates_say_judge_model_items_estimate_cost_and_who_was_chosen(whole: Whole) -> None:
-    rows = {row["judge"]: row for row in whole.report["candidates"]}
+def test_candidates_say_judge_model_items_estimate_cost_and_who_was_chosen(whole: Saved) -> None:
+    rows = {row["judge"]: row for row in report_of(whole)["candidates"]}
     assert set(rows) == {"gpt/odd", "gpt/clear", "gpt/plain", "llama/vague", "llama/silent", "big/half"}
     assert [name for name, row in rows.items() if row["chosen"]] == ["gpt/odd"]
-    learned = whole.report["split"]["train"] + whole.report["split"]["dev"]
+    learned = report_of(whole)["split"]["train"] + report_of(whole)["split"]["dev"]
     assert rows["gpt/odd"]["n"] == rows["gpt/odd"]["items"] == learned
     assert rows["gpt/odd"]["model"] == "gpt"
     assert rows["gpt/odd"]["cost_usd"] == pytest.approx(0.01 * learned)
@@ -123,41 +90,36 @@ def test_candidates_say_judge_model_items_estimate_cost_and_who_was_chosen(whole
     assert rows["llama/silent"]["dev"]["value"] < rows["gpt/plain"]["dev"]["value"]
 
 
-def test_judges_with_few_items_in_common_are_left_out_and_named(whole: Whole) -> None:
-    assert any("left out: few/few (10)" in note for note in whole.report["notes"])
-
-
-def test_the_program_shows_the_recorded_prompt(whole: Whole) -> None:
-    signature = whole.saved.compiled.judge.module.predictors()[0].signature
-    assert signature.instructions == "Grade {document} as gpt/odd does."
+def test_judges_with_few_items_in_common_are_left_out_and_prompts_shown(whole: Saved) -> None:
+    assert any("few/few (10)" in note for note in report_of(whole)["notes"])
+    signature = whole.compiled.judge.module.predictors()[0].signature
+    assert signature.instructions == SAID[0]["prompt"]
 
 
 def test_the_page_names_the_recorded_judges_and_counts_no_unasked_item_as_unscored(tmp_path: Path) -> None:
-    label_set, recorded = world(lambda one: one["judge"] in {"gpt/plain", "big/half"})
+    label_set, recorded = world(of("gpt/plain", "big/half"), LABELS)
     found = compiled_in(tmp_path, label_set, recorded.of([name for name in recorded.judges if name.startswith("big/")]))
     page = page_path(tmp_path, found.card).read_text(encoding="utf-8")
-    assert "uncompiled big/half; best alone big/half; compiled big/half" in page
-    assert "the prompt or recorded judge as it was" in page  # and the best alone, which is the same one
-    assert "1 candidate on train and dev" in page
+    for row in ("uncompiled", "best alone", "compiled"):
+        assert f"{row} big/half" in page
+    assert "1 candidate" in page
     assert f"unscored: {NOT_ASKED}" not in page
 
 
 def test_a_judge_that_was_asked_about_half_is_compared_on_that_half(tmp_path: Path) -> None:
-    label_set, recorded = world(lambda one: one["judge"] in {"gpt/odd", "big/half"})
-    saved = compiled_in(tmp_path, label_set, recorded, baseline="big/half")
-    report = dict(saved.report)
-    test: Any = report["test"]
-    assert report["recorded"] == {"uncompiled": "big/half", "best_alone": report["recorded"]["best_alone"]}  # type: ignore[index]
+    saved = compiled_in(tmp_path, *world(of("gpt/odd", "big/half"), LABELS), baseline="big/half")
+    report = report_of(saved)
+    test = report["test"]
+    assert report["recorded"]["uncompiled"] == "big/half"
     assert test["uncompiled"]["n"] < test["compiled"]["n"]
     assert test["uncompiled"]["unscored"] == 0  # not asked is not unscored
     both = test["uncompiled"]["n"]
-    ratings = saved.compiled.verification.ratings
-    decision = decide(
-        ratings["compiled"], {"uncompiled": ratings["uncompiled"]}, parse_objective("qwk"), Resampling(), test_use=1
-    )
-    assert f"on the {both} labels of {test['compiled']['n']} that both were asked about" in decision.reason
+    rated = saved.compiled.verification.ratings
+    rivals, qwk = {"uncompiled": rated["uncompiled"]}, parse_objective("qwk")
+    decision = decide(rated["compiled"], rivals, qwk, Resampling(), test_use=1)
     assert decision.difference.n == both
-    assert any(f"uncompiled was asked about {both} of {test['compiled']['n']} test items" in str(n) for n in report["notes"])  # type: ignore[attr-defined]  # fmt: skip  # noqa: E501
+    assert f"{both} labels of {test['compiled']['n']}" in decision.reason
+    assert any(f"uncompiled was asked about {both} of" in note for note in report["notes"])
 
 
 def test_what_a_judge_was_not_asked_changes_nothing_of_what_is_known_of_it(tmp_path: Path) -> None:
@@ -166,43 +128,37 @@ def test_what_a_judge_was_not_asked_changes_nothing_of_what_is_known_of_it(tmp_p
     def asked(one: Any) -> bool:
         return int(one["item_id"].partition("-")[0][1:]) % 3 > 0 and one["judge"] != "big/half"
 
-    label_set, recorded = world(asked)
-    saved = compiled_in(tmp_path, label_set, recorded)
+    saved = compiled_in(tmp_path, *world(list(filter(asked, SAID)), LABELS))
     judged = saved.compiled.verification.judgments["compiled"]
     covered = [i for i, reason in enumerate(judged.unscored) if reason != NOT_ASKED]
     assert 0 < len(covered) < len(judged.unscored)
     found = saved.compiled.verification.agreements["compiled"]
     assert (found.n, found.unscored) == (len(covered), 0)
-    ratings = saved.compiled.verification.ratings["compiled"]
-    only = ratings.where(ratings.labelled)
-    again = measure(only, Resampling(resamples=200))
+    rated = saved.compiled.verification.ratings["compiled"]
+    again = measure(rated.where(rated.labelled), Resampling(resamples=200))
     assert again.estimates["qwk"] == found.estimates["qwk"]
-    for reason in judged.unscored:
-        assert reason in {None, NOT_ASKED}
+    assert set(judged.unscored) == {None, NOT_ASKED}
 
 
 def test_compile_in_folds_chooses_in_each_and_tests_every_query(tmp_path: Path) -> None:
-    label_set, recorded = world(lambda one: one["judge"] in {"gpt/odd", "gpt/clear", "gpt/plain"})
-    report: dict[str, Any] = dict(compiled_in(tmp_path, label_set, recorded, folds=5).report)
-    assert [fold["prompt"] for fold in report["folds"]] == ["gpt/odd"] * 5
-    assert report["test"]["compiled"]["n"] == len(label_set.items)
+    world_ = world(of("gpt/odd", "gpt/clear", "gpt/plain"), LABELS)
+    report = report_of(compiled_in(tmp_path, *world_, folds=3))
+    assert [fold["prompt"] for fold in report["folds"]] == ["gpt/odd"] * 3
+    assert report["test"]["compiled"]["n"] == len(LABELS)
 
 
 def test_baseline_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"verdicts: no verdicts of judge gpt/none; it has big/half, gpt/clear"):
-        compiled_in(tmp_path, *world(), baseline="gpt/none")
+    with pytest.raises(UserError, match=r"gpt/none; it has big/half, gpt/clear"):
+        compiled_in(tmp_path, *world(SAID, LABELS), baseline="gpt/none")
 
 
-def test_the_champion_is_met_on_items_that_it_was_not_tested_on(tmp_path: Path) -> None:
+def test_the_champion_is_met_on_items_that_it_was_not_tested_on(tmp_path: Path, whole: Saved) -> None:
     """A second compile with more labels: the first version's verdicts on the new items are looked up."""
-    label_set, recorded = world()
-    first = compiled_in(tmp_path, label_set, recorded)
-    assert first.card.promoted, first.card.reason
-    rows = labels(queries=90)
-    more = label_file(table(rows), SHEET).labels
-    said = check_against(read_recorded(table(verdicts(rows), "verdicts"), OnWhat.of(more)), more)
-    second = compiled_in(tmp_path, more, said)
-    assert second.compiled.decision.rival == "champion"
+    assert whole.card.promoted, whole.card.reason
+    shutil.copytree(whole.compiled.promotion_test.settings.home, tmp_path / "home")
+    more = labels(queries=90)
+    second = compiled_in(tmp_path / "home", *world(verdicts(more), more))
+    assert (second.card.version, second.compiled.decision.rival) == (2, "champion")
     assert "unmeasured" not in second.card.reason
 
 
@@ -219,27 +175,13 @@ def test_pairs_in_both_orders_are_compiled_and_their_flips_counted(tmp_path: Pat
             other = "b" if row["preference"] == "a" else "a"
             stated = other if flips and order == "ba" else row["preference"]
             said.append({"item_id": row["item_id"], "judge": "gpt", "order": order, "preference": stated})
-    label_set = label_file(table(rows), Datasheet()).labels
-    recorded = check_against(read_recorded(table(said, "verdicts"), OnWhat.of(label_set, "mapped")), label_set)
-    spec = LMSpec.parse("recorded:verdicts")
-    settings = CompileSettings(
-        "pairs",
-        tmp_path,
-        spec,
-        "kappa",
-        RECORDED_KIND,
-        evidence=False,
-        resamples=100,
-        folds=1,
-        rated=RatedCandidates(recorded),
-    )
-    with Session(spec, tmp_path) as session:
-        compiled = compile_judge(label_set, settings, session, Silent())
+    label_set, recorded = world(said, rows, Datasheet())
+    compiled = unsaved(label_set, settings_of(tmp_path, recorded, objective="kappa", resamples=100))
     judged = compiled.verification.judgments["uncompiled"]
     assert judged.flipped is not None
     assert 0 < judged.flipped.sum() < len(judged.flipped) / 2
     assert (judged.grade[judged.flipped, 0] == label_set.scale.position("tie")).all()
-    flipped = f"{int(judged.flipped.sum())} of {len(judged.flipped)} test pairs flipped with the order of the answers"
+    flipped = f"{int(judged.flipped.sum())} of {len(judged.flipped)} test pairs flipped"
     assert any(note.startswith(flipped) for note in compiled.notes)
 
 
@@ -247,7 +189,7 @@ def test_items_that_a_judge_was_not_asked_about_are_in_no_test_of_replacing_an_a
     rng = np.random.default_rng(5)
     rows: Rows = [
         {**row, "annotator": name, "grade": int(rng.integers(0, 4)) if rng.random() < 0.3 else row["grade"]}
-        for row in labels()
+        for row in LABELS
         for name in ("ann", "bob", "eve")
     ]
     dataset = make_dataset(label_file(table(rows), SHEET).labels, 0)
@@ -289,34 +231,28 @@ def test_compiling_real_prompts_lifts_weak_models_and_does_not_harm_strong_ones(
     stem = RECORDED / "trecdl20_relevance"
     if not RECORDED.exists():
         pytest.skip(f"{RECORDED} is absent: choosing among recorded prompts of real judges is NOT checked")
-    from judgec.labels.labels import read_label_file
-
     label_set = read_label_file(f"{stem}.jsonl").labels
     recorded = read_recorded(f"{stem}.verdicts.parquet", OnWhat.of(label_set), f"{model}/*")
-    saved = compiled_in(tmp_path, label_set, check_against(recorded, label_set), folds=5)
-    report: dict[str, Any] = dict(saved.report)
-    gain = report["test"]["compiled"]["qwk"]["value"] - report["test"]["uncompiled"]["qwk"]["value"]
-    assert gain > least
+    test = report_of(compiled_in(tmp_path, label_set, check_against(recorded, label_set), folds=5))["test"]
+    assert test["compiled"]["qwk"]["value"] - test["uncompiled"]["qwk"]["value"] > least
 
 
 def test_no_gain_is_reported_over_verdicts_that_could_not_be_read(tmp_path: Path) -> None:
-    label_set = label_file(table(labels()), SHEET).labels
-    said = [one for one in verdicts(labels()) if one["judge"] in {"gpt/clear", "gpt/plain"}]
+    said = of("gpt/clear", "gpt/plain")
     said = [{**one, "grade": "no idea" if i % 12 == 0 else one["grade"]} for i, one in enumerate(said)]  # words: unread
-    recorded = check_against(read_recorded(table(said, "verdicts"), OnWhat.of(label_set)), label_set)
-    saved = compiled_in(tmp_path, label_set, recorded, baseline="gpt/plain")
+    saved = compiled_in(tmp_path, *world(said, LABELS), baseline="gpt/plain")
     assert not saved.card.promoted
-    assert "could not be read" in saved.card.reason
+    assert "not be read" in saved.card.reason
     assert saved.compiled.decision.difference.value is None
     assert all(one.value is None for one in saved.compiled.prompt_gain.values())
 
 
 def test_a_judge_of_another_range_is_compiled_with_its_range_and_read_so_again(tmp_path: Path) -> None:
-    rows = [{**row, "metric": int(str(row["grade"])) / 3} for row in labels()]
+    rows = [{**row, "metric": int(str(row["grade"])) / 3} for row in LABELS]
     with pytest.raises(InputError, match=r'--verdicts "metric#range=0\.\.1"'):
         judgec.compile_judge(rows, task="relevance", verdicts=["metric"], name="m", home=tmp_path, evidence=False)
     named = judgec.compile_judge(
-        rows, task="relevance", verdicts=["metric#range=0..1"], name="m", home=tmp_path, evidence=False,
+        rows, task="relevance", verdicts=["metric#range=0..1"], name="m", home=tmp_path, evidence=False, folds=1,
         scale={"grades": [0, 1, 2, 3], "accept_at": 2},
     )  # fmt: skip
     assert named.report["test"]["uncompiled"]["exact"]["value"] == 1.0  # type: ignore[index]

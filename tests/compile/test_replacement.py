@@ -3,6 +3,7 @@
 import random
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -32,7 +33,7 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     return compiled_from(tmp_path_factory.mktemp("home"), rows(180))
 
 
-def test_report_has_the_test_of_the_test_items_alone(outcome: Outcome) -> None:
+def test_report_and_page_have_the_test_of_the_test_items_alone(outcome: Outcome) -> None:
     found = outcome.saved.report["alt_test"]
     assert isinstance(found, dict)
     test = outcome.compiled.dataset.test
@@ -42,15 +43,11 @@ def test_report_has_the_test_of_the_test_items_alone(outcome: Outcome) -> None:
     assert (found["epsilon"], found["clustered_by"], found["alignment"]) == (0.2, "query", "negative RMSE")
     assert found["omega"] == np.mean([one["wins"] for one in found["annotators"]])
     assert set(found["majority"]) == {"omega", "rho"}
-
-
-def test_page_shows_the_same_numbers(outcome: Outcome) -> None:
     page = Page(page_path(outcome.settings.home, outcome.saved.card).read_text(encoding="utf-8"))
     assert page.faults == []
-    found = replacement(outcome.compiled.dataset, outcome.compiled.verification.judgments)
-    assert found is not None
-    assert outcome_sentences(found)[0] in " ".join(page.text.split())
-    assert "Alternative Annotator Test" in page.text
+    again = replacement(outcome.compiled.dataset, outcome.compiled.verification.judgments)
+    assert again is not None
+    assert outcome_sentences(again)[0] in " ".join(page.text.split())
 
 
 def test_judge_that_says_what_annotators_say_passes_and_noise_fails(outcome: Outcome) -> None:
@@ -64,21 +61,17 @@ def test_judge_that_says_what_annotators_say_passes_and_noise_fails(outcome: Out
     assert passed.majority_omega is None  # nobody gave the majority's judgments
 
 
-def test_too_few_items_are_said_in_words_on_the_page(tmp_path: Path) -> None:
-    small = compiled_from(tmp_path, rows(40))
-    found = small.saved.report["alt_test"]
-    assert isinstance(found, dict)
-    assert found["omega"] is None
-    assert "at least 3 annotators with 30 labels each" in str(found["note"])
-    page = Page(page_path(small.settings.home, small.saved.card).read_text(encoding="utf-8"))
-    assert "May it replace an annotator? Not tested" in " ".join(page.text.split())
-
-
-def test_single_annotator_has_no_such_part(tmp_path: Path) -> None:
-    alone = compiled_from(tmp_path, rows(40, ("ann",)))
-    assert "alt_test" not in alone.saved.report
-    page = page_path(alone.settings.home, alone.saved.card).read_text(encoding="utf-8")
-    assert "May it replace" not in page
+@pytest.mark.parametrize(("names", "shown"), [(NAMES, "May it replace an annotator? Not tested"), (("ann",), "")])
+def test_too_few_items_are_said_on_the_page_and_of_one_annotator_there_is_none(
+    tmp_path: Path, names: tuple[str, ...], shown: str
+) -> None:
+    small = compiled_from(tmp_path, rows(40, names))
+    found: Any = small.saved.report.get("alt_test", {})
+    assert found.get("omega") is None
+    assert bool(found) == ("3 annotators with 30 labels" in str(found.get("note"))) == bool(shown)
+    text = " ".join(Page(page_path(tmp_path, small.saved.card).read_text(encoding="utf-8")).text.split())
+    assert ("May it replace" in text) == bool(shown)
+    assert shown in text
 
 
 def _graded(judged: Judgments, grade: np.ndarray) -> Judgments:

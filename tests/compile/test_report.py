@@ -20,47 +20,38 @@ from tests.verbs.cli.process import ROOT
 ROWS = grading_world.rows(60, per_query=2)
 
 
-@pytest.fixture(scope="module")
-def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
-    return compiled_from(tmp_path_factory.mktemp("home"), ROWS)
-
-
-def test_card_says_what_was_measured_with_what_and_why_it_was_not_promoted(outcome: Outcome) -> None:
-    card = programs.load(outcome.settings.home, "small@1").card
-    assert card == outcome.saved.card
+def test_card_says_what_was_measured_with_what_and_why_it_was_not_promoted(plain: Outcome) -> None:
+    card = programs.load(plain.settings.home, "small@1").card
+    assert card == plain.saved.card
     assert (card.name, card.version, card.task, card.created) == ("small", 1, "grade", CREATED)
     assert card.engine == ""
     assert card.lm["model"] == FAKE
     assert card.fields == ("answer", "contexts", "query")
     assert (card.promoted, card.looks, card.parent) == (False, 1, None)
-    assert card.reason == outcome.compiled.decision.reason
-    assert card.test == outcome.compiled.verification.agreements["compiled"].estimates
-    assert card.split_digest == outcome.compiled.dataset.split.digests["test"]
-    assert card.cost.lm_calls == outcome.spent.calls
+    assert card.reason == plain.compiled.decision.reason
+    assert card.test == plain.compiled.verification.agreements["compiled"].estimates
+    assert card.split_digest == plain.compiled.dataset.split.digests["test"]
+    assert card.cost.lm_calls == plain.spent.calls
     assert {"python", "judgec", "dspy", "mlflow", "numpy", "scikit-learn"} <= set(card.versions)
 
 
-def test_saved_judge_gives_the_judgments_that_were_measured(outcome: Outcome) -> None:
-    judge = load_judge(programs.load(outcome.settings.home, "small@1"))
-    test = outcome.compiled.dataset.test
-    raw = outcome.compiled.verification.judgments["compiled_prompt"]
+def test_saved_judge_gives_the_judgments_that_were_measured(plain: Outcome) -> None:
+    judge = load_judge(programs.load(plain.settings.home, "small@1"))
+    test = plain.compiled.dataset.test
+    raw = plain.compiled.verification.judgments["compiled_prompt"]
     again = judge.calibrate(test.items, raw if judge.asks_lm else None)
-    measured = outcome.compiled.verification.judgments["compiled"]
+    measured = plain.compiled.verification.judgments["compiled"]
     assert (again.grade == measured.grade).all()
     assert again.score == pytest.approx(measured.score, abs=1e-12)
     assert (again.accept == measured.accept).all()
 
 
-def test_report_on_disk_is_the_report_of_json(outcome: Outcome) -> None:
-    saved = programs.load(outcome.settings.home, "small@1").report
+def test_report_on_disk_is_the_report_of_json(plain: Outcome) -> None:
+    saved = programs.load(plain.settings.home, "small@1").report
     judgments = saved.pop("judgments")
-    assert len(judgments) == len(outcome.compiled.dataset.test)
-    shown = json.loads(json.dumps(with_run(outcome.saved, "run"), allow_nan=False))
-    assert {name: shown.pop(name) for name in ("program", "version", "mlflow_run_id")} == {
-        "program": "small",
-        "version": 1,
-        "mlflow_run_id": "run",
-    }
+    assert len(judgments) == len(plain.compiled.dataset.test)
+    shown = json.loads(json.dumps(with_run(plain.saved, "run"), allow_nan=False))
+    assert [shown.pop(name) for name in ("program", "version", "mlflow_run_id")] == ["small", 1, "run"]
     assert shown == saved
 
 

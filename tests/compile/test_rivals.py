@@ -18,15 +18,15 @@ from judgec.compile.settings import CompileSettings
 from judgec.compile.verify import verify
 from judgec.labels.labels import read_labels
 from judgec.labels.split.family import read_family
-from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
 from judgec.raters import programs
+from judgec.records.judgment import Judgments
 from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.intervals.significance import level_for_test_use
 from judgec.table.seal import seal
-from tests.compile.small import CREATED, Outcome, compiled_from, write
+from tests.compile.small import CREATED, Outcome, compiled_from, session_of, write
 from tests.service import grading_world
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.replies import Call, Status
@@ -68,6 +68,10 @@ def test_first_version_that_beats_the_best_baseline_becomes_champion(world: Worl
     assert decision.difference.low is not None
     assert decision.difference.low >= 0
     assert programs.aliases(world.home, "small") == {"champion": 1}
+    gain = world.first.compiled.prompt_gain["tau_b"]  # of a prompt that can teach
+    assert gain.low is not None
+    assert gain.low > 0
+    assert world.first.compiled.chosen.name != "zero-shot"
 
 
 def test_champion_of_another_model_is_compared_by_its_saved_judgments_and_never_asked(world: World) -> None:
@@ -133,16 +137,22 @@ def test_champion_on_another_scale_is_not_compared(
     assert "small@1 judges grade on 1, 2, 3, 4, 5" in second.saved.card.reason
 
 
-def test_uncompiled_judge_that_nothing_improved_is_its_own_rival(world: World) -> None:
-    dataset, judged = world.first.compiled.dataset, dict(world.first.compiled.verification.judgments)
-    verified = verify(dataset, judged, Resampling(resamples=100))  # its own prompt alone is a form of it
-    assert set(_baselines(verified, evidence_alone=False)) == {"majority", "uncompiled"}
-    judged["compiled_prompt"] = judged["compiled"]
-    verified = verify(dataset, judged, Resampling(resamples=100))
-    assert set(_baselines(verified, evidence_alone=False)) == {"majority", "uncompiled"}
-    judged["compiled"] = judged["compiled_prompt"] = judged["uncompiled"]
-    verified = verify(dataset, judged, Resampling(resamples=100))
-    assert set(_baselines(verified, evidence_alone=False)) == {"majority", "uncompiled"}
+def baselines(world: World, **judged: Judgments) -> set[str]:
+    found = dict(world.first.compiled.verification.judgments) | judged
+    verified = verify(world.first.compiled.dataset, found, Resampling(resamples=100))
+    return set(_baselines(verified, evidence_alone=False))
+
+
+def test_uncompiled_judge_that_nothing_improved_and_evidence_alone_are_rivals(world: World) -> None:
+    said = world.first.compiled.verification.judgments
+    uncompiled, compiled = said["uncompiled"], said["compiled"]
+    assert baselines(world) == {"majority", "uncompiled"}  # its own prompt alone is a form of it
+    assert baselines(world, compiled_prompt=compiled) == {"majority", "uncompiled"}
+    assert baselines(world, compiled_prompt=uncompiled, compiled=uncompiled) == {"majority", "uncompiled"}
+    assert baselines(world, evidence_only=said["majority"]) == {"majority", "uncompiled", "evidence_only"}
+    assert "evidence_only" in baselines(
+        world, evidence_only=compiled
+    )  # of a judge that asks: its prompt brought nothing
 
 
 def test_its_own_prompt_alone_stands_in_its_table_and_not_in_the_way_of_its_promotion(world: World) -> None:
@@ -157,19 +167,7 @@ def test_its_own_prompt_alone_stands_in_its_table_and_not_in_the_way_of_its_prom
     decision = better.decide(FamilyState(test_use=1, champion=None))
     assert (decision.promoted, decision.rival) == (True, world.first.compiled.decision.rival)
     assert set(decision.above) == {"compiled_prompt"}
-    assert "the compiled prompt alone (1.00) agrees more" in decision.reason
-
-
-def test_evidence_alone_is_a_rival_of_every_judge_but_itself(world: World) -> None:
-    dataset, judged = world.first.compiled.dataset, dict(world.first.compiled.verification.judgments)
-    judged["evidence_only"] = judged["majority"]
-    verified = verify(dataset, judged, Resampling(resamples=100))
-    assert set(_baselines(verified, evidence_alone=False)) - set(_baselines(verified, evidence_alone=True)) == {
-        "evidence_only"
-    }
-    judged["evidence_only"] = judged["compiled"]  # of a judge that asks: then its prompt brought nothing
-    verified = verify(dataset, judged, Resampling(resamples=100))
-    assert "evidence_only" in _baselines(verified, evidence_alone=False)
+    assert "prompt alone (1.00)" in decision.reason
 
 
 def test_two_compiles_at_once_get_two_versions_two_looks_and_the_second_meets_the_first(tmp_path: Path) -> None:
@@ -177,7 +175,7 @@ def test_two_compiles_at_once_get_two_versions_two_looks_and_the_second_meets_th
     with FakeOpenAI("teachable") as server:
         spec = LMSpec.parse("openai/fake", api_base=server.base_url)
         settings = CompileSettings(name="small", home=tmp_path, lm=spec, evidence=False, resamples=400)
-        with Session(spec, tmp_path, environ={"OPENAI_API_KEY": "test"}) as session:
+        with session_of(settings) as session:
             one, two = (compile_judge(labels, settings, session, Silent()) for _ in range(2))
             assert one.standing == two.standing == FamilyState(test_use=1, champion=None)
             assert two.decision.promoted

@@ -1,42 +1,43 @@
 """A compile as an MLflow run: the report's numbers under their names, and tables."""
 
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 from judgec.compile.page_groups import by_group
 from judgec.compile.track import HEADLINE, run_of
 from judgec.connect.tracking.runs import CompileRun
 from judgec.raters import programs
-from tests.compile.small import Outcome, Rows, compiled_from
+from tests.compile.small import Outcome, compiled_from
 from tests.service import grading_world
 
-WORLD = grading_world.rows(90, per_query=2)
+WORLD = grading_world.rows(60, per_query=2)
 
 
-def logged(home: Path, rows: Rows) -> tuple[Outcome, CompileRun]:
-    outcome = compiled_from(home, rows)
-    run = run_of(outcome.compiled, outcome.saved, outcome.settings, source="labels.jsonl", started=1, ended=2)
-    return outcome, run
+def logged(found: Outcome, home: Path) -> CompileRun:
+    settings = replace(found.settings, home=home)
+    return run_of(found.compiled, found.saved, settings, source="labels.jsonl", started=1, ended=2)
 
 
-def test_metrics_are_the_report_under_its_names(tmp_path: Path) -> None:
-    outcome, run = logged(tmp_path, WORLD)
-    agreements = outcome.compiled.verification.agreements
+def test_metrics_are_the_report_under_its_names(plain: Outcome) -> None:
+    compiled, run = plain.compiled, logged(plain, plain.settings.home)
+    agreements = compiled.verification.agreements
     assert run.metrics["test.tau_b"] == agreements["compiled"].estimates["tau_b"]
     assert run.metrics["test.uncompiled.qwk"] == agreements["uncompiled"].estimates["qwk"]
-    assert run.metrics["test.majority.n"] == len(outcome.compiled.dataset.test)
+    assert run.metrics["test.majority.n"] == len(compiled.dataset.test)
     assert run.metrics["test.bias"] == agreements["compiled"].bland_altman.bias
-    assert run.metrics["prompt_gain.tau_b"] == outcome.compiled.prompt_gain["tau_b"]
-    assert run.metrics["difference.kappa"] == outcome.compiled.decision.by_statistic["kappa"]
+    assert run.metrics["prompt_gain.tau_b"] == compiled.prompt_gain["tau_b"]
+    assert run.metrics["difference.kappa"] == compiled.decision.by_statistic["kappa"]
     assert run.headline is not None
     assert set(run.headline) <= {*HEADLINE, "test.objective.low", "test.objective.high"}
     assert len(run.headline) <= 15
-    assert run.headline["test.gain"] == outcome.compiled.decision.difference.value
+    assert run.headline["test.gain"] == compiled.decision.difference.value
     table = run.tables["disagreements"]
-    judged, test = outcome.compiled.verification.judgments["compiled"], outcome.compiled.dataset.test
+    judged, test = compiled.verification.judgments["compiled"], compiled.dataset.test
     differ = {item.item_id for i, item in enumerate(test.items) if judged.grade[i, 0] != test.experts.grade[i, 0]}
     assert {row[0] for row in table["data"] if isinstance(row, list)} == differ
     assert table["columns"][:3] == ["item_id", "experts", "judge"]
-    assert len(run.candidates) == len(outcome.compiled.scored)
+    assert len(run.candidates) == len(compiled.scored)
     version = run.version
     assert version is not None
     assert (version.name, version.aliases, version.tags["version"]) == ("small", ("challenger",), "0001")
@@ -45,24 +46,25 @@ def test_metrics_are_the_report_under_its_names(tmp_path: Path) -> None:
 
 def test_statistic_that_is_undefined_makes_no_tag(tmp_path: Path) -> None:
     alike = [{**row, "query": "Which?", "answer": "None."} for row in WORLD]  # every verdict is the same
-    outcome, run = logged(tmp_path, alike)
+    outcome = compiled_from(tmp_path, alike)
     assert outcome.compiled.verification.agreements["compiled"].estimates["tau_b"].value is None
-    assert run.version is not None
-    assert "test.tau_b" not in run.version.tags
-    assert "None" not in run.version.tags.values()
+    version = logged(outcome, tmp_path).version
+    assert version is not None
+    assert "test.tau_b" not in version.tags
+    assert "None" not in version.tags.values()
 
 
-def test_aliases_of_the_registered_version_are_those_on_disk(tmp_path: Path) -> None:
-    outcome = compiled_from(tmp_path, WORLD)
-    compiled_from(tmp_path, WORLD, seed=1)
+def test_aliases_of_the_registered_version_are_those_on_disk(plain: Outcome, tmp_path: Path) -> None:
+    shutil.copytree(plain.settings.home, tmp_path / "home")
+    compiled_from(tmp_path / "home", WORLD, seed=1)
 
     def aliases() -> tuple[str, ...]:
-        run = run_of(outcome.compiled, outcome.saved, outcome.settings, source="labels.jsonl", started=1, ended=2)
-        assert run.version is not None
-        return run.version.aliases
+        version = logged(plain, tmp_path / "home").version
+        assert version is not None
+        return version.aliases
 
     assert aliases() == ()  # the later version has the challenger's by now
-    programs.set_aliases(tmp_path, "small", {"champion": 1})
+    programs.set_aliases(tmp_path / "home", "small", {"champion": 1})
     assert aliases() == ("champion",)
 
 
@@ -72,10 +74,10 @@ def test_groups_are_measured_on_their_own_rows_though_cells_are_missing(tmp_path
         | ({} if number % 4 == 0 else {"grade.b": number % 3})
         for number, row in enumerate(WORLD)
     ]
-    outcome, _ = logged(tmp_path, rows)
-    test = {item.item_id: item.group for item in outcome.compiled.dataset.test.items}
+    compiled = compiled_from(tmp_path, rows).compiled
+    test = {item.item_id: item.group for item in compiled.dataset.test.items}
     wanted = {
         group: sum(("grade.a" in row) + ("grade.b" in row) for row in rows if test.get(str(row["item_id"])) == group)
         for group in ("g0", "g1")
     }
-    assert {name: found.estimates["tau_b"].n for name, found in by_group(outcome.compiled).items()} == wanted
+    assert {name: found.estimates["tau_b"].n for name, found in by_group(compiled).items()} == wanted

@@ -1,6 +1,5 @@
 """The judges of the table: what the majority says, and what there is when evidence is left out."""
 
-import json
 from collections import Counter
 from pathlib import Path
 
@@ -8,8 +7,9 @@ import numpy as np
 import pytest
 
 from judgec.compile.verify import NO_EVIDENCE, labelled, majority, verify
+from judgec.raters import programs
 from judgec.stats.agreement.measure import Resampling
-from tests.compile.small import compiled_from
+from tests.compile.small import Outcome, compiled_from
 from tests.service import grading_world
 
 WORLD = grading_world.rows(60, per_query=2)
@@ -30,40 +30,36 @@ def test_majority_is_the_commonest_train_grade_and_its_accept_the_commonest_acce
     assert set(judged.unscored) == {None}
 
 
-def test_ceiling_and_compiled_loo_of_one_annotator_are_null_with_a_note(tmp_path: Path) -> None:
-    outcome = compiled_from(tmp_path, WORLD)
+def test_ceiling_and_compiled_loo_of_one_annotator_are_null_with_a_note(plain: Outcome) -> None:
     for name in ("ceiling", "compiled_loo"):
-        agreement = outcome.compiled.verification.agreements[name]
+        agreement = plain.compiled.verification.agreements[name]
         assert {estimate.value for estimate in agreement.estimates.values()} == {None}
         assert "one annotator" in agreement.estimates["tau_b"].note
         assert agreement.n == 0
 
 
 @pytest.mark.full
-def test_without_evidence_its_judge_is_null_and_with_it_no_call_is_needed(tmp_path: Path) -> None:
-    plain = compiled_from(tmp_path / "plain", WORLD)
+def test_without_evidence_its_judge_is_null_and_with_it_no_call_is_needed(plain: Outcome, tmp_path: Path) -> None:
     assert "evidence_only" not in plain.compiled.verification.judgments
     assert plain.compiled.verification.agreements["evidence_only"].estimates["tau_b"].note == NO_EVIDENCE
-    assert json.loads((tmp_path / "plain/programs/small/0001/calibration.json").read_text())["evidence"] is None
-    both = compiled_from(tmp_path / "both", WORLD, evidence=True)
-    judged = both.compiled.verification.judgments
-    assert set(judged["evidence_only"].unscored) == {None}
-    assert judged["evidence_only"].probabilities.sum(axis=2) == pytest.approx(
-        np.ones((len(both.compiled.dataset.test), 1))
-    )
+    assert programs.load(plain.settings.home, "small@1").calibration["evidence"] is None
+    both = compiled_from(tmp_path, WORLD, evidence=True).compiled
+    judged = both.verification.judgments["evidence_only"]
+    assert set(judged.unscored) == {None}
+    assert judged.probabilities.sum(axis=2) == pytest.approx(np.ones((len(both.dataset.test), 1)))
 
 
-def test_all_judges_have_the_same_rows_and_the_same_resamples(tmp_path: Path) -> None:
-    found = compiled_from(tmp_path, WORLD).compiled
+def test_all_judges_have_the_same_rows_and_the_same_resamples(plain: Outcome) -> None:
+    found = plain.compiled
     one = next(iter(found.verification.ratings.values()))
     for ratings in found.verification.ratings.values():
         assert (ratings.expert == one.expert).all()
         assert (ratings.cluster == one.cluster).all()
-    again = verify(found.dataset, found.verification.judgments, HOW)
-    assert again.agreements == verify(found.dataset, found.verification.judgments, HOW).agreements
+    twice = [verify(found.dataset, found.verification.judgments, HOW).agreements for _ in range(2)]
+    assert twice[0] == twice[1]
 
 
 @pytest.mark.parametrize(("grades", "usable"), [([1, 1, -1], False), ([-1, -1, -1], False), ([0, 2, -1], True)])
-def test_two_different_grades_are_needed_to_learn_from(tmp_path: Path, grades: list[int], usable: bool) -> None:
-    part = compiled_from(tmp_path, WORLD).compiled.dataset.train.rows([0, 1, 2])
+def test_two_different_grades_are_needed_to_learn_from(plain: Outcome, grades: list[int], usable: bool) -> None:
+    part = plain.compiled.dataset.train.rows([0, 1, 2])
     assert labelled(part, np.array(grades)[:, None]) is usable

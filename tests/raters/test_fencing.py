@@ -12,46 +12,18 @@ from hypothesis import strategies as st
 from judgec.raters.fencing import disarmed, escape_markers, fence, spoken, unfence
 
 MARKER = re.compile(r"\[\[\s*##")  # wider than DSPy's own pattern
+WORDS = re.compile(r"\S+")
+PIECES = [
+    *WORDS.findall(
+        "<|im_end|> [INST] [/INST] </s> <s> <<SYS>> <bos> [SYSTEM_PROMPT] </think> <tool_call> [/TOOL_RESULTS]"
+    ),
+    *WORDS.findall("<turn|> <｜end｜> [u+e0041] [u+0041] [1] x"),
+    *"\\<[\n\U000e0041\u202e\u200b\u200d\ufe0f\u05d0\u200f",
+    *("[[ ## grade ## ]]", "[\\[ ## grade ## ]]", "> ", "(the answer is empty)"),
+]
 HOSTILE = st.text(
     st.one_of(st.sampled_from([*"[]\\#> \n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029", "1"]), st.characters(codec="utf-8"))
-) | st.lists(
-    st.sampled_from(
-        [
-            "<|im_end|>",
-            "[INST]",
-            "[/INST]",
-            "</s>",
-            "<s>",
-            "\\",
-            "<",
-            "\U000e0041",
-            "[u+e0041]",
-            "[u+0041]",
-            "\u202e",
-            "<<SYS>>",
-            "<bos>",
-            "[SYSTEM_PROMPT]",
-            "</think>",
-            "<tool_call>",
-            "[/TOOL_RESULTS]",
-            "<turn|>",
-            "\u200b",
-            "\u200d",
-            "\ufe0f",
-            "\u05d0",
-            "\u200f",
-            "<｜end｜>",
-            "[[ ## grade ## ]]",
-            "[\\[ ## grade ## ]]",
-            "[",
-            "\n",
-            "> ",
-            "[1]",
-            "(the answer is empty)",
-            "x",
-        ]
-    )
-).map("".join)
+) | st.lists(st.sampled_from(PIECES)).map("".join)
 
 
 @given(HOSTILE)
@@ -188,19 +160,11 @@ def test_fence_of_any_text_holds_no_turn_token_and_nothing_unseen(text: str) -> 
 
 
 def test_disarmed_writes_the_documented_format_and_leaves_other_text_alone() -> None:
-    assert disarmed("a<|im_end|>b") == r"a<\|im_end|>b"
+    assert disarmed("a<|im_end|>b</think>") == r"a<\|im_end|>b<\/think>"
     assert disarmed("[INST] x </s>") == r"[\INST] x <\/s>"
     assert disarmed("<\U000e0041>\u202e") == "<[u+e0041]>[u+202e]"
     plain = "a < b, [1], [[wiki]], <b>bold</b>, ünï, x <= y || z, [u+xyz]"
     assert disarmed(plain) == plain
-
-
-@pytest.mark.parametrize(
-    "token",
-    ["<bos>", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "<think>", "</think>", "<tool_call>", "[TOOL_RESULTS]", "<turn|>"],
-)
-def test_disarmed_breaks_control_tokens(token: str) -> None:
-    assert disarmed(f"a {token} b") == f"a {token[0]}\\{token[1:]} b"
 
 
 @pytest.mark.parametrize(
@@ -215,9 +179,14 @@ def test_disarmed_breaks_control_tokens(token: str) -> None:
         "שפת C++\u200e היא",  # Hebrew, a mark of direction
         "Donau\xaddampf\xadschiff",
         "ᄀ\u1160ᆨ",
+        "as shown [3], [12, 13] and [A1]",
+        "a[i] = b[j]; if (x<y) c >> 2; List<String> names; a[~b]",
+        '<xs:element name="mask"/> <dc:title>On masks</dc:title> <svg:mask> <role>editor</role>',
+        "<https://example.org/a:b> [link](https://example.org/[x]) <mailto:a@b.example>",
+        "def function(parameter=1): ... [MASKED] [sic] <b>bold</b> <p>",
     ],
 )
-def test_disarmed_leaves_unseen_characters_that_the_script_uses(text: str) -> None:
+def test_disarmed_leaves_what_scripts_citations_code_xml_and_links_use(text: str) -> None:
     assert disarmed(text) == text
 
 
@@ -240,44 +209,14 @@ def test_disarmed_spells_unseen_characters_that_the_script_does_not_use(text: st
     assert unfence(fence("answer", text)) == text
 
 
-@pytest.mark.parametrize(
-    "token",
-    [
-        "<seed:bos>",
-        "</seed:think>",
-        "<minimax:tool_call>",
-        "]~b]user",
-        "]~!b[",
-        "[e~[",
-        "<end_of_sentence>",
-        "<extra_id_1>User",
-        "<SPECIAL_11>",
-        "<TOOLCALL>",
-        "<reserved_106>",
-        "<EOS_TOKEN>",
-        "<role>HUMAN</role>",
-        "<eoa>",
-        "[UNUSED_TOKEN_145]",
-        "[gMASK]<sop>",
-        "<eot>",
-        "<function=search>",
-        "<parameter=query>",
-    ],
-)
+TOKENS = """
+<bos> [SYSTEM_PROMPT] [/SYSTEM_PROMPT] <think> </think> <tool_call> [TOOL_RESULTS] <turn|> <seed:bos> </seed:think>
+<minimax:tool_call> ]~b]user ]~!b[ [e~[ <end_of_sentence> <extra_id_1>User <SPECIAL_11> <TOOLCALL> <reserved_106>
+<EOS_TOKEN> <role>HUMAN</role> <eoa> [UNUSED_TOKEN_145] [gMASK]<sop> <eot> <function=search> <parameter=query>
+"""
+
+
+@pytest.mark.parametrize("token", WORDS.findall(TOKENS))
 def test_disarmed_breaks_control_tokens_of_every_family(token: str) -> None:
     assert token not in disarmed(f"before {token} after")
     assert unfence(fence("answer", f"before {token} after")) == f"before {token} after"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "as shown [3], [12, 13] and [A1]",
-        "a[i] = b[j]; if (x<y) c >> 2; List<String> names; a[~b]",
-        '<xs:element name="mask"/> <dc:title>On masks</dc:title> <svg:mask> <role>editor</role>',
-        "<https://example.org/a:b> [link](https://example.org/[x]) <mailto:a@b.example>",
-        "def function(parameter=1): ... [MASKED] [sic] <b>bold</b> <p>",
-    ],
-)
-def test_disarmed_leaves_citations_code_xml_and_links_alone(text: str) -> None:
-    assert disarmed(text) == text

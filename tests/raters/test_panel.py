@@ -106,9 +106,9 @@ def test_costs_are_those_of_all_members_and_unknown_where_one_is() -> None:
 
 def test_a_panel_of_which_a_member_has_no_row_is_refused() -> None:
     found = recorded([said("x", 0, A)]).with_panel("p", Panel(kind="mean", members=(A, "gone")))
-    with pytest.raises(UserError, match=r"verdicts.csv: no verdicts of judge gone; it has a\."):
+    with pytest.raises(UserError, match=r"judge gone; it has a\."):
         found.require("p")
-    with pytest.raises(UserError, match="no verdicts of judge gone"):
+    with pytest.raises(UserError, match="judge gone"):
         found.judgments("p", ["x"])
 
 

@@ -53,6 +53,15 @@ def prefers(item: str, preference: object, order: object, **more: object) -> Row
     return {"item_id": item, "judge": "j", "preference": preference, "order": order, **more}
 
 
+def grades(found: RecordedVerdicts, *items: str, judge: str = "j") -> list[int]:
+    return found.judgments(judge, items).grade.ravel().tolist()  # type: ignore[no-any-return]  # of integers
+
+
+def noted(found: RecordedVerdicts, *parts: str) -> bool:
+    """Whether one of the notes says all of this."""
+    return any(all(part in note for part in parts) for note in found.notes)
+
+
 def test_judgments_no_row_is_not_asked_and_an_empty_grade_is_asked_and_failed() -> None:
     found = recorded([said("x", 2), said("y", None), said("z", "7"), said("x", 0, "other"), said("w", 1, "other")])
     judged = found.judgments("j", ["w", "x", "y", "z", "stranger"])
@@ -62,21 +71,22 @@ def test_judgments_no_row_is_not_asked_and_an_empty_grade_is_asked_and_failed() 
     assert judged.probabilities[1, 0].tolist() == [0, 0, 1, 0]
     assert np.isnan(judged.probabilities[[0, 2, 3, 4]]).all()
     assert judged.asked.tolist() == [False, True, True, True, False]
-    assert any("1 grades off the scale (7;" in note and "verdicts.csv:4" in note for note in found.notes)
+    assert noted(found, "1 grades off the scale (7;", "verdicts.csv:4")
 
 
-def test_cells_that_are_no_number_are_counted_with_the_place_of_the_first() -> None:
-    rows = [said(n, n % 3, cost_usd=cost) for n, cost in enumerate([0.1, None, "free", -1, 0.2])]
+def test_cells_that_are_no_number_are_unknown_and_counted_with_the_place_of_the_first() -> None:
+    rows = [said(n, n % 3, cost_usd=cost) for n, cost in enumerate([0.1, None, "free", -1, float("nan"), 0.2])]
     rows += [said(9, 1, cost_usd=0.1, p_1=-2), said(10, 8), said(11, 9)]
-    notes = recorded(rows).notes
-    assert "5 of 8 rows without a cost_usd, 2 of them negative, infinite or no number " in " ".join(notes)
-    assert "(the first is verdicts.csv:4): unknown, not 0" in " ".join(notes)
-    assert any(note.startswith("verdicts.csv:7: 1 cells of p_1 are no probability") for note in notes)
-    assert any(note.startswith("verdicts.csv:8 and below: 2 grades off the scale (8, 9;") for note in notes)
+    found = recorded(rows)
+    assert noted(found, "6 of 9 rows without a cost_usd", "2 of them negative", "verdicts.csv:4")
+    assert noted(found, "verdicts.csv:8: 1 cells of p_1")
+    assert noted(found, "verdicts.csv:9 and below: 2", "(8, 9;")
+    assert found.cost_of("j", ["0", "5"]) == pytest.approx(0.3)
+    assert [found.cost_of("j", items) for items in (["0", "1"], ["3"], ["4"])] == [None] * 3  # never 0
 
 
 def test_judgments_read_numbers_halves_replies_and_probabilities_as_from_a_model() -> None:
-    rows = [said("7", "2.0", reply="because"), said("y", 2.5), said("z", 1, p_0=0.2, p_1=0.2, p_3=0.4)]
+    rows = [said(7, "2.0", reply="because"), said("y", 2.5), said("z", 1, p_0=0.2, p_1=0.2, p_3=0.4)]
     judged = recorded(rows).judgments("j", ["7", "y", "z"])
     assert judged.grade.ravel().tolist() == [2, 2, 1]  # half way the even one, as of a model's 2.5
     assert judged.probabilities[1, 0].tolist() == [0, 0, 0.5, 0.5]
@@ -87,17 +97,11 @@ def test_judgments_read_numbers_halves_replies_and_probabilities_as_from_a_model
 
 def test_replies_without_grades_are_read_as_of_a_model_that_was_asked() -> None:
     written = ["<think>Score: 0 at first.</think>It names both.\nScore: 2", "I cannot tell.", "Score: 3\nScore: 1"]
-    rows = [{"item_id": str(n), "judge": "j", "reply": text} for n, text in enumerate(written)]
-    found = recorded(rows)
-    assert found.judgments("j", ["0", "1", "2"]).grade.ravel().tolist() == [2, -1, -1]
-    assert any("no grades; each verdict is what its reply states" in note for note in found.notes)
+    found = recorded([{"item_id": str(n), "judge": "j", "reply": text} for n, text in enumerate(written)])
+    assert grades(found, "0", "1", "2") == [2, -1, -1]
+    assert noted(found, "no grades; ", "reply")
     pairs = [{"item_id": str(n), "judge": "j", "reply": text} for n, text in enumerate(["Verdict: [[A]]", "[[B>A]]"])]
-    assert recorded(pairs, PAIRS).judgments("j", ["0", "1"]).grade.ravel().tolist() == [0, 2]
-
-
-def test_judgments_of_a_number_and_its_text_are_of_one_item() -> None:
-    found = recorded([said(7, 1), said("8", 2)])
-    assert found.judgments("j", ["7", "8"]).grade.ravel().tolist() == [1, 2]
+    assert grades(recorded(pairs, PAIRS), "0", "1") == [0, 2]
 
 
 def test_two_orders_of_a_pair_agree_flip_or_fail_together() -> None:
@@ -118,98 +122,81 @@ def test_two_orders_of_a_pair_agree_flip_or_fail_together() -> None:
 def test_pairs_in_both_orders_stop_until_somebody_says_how_they_are_read() -> None:
     rows = [prefers(f"i{n}", "A>B", "ab") for n in range(10)]
     rows += [prefers(f"i{n}", "B>>A" if n < 6 else "A>B", "ba") for n in range(10)]
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=r"as_shown, 4 of 10 .*mapped, 6 of 10 .*") as caught:
         recorded(rows, PAIRS)
-    assert "read as as_shown, 4 of 10 pairs flip" in str(caught.value)
-    assert "read as mapped, 6 of 10 pairs flip" in str(caught.value)
     assert "--orders as-shown or --orders mapped" in str(caught.value)
     ids = [f"i{n}" for n in range(10)]
     shown = recorded(rows, replace(PAIRS, orders="as_shown")).judgments("j", ids)
     assert shown.grade.ravel().tolist() == [0] * 6 + [1] * 4  # a where both orders name answer_a, else a tie
     assert shown.probabilities[0, 0].tolist() == [1, 0, 0]
-    mapped = recorded(rows, replace(PAIRS, orders="mapped")).judgments("j", ids)
-    assert mapped.grade.ravel().tolist() == [1] * 6 + [0] * 4
+    assert grades(recorded(rows, replace(PAIRS, orders="mapped")), *ids) == [1] * 6 + [0] * 4
     of_card = recorded(rows, replace(PAIRS, usual_orders="as_shown")).judgments("j", ids)
     assert of_card.grade.tolist() == shown.grade.tolist()
 
 
 def test_one_order_alone_needs_no_word_unless_it_is_the_other_one() -> None:
-    assert recorded([prefers("x", "left", "ab")], PAIRS).judgments("j", ["x"]).grade.tolist() == [[0]]
-    with pytest.raises(InputError, match="--orders as-shown or --orders mapped"):
-        recorded([prefers("x", "left", "ba")], PAIRS)
-    swapped = recorded([prefers("x", "left", "ba")], replace(PAIRS, orders="as_shown"))
-    assert swapped.judgments("j", ["x"]).grade.tolist() == [[2]]
-    with pytest.raises(InputError, match="order '1': as shown, it has to say which answer stood first"):
-        recorded([prefers("x", "a", "1"), prefers("x", "a", "2")], replace(PAIRS, orders="as_shown"))
+    assert grades(recorded([prefers("x", "left", "ab")], PAIRS), "x") == [0]
+    assert grades(recorded([prefers("x", "left", "ba")], replace(PAIRS, orders="as_shown")), "x") == [2]
 
 
-def test_words_for_the_winner_are_read_and_unknown_ones_refused_together() -> None:
+def test_words_for_the_winner_are_read_and_unknown_ones_as_somebody_says() -> None:
     words = ["[[A]]", "model_b", "tie (bothbad)", "C", None]
-    rows = [prefers(f"i{n}", word, None) for n, word in enumerate(words)]
-    judged = recorded(rows, PAIRS).judgments("j", [f"i{n}" for n in range(5)])
-    assert judged.grade.ravel().tolist() == [0, 2, 1, 1, -1]
-    rows = [prefers(f"i{n}", word, None) for n, word in enumerate([1, 2, "error"])]
-    with pytest.raises(InputError, match=r"verdicts.csv:2 and below: unknown words .*'1', '2', 'error'"):
-        recorded(rows, PAIRS)
+    found = recorded([prefers(f"i{n}", word, None) for n, word in enumerate(words)], PAIRS)
+    assert grades(found, "i0", "i1", "i2", "i3", "i4") == [0, 2, 1, 1, -1]
+    assert found.judgments("j", ["i0"]).flipped is None
+    assert noted(found, "5 preferences without an order")
     said = {"1": "a", "2": "b", "error": "unscored"}
+    rows = [prefers(f"i{n}", word, None) for n, word in enumerate([1, 2, "error"])]
     judged = recorded(rows, replace(PAIRS, winner_words=said)).judgments("j", ["i0", "i1", "i2"])
     assert judged.grade.ravel().tolist() == [0, 2, -1]
     assert judged.unscored == (None, None, NO_VERDICT)
 
 
-def test_preferences_without_order_are_read_and_said_to_be_of_unknown_flips() -> None:
-    found = recorded([prefers("x", "a", None), prefers("y", "b", None)], PAIRS)
-    judged = found.judgments("j", ["x", "y"])
-    assert judged.grade.ravel().tolist() == [0, 2]
-    assert judged.flipped is None
-    assert any("2 preferences without an order" in note for note in found.notes)
+TWO = OnWhat("answer", Scale(grades=(0, 1, 2)), ("clear", "true"))
 
 
-def test_a_third_order_of_a_pair_is_an_error() -> None:
-    with pytest.raises(InputError, match=r"verdicts.csv:4: a third order of one pair"):
-        recorded([prefers("x", "a", "1"), prefers("x", "a", "2"), prefers("x", "a", "3")], PAIRS)
+@pytest.mark.parametrize(
+    ("rows", "about", "said_so"),
+    [
+        ([{"item_id": "x", "grade": 1}], GRADES, r"verdicts\.csv:1: no judge; .* item_id, grade"),
+        ([said("x", 1)], PAIRS, r"verdicts\.csv:1: no preference"),
+        ([said("x", 1), said(None, 1)], GRADES, r"verdicts\.csv:3: no item_id"),
+        ([said("x", 1)], TWO, r"no column aspect; .* clear, true"),
+        ([said("x", None), said("y", None)], GRADES, r"verdicts\.csv:1: no row has"),
+        ([prefers("x", word, None) for word in "ab"], PAIRS, r"verdicts\.csv:3: .* order or run"),
+        ([prefers("x", "a", order) for order in "123"], PAIRS, r"verdicts\.csv:4: a third order"),
+        ([said("x", 2), said("y", 2), said("x", 3)], GRADES, r"csv:4: .* j on item x.*csv:2"),
+        ([prefers("x", "left", "ba")], PAIRS, r"--orders as-shown .* mapped"),
+        ([prefers("x", "a", order) for order in "12"], replace(PAIRS, orders="as_shown"), "order '1': as shown"),
+        ([prefers(f"{word}", word, None) for word in (1, 2, "error")], PAIRS, r"verdicts\.csv:2 .*'1', '2', 'error'"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_cannot_be_read_is_an_error_with_its_place(rows: list[Row], about: OnWhat, said_so: str) -> None:
+    with pytest.raises(InputError, match=said_so):
+        recorded(rows, about)
 
 
-def test_a_second_verdict_is_an_error_with_both_lines_unless_a_run_tells_them_apart() -> None:
-    with pytest.raises(InputError, match=r"verdicts.csv:4: a second verdict of judge j on item x.*verdicts.csv:2"):
-        recorded([said("x", 2), said("y", 2), said("x", 3)])
+def test_runs_of_a_judge_are_one_verdict_and_counted() -> None:
     found = recorded([said("x", 2, run=1), said("x", 3, run=2), said("x", 3, run=3), said("x", None, run=4)])
-    judged = found.judgments("j", ["x"])
-    assert judged.probabilities[0, 0] == pytest.approx([0, 0, 1 / 3, 2 / 3])
-    assert judged.grade.tolist() == [[3]]
+    assert found.judgments("j", ["x"]).probabilities[0, 0] == pytest.approx([0, 0, 1 / 3, 2 / 3])
+    assert grades(found, "x") == [3]
+    rows = [said("x", 0, "a", run=1), said("x", 1, "b", run=1), said("x", 1, "b", run=2), said("y", 2, "b", run=1)]
+    whole, kept = recorded(rows), recorded(rows, judges="b")
+    assert whole.calls_of("b", ["x", "y", "z"]) == kept.calls_of("b", ["x", "y", "z"]) == (3.0, 2)
 
 
-def test_costs_that_are_no_number_are_unknown_and_counted_never_zero() -> None:
-    found = recorded([said("x", 2, cost_usd=0.25), said("y", 2, cost_usd=float("nan")), said("z", 1, cost_usd="-1")])
-    assert found.cost_of("j", ["x"]) == 0.25
-    assert found.cost_of("j", ["x", "y"]) is None
-    assert found.cost_of("j", ["z"]) is None
-    assert any("2 of 3 rows without a cost_usd, 1 of them negative" in note for note in found.notes)
-
-
-def test_missing_columns_and_cells_are_errors_with_their_place() -> None:
-    with pytest.raises(InputError, match=r"verdicts.csv:1: no judge; .*the columns are item_id, grade"):
-        recorded([{"item_id": "x", "grade": 1}])
-    with pytest.raises(InputError, match=r"verdicts.csv:1: no preference"):
-        recorded([said("x", 1)], PAIRS)
-    with pytest.raises(InputError, match=r"verdicts.csv:3: no item_id"):
-        recorded([said("x", 1), said(None, 1)])
-
-
-def test_several_aspects_need_a_column_and_all_of_an_items_aspects() -> None:
-    two = OnWhat("answer", Scale(grades=(0, 1, 2)), ("clear", "true"))
+def test_several_aspects_need_all_of_an_items_aspects() -> None:
     rows = [
         *(said("x", 2, aspect="clear"), said("x", 1, aspect="true"), said("x", 0, aspect="polite")),
         *(said("y", 2, aspect="clear"), said("z", 2, aspect="clear"), said("z", "", aspect="true")),
     ]
-    found = recorded(rows, two)
+    found = recorded(rows, TWO)
     judged = found.judgments("j", ["x", "y", "z"])
     assert judged.grade.tolist() == [[2, 1], [-1, -1], [-1, -1]]
     assert judged.unscored == (None, NOT_ASKED, NO_VERDICT)
-    assert any("1 verdicts of aspects that nobody labelled" in note for note in found.notes)
-    assert any("1 times a judge was asked about some of the 2 aspects" in note for note in found.notes)
-    with pytest.raises(InputError, match=r"no column aspect; the labels have the aspects clear, true"):
-        recorded([said("x", 1)], two)
+    assert noted(found, "1 verdicts of aspects")
+    assert noted(found, "1 times", "of the 2 aspects")
 
 
 @pytest.mark.parametrize("column", ["grade", "accept"])
@@ -223,51 +210,29 @@ def test_verdicts_on_labels_of_accept_or_reject_are_read_as_such(column: str) ->
     assert judged.unscored[3] == OFF_SCALE
 
 
-def test_pattern_keeps_matching_judges_and_what_they_said() -> None:
-    rows = [said("x", 0, "gpt/a"), said("x", 1, "gpt/b"), said("x", 2, "llama/a"), said("y", 3, "gpt/b")]
-    kept = recorded(rows, judges="gpt/*")
-    assert list(kept.judges) == ["gpt/a", "gpt/b"]
-    assert kept.judgments("gpt/b", ["y", "x"]).grade.ravel().tolist() == [3, 1]
-    with pytest.raises(UserError, match="llama/a"):
-        kept.judgments("llama/a", ["x"])
-    with pytest.raises(UserError, match=r"--judges mistral\*: matches none of the judges"):
-        recorded(rows, judges="mistral*")
-
-
-def test_notes_and_faults_are_of_the_judges_that_were_selected() -> None:
+def test_judges_notes_and_faults_are_of_those_that_a_pattern_selects() -> None:
     rows = [
-        said("x", None, "other", cost_usd="much"),
-        said("y", 9, "other", cost_usd=None),
-        said("z", 0, "other", cost_usd=-1),
-        said("z", 0, "other", cost_usd=1),
-        said("x", 1, "one", cost_usd=1),
-        said("y", None, "one", cost_usd=1),
-        said("z", 2, "one", cost_usd="?"),
+        said("x", None, "gpt/other", cost_usd="much"),
+        said("y", 9, "gpt/other", cost_usd=None),
+        said("z", 0, "gpt/other", cost_usd=-1),
+        said("z", 0, "gpt/other", cost_usd=1),
+        said("x", 1, "one/a", cost_usd=1),
+        said("y", None, "one/a", cost_usd=1),
+        said("z", 2, "one/b", cost_usd="?"),
     ]
-    found = recorded(rows, judges="on*")
-    notes = " ".join(found.notes)
-    assert "verdicts.csv:7: 1 rows without a grade: asked and failed, unscored" in notes
-    assert "verdicts.csv:8: 1 of 3 rows without a cost_usd, 1 of them negative" in notes
-    assert "off the scale" not in notes
-    assert list(found.judges) == ["one"]
-    assert found.judgments("one", ["x", "y", "z"]).grade.ravel().tolist() == [1, -1, 2]
-    with pytest.raises(InputError, match="a second verdict of judge other on item z"):
+    found = recorded(rows, judges="one/*")
+    assert list(found.judges) == ["one/a", "one/b"]
+    assert noted(found, "verdicts.csv:7: 1 rows", "failed")
+    assert noted(found, "verdicts.csv:8: 1 of 3 rows", "1 of them negative")
+    assert not noted(found, "off the scale")
+    assert grades(found, "x", "y", "z", judge="one/a") == [1, -1, -1]
+    assert grades(found, "z", "x", judge="one/b") == [2, -1]
+    with pytest.raises(UserError, match="gpt/other"):
+        found.judgments("gpt/other", ["x"])
+    with pytest.raises(InputError, match="gpt/other on item z"):
         recorded(rows)
-    with pytest.raises(UserError, match=r"--judges two: matches none of the judges in verdicts.csv, one, other"):
+    with pytest.raises(UserError, match=r"--judges two: .* gpt/other, one/a, one/b"):
         recorded(rows, judges="two")
-
-
-def test_a_column_that_nobody_filled_is_not_called_missing() -> None:
-    with pytest.raises(InputError, match=r"verdicts.csv:1: no row has a grade; fill in what judges said"):
-        recorded([said("x", None), said("y", None)])
-    with pytest.raises(InputError, match=r"verdicts.csv:3: .* with a column order or run that tells them apart"):
-        recorded([prefers("x", "a", None), prefers("x", "b", None)], PAIRS)
-
-
-def test_pattern_keeps_how_often_each_judge_was_asked() -> None:
-    rows = [said("x", 0, "a", run=1), said("x", 1, "b", run=1), said("x", 1, "b", run=2), said("y", 2, "b", run=1)]
-    whole, kept = recorded(rows), recorded(rows, judges="b")
-    assert whole.calls_of("b", ["x", "y", "z"]) == kept.calls_of("b", ["x", "y", "z"]) == (3.0, 2)
 
 
 def labelled(tmp_path: Path, n: int) -> LabelSet:
@@ -282,12 +247,12 @@ def test_check_against_refuses_strangers_and_leaves_out_judges_with_few_common_i
     few = [said(f"i{i}", 1, "few") for i in range(MIN_COMMON - 1)]
     found = check_against(recorded([*many, *few, said("else", 1, "many")], about), labels)
     assert list(found.judges) == ["many"]
-    assert any(f"fewer than {MIN_COMMON} items in common with the labels, left out: few (29)" in n for n in found.notes)
-    assert any("verdicts on 1 items that nobody labelled" in note for note in found.notes)
-    assert any("asked about 50 of the 60 labelled items" in note for note in found.notes)
-    with pytest.raises(InputError, match="for example else, in the labels i0"):
+    assert noted(found, f"fewer than {MIN_COMMON} items", "left out: few (29)")
+    assert noted(found, "verdicts on 1 items")
+    assert noted(found, "about 50 of the 60")
+    with pytest.raises(InputError, match="else, in the labels i0"):
         check_against(recorded([said("else", 1)], about), labels)
-    with pytest.raises(UserError, match=rf"few 29 items in common with the labels; at least {MIN_COMMON}"):
+    with pytest.raises(UserError, match=rf"few 29 items .* at least {MIN_COMMON}"):
         check_against(recorded(few, about), labels)
 
 
@@ -330,7 +295,7 @@ def test_decimal_commas_are_numbers_and_a_number_outside_is_unscored_and_counted
     judged = found.judgments("j", ["0", "1", "2", "3"])
     assert judged.score.ravel()[:3] == pytest.approx([2.333, 4.167, 1])
     assert judged.unscored == (None, None, None, OFF_SCALE)
-    assert any("1 grades off the scale (5.5;" in note for note in found.notes)
+    assert noted(found, "off the scale (5.5;")
 
 
 @pytest.mark.parametrize(

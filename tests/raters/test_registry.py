@@ -54,17 +54,14 @@ def test_judge_module_of_a_task_of_the_package_cannot_be_replaced_by_a_plugin(si
 def test_judge_module_of_an_unknown_task_names_those_there_are(site: Path) -> None:
     install(site, name="tone", module="named", attribute="judge", task=BUILDER)
 
-    with pytest.raises(
-        UserError,
-        match=r"'mood'; there are answer, cited, claims, grade, modes, preference, .*relevance, reliability, tone",
-    ):
+    with pytest.raises(UserError, match=r"'mood'; there are " + ", .*".join([*sorted(BUILT_IN), "tone"])):
         judge_module("mood", SCALE, ("grade",), ("answer",))
 
 
 def test_judge_module_without_its_signature_names_task_and_signature(site: Path) -> None:
     install(site, module="without", task=TASK.replace("SayWhetherPolite", "SayWhetherKind"))
 
-    with pytest.raises(UserError, match=r"task politeness: signature 'without_prompt:SayWhetherKind' is not there"):
+    with pytest.raises(UserError, match=r"politeness: signature 'without_prompt:SayWhetherKind'"):
         judge_module("politeness", SCALE, ("grade",), ("query", "answer"))
 
 
@@ -72,7 +69,7 @@ def test_judge_module_of_a_signature_with_two_grades_is_refused(site: Path) -> N
     two = PROMPT.replace("    confidence:", '    tone: str = dspy.OutputField(desc="another grade")\n    confidence:')
     install(site, module="two_grades", prompt=two)
 
-    with pytest.raises(UserError, match="has 2 outputs besides reason and confidence; one is needed"):
+    with pytest.raises(UserError, match="has 2 outputs besides"):
         judge_module("politeness", SCALE, ("grade",), ("query", "answer"))
 
 

@@ -68,7 +68,7 @@ def test_each_aspect_says_what_its_grades_mean() -> None:
     for aspect, meanings in RAGELO_MEANINGS.items():
         block = "\n".join([f"{aspect}:", *(f"{grade}: {said}" for grade, said in enumerate(meanings))])
         assert block in text
-    assert "1: the answer speaks of a similar product or entity" in text.partition("precision:\n")[2]
+    assert "1: the answer speaks" in text.partition("precision:\n")[2]
     assert text.count("\n\nGrades") == 1  # where an optimizer has to stop
 
 
@@ -76,8 +76,8 @@ def test_an_aspect_that_the_user_describes_is_asked_in_the_users_words() -> None
     tone = Aspect(asks="would a customer feel welcome", meanings=("rude", "neutral", "warm"))
     text = prompt_of(Scale(grades=(0, 1, 2), aspects={"Tone": tone}), ("tone", "accuracy"))
 
-    assert "tone:\n0: rude\n1: neutral\n2: warm\naccuracy:\n0: the answer is factually wrong" in text
-    assert "tone: would a customer feel welcome; the grade alone" in text
+    assert "tone:\n0: rude\n1: neutral\n2: warm\naccuracy:\n0: " in text
+    assert f"tone: {tone.asks}" in text
 
 
 def test_grades_of_another_scale_are_not_explained_by_the_published_words() -> None:

@@ -41,14 +41,10 @@ def test_read_verdicts_every_format_gives_the_same_columns(tmp_path: Path, kind:
         path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
     else:
         path.write_text(json.dumps(ROWS))
-    source = str(path)
-    read = read_verdicts(
-        source if kind != "table" else Table("rows", tuple(ROWS[0]), tuple(ROWS), (1, 2, 3), by_line=False), GRADES
-    )
-    table = read_table(source) if kind != "table" else None
-    assert [read.where(row) for row in range(3)] == (
-        [table.where(row) for row in range(3)] if table is not None else ["rows:row 1", "rows:row 2", "rows:row 3"]
-    )
+    rows = Table("rows", tuple(ROWS[0]), tuple(ROWS), (1, 2, 3), by_line=False)
+    read = read_verdicts(rows if kind == "table" else str(path), GRADES)
+    table = rows if kind == "table" else read_table(str(path))
+    assert [read.where(row) for row in range(3)] == [table.where(row) for row in range(3)]
     assert cells(read) == {
         "item_id": ["a", "b", "a"],
         "judge": ["one", "one", "two"],
@@ -83,7 +79,7 @@ def test_read_verdicts_of_cells_over_several_lines_names_the_lines_on_which_rows
 def test_read_verdicts_says_which_probabilities_it_does_not_know(tmp_path: Path) -> None:
     path = tmp_path / "verdicts.csv"
     path.write_text("item_id,judge,grade,p_2,p_3\nx,one,1,.5,.5\n")
-    assert any("p_3: no grade of the scale" in note for note in read_verdicts(str(path), GRADES).notes)
+    assert any("p_3: no grade" in note for note in read_verdicts(str(path), GRADES).notes)
 
 
 @pytest.mark.parametrize(("name", "text"), [("v.csv", "item_id,judge\nx\n"), ("v.jsonl", "[1]\n"), ("v.parquet", "no")])
@@ -113,16 +109,16 @@ def test_read_about_says_what_the_other_order_means_for_all_or_for_one_judge(tmp
     found, order = read_about(tmp_path / "set.csv")
     assert (order, found["one"].order, found["two"].order) == ("as_shown", "mapped", None)
     file.write_text('{"one": {"order": "sideways"}}')
-    with pytest.raises(InputError, match=r"set.judges.json:1: order 'sideways'; 'as_shown' or 'mapped' is valid"):
+    with pytest.raises(InputError, match=r"json:1: order 'sideways'; 'as_shown' or 'mapped'"):
         read_about(tmp_path / "set.csv")
 
 
-def test_read_about_of_something_else_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "set.judges.json").write_text('{"one": "gpt"}')
-    with pytest.raises(InputError, match=r"set.judges.json:1: not an object of objects"):
-        read_about(tmp_path / "set.csv")
-    (tmp_path / "set.judges.json").write_text('{"one": \n')
-    with pytest.raises(InputError, match=r"set.judges.json:2: not JSON"):
+@pytest.mark.parametrize(
+    ("text", "said"), [('{"one": "gpt"}', "json:1: not an object"), ('{"one": \n', "json:2: not JSON")]
+)
+def test_read_about_of_something_else_is_an_error(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "set.judges.json").write_text(text)
+    with pytest.raises(InputError, match=f"set.judges.{said}"):
         read_about(tmp_path / "set.csv")
 
 
@@ -138,9 +134,9 @@ def test_from_columns_one_row_an_item_and_judge_whatever_the_annotators() -> Non
     assert said == [("gpt", 1, "r"), ("mini", 0, None), ("gpt", 2, None)]
     assert found.lines == (2, 2, 4)
     differing = Table("labels.csv", tuple(rows[0]), (rows[0], rows[1] | {"gpt": 2}), (2, 3))
-    with pytest.raises(InputError, match=r"labels.csv:3: gpt is 2 here and 1 at labels.csv:2"):
+    with pytest.raises(InputError, match=r"csv:3: gpt is 2 .* 1 at labels.csv:2"):
         from_columns(differing, ["gpt"], "relevance", ("grade",))
-    with pytest.raises(InputError, match=r"labels.csv:1: no column claude; the columns are query"):
+    with pytest.raises(InputError, match=r"labels.csv:1: no column claude"):
         from_columns(table, ["claude"], "relevance", ("grade",))
 
 
@@ -149,12 +145,7 @@ def test_from_columns_one_row_an_item_and_judge_whatever_the_annotators() -> Non
     [
         ("grade", "annotator", ["grade"], [(None, 0), (None, 1)]),
         ("grade", "Rater", ["accept"], [(None, 0), (None, 1)]),
-        (
-            "answer",
-            "annotator",
-            ["grade.clarity", "grade.style"],
-            [("clarity", 0), ("style", 0), ("clarity", 1), ("style", 1)],
-        ),
+        ("answer", "annotator", ["grade.a", "grade.b"], [("a", 0), ("b", 0), ("a", 1), ("b", 1)]),
     ],
 )
 def test_from_columns_takes_the_rows_of_a_judge_among_the_annotators(
@@ -171,10 +162,11 @@ def test_from_columns_takes_the_rows_of_a_judge_among_the_annotators(
     assert [(row.get("aspect"), row["grade"]) for row in found.rows] == expected
     assert {row["reply"] for row in found.rows} == {"by gpt-4"}
     assert {*found.lines} == {3, 5}
-    with pytest.raises(InputError, match="no annotator is called mini"):
+    with pytest.raises(InputError, match="annotator is called mini"):
         from_columns(table, ["mini"], task, aspects)
 
 
+FILES = ("csv", "jsonl")
 READ = """
 import sys, time
 from pathlib import Path
@@ -190,11 +182,7 @@ print(len(found.judge), len(found.notes), seconds, most.split()[1])
 
 @pytest.mark.parametrize(
     "kind",
-    [
-        pytest.param("parquet", marks=pytest.mark.full),
-        pytest.param("csv", marks=pytest.mark.soak),
-        pytest.param("jsonl", marks=pytest.mark.soak),
-    ],
+    [pytest.param("parquet", marks=pytest.mark.full), *(pytest.param(kind, marks=pytest.mark.soak) for kind in FILES)],
 )
 def test_a_million_verdicts_are_read_in_ten_seconds_and_a_gigabyte(tmp_path: Path, kind: str) -> None:
     rng = np.random.default_rng(0)

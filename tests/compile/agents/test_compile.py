@@ -1,7 +1,10 @@
 """Compiling an agent whose model answers well only when its prompt shows how."""
 
-from collections.abc import Mapping
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +21,7 @@ from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
 from judgec.rag.agents.compiled import load_agent, settings_of
 from judgec.rag.agents.rag import RAG, AgentSettings
+from judgec.rag.retrieval.retrievers import Retriever
 from judgec.raters import programs
 from judgec.records.scale import ACCEPT_SCALE
 from judgec.tournament.files.queries import Query
@@ -42,28 +46,29 @@ def learner(call: Call) -> Outcome:
     return Text(f"[[ ## answer ## ]]\n{said}\n\n[[ ## completed ## ]]")
 
 
-def compiled(
-    home: Path,
+def run(
+    agent: RAG,
+    settings: AgentCompile,
     server: FakeOpenAI,
-    queries: list[Query],
-    name: str = "ag",
+    *,
+    queries: Sequence[Query] = QUERIES,
     accepted: Mapping[str, tuple[str, ...]] = ACCEPTED,
-    **how: object,
+    rewrites: bool = False,
+    retrieve: Callable[[str], Retriever] | None = None,
 ) -> CompiledAgent:
-    settings = AgentCompile(name, home, "rag-bm25", SETTINGS, resamples=300, **how)  # type: ignore[arg-type]  # named fields
     spec = LMSpec.parse("openai/fake", api_base=server.base_url)
-    with Session(spec, home, environ={"OPENAI_API_KEY": "test"}) as session:
-        shelf = Shelf()
-        return compile_agent(
-            RAG(shelf, SETTINGS),
-            shelf,
-            queries,
-            AcceptedMetric(accepted),
-            settings,
-            session,
-            Silent(),
-            accepted=accepted,
-        )
+    reflection = spec if rewrites else None
+    with Session(spec, settings.home, reflection=reflection, environ={"OPENAI_API_KEY": "test"}) as session:
+        given = agent, agent.retriever, queries, AcceptedMetric(accepted), settings, session, Silent()
+        return compile_agent(*given, accepted=accepted, retrieve=retrieve)
+
+
+def settings_for(home: Path, optimizer: str, name: str = "ag") -> AgentCompile:
+    return AgentCompile(name, home, "rag-bm25", SETTINGS, optimizer=optimizer, resamples=300)
+
+
+def compiled(home: Path, server: FakeOpenAI, optimizer: str = "labeled", name: str = "ag", **how: Any) -> CompiledAgent:
+    return run(RAG(Shelf(), SETTINGS), settings_for(home, optimizer, name), server, **how)
 
 
 def saved(home: Path, found: CompiledAgent) -> SavedAgent:
@@ -72,16 +77,35 @@ def saved(home: Path, found: CompiledAgent) -> SavedAgent:
         origin = Provenance(
             "accepted answers", ACCEPT_SCALE, ("grade",), "", spec, "i", "2026-01-01", 1.0, session.spent
         )
-        return save_agent(found, None, AgentCompile("ag", home, "rag-bm25", SETTINGS, resamples=300), origin)
+        return save_agent(found, None, settings_for(home, "auto"), origin)
 
 
-def test_agent_that_learns_from_examples_is_promoted_and_runs_from_disk(tmp_path: Path) -> None:
+@dataclass(frozen=True)
+class Learned:
+    """An agent that was compiled and saved, and the endpoint of its model."""
+
+    home: Path
+    server: FakeOpenAI
+    found: CompiledAgent
+    kept: SavedAgent
+
+
+@pytest.fixture(scope="module")
+def learned_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Learned]:
+    home = tmp_path_factory.mktemp("agent")
     with FakeOpenAI(learner) as server:
-        found = compiled(tmp_path, server, QUERIES, optimizer="labeled")
-        calls = server.calls
-        again = compiled(tmp_path, server, QUERIES, optimizer="labeled")
-        assert server.calls == calls  # every call was journaled
-    assert again.dev == found.dev
+        found = compiled(home, server)
+        yield Learned(home, server, found, saved(home, found))
+
+
+@pytest.fixture
+def learned(learned_once: Learned, tmp_path: Path) -> Learned:
+    """In a home of its own."""
+    return replace(learned_once, home=shutil.copytree(learned_once.home, tmp_path / "home"))
+
+
+def test_agent_that_learns_from_examples_is_promoted_and_runs_from_disk(learned: Learned) -> None:
+    found, home = learned.found, learned.home
     assert found.verdict.promoted, found.verdict.reason
     assert found.chosen.name == "labelled-2"  # as good on dev as four, and tried first
     values = {name: [one.value for one in scores] for name, scores in found.scores.items()}
@@ -89,26 +113,28 @@ def test_agent_that_learns_from_examples_is_promoted_and_runs_from_disk(tmp_path
     assert max(value or 0.0 for value in values[UNCOMPILED]) < 0.7
     train = {query.query_id for query in found.parts["train"]}
     assert not train & {query.query_id for query in (*found.parts["dev"], *found.parts["test"])}
-    kept = saved(tmp_path, found)
-    assert programs.aliases(tmp_path, "ag") == {"champion": 1}
-    assert [look.version for look in read_family(tmp_path, "ag").looks] == ["0001"]
-    program = programs.load(tmp_path, "ag")
+    assert programs.aliases(home, "ag") == {"champion": 1}
+    assert [look.version for look in read_family(home, "ag").looks] == ["0001"]
+    program = programs.load(home, "ag")
     assert settings_of(program) == ("rag-bm25", SETTINGS)
     loaded = load_agent(program, Shelf())
     assert [dict(demo) for demo in loaded.answer.demos] == [dict(demo) for demo in found.chosen.module.answer.demos]
-    assert kept.report["promoted"] is True
-    page = Path(str(kept.report["report_html"]))
-    assert page == tmp_path / "programs" / "ag" / "0001" / "report.html"
+    assert learned.kept.report["promoted"] is True
+    page = Path(str(learned.kept.report["report_html"]))
+    assert page.parts[-4:] == ("programs", "ag", "0001", "report.html")
     assert "compiled minus uncompiled" in page.read_text(encoding="utf-8")
     damaged = program.program | {"answer": {**program.program["answer"], "extra": 1}}
     with pytest.raises(ArtifactError):
         load_agent(programs.Program(program.card, damaged, {}, {}, {}), Shelf())
+    with pytest.raises(UserError, match="--name ag: that is an agent"):
+        check_place(Place(home, "ag", "judge"))
 
 
-def test_second_version_meets_the_champion_at_the_next_look(tmp_path: Path) -> None:
-    with FakeOpenAI(learner) as server:
-        saved(tmp_path, compiled(tmp_path, server, QUERIES, optimizer="labeled"))
-        second = compiled(tmp_path, server, QUERIES, optimizer="labeled")
+def test_second_version_is_asked_from_the_journal_and_meets_the_champion_at_the_next_look(learned: Learned) -> None:
+    calls = learned.server.calls
+    second = compiled(learned.home, learned.server)
+    assert learned.server.calls == calls  # every call was journaled
+    assert second.dev == learned.found.dev
     assert second.verdict.standing == FamilyState(2, 1)
     assert second.verdict.rival == "champion"
     assert not second.verdict.promoted
@@ -117,7 +143,7 @@ def test_second_version_meets_the_champion_at_the_next_look(tmp_path: Path) -> N
 
 def test_bootstrap_without_good_answers_keeps_the_uncompiled_agent(tmp_path: Path) -> None:
     with FakeOpenAI(learner) as server:
-        found = compiled(tmp_path, server, QUERIES, optimizer="bootstrap")
+        found = compiled(tmp_path, server, "bootstrap")
     assert found.chosen.name == UNCOMPILED
     assert not found.verdict.promoted
     assert any("no prompt was better" in note for note in found.notes)
@@ -125,21 +151,20 @@ def test_bootstrap_without_good_answers_keeps_the_uncompiled_agent(tmp_path: Pat
 
 def test_too_few_queries_and_impossible_optimizers_are_refused(tmp_path: Path) -> None:
     with FakeOpenAI(learner) as server:
-        with pytest.raises(UserError, match="about 40 are needed"):
-            compiled(tmp_path, server, QUERIES[:2])
+        with pytest.raises(UserError, match="about 40"):
+            compiled(tmp_path, server, "auto", queries=QUERIES[:2])
         with pytest.raises(UserError, match="auto, labeled, bootstrap, settings, gepa"):
-            compiled(tmp_path, server, QUERIES, optimizer="luck")
+            compiled(tmp_path, server, "luck")
 
 
 def test_decision_needs_ten_queries_and_an_interval_above_zero(tmp_path: Path) -> None:
-    settings = AgentCompile("ag", tmp_path, "rag-bm25", SETTINGS, resamples=300)
+    settings = settings_for(tmp_path, "auto")
     ups = [ScoredAnswer(0.5 + 0.01 * (n % 7)) for n in range(30)]
     downs = [ScoredAnswer(0.2 + 0.01 * (n % 5)) for n in range(30)]
     better = decided({COMPILED: ups, UNCOMPILED: downs}, settings)
     assert better.promoted
-    assert better.difference.value == pytest.approx(
-        sum(s.counted for s in ups) / 30 - sum(s.counted for s in downs) / 30
-    )
+    gain = sum(s.counted for s in ups) / 30 - sum(s.counted for s in downs) / 30
+    assert better.difference.value == pytest.approx(gain)
     assert not decided({COMPILED: downs, UNCOMPILED: ups}, settings).promoted
     few = decided({COMPILED: ups[:9], UNCOMPILED: downs[:9]}, settings)
     assert not few.promoted
@@ -147,43 +172,27 @@ def test_decision_needs_ten_queries_and_an_interval_above_zero(tmp_path: Path) -
 
 
 def test_failing_never_pays(tmp_path: Path) -> None:
-    settings = AgentCompile("ag", tmp_path, "rag-bm25", SETTINGS, resamples=300)
     mixed = [ScoredAnswer(0.9 if n % 2 else 0.4) for n in range(40)]
     hiding = [ScoredAnswer(None if one.value == 0.4 else one.value) for one in mixed]
-    found = decided({COMPILED: hiding, UNCOMPILED: mixed}, settings)
+    found = decided({COMPILED: hiding, UNCOMPILED: mixed}, settings_for(tmp_path, "auto"))
     assert (found.difference.value or 0) < 0
 
 
-def test_compile_that_another_one_overtook_is_decided_again_and_never_promoted_unmet(tmp_path: Path) -> None:
-    with FakeOpenAI(learner) as server:
-        first = compiled(tmp_path, server, QUERIES, optimizer="labeled")
-        second = compiled(tmp_path, server, QUERIES, optimizer="labeled")
-    assert first.verdict.promoted
-    assert second.verdict.promoted
-    saved(tmp_path, first)
-    late = saved(tmp_path, second)
+def test_compile_that_another_one_overtook_is_decided_again_and_never_promoted_unmet(learned: Learned) -> None:
+    """A second compile that had begun before the first was saved: its verdict is the first one's."""
+    late = saved(learned.home, learned.found)
     assert (late.card.looks, late.card.parent, late.card.promoted) == (2, 1, False)
     assert "champion" in late.card.reason
-    assert programs.aliases(tmp_path, "ag") == {"champion": 1, "challenger": 2}
+    assert programs.aliases(learned.home, "ag") == {"champion": 1, "challenger": 2}
 
 
-def test_queries_stay_on_their_side_under_another_name_and_other_ids(tmp_path: Path) -> None:
+def test_queries_stay_on_their_side_under_another_name_and_other_ids(learned: Learned) -> None:
     renamed = [Query(f"x{n}", q.text.upper()) for n, q in enumerate(QUERIES)]
     accepted = {q.query_id: (FACTS[q.text.split()[0].lower()],) for q in renamed}
-    with FakeOpenAI(learner) as server:
-        first = compiled(tmp_path, server, QUERIES, optimizer="labeled")
-        saved(tmp_path, first)
-        other = compiled(tmp_path, server, renamed[::-1], optimizer="labeled", name="other", accepted=accepted)
+    other = compiled(learned.home, learned.server, name="other", queries=renamed[::-1], accepted=accepted)
     assert other.verdict.standing == FamilyState(2, None)  # uses belong to the queries, whatever an agent is called
     sides = [
         {name: {query.text.casefold() for query in part} for name, part in found.parts.items()}
-        for found in (first, other)
+        for found in (learned.found, other)
     ]
     assert sides[0] == sides[1]
-
-
-def test_family_of_agents_takes_no_other_program(tmp_path: Path) -> None:
-    with FakeOpenAI(learner) as server:
-        saved(tmp_path, compiled(tmp_path, server, QUERIES, optimizer="labeled"))
-    with pytest.raises(UserError, match="--name ag: that is an agent; a judge needs a name of its own"):
-        check_place(Place(tmp_path, "ag", "judge"))

@@ -2,15 +2,11 @@
 
 from pathlib import Path
 
-from judgec.compile.agents.compile import AgentCompile, compile_agent
-from judgec.compile.agents.metric import AcceptedMetric
-from judgec.lm.session import Session
-from judgec.lm.spec import LMSpec
-from judgec.lm.watch import Silent
+from judgec.compile.agents.compile import AgentCompile
 from judgec.rag.agents.answer import REFUSAL
 from judgec.rag.agents.rag import AgentSettings, RAGFusion
 from judgec.rag.agents.signatures import CITING
-from tests.compile.agents.test_compile import ACCEPTED, QUERIES
+from tests.compile.agents.test_compile import run
 from tests.rag.agents.world import FACTS, Shelf
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.replies import Call, Outcome, Text, answer
@@ -39,12 +35,7 @@ def test_rewritten_instructions_win_and_keep_what_every_answer_must_do(tmp_path:
     settings = AgentSettings(k=2, variations=1)
     how = AgentCompile("ag", tmp_path, "rag-fusion-bm25", settings, optimizer="gepa", resamples=200)
     with FakeOpenAI(coachable) as server:
-        spec = LMSpec.parse("openai/fake", api_base=server.base_url)
-        with Session(spec, tmp_path, reflection=spec, environ={"OPENAI_API_KEY": "test"}) as session:
-            shelf = Shelf()
-            found = compile_agent(
-                RAGFusion(shelf, settings), shelf, QUERIES, AcceptedMetric(ACCEPTED), how, session, Silent()
-            )
+        found = run(RAGFusion(Shelf(), settings), how, server, rewrites=True)
     assert found.chosen.name.startswith("gepa-")
     instructions = found.chosen.module.answer.signature.instructions
     assert MAGIC in instructions

@@ -23,6 +23,7 @@ from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
 from judgec.stats.agreement.objective import parse_objective
+from tests.compile.small import session_of
 from tests.service.replies import Call, answer, digest
 
 ASKED = "What do they look at that the rubric does not say?"
@@ -43,21 +44,20 @@ def listening(planted: Planted) -> Iterator[list[str]]:
         yield heard
 
 
-def compiled(rows: list[dict[str, object]], *, budget: int | None = None) -> tuple[Compiled, int]:
-    labels, spec = CASES.labels(rows), LMSpec.parse(MODEL)
-    reflection, _ = reflection_spec(spec, None)
-    with tempfile.TemporaryDirectory() as folder, Session(spec, Path(folder), reflection=reflection) as session:
+def compiled(rows: list[dict[str, object]]) -> tuple[Compiled, int]:
+    spec = LMSpec.parse(MODEL)
+    with tempfile.TemporaryDirectory() as folder:
         settings = CompileSettings(
-            name="planted",
-            home=Path(folder),
-            lm=spec,
-            objective="qwk",
+            "planted",
+            Path(folder),
+            spec,
+            "qwk",
             evidence=False,
             resamples=50,
-            budget=budget,
-            reflection=reflection,
+            reflection=reflection_spec(spec, None)[0],
         )
-        return compile_judge(labels, settings, session, Silent()), session.spent.calls
+        with session_of(settings) as session:
+            return compile_judge(CASES.labels(rows), settings, session, Silent()), session.spent.calls
 
 
 def test_auto_on_sixty_labels_names_what_experts_look_at_and_no_reason_of_a_test_item_is_read() -> None:

@@ -80,31 +80,21 @@ def test_every_judgment_has_a_reason_that_begins_with_the_grades_own_side(
         assert reason.startswith("In its favour: " if grade > 2 else "Against it: " if grade < 2 else ("In ", "Ag"))
 
 
-def test_reason_of_the_verbatim_reference_says_so(sensors: tuple[CompiledJudge, list[Item]]) -> None:
+PLANTED: dict[str, tuple[str, str]] = {  # what is answered, {} being the reference, and what the reason names
+    "the reference": ("{}", "word for word"),
+    "nothing": ("", "the answer is empty"),
+    "a refusal": (REFUSAL, f'("{REFUSAL}") although'),
+    "something else": (ELSEWHERE, "about something else"),
+    "an unsupported sentence": ("{} " + STRANGE, f'no support in the contexts ("{STRANGE}")'),
+}
+
+
+@pytest.mark.parametrize(("answer", "wanted"), PLANTED.values(), ids=PLANTED)
+def test_reason_of_a_planted_answer_names_what_was_planted(
+    sensors: tuple[CompiledJudge, list[Item]], answer: str, wanted: str
+) -> None:
     judge, blank = sensors
-    assert of_twelve(judge, [with_answer(item, item.text("reference")) for item in blank], "word for word") == 12
-
-
-def test_reason_of_an_empty_answer_says_so(sensors: tuple[CompiledJudge, list[Item]]) -> None:
-    judge, blank = sensors
-    assert of_twelve(judge, blank, "the answer is empty") == 12
-
-
-def test_reason_of_a_refusal_quotes_it(sensors: tuple[CompiledJudge, list[Item]]) -> None:
-    judge, blank = sensors
-    wanted = f'("{REFUSAL}") although the reference has an answer'
-    assert of_twelve(judge, [with_answer(item, REFUSAL) for item in blank], wanted) == 12
-
-
-def test_reason_of_an_answer_about_something_else_says_so(sensors: tuple[CompiledJudge, list[Item]]) -> None:
-    judge, blank = sensors
-    assert of_twelve(judge, [with_answer(item, ELSEWHERE) for item in blank], "about something else") == 12
-
-
-def test_reason_of_an_unsupported_sentence_quotes_it(sensors: tuple[CompiledJudge, list[Item]]) -> None:
-    judge, blank = sensors
-    planted = [with_answer(item, f"{item.text('reference')} {STRANGE}") for item in blank]
-    assert of_twelve(judge, planted, f'the last sentence has no support in the contexts ("{STRANGE}")') == 12
+    assert of_twelve(judge, [with_answer(item, answer.format(item.text("reference"))) for item in blank], wanted) == 12
 
 
 def test_reason_of_a_wrong_number_names_both(sensors: tuple[CompiledJudge, list[Item]]) -> None:
@@ -124,9 +114,7 @@ def test_reason_of_a_missing_half_quotes_it(sensors: tuple[CompiledJudge, list[I
     halves = [(item, item.text("reference").split(". ")) for item in blank]
     halves = [(item, parts) for item, parts in halves if len(parts) == 2 and min(map(len, parts)) > 30]
     planted = [with_answer(item, f"{parts[0]}.") for item, parts in halves]
-    assert (
-        of_twelve(judge, planted, "the answer lacks the last sentence of the reference", "of the reference occur") >= 10
-    )
+    assert of_twelve(judge, planted, "lacks the last sentence", "of the reference occur") >= 10
 
 
 def test_reason_of_another_entity_names_both() -> None:
@@ -154,7 +142,7 @@ def test_reason_of_another_entity_names_both() -> None:
             assert reason.startswith("In its favour: ")
         else:
             assert reason.startswith("Against it: ")
-            assert f'"{town}", does not occur' in reason or f'"{town}" of the reference does not occur' in reason
+            assert f'"{town}"' in reason
             assert f'the answer has "{other}"' in reason
 
 
@@ -182,9 +170,12 @@ def test_reason_of_relevance_names_the_words_of_the_query_that_occur() -> None:
         )
     ]
     good, middle, bad = judge.calibrate(asked, None).rationale
-    assert 'In its favour: all 3 words of the query occur ("laminar", "wing", "flow")' in good
-    assert '1 of 3 words of the query occurs ("wing"; not: "laminar", "flow")' in middle
-    assert 'Against it: none of the 3 words of the query occurs in the document ("laminar", "wing", "flow")' in bad
+    assert good.startswith("In its favour: all 3")
+    assert '("laminar", "wing", "flow")' in good
+    assert "1 of 3" in middle
+    assert '("wing"; not: "laminar", "flow")' in middle
+    assert "Against it: none of the 3" in bad
+    assert '("laminar", "wing", "flow")' in bad
 
 
 def preferring() -> CompiledJudge:

@@ -1,8 +1,9 @@
 """Constructed labels of the rejection and reliability tasks: written by rule, no expert gave them."""
 
-import json
 import random
 from pathlib import Path
+
+from tests.compile.small import write
 
 THINGS = ("pump", "valve", "meter", "probe", "sensor", "gateway", "cable", "relay")
 ASKED = ("carbon footprint", "price in euros", "parking permit", "insured value", "designer", "torque", "weight")
@@ -57,6 +58,5 @@ def reliability_labels(path: Path, n: int = 60) -> Path:
 
 
 def _write(path: Path, rows: list[dict[str, object]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     path.with_name(f"{path.stem}.datasheet.toml").write_text('[source]\nlabels = "constructed"\n')
-    return path
+    return write(path, rows)

@@ -1,18 +1,16 @@
 """The rejection and reliability judges: signatures, inference from columns, a compile of each by evidence alone."""
 
-import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from judgec.compile.compile import compile_judge, default_objective
-from judgec.compile.report import save
+from judgec.compile.compile import default_objective
 from judgec.compile.settings import CompileSettings
 from judgec.labels.labels import read_label_file, read_labels
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
-from judgec.lm.watch import Silent
 from judgec.rag.queries.reliability import ASPECTS, Pair, ReliabilityJudge
 from judgec.raters import programs
 from judgec.raters.judge import load_judge
@@ -22,6 +20,7 @@ from judgec.records.scenario.outcome import REJECTION_OUTCOMES, REJECTION_PASSES
 from judgec.records.tasks.rejection import OUTCOME_SCALE
 from judgec.records.tasks.reliability import RELIABILITY_SCALE
 from judgec.report.label_report import by_all, label_report
+from tests.compile.small import compiled_on, write
 from tests.raters.tasks.labels import rejection_labels, reliability_labels
 
 
@@ -67,9 +66,7 @@ def test_pairs_that_all_three_annotators_call_reliable_are_counted_as_in_ragprob
         for n, votes in enumerate(yes) for who, said in zip("abc", votes, strict=True)
     ]  # fmt: skip
     rows += [{**rows[0], "query": "Seen by one?", "query_id": "p99"}]
-    path = tmp_path / "pairs.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    found = label_report(read_label_file(str(path)), "p")["agreement"]
+    found = label_report(read_label_file(str(write(tmp_path / "pairs.jsonl", rows))), "p")["agreement"]
     counted = found["by_all"]
     assert counted is not None
     assert (counted["accepted"], counted["rejected"], counted["of"]) == (61, 8, 75)
@@ -89,28 +86,22 @@ def test_items_that_one_annotator_left_an_aspect_of_are_judged_by_the_others() -
     assert by_all(np.full((3, 2, 1), -1), np.arange(2)) is None
 
 
-def compiled(path: Path) -> tuple[Path, dict[str, object]]:
+def compiled(path: Path) -> tuple[Path, Any]:
     labels = read_labels(str(path))
-    home = path.parent
     objective = default_objective(labels)
-    settings = CompileSettings(
-        name=path.stem, home=home, lm=LMSpec.parse("embedded"), objective=objective, resamples=200
-    )
-    with Session(settings.lm, home) as session:
-        outcome = compile_judge(labels, settings, session, Silent())
-        saved = save(outcome, settings, session.spent, created="2026-01-01T00:00:00+00:00", seconds=1.0)
-    return home, json.loads(json.dumps(saved.report))
+    settings = CompileSettings(path.stem, path.parent, LMSpec.parse("embedded"), objective, resamples=200)
+    return path.parent, compiled_on(labels, settings).saved.report
 
 
 def test_rejection_compiles_for_kappa_and_leaves_ordinal_statistics_null(tmp_path: Path) -> None:
     home, report = compiled(rejection_labels(tmp_path / "rejection.jsonl"))
     assert report["objective"] == "kappa"
-    test = report["test"]["compiled"]  # type: ignore[index]  # JSON
+    test = report["test"]["compiled"]
     assert test["kappa"]["value"] > 0.6
     for name in ("tau_b", "tau_b_score", "spearman", "qwk"):
         assert test[name]["value"] is None
-        assert test[name]["note"] == "the classes have no order"
-    assert any("constructed labels" in note for note in report["notes"])  # type: ignore[attr-defined]  # JSON
+        assert "no order" in test[name]["note"]
+    assert any("constructed labels" in note for note in report["notes"])
     judge = load_judge(programs.load(home, "rejection@latest"))
     assert judge.scale.level == "nominal"
 
@@ -118,7 +109,7 @@ def test_rejection_compiles_for_kappa_and_leaves_ordinal_statistics_null(tmp_pat
 @pytest.mark.full
 def test_reliability_compiles_and_filters_generated_pairs(tmp_path: Path) -> None:
     home, report = compiled(reliability_labels(tmp_path / "reliability.jsonl"))
-    assert set(report["test"]["compiled"]["aspects"]) == set(ASPECTS)  # type: ignore[index]  # JSON
+    assert set(report["test"]["compiled"]["aspects"]) == set(ASPECTS)
     judge = load_judge(programs.load(home, "reliability@latest"))
     with Session(LMSpec.parse("embedded"), home) as session:
         passage = "The pump 3 weighs 31 grams. It is made of steel and was released by the factory."

@@ -15,9 +15,8 @@ from judgec.raters.verdicts import messages_of
 from judgec.records.label import Item
 from tests.compile.recorded_world import labels, verdicts
 from tests.compile.small import write
-from tests.compile.test_cascades import compiled_in
+from tests.compile.test_cascades import cascaded
 from tests.compile.test_cascades import verdicts as two_models
-from tests.compile.test_panels import world
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.replies import Call, Outcome, Text
 from tests.verbs.cli.process import judgec
@@ -153,7 +152,7 @@ def cascade(tmp_path_factory: pytest.TempPathFactory) -> Path:
         {**row, "model": f"{row['judge']}-model", "prompt": f"{row['judge']}: {{query}} {{document}}"}
         for row in two_models(rows, knows=True)
     ]
-    done = compiled_in(made, *world(told, rows))
+    done = cascaded(made, told, rows)
     assert done.report["prompt"] == "cheap > dear"
     write(made / "new.jsonl", [{"item_id": f"n{n}", "query": f"fresh {n}", "document": f"doc {n}"} for n in range(8)])
     return made
