@@ -32,57 +32,49 @@ def graded(*grades: object, **more: object) -> list[dict[str, object]]:
     return [{"query": f"q{i}", "answer": f"a{i}", "grade": grade, **more} for i, grade in enumerate(grades)]
 
 
-def faults_of(path: str, **options: object) -> list[str]:
+def refused(path: str, *said: str, **options: object) -> None:
+    """Each fault begins with the first part of its line of ``said`` and has the others."""
     with pytest.raises(InputError) as caught:
-        read_labels(path, **options)  # type: ignore[arg-type]  # options are checked at run time here
-    return [fault.replace(str(Path(path).parent) + "/", "") for fault in caught.value.faults]
+        read_label_file(path, **options)  # type: ignore[arg-type]  # options are checked at run time here
+    faults = [fault.replace(str(Path(path).parent) + "/", "") for fault in caught.value.faults]
+    for fault, (first, *others) in zip(faults, (one.split("|") for one in said), strict=True):
+        assert fault.startswith(first), fault
+        assert [part for part in others if part not in fault] == [], fault
 
 
 def grades_of(labels: LabelSet, aspect: str = "grade") -> list[object]:
     return [None if aspect not in x.grades else labels.scale.grades[x.grades[aspect]] for x in labels.labels]
 
 
-def has_note(labels: LabelSet, part: str) -> bool:
-    return any(part in note for note in labels.notes)
+def has_note(labels: LabelSet, *parts: str) -> bool:
+    return any(all(part in note for part in parts) for note in labels.notes)
 
 
 def test_inferred_scale_fills_gaps_and_lists_rare_grades(tmp_path: Path) -> None:
     labels = read_labels(jsonl(tmp_path, graded(1, 1, 1, "5", 3.0, "3.0", "3")))
-    assert labels.task == "grade"
-    assert labels.scale.grades == (1, 2, 3, 4, 5)
-    assert labels.scale.accept_at == 4
+    assert (labels.task, labels.scale.grades, labels.scale.accept_at) == ("grade", (1, 2, 3, 4, 5), 4)
     assert grades_of(labels) == [1, 1, 1, 5, 3, 3, 3]
-    assert has_note(labels, "inferred from the grades seen. Used fewer than 3 times: 2 (0), 4 (0), 5 (1).")
-    assert has_note(labels, "Task grade, inferred from the columns query, answer, grade.")
-    assert has_note(labels, "Only 7 items: under 30")
-
-
-def test_few_whole_numbers_far_apart_are_the_scale_themselves_and_said_so(tmp_path: Path) -> None:
-    labels = read_labels(jsonl(tmp_path, graded(*[3, 57, 100] * 3)))
-    assert labels.scale.grades == (3, 57, 100)
-    assert has_note(labels, "Scale 3, 57, 100: only the grades seen, 3 of the 98 whole numbers from 3 to 100.")
-    assert has_note(labels, "list all in a datasheet")
+    assert has_note(labels, "inferred", "2 (0), 4 (0), 5 (1)")
+    assert has_note(labels, "Task grade", "query, answer, grade")
+    assert has_note(labels, "7 items", "under 30")
 
 
 @pytest.mark.parametrize(
     ("grades", "scale", "said"),
     [
-        (
-            (0, 1, 10) * 3,
-            tuple(range(11)),
-            "Scale 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, inferred",
-        ),  # 0-10 has gaps at first
-        (range(0, 110, 10), tuple(range(0, 110, 10)), "only the grades seen, 11 of the 101 whole numbers"),
-        (range(0, 101, 2), tuple(range(101)), "Scale 0 to 100 (101 whole numbers), inferred from the grades seen."),
-        ((1, 2, 3, 4, 5, 5, 55), (1, 2, 3, 4, 5, 55), "55 (1)"),  # a slip stands out
+        ([3, 57, 100] * 3, (3, 57, 100), ("3, 57, 100", "3 of the 98", "datasheet")),
+        ((0, 1, 10) * 3, tuple(range(11)), ("Scale 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10",)),  # 0-10 has gaps at first
+        (range(0, 110, 10), tuple(range(0, 110, 10)), ("11 of the 101",)),
+        (range(0, 101, 2), tuple(range(101)), ("Scale 0 to 100 (101",)),
+        ((1, 2, 3, 4, 5, 5, 55), (1, 2, 3, 4, 5, 55), ("55 (1)",)),  # a slip stands out
     ],
 )
 def test_wide_scales_are_filled_only_where_most_of_them_is_used(
-    tmp_path: Path, grades: Sequence[int], scale: tuple[int, ...], said: str
+    tmp_path: Path, grades: Sequence[int], scale: tuple[int, ...], said: Sequence[str]
 ) -> None:
     labels = read_labels(jsonl(tmp_path, graded(*grades)))
     assert labels.scale.grades == scale
-    assert has_note(labels, said)
+    assert has_note(labels, *said)
     assert all(len(note) < 400 for note in labels.notes)
 
 
@@ -106,20 +98,14 @@ def test_accept_at_off_the_scale_lists_the_grades(tmp_path: Path, threshold: str
 
 def test_accept_only_in_any_words_is_read_as_accept_scale(tmp_path: Path) -> None:
     words: list[object] = [True, False, 1, 0, "Yes", "no", "ACCEPT", "reject", "pass", "F", None]
-    rows = [{"query": f"q{i}", "answer": "a", "accept": word} for i, word in enumerate(words)]
-    labels = read_labels(jsonl(tmp_path, rows))
-    assert labels.accept_only
-    assert labels.scale == ACCEPT_SCALE
+    labels = read_labels(jsonl(tmp_path, [{"query": f"q{i}", "answer": "a", "accept": w} for i, w in enumerate(words)]))
+    assert (labels.accept_only, labels.scale, len(labels.items)) == (True, ACCEPT_SCALE, 11)
     assert [label.accept for label in labels.labels] == [True, False] * 5
     assert grades_of(labels) == [1, 0] * 5
-    assert len(labels.items) == 11
-    assert has_note(labels, "1 row has no label; 1 item has none at all.")
-
-
-def test_grade_column_of_words_for_accept_is_read_as_accept(tmp_path: Path) -> None:
+    assert has_note(labels, "1 row", "1 item")
     labels = read_labels(jsonl(tmp_path, graded("pass", "fail", "pass")))
     assert labels.accept_only
-    assert has_note(labels, "Column grade holds only fail, pass: read as accept / reject.")
+    assert has_note(labels, "Column grade", "fail, pass")
 
 
 def test_accept_beside_grades_is_kept_apart(tmp_path: Path) -> None:
@@ -137,63 +123,36 @@ def test_declared_scale_of_words_matches_without_case(tmp_path: Path) -> None:
     assert labels.scale.accept_index == 1
 
 
-def test_grades_off_the_declared_scale_are_all_named(tmp_path: Path) -> None:
-    text(tmp_path, '[scale]\nname = "fit"\ngrades = [0, 1, 2]\n', "t.datasheet.toml")
-    faults = faults_of(text(tmp_path, "query,answer,grade\nq,a,1\nr,a,5\ns,a,good\nt,a,\n"))
-    assert faults[0] == (
-        "t.csv:3: grade 5 is not on scale fit (0, 1, 2). Fix the row, or change 'grades' in t.datasheet.toml."
-    )
-    assert faults[1].startswith("t.csv:4: grade good is not on scale fit")
-    assert len(faults) == 2
-
-
-def test_word_among_inferred_numbers_is_a_fault_and_na_is_missing(tmp_path: Path) -> None:
-    (fault,) = faults_of(jsonl(tmp_path, graded(1, "n/a", "good", 2)))
-    assert fault.startswith("t.jsonl:3: grade 'good' is not a number; the other grades are 1, 2.")
-
-
-def test_words_alone_need_a_datasheet(tmp_path: Path) -> None:
-    (fault,) = faults_of(jsonl(tmp_path, graded("bad", "good")))
-    assert "their order is not known" in fault
-    assert "worst first" in fault
-
-
-def test_absurdly_wide_grades_are_refused(tmp_path: Path) -> None:
-    (fault,) = faults_of(jsonl(tmp_path, graded(1, 2, 2024)))
-    assert "grades run from 1 to 2024" in fault
-
-
-def test_one_class_only_and_no_labels_are_refused(tmp_path: Path) -> None:
-    (fault,) = faults_of(jsonl(tmp_path, graded(3, 3, 3)))
-    assert fault.startswith("t.jsonl:1: the label here is 3, and so are all 3;")
-    text(tmp_path, "[scale]\ngrades = [1, 2, 3]\n", "t.datasheet.toml")
-    assert "so are all 3" in faults_of(jsonl(tmp_path, graded(3, 3, 3)))[0]
-    (fault,) = faults_of(jsonl(tmp_path, graded(None, "", "nan")))
-    assert fault.startswith("t.jsonl:1: no row of 3 has a label;")
-
-
-def test_words_that_are_no_accept_in_every_row_are_all_named(tmp_path: Path) -> None:
-    text = "query,answer,accept\nq,a,good\nr,b,bad\ns,c,\n"
-    (tmp_path / "t.csv").write_text(text)
-    with pytest.raises(InputError) as error:
-        read_labels(str(tmp_path / "t.csv"))
-    assert ["t.csv:2: accept 'good'" in error.value.faults[0], "t.csv:3: accept 'bad'" in error.value.faults[1]] == [
-        True,
-        True,
-    ]
-    assert len(error.value.faults) == 2
+@pytest.mark.parametrize(
+    ("rows", "scale", "said"),
+    [
+        (
+            "query,answer,grade\nq,a,1\nr,a,5\ns,a,good\nt,a,\n",
+            'name = "fit"\ngrades = [0, 1, 2]',
+            ["t.csv:3: grade 5|fit (0, 1, 2)|'grades' in t.datasheet.toml", "t.csv:4: grade good|fit"],
+        ),
+        (graded(1, "n/a", "good", 2), "", ["t.jsonl:3: grade 'good'|not a number|1, 2"]),
+        (graded("bad", "good"), "", ["t.jsonl|order is not known|worst first"]),
+        (graded(1, 2, 2024), "", ["t.jsonl|from 1 to 2024"]),
+        (graded(3, 3, 3), "", ["t.jsonl:1: the label here is 3|all 3;"]),
+        (graded(3, 3, 3), "grades = [1, 2, 3]", ["t.jsonl|all 3;"]),
+        (graded(None, "", "nan"), "grades = [1, 2, 3]", ["t.jsonl:1: no row of 3"]),
+        ("query,answer,accept\nq,a,good\nr,b,bad\ns,c,\n", "", ["t.csv:2: accept 'good'", "t.csv:3: accept 'bad'"]),
+        ("query,answer,grade.fit,grade.style\nq,a,0,\nr,a,1,\n", "", ["t.csv:1: column grade.style|2 rows"]),
+    ],
+)  # fmt: skip
+def test_labels_that_cannot_be_are_refused_with_their_lines(
+    tmp_path: Path, rows: str | Rows, scale: str, said: Sequence[str]
+) -> None:
+    if scale:
+        text(tmp_path, f"[scale]\n{scale}\n", "t.datasheet.toml")
+    refused(text(tmp_path, rows) if isinstance(rows, str) else jsonl(tmp_path, rows), *said)
 
 
 def test_items_graded_again_are_refused_where_that_is_said_or_nobody_knows_by_whom(tmp_path: Path) -> None:
     path = text(tmp_path, "query,answer,annotator,grade\nq,a,x,1\nq,a,y,2\nq,a,x,1\nr,a,,1\nr,a,,1\n")
-    (fault,) = faults_of(path)
-    assert "annotator expert labels item " in fault
-    assert fault.endswith("or add --repeats median where one person graded all.")
-    with pytest.raises(InputError) as error:
-        read_label_file(path, repeats="error")
-    assert "t.csv:4: annotator x labels item " in error.value.faults[0]
-    assert "t.csv:2" in error.value.faults[0]
-    assert len(error.value.faults) == 2
+    refused(path, "t.csv:6: annotator expert|--repeats median")
+    refused(path, "t.csv:4: annotator x|t.csv:2", "t.csv:6: annotator expert", repeats="error")
     assert len(read_label_file(path, repeats="median").labels.labels) == 3
 
 
@@ -204,44 +163,27 @@ def test_median_of_what_one_person_gave_an_item_is_the_label_by_item_and_agent(t
     assert len(file.labels.items) == 4
     assert grades_of(file.labels) == [2, 3, 2, 1]  # of two middle grades the earlier
     assert [(one.annotator, one.n, one.same) for one in file.repeats] == [("x", 6, 1)]
-    assert has_note(file.labels, "x gave the same grade again 1 of 6 times")
+    assert has_note(file.labels, "1 of 6 times")
 
 
 def test_faults_of_every_kind_are_collected_in_line_order(tmp_path: Path) -> None:
     text(tmp_path, "[scale]\ngrades = [1, 2]\n", "t.datasheet.toml")
     rows = ["item_id,query,answer,grade,accept", "1,q,a,9,", "2,,a,1,", "3,r,a,1,maybe", "4,s,a,1,no"]
-    content = "\n".join([*rows, "4,s,other,2,no", "4,s,a,2,no"])
-    kinds = ["not on scale", "no query", "neither accept nor reject", "another answer"]
-    kinds += ["labels item 4 again"] * 2
-    faults = faults_of(text(tmp_path, content))
-    assert [(fault.split(":")[1], kind) for fault, kind in zip(faults, kinds, strict=True) if kind in fault] == [
-        ("2", "not on scale"),
-        ("3", "no query"),
-        ("4", "neither accept nor reject"),
-        ("6", "another answer"),
-        ("6", "labels item 4 again"),
-        ("7", "labels item 4 again"),
-    ]
+    said = ["2:|not on scale", "3:|no query", "4:|neither accept nor reject", "6:|another answer"]
+    said += ["6:|labels item 4 again", "7:|labels item 4 again"]
+    path = text(tmp_path, "\n".join([*rows, "4,s,other,2,no", "4,s,a,2,no"]))
+    refused(path, *(f"t.csv:{one}" for one in said))
 
 
 def test_missing_columns_say_what_there_is_and_how_to_map(tmp_path: Path) -> None:
     path = text(tmp_path, "question,said,score\nq,a,1\nr,b,2\n")
-    (fault,) = faults_of(path)
-    assert fault.startswith("t.csv:1: the columns question, said, score fit no task;")
-    assert "grade lacks query, answer, grade or accept" in fault
-    assert fault.endswith("--map question=query. judgec init t.csv proposes what each column is.")
-    (fault,) = faults_of(path, task="preference")
-    assert "task preference needs query, answer_a, answer_b, preference, which the file lacks" in fault
+    refused(path, "t.csv:1: |question, said, score|query, answer, grade or accept|--map question=query|init t.csv")
+    refused(path, "t.csv|preference|query, answer_a, answer_b, preference", task="preference")
     rename = {"question": "query", "said": "answer", "score": "grade"}
     assert grades_of(read_labels(path, rename=rename)) == [1, 2]
-
-
-def test_rename_of_an_absent_column_or_onto_a_present_one_is_refused(tmp_path: Path) -> None:
     path = text(tmp_path, "query,answer,response,grade\nq,a,b,1\nr,a,b,2\n")
-    (fault,) = faults_of(path, rename={"reply": "answer"})
-    assert "no column 'reply'; the columns are query, answer, response, grade" in fault
-    (fault,) = faults_of(path, rename={"response": "answer"})
-    assert "a second column 'answer'" in fault
+    refused(path, "t.csv|no column 'reply'|query, answer, response, grade", rename={"reply": "answer"})
+    refused(path, "t.csv|a second column 'answer'", rename={"response": "answer"})
     swapped = read_labels(path, rename={"response": "answer", "answer": "response"})
     assert [item.inputs["answer"] for item in swapped.items] == ["b", "b"]
 
@@ -264,26 +206,12 @@ def test_missing_answers_are_empty_and_counted_and_other_types_become_text(tmp_p
     ]
     file = read_label_file(jsonl(tmp_path, rows))
     items = file.labels.items
-    assert [item.text("answer") for item in items] == [
-        "",
-        "",
-        "",
-        "true",
-        "2.5",
-        '{"k": "é"}',
-        "a\ufffdb",
-        "a",
-    ]
+    assert [item.text("answer") for item in items] == ["", "", "", "true", "2.5", '{"k": "é"}', "a\ufffdb", "a"]
     assert (file.empty_answers, file.not_text) == (3, 5)
     assert has_note(file.labels, "3 rows without an answer")
-    assert items[4].inputs["query"] == "7"
-    assert items[4].inputs["reference"] == "x | y"
-    assert [item.texts("contexts") for item in items[4:]] == [
-        ("c", "4"),
-        ("one text",),
-        ("p", "q"),
-        ("[1] a cited text",),
-    ]
+    assert (items[4].inputs["query"], items[4].inputs["reference"]) == ("7", "x | y")
+    contexts = [item.texts("contexts") for item in items[4:]]
+    assert contexts == [("c", "4"), ("one text",), ("p", "q"), ("[1] a cited text",)]
     assert "reference" not in items[7].inputs
 
 
@@ -296,36 +224,25 @@ def test_default_ids_group_annotators_and_keep_agents_apart(tmp_path: Path) -> N
 
 
 def test_digest_is_the_same_from_any_format_order_and_way_of_writing(tmp_path: Path) -> None:
-    rows = graded(1, 5, 3, contexts=["c", "d"], annotator="x", item_id=None)
-    for i, row in enumerate(rows):
-        row["item_id"] = i
+    rows = [{**row, "item_id": i} for i, row in enumerate(graded(1, 5, 3, contexts=["c", "d"], annotator="x"))]
     with (tmp_path / "t.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, rows[0].keys())
         writer.writeheader()
         writer.writerows({**row, "contexts": json.dumps(row["contexts"])} for row in reversed(rows))
-    floats = [{**row, "item_id": float(str(row["item_id"]))} for row in rows]
+    floats = [{**row, "item_id": float(i)} for i, row in enumerate(rows)]
     pq.write_table(pa.Table.from_pylist(floats), tmp_path / "t.parquet")
-    digests = {
-        read_labels(path).digest
-        for path in (jsonl(tmp_path, rows), str(tmp_path / "t.csv"), str(tmp_path / "t.parquet"))
-    }
-    assert len(digests) == 1
+    paths = (jsonl(tmp_path, rows), str(tmp_path / "t.csv"), str(tmp_path / "t.parquet"))
+    (digest,) = {read_labels(path).digest for path in paths}
     rows[0]["grade"] = 2
-    assert read_labels(jsonl(tmp_path, rows)).digest not in digests
+    assert read_labels(jsonl(tmp_path, rows)).digest != digest
 
 
 def test_aspects_are_read_by_column_and_blank_ones_are_absent(tmp_path: Path) -> None:
     path = text(tmp_path, "query,answer,grade.fit,grade.style\nq,a,0,2\nr,a,,1\ns,a,1,\n")
     labels = read_labels(path)
     assert (labels.task, labels.aspects, labels.scale.grades) == ("answer", ("fit", "style"), (0, 1, 2))
-    assert grades_of(labels, "fit") == [0, None, 1]
-    assert grades_of(labels, "style") == [2, 1, None]
-    assert has_note(labels, "2 labels leave an aspect blank.")
-
-
-def test_aspect_that_nobody_graded_is_refused(tmp_path: Path) -> None:
-    (fault,) = faults_of(text(tmp_path, "query,answer,grade.fit,grade.style\nq,a,0,\nr,a,1,\n"))
-    assert fault.startswith("t.csv:1: column grade.style has no grade in 2 rows;")
+    assert (grades_of(labels, "fit"), grades_of(labels, "style")) == ([0, None, 1], [2, 1, None])
+    assert has_note(labels, "2 labels", "aspect blank")
 
 
 def test_preferences_are_read_without_case_and_others_refused(tmp_path: Path) -> None:
@@ -334,23 +251,19 @@ def test_preferences_are_read_without_case_and_others_refused(tmp_path: Path) ->
     assert (labels.task, labels.scale.level) == ("preference", "nominal")
     assert grades_of(labels) == ["a", "tie", "b"]
     numbers = text(tmp_path, head + "q,x,y,1\nr,x,y,2\ns,x,y,0\n")
-    assert "unknown words for the winner: '1', '2', '0'" in faults_of(numbers)[0]
+    refused(numbers, "t.csv|'1', '2', '0'")
     assert grades_of(read_labels(numbers, winner_words={"1": "a", "2": "b", "0": "tie"})) == ["a", "b", "tie"]
     with pytest.raises(UserError, match="has no order"):
         read_labels(text(tmp_path, head + "q,x,y,a\nr,x,y,b\n"), accept_at="a")
-
-
-def test_outcomes_are_read_with_spaces(tmp_path: Path) -> None:
     labels = read_labels(text(tmp_path, "query,answer,outcome\nq,a,Refused then answered\nr,b,described\n"))
-    assert labels.task == "rejection"
-    assert grades_of(labels) == ["refused_then_answered", "described"]
+    assert (labels.task, grades_of(labels)) == ("rejection", ["refused_then_answered", "described"])
 
 
 def test_ambiguous_columns_choose_the_most_specific_task_and_say_so(tmp_path: Path) -> None:
     path = text(tmp_path, "query,answer,document,grade,grade.fit\nq,a,d,1,0\nr,b,d,2,1\n")
     labels = read_labels(path)
     assert labels.task == "answer"
-    assert has_note(labels, "They fit grade, relevance too; --task chooses another.")
+    assert has_note(labels, "grade, relevance", "--task")
     assert read_labels(path, task="relevance").items[0].inputs == {"query": "q", "document": "d"}
 
 
@@ -364,49 +277,43 @@ def test_task_of_the_datasheet_beats_inference_and_the_option_beats_both(tmp_pat
 
 def test_query_text_under_two_query_ids_is_pointed_out(tmp_path: Path) -> None:
     path = text(tmp_path, "query,query_id,answer,grade\nq,1,a,1\nq,2,b,2\n")
-    assert has_note(read_labels(path), "1 query text with several query_ids")
+    assert has_note(read_labels(path), "1 query text", "query_ids")
 
 
 def test_items_are_read_without_labels_and_rows_of_one_item_collapse(tmp_path: Path) -> None:
     rows = "query,answer,annotator,grade\nq,a,x,nonsense\nq,a,y,\nr,b,x,1\n"
     file = read_item_file(text(tmp_path, rows), task="grade")
-    assert [item.inputs for item in file.items] == [
-        {"query": "q", "answer": "a"},
-        {"query": "r", "answer": "b"},
-    ]
-    assert (file.rows, file.notes) == (3, ("1 row repeats an item and is judged once.",))
-    items = read_items(
-        text(tmp_path, "prompt,reply\nq,a\n"), task="grade", rename={"prompt": "query", "reply": "answer"}
-    )
-    assert items[0].inputs == {"query": "q", "answer": "a"}
+    assert [item.inputs for item in file.items] == [{"query": "q", "answer": "a"}, {"query": "r", "answer": "b"}]
+    assert file.rows == 3
+    (note,) = file.notes
+    assert note.startswith("1 row ")
+    rename = {"prompt": "query", "reply": "answer"}
+    (item,) = read_items(text(tmp_path, "prompt,reply\nq,a\n"), task="grade", rename=rename)
+    assert item.inputs == {"query": "q", "answer": "a"}
 
 
 def test_items_with_faults_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="task relevance needs document, which"):
+    with pytest.raises(InputError, match="relevance needs document,"):
         read_items(text(tmp_path, "query,answer\nq,a\n"), task="relevance")
-    with pytest.raises(InputError, match=r"t.csv:3: item 1 has another answer than at .*t.csv:2"):
+    with pytest.raises(InputError, match=r"t.csv:3: item 1 .*t.csv:2"):
         read_items(text(tmp_path, "item_id,query,answer\n1,q,a\n1,q,b\n"), task="grade")
 
 
 def test_means_of_raters_are_said_and_rounded_when_asked(tmp_path: Path) -> None:
     means = [1.333, 2.667, 4.0, 3.333, 5.0, 2.0, 4.667, 1.0] * 5
     path = jsonl(tmp_path, graded(*means))
-    plain = read_label_file(path).labels
-    assert has_note(plain, "means of 3 annotators (thirds), 8 different grades; --round nearest")
+    assert has_note(read_label_file(path).labels, "3 annotators (thirds)", "8 different grades", "--round nearest")
     rounded = read_label_file(path, rounding="nearest").labels
     assert rounded.scale.grades == (1, 2, 3, 4, 5)
     assert grades_of(rounded) == [round(one) for one in means]
-    assert has_note(rounded, "20 of 40 grades rounded to the nearest")
+    assert has_note(rounded, "20 of 40 grades")
+    declared = {"grades": [1, 2, 3, 4, 5]}
+    with pytest.raises(InputError, match=r"--round nearest.* 3 annotators"):
+        read_label_file(path, scale=declared)
+    assert read_label_file(path, scale=declared, rounding="nearest").labels.scale.grades[0] == 1
 
 
 def test_decimal_commas_of_a_column_of_grades_are_numbers(tmp_path: Path) -> None:
     rows = "".join(f'q{i},a{i},"{grade}"\n' for i, grade in enumerate(["1,5", "2", "2,5", "1"] * 5))
     labels = read_label_file(text(tmp_path, f"query,answer,grade\n{rows}")).labels
     assert labels.scale.grades == (1, 1.5, 2, 2.5)
-
-
-def test_means_off_a_declared_scale_name_the_option_that_rounds_them(tmp_path: Path) -> None:
-    path = jsonl(tmp_path, graded(*[1.333, 2.667, 4, 5] * 5))
-    with pytest.raises(InputError, match="add --round nearest, as these look like means of 3 annotators"):
-        read_label_file(path, scale={"grades": [1, 2, 3, 4, 5]})
-    assert read_label_file(path, scale={"grades": [1, 2, 3, 4, 5]}, rounding="nearest").labels.scale.grades[0] == 1
