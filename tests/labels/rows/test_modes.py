@@ -27,48 +27,27 @@ def said(found: LabelSet) -> list[dict[str, int]]:
 
 
 def test_columns_take_what_people_write_and_an_empty_cell_is_no_label(tmp_path: Path) -> None:
-    rows: list[dict[str, object]] = [
-        {"mode.wrong": 1, "mode.rude": False},
-        {"mode.wrong": "Yes", "mode.rude": "absent"},
-        {"mode.wrong": "0", "mode.rude": None},
-        {"mode.wrong": None, "mode.rude": ""},
-    ]
-    found = labels(tmp_path, rows)
-    assert (found.task, found.aspects, found.scale.grades, found.scale.accept_at) == (
-        "modes",
-        ("wrong", "rude"),
-        (0, 1),
-        None,
-    )
+    cells: list[tuple[object, object]] = [(1, False), ("Yes", "absent"), ("0", None), (None, "")]
+    found = labels(tmp_path, [{"mode.wrong": wrong, "mode.rude": rude} for wrong, rude in cells])
+    assert (found.task, found.aspects) == ("modes", ("wrong", "rude"))
+    assert (found.scale.grades, found.scale.accept_at) == ((0, 1), None)
     assert said(found) == [{"wrong": 1, "rude": 0}, {"wrong": 1, "rude": 0}, {"wrong": 0}]
     assert not any("accept" in note for note in found.notes)
 
 
 def test_list_says_absent_of_all_others_and_an_empty_cell_says_nothing(tmp_path: Path) -> None:
-    rows: list[dict[str, object]] = [
-        {"modes": ["wrong", "rude"]},
-        {"modes": []},
-        {"modes": "rude, late"},
-        {"modes": '["wrong"]'},
-        {"modes": None},
-        {"modes": ["wrong"], "mode.rude": 1},  # the cell of its own counts
-    ]
-    found = labels(tmp_path, rows)
+    lists: list[object] = [["wrong", "rude"], [], "rude, late", '["wrong"]', None]
+    rows: list[dict[str, object]] = [{"modes": one} for one in lists]
+    found = labels(tmp_path, [*rows, {"modes": ["wrong"], "mode.rude": 1}])  # the cell of its own counts
     assert found.aspects == ("rude", "late", "wrong")  # columns of their own first
-    assert [[one.get(name) for name in ("wrong", "rude", "late")] for one in said(found)] == [
-        [1, 1, 0],
-        [0, 0, 0],
-        [0, 1, 1],
-        [1, 0, 0],
-        [1, 1, 0],
+    assert ["".join(str(one[name]) for name in ("wrong", "rude", "late")) for one in said(found)] == [
+        *("110", "000", "011", "100", "110")
     ]
 
 
 def test_list_and_columns_of_the_same_labels_have_the_same_digest(tmp_path: Path) -> None:
     listed = labels(tmp_path, [{"modes": ["late"]}, {"modes": []}, {"modes": ["late", "rude"]}])
-    columns = labels(
-        tmp_path, [{"mode.late": 1, "mode.rude": 0}, {"mode.late": 0, "mode.rude": 0}, {"mode.late": 1, "mode.rude": 1}]
-    )
+    columns = labels(tmp_path, [{"mode.late": late, "mode.rude": rude} for late, rude in ((1, 0), (0, 0), (1, 1))])
     assert listed.digest == columns.digest
 
 
@@ -92,13 +71,13 @@ def test_raters_have_columns_of_their_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "fault"),
     [
-        ([{"mode.wrong": 1}, {"mode.wrong": 2}], r"jsonl:2: mode.wrong 2 is not on scale failure mode \(0, 1\)"),
-        ([{"mode.wrong": 1}, {"mode.wrong": "maybe"}], r"jsonl:2: mode.wrong maybe is not on scale"),
-        ([{"modes": ["a"]}, {"modes": {"a": 1}}], r"jsonl:2: modes is \{'a': 1\}; a list of names"),
+        ([{"mode.wrong": 1}, {"mode.wrong": 2}], r"jsonl:2: mode.wrong 2 .* failure mode \(0, 1\)"),
+        ([{"mode.wrong": 1}, {"mode.wrong": "maybe"}], r"jsonl:2: mode.wrong maybe "),
+        ([{"modes": ["a"]}, {"modes": {"a": 1}}], r"jsonl:2: modes is \{'a': 1\}; a list"),
         ([{"modes": "[a"}, {"modes": []}], r"jsonl:1: modes is no JSON"),
         ([{"modes": [""]}, {"modes": []}], r"jsonl:1: modes is"),
-        ([{"modes": []}, {"modes": []}], "the columns query, answer fit no task"),
-        ([{"mode.wrong": 1}, {"mode.wrong": 1}], "so are all 2"),
+        ([{"modes": []}, {"modes": []}], "query, answer fit no task"),
+        ([{"mode.wrong": 1}, {"mode.wrong": 1}], "all 2"),
     ],
 )
 def test_cell_that_is_no_mode_is_refused_with_its_line(
@@ -110,7 +89,7 @@ def test_cell_that_is_no_mode_is_refused_with_its_line(
 
 def test_other_scale_in_the_datasheet_is_refused(tmp_path: Path) -> None:
     (tmp_path / "labels.datasheet.toml").write_text("[scale]\ngrades = [0, 1, 2]\n")
-    with pytest.raises(InputError, match=r"the grades 0, 1, 2; a failure mode is 0 \(absent\) or 1 \(present\)"):
+    with pytest.raises(InputError, match=r"0, 1, 2; .* 0 \(absent\) or 1 \(present\)"):
         labels(tmp_path, [{"mode.wrong": 1}, {"mode.wrong": 0}])
 
 

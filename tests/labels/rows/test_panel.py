@@ -41,16 +41,13 @@ def panel(rows: list[Row], expert: str, annotators: tuple[str, ...] = (), cluste
 
 
 def test_wide_and_long_tables_give_the_same_panel() -> None:
-    one, other = panel(wide(), "ann", ("ann", "bob", "cem")), panel(long(), "grade")
-    for found in (one, other):
-        assert found.annotators == ("ann", "bob", "cem")
-        assert found.clustered_by == "query_id"
+    for found in (panel(wide(), "ann", ("ann", "bob", "cem")), panel(long(), "grade")):
+        assert (found.annotators, found.clustered_by) == (("ann", "bob", "cem"), "query_id")
         assert found.values == (1.0, 2.0, 3.0, 4.0, 5.0)
         assert found.by.tolist() == [[0, 1, 2, 3], [1, 1, 2, 4], [0, -1, 3, 4]]
         assert found.judge.tolist() == [0, 2, 2, -1]
         assert found.cluster is not None
-        assert found.cluster.tolist() == [0, 0, 1, 1]
-        assert found.notes == ()
+        assert (found.cluster.tolist(), found.notes) == ([0, 0, 1, 1], ())
 
 
 def test_column_of_the_experts_is_measured_as_before_beside_annotators() -> None:
@@ -62,46 +59,31 @@ def test_column_of_the_experts_is_measured_as_before_beside_annotators() -> None
 
 def test_named_annotators_of_a_long_table_are_the_only_ones() -> None:
     assert panel(long(), "grade", ("bob", "cem")).annotators == ("bob", "cem")
-
-
-def test_name_that_is_neither_column_nor_annotator_is_refused() -> None:
-    with pytest.raises(UserError, match=r"--annotators dan: no such column; there are .* and annotators ann, bob, cem"):
+    with pytest.raises(UserError, match=r"--annotators dan: .* annotators ann, bob, cem"):
         read(long(), "grade", ("dan",))
-    with pytest.raises(UserError, match="--annotators dan: no such column; there are item_id"):
+    with pytest.raises(UserError, match=r"--annotators dan: .* item_id"):
         read(wide(), "ann", ("ann", "dan"))
 
 
 def test_items_are_told_apart_by_their_inputs_where_no_id_is() -> None:
-    rows: list[Row] = [
-        {"annotator": row["annotator"], "query": row["query_id"], "answer": row["item_id"], "grade": row["grade"]}
-        | {"judge": row["judge"]}
-        for row in long()
-    ]
-    found = panel(rows, "grade")
-    assert found.by.shape == (3, 4)
-    assert found.clustered_by == "query"
-
-
-def test_table_that_tells_no_items_says_so() -> None:
-    rows: list[Row] = [{"annotator": row["annotator"], "grade": row["grade"], "judge": row["judge"]} for row in long()]
-    found = read(rows, "grade").panel
-    assert isinstance(found, str)
-    assert "no column says which rows are of one item" in found
+    rows: list[Row] = [{"query": row["query_id"], "answer": row["item_id"], **row} for row in long()]
+    found = panel([{k: v for k, v in row.items() if not k.endswith("_id")} for row in rows], "grade")
+    assert (found.by.shape, found.clustered_by) == ((3, 4), "query")
+    untold: list[Row] = [{k: row[k] for k in ("annotator", "grade", "judge")} for row in long()]
+    assert isinstance(said := read(untold, "grade").panel, str)
+    assert "no column says" in said
 
 
 def test_repeated_labels_and_differing_judgments_are_counted() -> None:
     rows = long()
     rows.append({**rows[0], "grade": 5, "judge": 4})
     found = panel(rows, "grade")
-    assert found.by[0, 0] == 0
-    assert found.judge[0] == 0
-    assert len(found.notes) == 2
-    assert found.notes[0].startswith("annotators: 1 row repeats an annotator's label")
+    assert (found.by[0, 0], found.judge[0], len(found.notes)) == (0, 0, 2)
+    assert found.notes[0].startswith("annotators: 1 row repeats")
 
 
 def test_own_cluster_column_groups_items() -> None:
-    rows = [{**row, "topic": "one"} for row in wide()]
-    found = panel(rows, "ann", ("ann", "bob"), cluster="topic")
+    found = panel([{**row, "topic": "one"} for row in wide()], "ann", ("ann", "bob"), cluster="topic")
     assert found.clustered_by == "topic"
     assert found.cluster is not None
     assert set(found.cluster.tolist()) == {0}
@@ -109,9 +91,7 @@ def test_own_cluster_column_groups_items() -> None:
 
 def test_classes_are_aligned_by_accuracy() -> None:
     words = ["bad", "fine", "good", "odd"]
-    rows: list[Row] = [
-        {"item_id": f"i{i}", "ann": words[i], "bob": words[-i], "judge": words[i], "query": "q"} for i in range(4)
-    ]
+    rows: list[Row] = [{"item_id": f"i{i}", "ann": words[i], "bob": words[-i], "judge": words[i]} for i in range(4)]
     assert panel(rows, "ann", ("ann", "bob")).values is None
 
 
@@ -126,16 +106,14 @@ def test_row_an_item_and_annotator_is_measured_as_a_column_each(heads: dict[str,
         for i in range(30)
     ]
     each: list[Row] = [
-        {heads.get("query", "query"): row["query"], heads.get("answer", "answer"): row["answer"], "judge": row["judge"]}
-        | {heads.get("annotator", "annotator"): name, heads.get("grade", "grade"): row[name]}
+        {"query": row["query"], "answer": row["answer"], "judge": row["judge"], "annotator": name, "grade": row[name]}
         for row in rows
         for name in people
     ]
     columns = judgec.agreement(rows, annotators=people, judge="judge")
-    found = judgec.agreement(each, judge="judge")
-    assert found.agreement == columns.agreement
+    found = judgec.agreement([{heads.get(k, k): v for k, v in row.items()} for row in each], judge="judge")
+    assert (found.agreement, found.ceilings) == (columns.agreement, columns.ceilings)
     assert found.agreement.n == 30
-    assert found.ceilings == columns.ceilings
     assert any("90 labels of 30 items" in note for note in found.notes)
 
 

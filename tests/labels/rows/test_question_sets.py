@@ -15,14 +15,10 @@ SAID = {"q1": (1, 1, 1), "q2": (1, 1, 0), "q3": (0, 0, 0), "q4": (1, 1, 1), "q5"
 
 def rated(folder: Path, *, yes: object = 1, no: object = 0, several: bool = False) -> str:
     words = {1: yes, 0: no, None: None}
+    passage = {"passages": ["It is", "5 m long."]} if several else {"passage": "It is 5 m long."}
     rows = [
-        {
-            "query_id": name,
-            "query": f"How long is {name}?",
-            "reference": "5 m",
-            **({"passages": ["It is", "5 m long."]} if several else {"passage": "It is 5 m long."}),
-            **{who: words[one] for who, one in zip(("ann", "bob", "cem"), said, strict=True)},
-        }
+        {"query_id": name, "query": f"How long is {name}?", "reference": "5 m", **passage}
+        | {who: words[one] for who, one in zip(("ann", "bob", "cem"), said, strict=True)}
         for name, said in SAID.items()
     ]
     path = folder / "rated.jsonl"

@@ -37,9 +37,6 @@ def test_words_unpivot_to_accept_and_bits_do_when_an_answer_is_graded(tmp_path: 
         assert [label.accept for label in labels.labels] == [True, False]
     labels = read_labels(wide(tmp_path, "query,document,x,y\nq,a,1,0\n"), annotators=("x", "y"))
     assert (labels.task, labels.scale.grades, labels.accept_only) == ("relevance", (0, 1), False)
-
-
-def test_declared_scale_keeps_bits_as_grades(tmp_path: Path) -> None:
     (tmp_path / "t.datasheet.toml").write_text("[scale]\ngrades = [0, 1, 2]\n")
     labels = read_labels(wide(tmp_path, "query,answer,x,y\nq,a,1,0\n"), annotators=("x", "y"))
     assert [label.grades["grade"] for label in labels.labels] == [1, 0]
@@ -51,11 +48,8 @@ def test_preferences_unpivot_by_the_answers_present(tmp_path: Path) -> None:
 
 
 def test_aspect_columns_of_each_rater_unpivot(tmp_path: Path) -> None:
-    path = wide(
-        tmp_path,
-        "query,answer,al.fit,al.style,al.rationale,bo.fit,bo.style\nq,a,0,1,because,2,\nr,b,1,1,,,\n",
-    )
-    labels = read_labels(path, annotators=("al", "bo"))
+    heads = "query,answer,al.fit,al.style,al.rationale,bo.fit,bo.style"
+    labels = read_labels(wide(tmp_path, f"{heads}\nq,a,0,1,because,2,\nr,b,1,1,,,\n"), annotators=("al", "bo"))
     assert (labels.task, labels.aspects) == ("answer", ("fit", "style"))
     assert [(x.annotator, dict(x.grades), x.rationale) for x in labels.labels] == [
         ("al", {"fit": 0, "style": 1}, "because"),
@@ -72,25 +66,21 @@ def test_accept_column_of_a_rater_stands_beside_her_grade(tmp_path: Path) -> Non
 def test_grade_column_beside_raters_is_not_used_and_said(tmp_path: Path) -> None:
     labels = read_labels(wide(tmp_path, "query,answer,grade,x,y\nq,a,5,1,2\n"), annotators=("x", "y"))
     assert labels.scale.grades == (1, 2)
-    assert any("Column grade is not used" in note for note in labels.notes)
+    assert any(note.startswith("Column grade") for note in labels.notes)
 
 
 @pytest.mark.parametrize(
     ("content", "annotators", "seen"),
     [
-        (
-            "query,answer,x\nq,a,1\n",
-            ("x", "y"),
-            "no column 'y' or 'y.<aspect>'; the columns are query, answer, x",
-        ),
-        ("query,answer,x,annotator\nq,a,1,z\n", ("x",), "an 'annotator' column already"),
-        ("query,answer,x\nq,a,1\n", ("x", "x"), "each may appear once"),
+        ("query,answer,x\nq,a,1\n", ("x", "y"), "no column 'y' .* query, answer, x"),
+        ("query,answer,x,annotator\nq,a,1,z\n", ("x",), "'annotator' column already"),
+        ("query,answer,x\nq,a,1\n", ("x", "x"), "each .* once"),
+        ('query,answer,"Kim, Bo",Lee\nq,a,1,3\n', ("Bo", "Kim"), "no column 'Bo'"),
     ],
 )
 def test_wrong_annotators_are_refused(tmp_path: Path, content: str, annotators: tuple[str, ...], seen: str) -> None:
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=seen):
         read_labels(wide(tmp_path, content), annotators=annotators)
-    assert seen in caught.value.faults[0]
 
 
 def test_rename_comes_before_unpivoting(tmp_path: Path) -> None:
@@ -101,29 +91,19 @@ def test_rename_comes_before_unpivoting(tmp_path: Path) -> None:
 
 def test_commas_in_raters_names_are_not_between_raters(tmp_path: Path) -> None:
     path = wide(tmp_path, 'query,answer,"Kim, Bo",Lee,"Ray,  Al.rationale","Ray,  Al"\nq,a,1,3,so,5\nr,b,,2,,1\n')
-    names = ("Kim", "Bo", "Lee", "Ray", "Al")  # as --annotators splits them
-    assert said(path, *names) == [
-        ("q", "Kim, Bo", 1),
-        ("q", "Lee", 3),
-        ("q", "Ray,  Al", 5),
-        ("r", "Lee", 2),
-        ("r", "Ray,  Al", 1),
-    ]
-    with pytest.raises(InputError, match="no column 'Bo'"):
-        said(path, "Bo", "Kim")
+    found = said(path, "Kim", "Bo", "Lee", "Ray", "Al")  # as --annotators splits them
+    assert found[:3] == [("q", "Kim, Bo", 1), ("q", "Lee", 3), ("q", "Ray,  Al", 5)]
+    assert found[3:] == [("r", "Lee", 2), ("r", "Ray,  Al", 1)]
 
 
 def test_repeated_gradings_are_one_persons_and_the_first_counts(tmp_path: Path) -> None:
     path = wide(tmp_path, "query,answer,Mia 1,Mia 2,Noah 1,Noah 2\nq,a,1,2,3,3\nr,b,,2,2,1\ns,c,3,3,1,1\n")
-    assert said(path, "Mia", "Noah") == [
-        *(("q", "Mia", 1), ("q", "Noah", 3)),
-        *(("r", "Mia", 2), ("r", "Noah", 2)),
-        *(("s", "Mia", 3), ("s", "Noah", 1)),
-    ]
+    first = zip("qqrrss", ("Mia", "Noah") * 3, (1, 3, 2, 2, 3, 1), strict=True)
+    assert said(path, "Mia", "Noah") == list(first)
     notes = read_label_file(path, annotators=("Mia", "Noah")).labels.notes
     assert [note for note in notes if "1 of 2" in note and "2 of 3" in note]
     apart = read_label_file(path, annotators=("Mia 1", "Mia 2", "Noah 1")).labels
     assert {label.annotator for label in apart.labels} == {"Mia 1", "Mia 2", "Noah 1"}
     assert [note for note in apart.notes if "Mia 1, Mia 2" in note]
     path = wide(tmp_path, "query,answer,annotator,grade\nq,a,Mia round 1,1\nq,a,Mia round 2,2\nr,b,Mia round 1,3\n")
-    assert [note for note in read_labels(path).notes if "Mia round 1, Mia round 2 look like" in note]
+    assert [note for note in read_labels(path).notes if "Mia round 1, Mia round 2" in note]
