@@ -41,35 +41,23 @@ def test_what_is_written_is_read_whatever_columns_and_grades_are_called(
 @pytest.mark.parametrize(
     "line",
     [
-        'api_base = "http://evil.example"',
-        'api-base = "http://evil.example"',
-        'headers = { x = "y" }',
-        'api_key = "sk-1"',
-        'tracking_uri = "http://evil.example"',
-        'home = "/"',
-        'rerank = "python:evil:run"',
+        *('api_base = "http://evil.example"', 'api-base = "http://evil.example"', 'headers = { x = "y" }'),
+        *('api_key = "sk-1"', 'tracking_uri = "http://evil.example"', 'home = "/"', 'rerank = "python:evil:run"'),
         'python = "evil:run"',
     ],
 )
 def test_key_that_would_redirect_something_is_refused_with_its_reason(tmp_path: Path, line: str) -> None:
     (fault,) = faults_of(tmp_path, f'name = "a"\n{line}\n')
     assert fault.startswith("judgec.toml:2: ")
-    assert "is never read from judgec.toml" in fault
+    assert "never read from judgec.toml" in fault
     assert "Delete the line" in fault
 
 
 @pytest.mark.parametrize(
     "model",
     [
-        "openai/https://evil.example/v1",
-        "huggingface/https://evil.example",
-        "http://evil.example",
-        "python:evil:run",
-        "openai//evil.example",
-        "recorded:/etc/passwd",
-        "gpt-4o",
-        "",
-        "openai/a b",
+        *("openai/https://evil.example/v1", "huggingface/https://evil.example", "http://evil.example"),
+        *("python:evil:run", "openai//evil.example", "recorded:/etc/passwd", "gpt-4o", "", "openai/a b"),
     ],
 )
 def test_model_is_a_name_and_no_address_code_or_file(tmp_path: Path, model: str) -> None:
@@ -85,31 +73,27 @@ def test_model_of_a_provider_is_taken(tmp_path: Path, model: str) -> None:
 @pytest.mark.parametrize(
     ("text", "seen"),
     [
-        ("name = ", "judgec.toml:1: not TOML"),
-        ('a = 1\nfoo = 2\nname = "x"', "judgec.toml:2: judgec.toml has no 'foo'; valid are labels, task, name, lm"),
-        ('\ntask = "grading"', "judgec.toml:2: task is 'grading'; valid are trajectory_modes, trajectory, preference"),
-        ("budget = 0", "judgec.toml:1: budget is 0; a whole number from 1"),
-        ("budget = true", "judgec.toml:1: budget is True"),
-        ("max_cost = -1", "judgec.toml:1: max_cost is -1"),
-        ('annotators = "ann"', "judgec.toml:1: annotators is 'ann'; a list"),
-        ("[columns]\nx = 1", "judgec.toml:1: columns is"),
-        ("[scale]\ngrades = [2, 1]", "judgec.toml"),
-        ('labels = "../other.csv"', "judgec.toml:1: ../other.csv is outside its folder"),
-        ('labels = "/etc/passwd"', "judgec.toml:1: /etc/passwd is outside its folder"),
-        ('labels = "https://evil.example/x.csv"', "judgec.toml:1: labels is"),
-        ('labels = "mlflow:secret"', "judgec.toml:1: labels is"),
-        ('name = "../x"', "judgec.toml:1: name is"),
+        ("name = ", "1: not TOML"),
+        ('a = 1\nfoo = 2\nname = "x"', "2: judgec.toml has no 'foo'; valid are labels, task, name, lm"),
+        ('\ntask = "grading"', "2: task is 'grading'; valid are trajectory_modes, trajectory, preference"),
+        ("budget = 0", "1: budget is 0; a whole number from 1"),
+        *(("budget = true", "1: budget is True"), ("max_cost = -1", "1: max_cost is -1")),
+        *(('annotators = "ann"', "1: annotators is 'ann'; a list"), ("[columns]\nx = 1", "1: columns is")),
+        *(("[scale]\ngrades = [2, 1]", "1: "), ('name = "../x"', "1: name is")),
+        ('labels = "../other.csv"', "1: ../other.csv is outside its folder"),
+        ('labels = "/etc/passwd"', "1: /etc/passwd is outside its folder"),
+        *((f'labels = "{file}"', "1: labels is") for file in ("https://evil.example/x.csv", "mlflow:secret")),
     ],
 )
 def test_fault_is_said_with_its_line_and_what_is_valid(tmp_path: Path, text: str, seen: str) -> None:
-    assert any(seen in fault for fault in faults_of(tmp_path, text))
+    assert any(fault.startswith(f"judgec.toml:{seen}") for fault in faults_of(tmp_path, text))
 
 
 def test_file_beside_goes_before_the_current_folder_and_no_parent_is_searched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "here").mkdir()
-    (tmp_path / "there").mkdir()
+    for folder in ("here", "there"):
+        (tmp_path / folder).mkdir()
     monkeypatch.chdir(tmp_path / "here")
     written(tmp_path, 'name = "parent"')
     assert find_project("x.csv") is None
@@ -121,8 +105,7 @@ def test_file_beside_goes_before_the_current_folder_and_no_parent_is_searched(
     beside = find_project("../there/x.xlsx#Sheet")
     assert beside is not None
     assert (beside.name, beside.label_path) == ("there", "../there/x.xlsx")
-    assert beside.names(str(tmp_path / "there" / "x.xlsx"))
-    assert not beside.names("x.xlsx")
+    assert [beside.names(path) for path in (str(tmp_path / "there" / "x.xlsx"), "x.xlsx")] == [True, False]
 
 
 def test_columns_are_seen_from_the_beginning_of_a_file(tmp_path: Path) -> None:

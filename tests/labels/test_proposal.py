@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import judgec
 from judgec.errors import InputError, UserError
 from judgec.labels.labels import label_file
 from judgec.labels.proposal import LabelProposal, UserChoices, propose
@@ -263,6 +264,7 @@ METRIC = [0.83, 0.41, 0.97, 0.12, 0.66, 0.05, 0.74, 0.39, 0.91, 0.58, 0.22, 0.88
         (table(query=QUESTIONS, answer=ANSWERS), "like labels"),
         (pairs(Notes=["close call", ""]), "like labels"),  # a remark is no winner
         (pairs(winner=[1, 0]), "the winner: '1'"),
+        (pairs(Ann=["A", "B", "equi"]), "--winner-words 'equi=SIDE'"),  # no order of grades
         (table(question=QUESTIONS, answer=ANSWERS, faithfulness=METRIC, coherence=METRIC), "grades of people"),
         (table(question=QUESTIONS, answer=ANSWERS, grade=[1, 2, 3], judged_by=["a@1", "b@2"]), "a judge's verdicts"),
         (table(question=QUESTIONS, answer=ANSWERS, **{"AI grade": [1, 5, 3]}), r"AI grade.*--map 'AI grade=grade'"),
@@ -281,6 +283,17 @@ def test_labels_that_somebody_names_are_taken() -> None:
     assert "annotator" not in found.columns.values()
     assert graders_of(labels) == {"expert"}
     assert propose(pairs(Feedback=["A", "B", "tie"]), Datasheet(), UserChoices()).columns["Feedback"] == "preference"
+
+
+def test_what_a_judge_wrote_is_no_label() -> None:
+    rows: list[Row] = [
+        {"query": f"q{n}", "answer": f"a{n}", "grade": n % 5, "judged_by": "graded@1"} for n in range(12)
+    ]
+    with pytest.raises(UserError, match="graded@1"):
+        judgec.read_labels(rows)
+    named = {"grade": "judge_grade", "judged_by": "judge_judged_by"}
+    theirs = [{named.get(key, key): cell for key, cell in row.items()} for row in rows]
+    assert len(judgec.read_labels([{**row, "grade": 1 + n % 4} for n, row in enumerate(theirs)])) == 12
 
 
 REAL: Mapping[str, tuple[str, object, int]] = {  # task, lowest accepted grade without the datasheet, annotators

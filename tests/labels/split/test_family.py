@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from judgec.errors import ArtifactError, UserError
 from judgec.labels.split.draw import split_items, split_record
 from judgec.labels.split.family import SPLITS, Family, default_family, read_family, write_family, writing_whole
-from judgec.labels.split.memory import Measured, Memory, Version
+from judgec.labels.split.memory import Measured, Memory
 from judgec.labels.split.queries import normalized
 from judgec.records.label import Item
+from tests.labels.split.test_draw import version_of
 
 QUERY_IDS = st.lists(st.text(max_size=5), min_size=1, max_size=30)
 
@@ -23,11 +24,7 @@ def items_of(query_ids: list[str]) -> list[Item]:
 def after(items: list[Item]) -> Memory:
     """What is remembered of a compile on these items."""
     record = split_record(split_items(items), items, Measured("agent", frozenset({"score"})), "salt")
-    keys, by_id, tested = record["keys"], record["queries"], record["tested"]
-    assert isinstance(keys, dict)
-    assert isinstance(by_id, dict)
-    assert isinstance(tested, list)
-    return Memory(own=(Version("x", 1, "agent", frozenset({"score"}), keys, by_id, 1, frozenset(tested), Path()),))
+    return Memory(own=(version_of(record, "agent", "score"),))
 
 
 def test_assignments_never_change_between_releases() -> None:
@@ -73,10 +70,8 @@ def test_split_record_names_the_split_of_each_query() -> None:
     items = items_of(["q0", "q1", "q7", "q1"])
     split = split_items(items)
     record = split_record(split, items, Measured("agent", frozenset({"score"})), "family")
-    of = {items[i].query_id: name for name in SPLITS for i in getattr(split, name)}
-    assert record["queries"] == of
-    assert record["items"] == split.sizes()
-    assert record["labels"] == {"task": "agent", "columns": ["score"]}
+    assert record["queries"] == {items[i].query_id: name for name in SPLITS for i in getattr(split, name)}
+    assert (record["items"], record["labels"]) == (split.sizes(), {"task": "agent", "columns": ["score"]})
     assert len(record["tested"]) == len({items[i].query_id for i in split.test})  # type: ignore[arg-type]  # a list
     assert json.loads(json.dumps(record)) == record
 
@@ -86,8 +81,7 @@ def test_family_survives_saving_and_remembers_its_looks(tmp_path: Path) -> None:
     assert new == Family(name="acme", salt="acme")
     path = write_family(tmp_path, new.used("0001", "abc"))
     assert path == tmp_path / "programs" / "acme" / "family.json"
-    again = read_family(tmp_path, "acme")
-    assert [(look.version, look.test) for look in again.looks] == [("0001", "abc")]
+    assert [(look.version, look.test) for look in read_family(tmp_path, "acme").looks] == [("0001", "abc")]
     assert json.loads(path.read_text())["salt"] == "acme"
 
 
@@ -121,26 +115,14 @@ def test_name_that_is_no_folder_is_refused(tmp_path: Path, name: str) -> None:
         read_family(tmp_path, name)
 
 
-@pytest.mark.parametrize(
-    ("path", "family"),
-    [
-        ("data/My labels (v2).csv", "My-labels-v2"),
-        ("trainsets/sensors/labels.jsonl", "sensors"),
-        ("hf:owner/name@train", "name"),
-        ("x.tar.csv", "x.tar"),
-        ("---.csv", "judge"),
-    ],
-)
-def test_family_is_named_after_the_file(path: str, family: str) -> None:
-    assert default_family(path) == family
-
-
-def test_family_of_a_folder_is_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_family_is_named_after_the_file_or_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert default_family("data/My labels (v2).csv") == "My-labels-v2"
+    assert default_family("trainsets/sensors/labels.jsonl") == "sensors"
+    assert [default_family(path) for path in ("hf:o/name@train", "x.tar.csv", "---.csv")] == ["name", "x.tar", "judge"]
     (tmp_path / "sensors").mkdir()
     assert default_family(str(tmp_path / "sensors")) == "sensors"
     monkeypatch.chdir(tmp_path / "sensors")
-    assert default_family(".") == "sensors"
-    assert default_family("labels.csv") == "sensors"
+    assert default_family(".") == default_family("labels.csv") == "sensors"
 
 
 def test_file_that_a_killed_process_left_is_removed_by_the_next_writer_and_a_living_ones_is_not(tmp_path: Path) -> None:
@@ -152,7 +134,5 @@ def test_file_that_a_killed_process_left_is_removed_by_the_next_writer_and_a_liv
         with writing_whole(out) as second:  # two at once: the later one is the file
             second.write(b"two")
         assert len(list(tmp_path.glob(".o.jsonl.????????"))) == 1
-    assert (out.read_text(), sorted(path.name for path in tmp_path.iterdir())) == (
-        "one",
-        [".o.jsonl.unfinished", "o.jsonl"],
-    )
+    assert out.read_text() == "one"
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".o.jsonl.unfinished", "o.jsonl"]

@@ -5,6 +5,8 @@ import tracemalloc
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -55,8 +57,11 @@ def streamed(path: Path, rename: Mapping[str, str] | None = None, *, regular: bo
 
 
 @pytest.mark.parametrize("count", [1, ROWS - 1, ROWS, ROWS + 1, 3 * ROWS])
-def test_open_items_of_json_lines_equals_the_whole_file(tmp_path: Path, count: int) -> None:
-    assert streamed(jsonl(tmp_path / "i.jsonl", rows_of(count))).items == count
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_open_items_of_json_lines_equals_the_whole_file(tmp_path: Path, count: int, mark: bytes) -> None:
+    path = jsonl(tmp_path / "i.jsonl", rows_of(count))
+    path.write_bytes(mark + path.read_bytes())
+    assert streamed(path).items == count
 
 
 def test_open_items_can_be_read_twice_and_out_of_order(tmp_path: Path) -> None:
@@ -87,7 +92,7 @@ def test_open_items_of_repeated_items_judges_each_once_across_pieces(tmp_path: P
     again = [row | {"annotator": "b"} for row in rows[::7]]
     stream = streamed(jsonl(tmp_path / "i.jsonl", [*rows, *again, *rows_of(3)]))
     assert stream.items == 2 * ROWS
-    assert f"{len(again) + 3} rows repeat an item and are judged once." in stream.notes
+    assert any(note.startswith(f"{len(again) + 3} rows repeat") for note in stream.notes)
 
 
 def test_open_items_of_one_item_with_two_answers_is_a_fault_with_its_line(tmp_path: Path) -> None:
@@ -114,11 +119,16 @@ def test_open_items_of_a_faulty_line_far_down_says_which(tmp_path: Path, line: s
         open_items(str(path), task="grade")
 
 
-@pytest.mark.parametrize("missing", ["answer", "query"])
-def test_open_items_without_a_column_says_so(tmp_path: Path, missing: str) -> None:
+@pytest.mark.parametrize(
+    ("missing", "rename", "said"),
+    [("answer", None, "answer"), ("query", None, "query"), ("", {"reply": "answer"}, "no column 'reply'")],
+)
+def test_open_items_without_a_column_says_so(
+    tmp_path: Path, missing: str, rename: dict[str, str] | None, said: str
+) -> None:
     rows = [{name: value for name, value in row.items() if name != missing} for row in rows_of(3)]
-    with pytest.raises(InputError, match=missing):
-        open_items(str(jsonl(tmp_path / "i.jsonl", rows)), task="grade")
+    with pytest.raises(InputError, match=said):
+        open_items(str(jsonl(tmp_path / "i.jsonl", rows)), task="grade", rename=rename)
 
 
 @pytest.mark.parametrize("rename", [{"question": "query"}, {"question": "query", "query": "old"}])
@@ -129,96 +139,63 @@ def test_open_items_with_renamed_columns_equals_the_whole_file(tmp_path: Path, r
     assert streamed(jsonl(tmp_path / "i.jsonl", rows), rename).items == 5
 
 
-def test_open_items_with_a_column_that_is_not_there_is_a_fault(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no column 'reply'"):
-        open_items(str(jsonl(tmp_path / "i.jsonl", rows_of(3))), task="grade", rename={"reply": "answer"})
-
-
 def test_open_items_of_odd_values_equals_the_whole_file(tmp_path: Path) -> None:
     rows = rows_of(ROWS)
-    rows[1]["answer"] = float("nan")  # as pandas writes it
-    rows[2]["answer"] = None
-    del rows[3]["answer"]
-    rows[4]["answer"] = 12
-    rows[5]["contexts"] = "one"
-    rows[6]["answer"] = "half \ud800"
+    for row, answer in zip(
+        rows[1:], (float("nan"), None, 12, "half \ud800"), strict=False
+    ):  # the first as pandas has it
+        row["answer"] = answer
+    del rows[5]["answer"]
+    rows[6]["contexts"] = "one"
     rows[7]["query"] = 10**40
     stream = streamed(jsonl(tmp_path / "i.jsonl", rows))
-    assert "3 rows without an answer: judged as empty answers." in stream.notes
+    assert any(note.startswith("3 rows without an answer") for note in stream.notes)
 
 
-@pytest.mark.parametrize("form", ["array", "parquet", "unquoted"])
+@pytest.mark.parametrize("form", ["json", "parquet", "tsv"])
 def test_open_items_of_another_form_is_read_whole(tmp_path: Path, form: str) -> None:
-    rows = rows_of(4)
-    path = tmp_path / {"array": "i.json", "parquet": "i.parquet", "unquoted": "i.tsv"}[form]
+    rows, path = rows_of(4), tmp_path / f"i.{form}"
     if form == "parquet":
-        pa = pytest.importorskip("pyarrow")
-        pytest.importorskip("pyarrow.parquet").write_table(pa.Table.from_pylist(rows), path)
-    elif form == "unquoted":
-        path.write_text('query\tanswer\nq1\t"a\nq2\tb" c\n')
+        pq.write_table(pa.Table.from_pylist(rows), path)
     else:
-        path.write_text(json.dumps(rows))
-    assert streamed(path, regular=False).items == (2 if form == "unquoted" else 4)
+        path.write_text(json.dumps(rows) if form == "json" else 'query\tanswer\nq1\t"a\nq2\tb" c\n')  # unquoted
+    assert streamed(path, regular=False).items == (2 if form == "tsv" else 4)
 
 
-def test_open_items_with_a_byte_order_mark_equals_the_whole_file(tmp_path: Path) -> None:
-    path = jsonl(tmp_path / "i.jsonl", rows_of(ROWS + 1))
-    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
-    assert streamed(path).items == ROWS + 1
+ANY_ROW = st.fixed_dictionaries(
+    {"query": st.text(min_size=1).filter(str.strip)},
+    optional={"answer": st.text() | st.none() | st.integers(), "contexts": st.lists(st.text()) | st.text()},
+)
 
 
 @settings(max_examples=60, deadline=None)
-@given(
-    st.lists(
-        st.fixed_dictionaries(
-            {"query": st.text(min_size=1).filter(str.strip)},
-            optional={"answer": st.text() | st.none() | st.integers(), "contexts": st.lists(st.text()) | st.text()},
-        ),
-        min_size=1,
-        max_size=30,
-    )
-)
+@given(st.lists(ANY_ROW, min_size=1, max_size=30))
 def test_open_items_of_any_rows_equals_the_whole_file(
     tmp_path_factory: pytest.TempPathFactory, rows: list[Row]
 ) -> None:
     rows[0].setdefault("answer", "a")
     path = jsonl(tmp_path_factory.mktemp("any") / "i.jsonl", rows)
-    stream, whole = open_items(str(path), task="grade"), read_item_file(str(path), task="grade")
-    assert tuple(items_of(stream)) == whole.items
+    assert tuple(items_of(open_items(str(path), task="grade"))) == read_item_file(str(path), task="grade").items
 
 
-def gone(path: Path) -> None:
-    path.unlink()
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "gone": Path.unlink,
+    "moved on": lambda path: jsonl(path, rows_of(6)[1:]),
+    "damaged": lambda path: path.write_text("{\n" * 9),
+    "cut": lambda path: path.write_bytes(path.read_bytes()[:50]),
+    # Other texts under the same names: their verdicts would be kept as those of the old texts.
+    "edited": lambda path: path.write_text(path.read_text().replace("ici", "ice")),
+}
 
 
-def moved_on(path: Path) -> None:
-    jsonl(path, rows_of(6)[1:])
-
-
-def edited(path: Path) -> None:
-    """Other texts under the same names: their verdicts would be kept as those of the old texts."""
-    path.write_text(path.read_text().replace("ici", "ice"))
-
-
-def damaged(path: Path) -> None:
-    path.write_text("{\n" * 9)
-
-
-def cut(path: Path) -> None:
-    path.write_bytes(path.read_bytes()[:50])
-
-
-@pytest.mark.parametrize("change", [gone, moved_on, edited, damaged, cut])
+@pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("twice", [False, True])
-def test_read_of_a_file_that_changed_meanwhile_is_refused(
-    tmp_path: Path, change: Callable[[Path], None], twice: bool
-) -> None:
+def test_read_of_a_file_that_changed_meanwhile_is_refused(tmp_path: Path, change: str, twice: bool) -> None:
     path = jsonl(tmp_path / "i.jsonl", rows_of(5) * (1 + twice))
-    stream = open_items(str(path), task="grade")
-    before = path.read_bytes()
-    change(path)
+    stream, before = open_items(str(path), task="grade"), path.read_bytes()
+    CHANGES[change](path)
     assert not path.exists() or path.read_bytes() != before
-    with pytest.raises(InputError, match="changed while it was read"):
+    with pytest.raises(InputError, match="changed while"):
         items_of(stream)
 
 
@@ -257,14 +234,14 @@ def test_pieces_do_not_hold_the_items(tmp_path: Path) -> None:
     assert peak(8 * ROWS) - peak(2 * ROWS) < 6 * ROWS * 400  # bytes: a fifth of an item
 
 
-@pytest.mark.parametrize("change", [gone, moved_on, damaged, cut])
-def test_rows_of_a_file_that_changed_meanwhile_are_refused(tmp_path: Path, change: Callable[[Path], None]) -> None:
+@pytest.mark.parametrize("change", list(CHANGES)[:4])
+def test_rows_of_a_file_that_changed_meanwhile_are_refused(tmp_path: Path, change: str) -> None:
     path = jsonl(tmp_path / "i.jsonl", rows_of(5))
     (block,) = open_items(str(path), task="grade").blocks()
     assert block.lines is not None
-    change(path)
+    CHANGES[change](path)
     for read in (block.lines, block.rows):
-        with pytest.raises(InputError, match="changed while it was read"):
+        with pytest.raises(InputError, match="changed while"):
             read()
 
 
@@ -296,8 +273,7 @@ def test_labels_count_where_the_judge_has_not_learned_from_the_item(tmp_path: Pa
     path = str(jsonl(tmp_path / "i.jsonl", rows))
     for known, found in ((2, ("stars", "eve")), (3, ("eve",))):
         keys = frozenset(query_key(Item("", "", {"query": str(row["query"])})) for row in rows[:known])
-        stream = open_items(
-            path, task="grade", rename={"stars": "grade"}, memories=[LearnedQueries(keys, keys)], raters=("eve", "adam")
-        )
+        memories = [LearnedQueries(keys, keys)]
+        stream = open_items(path, task="grade", rename={"stars": "grade"}, memories=memories, raters=("eve", "adam"))
         assert stream.labelled == found
         assert stream.learned.tolist() == [n < known for n in range(6)]
