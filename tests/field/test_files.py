@@ -11,10 +11,11 @@ import pytest
 
 import judgec
 from judgec.connect.scores.registry import read_scores
-from judgec.connect.scores.table import imported
+from judgec.connect.scores.table import As, ImportedScores, imported
 from judgec.errors import InputError, UserError
 from judgec.labels.labels import read_label_file
 from judgec.labels.stream.pieces import open_items
+from judgec.records.label import LabelSet
 from judgec.table.rows.cells import as_texts
 from judgec.table.tables import read_table
 from judgec.tournament.files.games import read_games
@@ -33,6 +34,19 @@ def lines(path: Path, rows: Sequence[object]) -> str:
     return str(path)
 
 
+def exported(tool: str, path: Path, content: object, unmarked: As | None = None, **rename: str) -> ImportedScores:
+    """What an export of a tool holds, which is JSON, or JSON lines where it is a list."""
+    if isinstance(content, list):
+        lines(path, content)
+    else:
+        path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return imported(read_scores(tool, str(path), rename), path.name, rename, unmarked)
+
+
+def graders(labels: LabelSet) -> set[str]:
+    return {label.annotator for label in labels.labels}
+
+
 def test_contexts_of_a_csv_are_the_passages_that_pandas_printed(tmp_path: Path) -> None:
     """vibrantlabsai/ragas issues 191 and 414: contexts that came back from CSV are one text."""
     text = "question,answer,contexts,grade\n"
@@ -46,7 +60,7 @@ def test_list_that_was_cut_is_said(tmp_path: Path) -> None:
     """numpy prints long arrays with three dots; such a cell cannot be taken apart."""
     rows = [{"query": f"q{i}", "answer": "a", "contexts": "['a' 'b' ... 'c']", "grade": i % 2 + 1} for i in range(4)]
     notes = read_label_file(lines(tmp_path / "t.jsonl", rows)).labels.notes
-    assert any("read as one text each, in 4 cells" in note for note in notes)
+    assert any("one text each" in note and "4 cells" in note for note in notes)
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "utf-16", "utf-16-le", "mac_roman", "utf-8-sig"])
@@ -74,41 +88,29 @@ def test_lines_of_utf_16_that_were_joined_are_read(tmp_path: Path) -> None:
     assert len(read_table(str(tmp_path / "t.jsonl")).rows) == 2
 
 
-@pytest.mark.parametrize(
-    "shape",
-    [
-        lambda rows: {"data": rows},
-        lambda rows: {"version": "1.1", "data": rows},
-        lambda rows: {
-            "features": [{"name": "query"}],
-            "rows": [{"row_idx": i, "row": row, "truncated_cells": []} for i, row in enumerate(rows)],
-            "num_rows_total": len(rows),
-        },
-        lambda rows: {"rows": [{"row": row} for row in rows]},
-        lambda rows: {"records": [{"createdTime": "2026", "fields": row} for row in rows], "offset": "x"},
-        lambda rows: {name: [row[name] for row in rows] for name in rows[0]},
-        lambda rows: {name: {str(i): row[name] for i, row in enumerate(rows)} for name in rows[0]},
-        lambda rows: {"columns": list(rows[0]), "data": [list(row.values()) for row in rows]},
-        lambda rows: rows,
-    ],
-    ids=[
-        "wrapped",
-        "squad",
-        "datasets-server",
-        "row",
-        "airtable",
-        "datasets.to_dict",
-        "pandas.to_json",
-        "pandas split",
-        "array",
-    ],
-)
+SHAPES: dict[str, Callable[[list[dict[str, object]]], object]] = {
+    "wrapped": lambda rows: {"data": rows},
+    "squad": lambda rows: {"version": "1.1", "data": rows},
+    "datasets-server": lambda rows: {
+        "features": [{"name": "query"}],
+        "rows": [{"row_idx": i, "row": row, "truncated_cells": []} for i, row in enumerate(rows)],
+        "num_rows_total": len(rows),
+    },
+    "row": lambda rows: {"rows": [{"row": row} for row in rows]},
+    "airtable": lambda rows: {"records": [{"createdTime": "2026", "fields": row} for row in rows], "offset": "x"},
+    "datasets.to_dict": lambda rows: {name: [row[name] for row in rows] for name in rows[0]},
+    "pandas.to_json": lambda rows: {name: {str(i): row[name] for i, row in enumerate(rows)} for name in rows[0]},
+    "pandas split": lambda rows: {"columns": list(rows[0]), "data": [list(row.values()) for row in rows]},
+    "array": lambda rows: rows,
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("indent", [None, 1])
-def test_json_of_another_shape_is_read(tmp_path: Path, shape: object, indent: int | None) -> None:
+def test_json_of_another_shape_is_read(tmp_path: Path, shape: str, indent: int | None) -> None:
     """pandas, datasets and SQuAD each write a table as one JSON value of another shape."""
-    rows = [{"query": f"q{i}", "answer": f"a{i}", "grade": i % 2} for i in range(N)]
-    assert callable(shape)
-    (tmp_path / "t.json").write_text(json.dumps(shape(rows), indent=indent))
+    rows: list[dict[str, object]] = [{"query": f"q{i}", "answer": f"a{i}", "grade": i % 2} for i in range(N)]
+    (tmp_path / "t.json").write_text(json.dumps(SHAPES[shape](rows), indent=indent))
     assert [dict(row) for row in read_table(str(tmp_path / "t.json")).rows] == rows
 
 
@@ -116,10 +118,7 @@ def test_json_of_another_shape_is_read(tmp_path: Path, shape: object, indent: in
     ("value", "says"),
     [
         ({"evalId": "e", "results": {"results": []}}, r"labels import OUT\.jsonl promptfoo:.*t\.json"),
-        (
-            {"train": [{"q": 1}], "test": [{"q": 2}]},
-            r"train \(1\), test \(1\).*labels import OUT\.jsonl other:.*t\.json#train",
-        ),
+        ({"train": [{"q": 1}], "test": [{"q": 2}]}, r"train \(1\), test \(1\).* OUT\.jsonl other:.*t\.json#train"),
     ],
 )
 def test_json_that_is_no_table_names_the_command(tmp_path: Path, value: object, says: str) -> None:
@@ -132,88 +131,86 @@ def test_json_that_is_no_table_names_the_command(tmp_path: Path, value: object, 
 def test_chat_log_with_nested_feedback_is_labels(tmp_path: Path) -> None:
     """OpenAI's chat messages with feedback and metadata as objects, as chat front ends log them."""
     rows = [
-        {
-            "messages": [{"role": "user", "content": f"q{i}?"}, {"role": "assistant", "content": f"a{i}"}],
-            "expected": f"e{i}",
-            "meta": {"model": f"r{i % 2}"},
-            "feedback": {"score": i % 5 + 1, "by": "mia"},
-        }
+        {"messages": [{"role": "user", "content": f"q{i}?"}, {"role": "assistant", "content": f"a{i}"}]}
+        | {"expected": f"e{i}", "meta": {"model": f"r{i % 2}"}, "feedback": {"score": i % 5 + 1, "by": "mia"}}
         for i in range(N)
     ]
     labels = judgec.init(lines(tmp_path / "t.jsonl", rows)).labels
     assert [labels.items[1].inputs[name] for name in ("query", "answer", "reference")] == ["q1?", "a1", "e1"]
-    assert labels.items[1].agent == "r1"
-    assert {label.annotator for label in labels.labels} == {"mia"}
+    assert (labels.items[1].agent, graders(labels)) == ("r1", {"mia"})
 
 
 def test_ragas_columns_need_no_flag(tmp_path: Path) -> None:
     """vibrantlabsai/ragas: SingleTurnSample."""
     rows = [
-        {
-            "user_input": f"What is {i}?",
-            "retrieved_contexts": [f"{i} is a number", "others"],
-            "response": f"It is the number {i}.",
-            "reference": f"{i}",
-            "label": i % 2,
-        }
+        {"user_input": f"What is {i}?", "retrieved_contexts": [f"{i} is a number", "others"]}
+        | {"response": f"It is the number {i}.", "reference": f"{i}", "label": i % 2}
         for i in range(N)
     ]
     labels = judgec.read_labels(lines(tmp_path / "t.jsonl", rows)).label_set
-    found = judgec.init(str(tmp_path / "t.jsonl"))
-    assert found.labels.digest == labels.digest
-    assert found.labels.items[0].inputs.keys() == {"query", "answer", "reference", "contexts"}
-    assert len(found.labels.labels) == N
+    found = judgec.init(str(tmp_path / "t.jsonl")).labels
+    assert (found.digest, len(found.labels)) == (labels.digest, N)
+    assert found.items[0].inputs.keys() == {"query", "answer", "reference", "contexts"}
+
+
+def dices(n: int, raters: int) -> list[dict[str, object]]:
+    """google-research-datasets/dices-dataset: a response to a context, a row an item and rater."""
+    return [
+        {"rater_id": i % raters, "rater_gender": ("Man", "Woman")[i % raters % 2], "item_id": i // raters}
+        | {"context": f"USER: tell me about number {i // raters}", "response": f"Number {i // raters} is a fine one."}
+        for i in range(raters * n)
+    ]
 
 
 def test_dices_columns_need_no_flag(tmp_path: Path) -> None:
-    """google-research-datasets/dices-dataset: a response to a context, a row an item and rater."""
-    rows = [
-        {
-            "rater_id": i % 4,
-            "rater_gender": ("Man", "Woman")[i % 4 % 2],
-            "item_id": i // 4,
-            "context": f"USER: tell me about number {i // 4}",
-            "response": f"Number {i // 4} is a fine one.",
-            "Q_overall": ("No", "Yes", "Unsure")[i % 3],
-        }
-        for i in range(4 * N)
-    ]
+    rows = [{**row, "Q_overall": ("No", "Yes", "Unsure")[i % 3]} for i, row in enumerate(dices(N, 4))]
     labels = judgec.read_labels(lines(tmp_path / "t.jsonl", rows)).label_set
-    assert labels.scale.grades == ("No", "Unsure", "Yes")
-    assert {label.annotator for label in labels.labels} == set("0123")
+    assert (labels.scale.grades, graders(labels)) == (("No", "Unsure", "Yes"), set("0123"))
     found = judgec.init(str(tmp_path / "t.jsonl"))
-    assert found.labels.digest == labels.digest
-    assert found.project.columns == {
-        "context": "query",
-        "response": "answer",
-        "rater_id": "annotator",
-        "Q_overall": "grade",
+    assert (found.labels.digest, len(found.labels.items)) == (labels.digest, N)
+    ours = {"context": "query", "response": "answer", "rater_id": "annotator", "Q_overall": "grade"}
+    assert found.project.columns == ours
+
+
+@pytest.mark.parametrize("gold", ["safety_gold", "Gold label"])
+def test_gold_beside_raters_is_nobodys_label(tmp_path: Path, gold: str) -> None:
+    """DICES: ``safety_gold`` is the same for all raters of an item."""
+    rows = [
+        {**row, "degree_of_harm": ("Benign", "Moderate", "Extreme")[i * i % 3], gold: ("Yes", "No")[i // 5 % 2]}
+        | {"Q_overall": ("No", "Yes", "Unsure")[i * 7 % 3]}
+        for i, row in enumerate(dices(N, 5))
+    ]
+    file = lines(tmp_path / "t.jsonl", rows)
+    found = judgec.init(file)
+    assert found.project.columns["Q_overall"] == "grade"
+    assert gold in found.proposal.why["labels"]
+    assert judgec.read_labels(file).label_set.digest == found.labels.digest
+
+
+JUDGE_BENCH = {"question": "q{}", "response_A": "one {}", "response_B": "two {}", "pair_id": "p{}"}  # ScalerLab
+LLM_BAR = {"input": "q{}", "output_1": "one {}", "output_2": "two {}"}  # princeton-nlp
+PAIR = {"query": "q{}", "answer_a": "one {}", "answer_b": "two {}"}
+
+
+def filled(cells: Mapping[str, object], i: int) -> dict[str, object]:
+    """The number in each text."""
+    return {
+        name: cell.format(i) if isinstance(cell, str) else [one.format(i) for one in cell]  # type: ignore[attr-defined]  # a list
+        for name, cell in cells.items()
     }
-    assert len(found.labels.items) == N
 
 
 @pytest.mark.parametrize(
-    ("row", "options"),
-    [
-        ({"question": "q{}", "response_A": "one {}", "response_B": "two {}", "pair_id": "p{}", "label": "A>B"}, {}),
-        (
-            {"input": "q{}", "output_1": "one {}", "output_2": "two {}", "label": 1},
-            {"winner_words": {"1": "a", "2": "b"}},
-        ),
-    ],
-    ids=["ScalerLab/JudgeBench", "princeton-nlp/LLMBar"],
+    ("row", "labels", "words"),
+    [(JUDGE_BENCH, ("A>B", "B>A"), None), (LLM_BAR, (1, 2), {"1": "a", "2": "b"})],
+    ids=["JudgeBench", "LLMBar"],
 )
 def test_pairs_of_benchmarks_need_at_most_one_flag(
-    tmp_path: Path, row: dict[str, object], options: dict[str, dict[str, str]]
+    tmp_path: Path, row: dict[str, str], labels: tuple[object, object], words: dict[str, str] | None
 ) -> None:
-    other = {"A>B": "B>A", 1: 2}
-    rows = [
-        {name: cell.format(i) if isinstance(cell, str) else cell for name, cell in row.items()}
-        | ({"label": other[row["label"]]} if i % 2 else {})
-        for i in range(N)
-    ]
-    labels = judgec.read_labels(lines(tmp_path / "t.jsonl", rows), winner_words=options.get("winner_words")).label_set
-    assert [labels.scale.grades[label.grades["grade"]] for label in labels.labels[:2]] == ["a", "b"]
+    rows = [{**filled(row, i), "label": labels[i % 2]} for i in range(N)]
+    found = judgec.read_labels(lines(tmp_path / "t.jsonl", rows), winner_words=words).label_set
+    assert [found.scale.grades[label.grades["grade"]] for label in found.labels[:2]] == ["a", "b"]
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "json", "csv"])
@@ -225,16 +222,8 @@ def test_pairs_of_benchmarks_need_at_most_one_flag(
             {"user_input": "What is {}?", "response": "It is {}.", "retrieved_contexts": ["on {}", "others"]},
             {"query": "What is {}?", "answer": "It is {}.", "contexts": ["on {}", "others"]},
         ),
-        (
-            "preference",
-            {"question": "q{}", "response_A": "one {}", "response_B": "two {}", "pair_id": "p{}"},
-            {"query": "q{}", "answer_a": "one {}", "answer_b": "two {}"},
-        ),
-        (
-            "preference",
-            {"input": "q{}", "output_1": "one {}", "output_2": "two {}"},
-            {"query": "q{}", "answer_a": "one {}", "answer_b": "two {}"},
-        ),
+        ("preference", JUDGE_BENCH, PAIR),
+        ("preference", LLM_BAR, PAIR),
         (
             "grade",
             {"context": "USER: tell me {}", "response": "Number {} is fine.", "rater_gender": "Man"},
@@ -247,14 +236,6 @@ def test_items_under_the_heads_of_other_tools_need_no_flag(
     tmp_path: Path, task: str, row: Mapping[str, object], ours: Mapping[str, object], kind: str
 ) -> None:
     """The same heads as in labels, whether a file is read in pieces or as a whole."""
-
-    def filled(cells: Mapping[str, object], i: int) -> dict[str, object]:
-        return {
-            name: cell.format(i) if isinstance(cell, str) else [one.format(i) for one in cell]
-            for name, cell in cells.items()
-            if isinstance(cell, str | list)
-        }
-
     frame = pd.DataFrame([filled(row, i) for i in range(N)])
     path = tmp_path / f"t.{kind}"
     if kind == "csv":
@@ -274,20 +255,20 @@ def test_words_that_are_missing_hold_in_every_verb_that_reads_labels_or_verdicts
     rows = [{"item_id": f"i{i}", "query": f"q{i}", "answer": f"a{i}", "grade": i % 3 if i % 7 else "keine"}
             for i in range(3 * N)]  # fmt: skip
     said = [{"item_id": f"i{i}", "judge": "gpt", "grade": i % 3 if i % 5 else "nixda"} for i in range(3 * N)]
-    labels, verdicts = (tmp_path / f"{name}.csv" for name in ("labels", "verdicts"))
+    labels, verdicts = (str(tmp_path / f"{name}.csv") for name in ("labels", "verdicts"))
     pd.DataFrame(rows).to_csv(labels, index=False)
     pd.DataFrame(said).to_csv(verdicts, index=False)
     words = ("keine", "nixda")
-    assert judgec.read_labels(str(labels), missing=words).label_set.scale.grades == (0, 1, 2)
-    assert judgec.read_labels(rows, missing=words).label_set.scale.grades == (0, 1, 2)
+    for source in (labels, rows):
+        assert judgec.read_labels(source, missing=words).label_set.scale.grades == (0, 1, 2)
     beside = [{**one, "llm": other["grade"]} for one, other in zip(rows, said, strict=True)]
-    assert judgec.agreement(beside, expert="grade", judge="llm", missing=words).estimates["qwk"].value == 1
-    assert judgec.agreement(str(verdicts), labels=str(labels), missing=words).estimates["qwk"].value == 1
+    found = [judgec.agreement(beside, expert="grade", judge="llm", missing=words)]
+    found.append(judgec.agreement(verdicts, labels=labels, missing=words))
     (tmp_path / "judgec.toml").write_text('missing = ["keine", "nixda"]')
-    assert judgec.agreement(str(verdicts), labels=str(labels)).estimates["qwk"].value == 1
-    games = [
-        {"query_id": f"q{i}", "agent_a": "x", "agent_b": "y", "winner": "a" if i % 4 else "nixda"} for i in range(N)
-    ]
+    found.append(judgec.agreement(verdicts, labels=labels))
+    assert [one.estimates["qwk"].value for one in found] == [1, 1, 1]
+    pair = {"agent_a": "x", "agent_b": "y"}
+    games = [{"query_id": f"q{i}", **pair, "winner": "a" if i % 4 else "nixda"} for i in range(N)]
     assert judgec.rank(games, missing=words).agents[0] == "x"
     verbs = (CompileJudgeOptions, EvaluateOptions, EstimateOptions, CompareOptions, AuditOptions, InitOptions)
     assert all("missing" in {one.name for one in fields(verb)} for verb in verbs)
@@ -314,34 +295,26 @@ def test_pandalm_needs_one_flag(tmp_path: Path) -> None:
 def test_two_columns_that_may_be_the_label_are_asked_about(tmp_path: Path) -> None:
     rows = [{"question": f"q{i}", "response": f"a{i}", "rating": i % 5, "score": i % 4} for i in range(N)]
     file = lines(tmp_path / "t.jsonl", rows)
-    with pytest.raises(UserError, match=r"score and rating may be the label.*--map rating=grade"):
+    with pytest.raises(UserError, match=r"score and rating .*--map rating=grade"):
         judgec.read_labels(file)
     assert len(judgec.read_labels(file, columns={"rating": "grade"})) == N
 
 
 def conversation(number: int, side: str) -> list[dict[str, str]]:
-    asked = (f"q{number}", f"and {number}?")
     return [
         {"role": role, "content": text}
-        for at, question in enumerate(asked, 1)
+        for at, question in enumerate((f"q{number}", f"and {number}?"), 1)
         for role, text in (("user", question), ("assistant", f"answer {at} to {number} by {side}"))
     ]
 
 
 def mt_bench(people: Sequence[str] = ("expert_0", "author_1")) -> list[dict[str, object]]:
     """lmsys/mt_bench_human_judgments: each pair in two turns, its conversations always whole, ``judge`` a person."""
+    words = ("model_a", "model_b", "tie")
     return [
-        {
-            "question_id": i,
-            "model_a": "alpaca",
-            "model_b": "gpt",
-            "winner": ("model_a", "model_b", "tie")[(i + turn + at) % 3],
-            "judge": judge,
-            "gpt4": ("model_a", "model_b", "tie")[(i + turn) % 3],
-            "conversation_a": conversation(i, "alpaca"),
-            "conversation_b": conversation(i, "gpt"),
-            "turn": turn,
-        }
+        {"question_id": i, "model_a": "alpaca", "model_b": "gpt", "winner": words[(i + turn + at) % 3], "judge": judge}
+        | {"gpt4": words[(i + turn) % 3], "turn": turn}
+        | {"conversation_a": conversation(i, "alpaca"), "conversation_b": conversation(i, "gpt")}
         for i in range(N)
         for turn in (1, 2)
         for at, judge in enumerate(people)
@@ -353,12 +326,10 @@ def test_mt_bench_columns_need_no_flag(tmp_path: Path, read: Callable[[str], obj
     """lmsys/mt_bench_human_judgments: two items a pair, one of each turn; both of one query."""
     found = read(lines(tmp_path / "t.jsonl", mt_bench()))
     labels = found.label_set if isinstance(found, judgec.Labels) else found.labels  # type: ignore[attr-defined]
-    assert labels.task == "preference"
+    assert (labels.task, graders(labels)) == ("preference", {"expert_0", "author_1"})
     assert (len(labels.items), len({item.query_id for item in labels.items})) == (2 * N, N)
-    assert {label.annotator for label in labels.labels} == {"expert_0", "author_1"}
-    assert [item.inputs["answer_a"] for item in labels.items[:2]] == [
-        f"answer {turn} to 0 by alpaca" for turn in (1, 2)
-    ]
+    answers = [item.inputs["answer_a"] for item in labels.items[:2]]
+    assert answers == [f"answer {turn} to 0 by alpaca" for turn in (1, 2)]
 
 
 def test_mt_bench_games_without_texts_are_measured_and_ranked(tmp_path: Path) -> None:
@@ -373,63 +344,37 @@ def test_mt_bench_games_without_texts_are_measured_and_ranked(tmp_path: Path) ->
     assert len(read_games(file).queries) == N
 
 
-def test_column_judge_of_machines_or_verdicts_is_nobody(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "names",
+    [("gpt-4", "claude-3-opus"), ("strict", "lenient"), ("v1", "v2"), ("1", "2"), ("good", "bad"), ("a", "tie")],
+)
+def test_column_judge_of_machines_or_verdicts_is_nobody(tmp_path: Path, names: tuple[str, str]) -> None:
     """The names of models, prompts and versions, and grades under the head ``judge`` are no people."""
-    for names in (
-        ("gpt-4", "claude-3-opus"),
-        ("strict", "lenient"),
-        ("v1", "v2"),
-        ("1", "2"),
-        ("good", "bad"),
-        ("a", "tie"),
-    ):
-        rows = [{"question": f"q{i}", "response": f"a{i}", "judge": names[i % 2], "label": i % 2} for i in range(N)]
-        labels = judgec.read_labels(lines(tmp_path / "t.jsonl", rows)).label_set
-        assert {label.annotator for label in labels.labels} == {"expert"}, names
+    rows = [{"question": f"q{i}", "response": f"a{i}", "judge": names[i % 2], "label": i % 2} for i in range(N)]
+    assert graders(judgec.read_labels(lines(tmp_path / "t.jsonl", rows)).label_set) == {"expert"}
 
 
 def test_promptfoo_error_is_no_verdict(tmp_path: Path) -> None:
     """promptfoo/promptfoo issue 827: a result without an answer has success false, and no grading."""
     graded = {"vars": {"question": "Q1"}, "response": {"output": "A"}, "success": True, "gradingResult": None}
     failed = {"vars": {"question": "Q2"}, "error": "429", "response": None, "success": False, "score": 0}
-    unjudged = {
-        "vars": {"question": "Q3"},
-        "response": {"output": "C"},
-        "success": False,
-        "gradingResult": {
-            "pass": False,
-            "score": 0,
-            "componentResults": [
-                {
-                    "pass": False,
-                    "score": 0,
-                    "reason": "API error: 429",
-                    "assertion": {"type": "llm-rubric", "value": "x"},
-                }
-            ],
-        },
-    }
-    (tmp_path / "p.json").write_text(json.dumps({"evalId": "e", "results": {"results": [graded, failed, unjudged]}}))
-    found = imported(read_scores("promptfoo", str(tmp_path / "p.json"), {}), "p.json", {}, "verdicts")
+    no = {"pass": False, "score": 0}
+    part = {**no, "reason": "API error: 429", "assertion": {"type": "llm-rubric", "value": "x"}}
+    unjudged = {"vars": {"question": "Q3"}, "response": {"output": "C"}, "success": False}
+    unjudged["gradingResult"] = {**no, "componentResults": [part]}
+    results = {"evalId": "e", "results": {"results": [graded, failed, unjudged]}}
+    found = exported("promptfoo", tmp_path / "p.json", results, "verdicts")
     assert [row["query"] for row in found.rows] == ["Q1", "Q3"]
     assert [verdict["grade"] for verdict in found.verdicts] == [True]
-    assert dict(found.skipped) == {
-        "the judge gave an error: unscored": 1,
-        "the system gave an error and no answer": 1,
-    }
+    assert sorted((reason[:10], n) for reason, n in found.skipped.items()) == [("the judge ", 1), ("the system", 1)]
 
 
 def test_opik_reasons_are_reasons(tmp_path: Path) -> None:
     """comet-ml/opik: an experiment's CSV has NAME_reason beside each score."""
-    (tmp_path / "o.csv").write_text(
-        "dataset_item_id,input.question,output.answer,feedback_scores.correct,feedback_scores.correct_reason\n"
-        "d1,Q1,A1,1,fits\nd2,Q2,A2,0,2\n"
-    )
-    found = imported(read_scores("opik", str(tmp_path / "o.csv"), {}), "o.csv", {}, "labels")
-    assert [(row["query"], row["answer"], row["grade"], row["rationale"]) for row in found.rows] == [
-        ("Q1", "A1", "1", "fits"),
-        ("Q2", "A2", "0", "2"),
-    ]
+    heads = "dataset_item_id,input.question,output.answer,feedback_scores.correct,feedback_scores.correct_reason"
+    found = exported("opik", tmp_path / "o.csv", f"{heads}\nd1,Q1,A1,1,fits\nd2,Q2,A2,0,2\n", "labels")
+    read = [(row["query"], row["answer"], row["grade"], row["rationale"]) for row in found.rows]
+    assert read == [("Q1", "A1", "1", "fits"), ("Q2", "A2", "0", "2")]
 
 
 def test_deepeval_metric_that_failed_is_unscored(tmp_path: Path) -> None:
@@ -440,85 +385,75 @@ def test_deepeval_metric_that_failed_is_unscored(tmp_path: Path) -> None:
         {"input": "Q3", "actualOutput": None, "error": "500", "metricsData": [{"score": 0, "reason": "no answer"}]},
     ]
     rename = {"metricsData.0.score": "grade", "input": "query", "actualOutput": "answer"}
-    found = imported(read_scores("other", lines(tmp_path / "d.jsonl", rows), rename), "d.jsonl", rename, "verdicts")
+    found = exported("other", tmp_path / "d.jsonl", rows, "verdicts", **rename)
     assert [(verdict["grade"], verdict["reply"]) for verdict in found.verdicts] == [(0.5, "half")]
     assert sum(found.skipped.values()) == 2
 
 
 def test_langfuse_trace_that_failed_is_left_out(tmp_path: Path) -> None:
     """langfuse/langfuse: an observation of level ERROR, and a score of the evaluator on nothing."""
+    error = {"id": "o", "traceId": "t2", "type": "GENERATION", "level": "ERROR"}
     traces = [
         {"id": "t1", "input": "Q1", "output": "A1", "scores": [{"name": "s", "value": 1, "source": "EVAL"}]},
-        {
-            "id": "t2",
-            "input": "Q2",
-            "output": None,
-            "scores": [{"name": "s", "value": 0, "source": "EVAL"}],
-            "observations": [{"id": "o", "traceId": "t2", "type": "GENERATION", "level": "ERROR"}],
-        },
+        {"id": "t2", "input": "Q2", "output": None, "scores": [{"name": "s", "value": 0, "source": "EVAL"}]}
+        | {"observations": [error]},
+        {"id": "t3", "input": "Q3", "output": None, "scores": [{"name": "s", "value": 0, "source": "EVAL"}]}
+        | {"level": "ERROR"},  # on the trace itself
     ]
-    found = imported(read_scores("langfuse", lines(tmp_path / "l.jsonl", traces), {}), "l.jsonl", {})
+    found = exported("langfuse", tmp_path / "l.jsonl", traces)
     assert [row["query"] for row in found.rows] == ["Q1"]
     assert [verdict["grade"] for verdict in found.verdicts] == [1]
-    assert sum(found.skipped.values()) == 1
+    assert sum(found.skipped.values()) == 2
 
 
 def test_scores_of_several_raters_in_a_cell_are_raters(tmp_path: Path) -> None:
     """Crowd data sets keep the scores of an item in one list."""
     rows = [{"query": f"q{i}", "answer": f"a{i}", "scores": [i % 3 + 1, 2, 3]} for i in range(N)]
-    found = read_label_file(lines(tmp_path / "t.jsonl", rows))
-    assert len(found.labels.items) == N
-    assert {label.annotator for label in found.labels.labels} == {"rater-1", "rater-2", "rater-3"}
+    found = read_label_file(lines(tmp_path / "t.jsonl", rows)).labels
+    assert (len(found.items), graders(found)) == (N, {"rater-1", "rater-2", "rater-3"})
 
 
-def harness_rows(name: str) -> object:
-    """A log with one verdict, a sample that ended in an error behind a partial answer, and a judge's error."""
+def harness_log(name: str) -> dict[str, object]:
+    """A log with one verdict, two samples that ended in an error behind an answer, and a judge's error."""
     if name == "deepeval":
+        failed = [{"name": "m", "score": 0.0, "error": "TimeoutError"}, {"name": "m", "skipped": True}]
         cases = [
             {"input": "Q1", "actualOutput": "A1", "expectedOutput": "E1", "metricsData": [{"name": "m", "score": 0.5}]},
-            {
-                "input": "Q2",
-                "actualOutput": None,
-                "trace": {"status": "ERRORED"},
-                "metricsData": [{"name": "m", "score": 0.0}],
-            },
-            {
-                "input": "Q3",
-                "actualOutput": "A3",
-                "metricsData": [{"name": "m", "score": 0.0, "error": "TimeoutError"}, {"name": "m", "skipped": True}],
-            },
+            {"input": "Q2", "actualOutput": None, "metricsData": [{"name": "m", "score": 0.0}]}
+            | {"trace": {"status": "ERRORED"}},
+            {"input": "Q3", "actualOutput": "A3", "metricsData": failed},
         ]
         return {"testCases": cases, "metricsScores": []}
-    said = [
-        {"choices": [{"message": {"role": "assistant", "content": f"A{n}"}, "stop_reason": "stop"}]} for n in range(4)
-    ]
     samples: list[dict[str, object]] = [
-        {"id": n, "epoch": 1, "input": f"Q{n}", "target": f"E{n}", "output": said[n], "scores": {"m": {"value": 0.5}}}
-        for n in (1, 2, 3)
+        {"id": n, "epoch": 1, "input": f"Q{n}", "target": f"E{n}", "scores": {"m": {"value": 0.5}}}
+        | {"output": {"choices": [{"message": {"role": "assistant", "content": f"A{n}"}, "stop_reason": "stop"}]}}
+        for n in (1, 2, 3, 4)
     ]
     samples[1]["error"] = {"message": "OOM", "traceback": "...", "traceback_ansi": ""}
     samples[2]["scores"] = {"m": {"value": float("nan"), "explanation": "the judge could not be parsed"}}
+    samples[2]["output"] = {"completion": "A3"}
+    samples[3]["error"] = {"message": "429"}  # without a traceback
     return {"version": 2, "status": "success", "eval": {"model": "openai/x"}, "samples": samples}
 
 
 @pytest.mark.parametrize(("tool", "kind"), [("deepeval", "json"), ("inspect", "json"), ("inspect", "eval")])
 def test_errored_samples_of_harnesses_are_no_verdicts(tmp_path: Path, tool: str, kind: str) -> None:
     """UKGovernmentBEIS/inspect_ai EvalSample.error; confident-ai/deepeval MetricData.error and trace.status."""
-    log, file = harness_rows(tool), tmp_path / f"log.{kind}"
+    log, file = harness_log(tool), tmp_path / f"log.{kind}"
     if kind == "eval":
-        assert isinstance(log, dict)
+        samples = log.pop("samples")
+        assert isinstance(samples, list)
         with zipfile.ZipFile(file, "w") as held:
-            held.writestr("header.json", json.dumps({k: v for k, v in log.items() if k != "samples"}))
-            for sample in log["samples"]:
+            held.writestr("header.json", json.dumps(log))
+            for sample in samples:
                 held.writestr(f"samples/{sample['id']}_epoch_1.json", json.dumps(sample))
+        found = imported(read_scores("other", str(file), {}), str(file), {})
     else:
-        file.write_text(json.dumps(log))
-    found = imported(read_scores("other", str(file), {}), str(file), {})
+        found = exported("other", file, log)
     assert next((row["query"], row["answer"], row["reference"]) for row in found.rows) == ("Q1", "A1", "E1")
     assert [row["query"] for row in found.rows] == ["Q1", "Q3"]
     assert [(verdict["judge"], verdict["grade"]) for verdict in found.verdicts] == [("m", 0.5)]
-    assert found.records == 1 + sum(found.skipped.values())
-    assert sum(found.skipped.values()) == (3 if tool == "deepeval" else 2)
+    assert found.records == 1 + sum(found.skipped.values()) == 4
     assert found.skipped.get("no score", 0) == (tool == "inspect")
 
 
@@ -532,52 +467,24 @@ def test_langfuse_corrections_are_labels_of_who_corrected(tmp_path: Path) -> Non
         {"id": f"t{n}", "input": f"Q{n}", "output": f"A{n}", "scores": scores, "corrections": corrections}
         for n, (scores, corrections) in enumerate([([machine, typed], []), ([machine, called], []), ([], [answer])])
     ]
-    found = imported(read_scores("langfuse", lines(tmp_path / "l.jsonl", traces), {}), "l.jsonl", {})
-    assert [(row["annotator"], row.get("grade"), row.get("correction")) for row in found.rows] == [
-        ("anna", 0, None),
-        ("ben", "false", None),
-        ("anna", None, "yes"),
-    ]
-    assert dict(found.annotators) == {"anna": 1, "ben": 1}
-    assert len(found.verdicts) == 2
+    found = exported("langfuse", tmp_path / "l.jsonl", traces)
+    read = [(row["annotator"], row.get("grade"), row.get("correction")) for row in found.rows]
+    assert read == [("anna", 0, None), ("ben", "false", None), ("anna", None, "yes")]
+    assert (dict(found.annotators), len(found.verdicts)) == ({"anna": 1, "ben": 1}, 2)
 
 
-@pytest.mark.parametrize("gold", ["safety_gold", "Gold label"])
-def test_gold_beside_raters_is_nobodys_label(tmp_path: Path, gold: str) -> None:
-    """google-research-datasets/dices-dataset: ``safety_gold`` is the same for all raters of an item."""
-    rows = [
-        {
-            "rater_id": i % 5,
-            "rater_gender": ("Man", "Woman")[i % 2],
-            "item_id": i // 5,
-            "context": f"USER: tell me about number {i // 5}",
-            "response": f"Number {i // 5} is a fine one.",
-            "degree_of_harm": ("Benign", "Moderate", "Extreme")[i * i % 3],
-            gold: ("Yes", "No")[i // 5 % 2],
-            "Q_overall": ("No", "Yes", "Unsure")[i * 7 % 3],
-        }
-        for i in range(5 * N)
-    ]
-    file = lines(tmp_path / "t.jsonl", rows)
-    found = judgec.init(file)
-    assert found.project.columns["Q_overall"] == "grade"
-    assert gold in found.proposal.why["labels"]
-    assert judgec.read_labels(file).label_set.digest == found.labels.digest
+PRINTED = {
+    "numpy": "['Water boils at a hundred degrees, as everybody knows. '\n 'Ice melts at zero degrees, or so. ']",
+    "numpy of two lengths": "['one of them '\n 'another passage that is by far longer than the first one ']",
+    "pprint": "['this is one text that was wrapped by the printer of '\n 'Python as it is longer than a line is ']",
+    "array in a list": "[array(['a', 'b'], dtype=object)]",
+    "encoded twice": json.dumps(json.dumps(["a", "b"])),
+}
 
 
-@pytest.mark.parametrize(
-    ("cell", "passages"),
-    [
-        ("['Water boils at a hundred degrees, as everybody knows. '\n 'Ice melts at zero degrees, or so. ']", 2),
-        ("['one of them '\n 'another passage that is by far longer than the first one ']", 2),
-        ("['this is one text that was wrapped by the printer of '\n 'Python because it is longer than a line is ']", 1),
-        ("[array(['a', 'b'], dtype=object)]", 2),
-        (json.dumps(json.dumps(["a", "b"])), 2),
-    ],
-    ids=["numpy", "numpy of two lengths", "pprint", "array in a list", "encoded twice"],
-)
-def test_printed_passages_are_told_apart(cell: str, passages: int) -> None:
-    assert len(as_texts(cell)[0]) == passages
+@pytest.mark.parametrize("name", PRINTED)
+def test_printed_passages_are_told_apart(name: str) -> None:
+    assert len(as_texts(PRINTED[name])[0]) == (1 if name == "pprint" else 2)
 
 
 @pytest.mark.parametrize("cells", [("20%", "40%", "60%"), (0, 0.25, 0.5, 0.75, 1), ("0%", "50%", "100%", "25%")])
@@ -591,27 +498,6 @@ def test_numbers_for_a_winner_are_asked_about_by_agreement() -> None:
     with pytest.raises(InputError, match="--winner-words"):
         judgec.agreement(rows, expert="winner", judge="gpt4")
     assert judgec.agreement(rows, expert="winner", judge="gpt4", winner_words={"1": "a", "2": "b", "0": "tie"})
-
-
-def test_samples_and_traces_that_ended_in_an_error_are_no_verdicts(tmp_path: Path) -> None:
-    """Whatever form the error has: a message without a traceback, a level on the trace itself."""
-    sample = {"input": "Q", "target": "T", "epoch": 1, "messages": []}
-    scored = [
-        {**sample, "id": n, "output": {"completion": "A"}, "scores": {"match": {"value": "I"}}, **more}
-        for n, more in enumerate([{}, {"error": {"message": "429"}}])
-    ]
-    log = {"version": 2, "status": "success", "eval": {"task": "t"}, "samples": scored}
-    (tmp_path / "in.json").write_text(json.dumps(log))
-    found = read_scores("other", str(tmp_path / "in.json"), {})
-    assert (len(found.items), found.skipped.total()) == (1, 1)
-    score = {"name": "match", "value": 1, "source": "EVAL"}
-    traces = [
-        {"id": "t0", "input": "Q", "output": "A", "scores": [score]},
-        {"id": "t1", "input": "Q", "output": None, "level": "ERROR", "scores": [score]},
-    ]
-    (tmp_path / "l.json").write_text(json.dumps(traces))
-    kept = read_scores("langfuse", str(tmp_path / "l.json"), {})
-    assert ({one.item for one in kept.scores}, kept.skipped.total()) == ({"t0"}, 1)
 
 
 @pytest.mark.parametrize(
