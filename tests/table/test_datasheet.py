@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import pytest
@@ -5,6 +6,7 @@ import pytest
 from judgec.errors import InputError
 from judgec.labels.labels import read_label_file
 from judgec.labels.review.sheet import open_sheet
+from judgec.records.scale import Scale
 from judgec.table.datasheet import read_datasheet
 
 SHEET = """task = "relevance"
@@ -26,30 +28,20 @@ def sheet_for(folder: Path, content: str, name: str = "t.datasheet.toml") -> str
 
 def test_datasheet_beside_the_file_gives_task_scale_and_source(tmp_path: Path) -> None:
     sheet = read_datasheet(sheet_for(tmp_path, SHEET))
-    assert sheet.task == "relevance"
-    assert sheet.scale is not None
-    assert (sheet.scale.name, sheet.scale.grades, sheet.scale.accept_at) == ("fit", (0, 1, 2), 1)
-    assert sheet.scale.meanings == ("no", "some", "full")
-    assert sheet.source == {"labels": "constructed", "year": "2024"}
-    assert sheet.notes == ()
+    assert sheet.scale == Scale(name="fit", grades=(0, 1, 2), accept_at=1, meanings=("no", "some", "full"))
+    source = {"labels": "constructed", "year": "2024"}
+    assert (sheet.task, sheet.source, sheet.notes) == ("relevance", source, ())
+    (note,) = read_datasheet(sheet_for(tmp_path, 'licence = "MIT"\n')).notes
+    assert "licence" in note
 
 
 def test_own_datasheet_beats_the_folder_one(tmp_path: Path) -> None:
+    sheet = read_datasheet(str(tmp_path / "t.csv"))
+    assert (sheet.task, sheet.scale, sheet.path, read_datasheet("hf:a/b@train").path) == (None, None, "", "")
     sheet_for(tmp_path, 'task = "answer"', "datasheet.toml")
     assert read_datasheet(str(tmp_path / "t.csv")).task == "answer"
     assert read_datasheet(str(tmp_path)).task == "answer"
     assert read_datasheet(sheet_for(tmp_path, 'task = "grade"')).task == "grade"
-
-
-def test_no_datasheet_declares_nothing(tmp_path: Path) -> None:
-    sheet = read_datasheet(str(tmp_path / "t.csv"))
-    assert (sheet.task, sheet.scale, sheet.path) == (None, None, "")
-    assert read_datasheet("hf:a/b@train").path == ""
-
-
-def test_other_tables_are_named_in_a_note(tmp_path: Path) -> None:
-    (note,) = read_datasheet(sheet_for(tmp_path, 'licence = "MIT"\n')).notes
-    assert "licence" in note
 
 
 @pytest.mark.parametrize(
@@ -85,45 +77,32 @@ ASPECTS = """[aspects.Tone]
 asks = "would a customer feel welcome"
 meanings = ["rude", "neutral", "warm"]
 """
-TWO_ASPECTS = (
-    '{"query": "q1", "answer": "a", "grade.tone": 0, "grade.accuracy": 2}\n'
-    '{"query": "q2", "answer": "b", "grade.tone": 2, "grade.accuracy": 1}\n'
-    '{"query": "q3", "answer": "c", "grade.tone": 1, "grade.accuracy": 0}\n'
-)
 
 
-def test_aspects_are_described_without_declaring_a_scale(tmp_path: Path) -> None:
-    file = tmp_path / "t.jsonl"
-    file.write_text(TWO_ASPECTS)
-    sheet_for(tmp_path, ASPECTS)
-
-    scale = read_label_file(str(file)).labels.scale
-
-    assert scale.grades == (0, 1, 2)
-    assert scale.aspect("tone").meanings == ("rude", "neutral", "warm")
-    assert scale.aspect("accuracy").meanings == ()
-
-
-def test_described_aspects_go_to_people_who_grade_and_into_the_sheet_they_leave(tmp_path: Path) -> None:
+@pytest.fixture
+def two_aspects(tmp_path: Path) -> str:
     file = tmp_path / "t.csv"
     file.write_text("query,answer,grade.tone,grade.accuracy\nq1,a,0,2\nq2,b,2,1\nq3,c,1,0\n")
+    return str(file)
+
+
+def test_described_aspects_go_to_judges_and_to_people_and_into_the_sheet_they_leave(
+    tmp_path: Path, two_aspects: str
+) -> None:
     sheet_for(tmp_path, ASPECTS)
-
-    sheet, _ = open_sheet(str(file))
-    beside = read_datasheet(str(sheet.path))
-
+    scale = read_label_file(two_aspects).labels.scale
+    assert scale.grades == (0, 1, 2)  # which nobody declared
+    assert scale.aspect("tone").meanings == ("rude", "neutral", "warm")
+    assert scale.aspect("accuracy").meanings == ()
+    sheet, _ = open_sheet(two_aspects)
     assert sheet.form.scale.aspect("tone").asks == "would a customer feel welcome"
-    assert beside.aspects["Tone"].meanings == ("rude", "neutral", "warm")
+    assert read_datasheet(str(sheet.path)).aspects["Tone"].meanings == ("rude", "neutral", "warm")
 
 
-def test_an_aspect_that_no_column_has_is_named(tmp_path: Path) -> None:
-    file = tmp_path / "t.jsonl"
-    file.write_text(TWO_ASPECTS)
+def test_an_aspect_that_no_column_has_is_named(tmp_path: Path, two_aspects: str) -> None:
     sheet_for(tmp_path, ASPECTS.replace("Tone", "tome"))
-
-    notes = read_label_file(str(file)).labels.notes
-
-    assert any("describes tome; the labels have tone, accuracy" in note for note in notes), notes
+    notes = read_label_file(two_aspects).labels.notes
+    assert any("tome; " in note and "tone, accuracy" in note for note in notes), notes
 
 
 @pytest.mark.parametrize(
@@ -135,12 +114,7 @@ def test_an_aspect_that_no_column_has_is_named(tmp_path: Path) -> None:
         ('[aspects]\ntone = "kind"\n', "[aspects.tone] 'kind'; a table [aspects.NAME]"),
     ],
 )
-def test_faulty_aspects_are_refused(tmp_path: Path, content: str, seen: str) -> None:
-    file = tmp_path / "t.jsonl"
-    file.write_text(TWO_ASPECTS)
+def test_faulty_aspects_are_refused(tmp_path: Path, two_aspects: str, content: str, seen: str) -> None:
     sheet_for(tmp_path, content)
-
-    with pytest.raises(InputError) as caught:
-        read_label_file(str(file))
-
-    assert seen in str(caught.value)
+    with pytest.raises(InputError, match=re.escape(seen)):
+        read_label_file(two_aspects)

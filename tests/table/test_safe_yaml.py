@@ -16,7 +16,7 @@ def test_load_yaml_of_plain_values_gives_them_with_aliases_written_out() -> None
 
 @pytest.mark.parametrize("text", [LAUGHS, "endless: &e [*e]", "- &e {again: *e}"])
 def test_load_yaml_of_aliases_that_stand_for_too_much_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match=r"f\.yaml:1: aliases stand for more than 100000 values; write them out"):
+    with pytest.raises(InputError, match=r"f\.yaml:1: aliases .* 100000 values"):
         load_yaml("f.yaml", text)
 
 

@@ -43,8 +43,10 @@ CHANGES: dict[str, Change] = {
 @pytest.mark.parametrize("stem", CHANGES)
 def test_changed_file_is_refused_and_named_or_allowed_and_noted(folder: Path, stem: str) -> None:
     home = folder.parents[2]
+    with seal.reading(allow_modified=False):
+        programs.load(home, "sensors@1")
+        assert (seal.notes(), seal.state_of(folder)) == ([], ("sealed", ()))
     changed(folder, stem, CHANGES[stem])
-
     with pytest.raises(ArtifactError, match=rf"0001/{stem}\.json: modified since .*--allow-modified"):
         programs.load(home, "sensors@1")
     with pytest.raises(ArtifactError, match=rf"0001/{stem}\.json: modified since"):
@@ -52,15 +54,9 @@ def test_changed_file_is_refused_and_named_or_allowed_and_noted(folder: Path, st
     with seal.reading(allow_modified=True):
         programs.load(home, "sensors@1")
         read_memory(home, "sensors")
-        assert seal.notes() == [f"MODIFIED: {stem}.json of sensors@1 are not as they were compiled (--allow-modified)."]
+        (note,) = seal.notes()
+        assert note.startswith(f"MODIFIED: {stem}.json of sensors@1 ")
     assert seal.notes() == []
-
-
-def test_unchanged_version_is_loaded_without_a_note(folder: Path) -> None:
-    with seal.reading(allow_modified=False):
-        programs.load(folder.parents[2], "sensors@1")
-        assert seal.notes() == []
-    assert seal.state_of(folder) == ("sealed", ())
 
 
 def test_version_without_manifest_is_loaded_with_a_note_until_it_is_sealed(folder: Path) -> None:
@@ -88,14 +84,16 @@ def test_manifest_that_lacks_a_file_does_not_let_it_pass(folder: Path) -> None:
     assert seal.state_of(folder) == ("modified", ("split.json",))
 
 
-def test_audit_keeps_a_sealed_version_sealed_and_a_modified_one_modified(folder: Path) -> None:
-    home, audit = folder.parents[2], AuditReport(lm="m", created="now", items=1, queries=1, seed=0, findings=())
-    programs.record_audit(home, "sensors@1", audit)
-    assert seal.state_of(folder) == ("sealed", ())
+AUDIT = AuditReport(lm="m", created="now", items=1, queries=1, seed=0, findings=())
 
-    changed(folder, "card", lambda content: content.update(promoted=False))
+
+def test_audit_keeps_a_sealed_version_sealed_and_a_modified_one_modified(folder: Path) -> None:
+    home = folder.parents[2]
+    programs.record_audit(home, "sensors@1", AUDIT)
+    assert seal.state_of(folder) == ("sealed", ())
+    changed(folder, "card", CHANGES["card"])
     with seal.reading(allow_modified=True):
-        programs.record_audit(home, "sensors@1", audit)
+        programs.record_audit(home, "sensors@1", AUDIT)
     assert seal.state_of(folder) == ("modified", ("card.json",))
 
 
@@ -140,7 +138,6 @@ def test_manifest_deleted_beside_changed_files_is_refused_until_they_are_sealed_
 
 
 def test_manifest_deleted_after_an_audit_is_still_known(folder: Path) -> None:
-    audit = AuditReport(lm="m", created="now", items=1, queries=1, seed=0, findings=())
-    programs.record_audit(folder.parents[2], "sensors@1", audit)
+    programs.record_audit(folder.parents[2], "sensors@1", AUDIT)
     (folder / seal.NAME).unlink()
     assert seal.state_of(folder) == ("sealed", ())

@@ -62,38 +62,32 @@ def test_same_rows_in_any_dialect_give_the_same_table(tmp_path: Path, name: str,
     assert values(table) == [["x", "1"], ["y", "2"]]
 
 
-def test_index_column_without_a_name_is_left_out(tmp_path: Path) -> None:
-    table = read_table(write(tmp_path, "t.csv", ",q,a\n0,x,1\n1,y,2\n"))
-    assert values(table) == [["x", "1"], ["y", "2"]]
-
-
-def test_semicolons_win_when_the_header_has_more_of_them_than_commas(tmp_path: Path) -> None:
-    table = read_table(write(tmp_path, "t.csv", "q;answer, final;g\nx;y, z;1\n"))
-    assert values(table) == [["x", "y, z", "1"]]
-
-
-def test_cell_longer_than_the_csv_default_limit_is_read(tmp_path: Path) -> None:
-    table = read_table(write(tmp_path, "t.csv", "q,a\nx," + "w" * 200_000 + "\n"))
-    assert len(str(table.rows[0]["a"])) == 200_000
-
-
-def test_tsv_without_quoting_keeps_quotes_as_characters(tmp_path: Path) -> None:
-    table = read_table(write(tmp_path, "t.tsv", 'q\ta\n"half a quote\t1\n"Hi" he said\t2\n'))
-    assert values(table) == [['"half a quote', "1"], ['"Hi" he said', "2"]]
-
-
-def test_json_line_with_a_unicode_line_separator_is_one_line(tmp_path: Path) -> None:
-    table = read_table(write(tmp_path, "t.jsonl", '{"q": "a\u2028b"}\n{"q": "c", "late": 1}\n'))
-    assert table.columns == ("q", "late")
-    assert values(table) == [["a\u2028b", None], ["c", 1]]
+@pytest.mark.parametrize(
+    ("name", "content", "columns", "rows"),
+    [
+        ("t.csv", ",q,a\n0,x,1\n1,y,2\n", ("q", "a"), [["x", "1"], ["y", "2"]]),  # an index without a name
+        ("t.csv", "q;answer, final;g\nx;y, z;1\n", ("q", "answer, final", "g"), [["x", "y, z", "1"]]),
+        ("t.csv", f"q,a\nx,{'w' * 200_000}\n", ("q", "a"), [["x", "w" * 200_000]]),  # longer than csv's own limit
+        ("t.tsv", 'q\ta\n"half\t1\n"Hi" he said\t2\n', ("q", "a"), [['"half', "1"], ['"Hi" he said', "2"]]),
+        ("t.jsonl", '{"q": "a\u2028b"}\n{"q": "c", "late": 1}\n', ("q", "late"), [["a\u2028b", None], ["c", 1]]),
+        ("t.csv", "q,a\rx,1\r", ("q", "a"), [["x", "1"]]),  # carriage returns that end all lines
+        ("t.csv", 'q,a\n"x\ry",1\n', ("q", "a"), [["x\ry", "1"]]),
+    ],
+    ids=range(7),
+)
+def test_odd_tables_are_read_as_they_are(
+    tmp_path: Path, name: str, content: str, columns: tuple[str, ...], rows: list[list[object]]
+) -> None:
+    table = read_table(write(tmp_path, name, content))
+    assert (table.columns, values(table)) == (columns, rows)
 
 
 def test_json_array_rows_carry_the_line_they_begin_on(tmp_path: Path) -> None:
     rows = [{"q": "x", "n": [1, 2]}, {"q": "y"}, {"q": "z"}]
     path = write(tmp_path, "t.json", "\n" + json.dumps(rows, indent=1))
     lines = Path(path).read_text().split("\n")
-    expected = [number for number, line in enumerate(lines, 1) if line == " {"]
-    assert read_table(path).lines == tuple(expected) == (3, 10, 13)
+    assert [lines[number - 1] for number in read_table(path).lines] == [" {"] * 3
+    assert read_table(path).lines == (3, 10, 13)
 
 
 @pytest.mark.parametrize(
@@ -127,22 +121,15 @@ def test_broken_file_is_refused_with_its_line(
     assert seen in fault
 
 
-@pytest.mark.parametrize("name", ["t.csv", "t.tsv"])
-def test_stray_carriage_return_in_a_header_is_named(tmp_path: Path, name: str) -> None:
-    mark = "," if name == "t.csv" else "\t"
+@pytest.mark.parametrize(("name", "mark", "shown"), [("t.csv", ",", ","), ("t.tsv", "\t", "\\t")])
+def test_stray_carriage_return_in_a_header_is_named(tmp_path: Path, name: str, mark: str, shown: str) -> None:
     content = "query,ans\rwer,grade\nq,a,1\nq2,b,0\n".replace(",", mark)
-    first, *others = faults_of(write(tmp_path, name, content.encode()))
-    assert first.startswith(
-        f"{name}:1: a carriage return (CR) without line feed behind 'query{mark}ans'".replace("\t", "\\t")
-    )
+    first, *others = faults_of(write(tmp_path, name, content))
+    assert first.startswith(f"{name}:1: a carriage return (CR)")
+    assert f"'query{shown}ans'" in first
     assert len(others) == 2
     with pytest.raises(InputError, match="carriage return"):
         open_items(str(tmp_path / name), task="grade")
-
-
-def test_carriage_returns_that_end_all_lines_and_quoted_ones_are_read(tmp_path: Path) -> None:
-    assert values(read_table(write(tmp_path, "t.csv", b"q,a\rx,1\r"))) == [["x", "1"]]
-    assert values(read_table(write(tmp_path, "t.csv", b'q,a\n"x\ry",1\n'))) == [["x\ry", "1"]]
 
 
 def test_all_broken_lines_are_collected_and_the_first_ten_shown(tmp_path: Path) -> None:
@@ -156,11 +143,8 @@ def test_all_broken_lines_are_collected_and_the_first_ten_shown(tmp_path: Path) 
 def test_every_line_that_is_not_utf8_is_named(tmp_path: Path) -> None:
     faults = faults_of(write(tmp_path, "t.csv", b"q\n" + b"\xe9\n\xc3\xa9\n\xe8\n"))
     assert [fault.split(": ")[0] for fault in faults] == ["t.csv:2", "t.csv:4"]
-
-
-def test_missing_file_is_refused_by_name(tmp_path: Path) -> None:
     (fault,) = faults_of(str(tmp_path / "none.csv"))
-    assert fault.startswith("none.csv: no such file;")
+    assert fault.startswith("none.csv: no such file")
 
 
 @pytest.mark.parametrize("name", ["rows.csv", "rows.xlsx", "rows.xlsx#Sheet"])
@@ -181,24 +165,18 @@ def test_folder_of_a_train_set_is_read_through_its_label_file(tmp_path: Path) ->
 def test_rows_without_any_value_are_skipped_and_counted(tmp_path: Path) -> None:
     table = read_table(write(tmp_path, "t.csv", "q,a\nx,1\n,\n , \ny,2\n"))
     assert table.lines == (2, 5)
-    assert table.notes == ("2 rows left out as empty.",)
+    assert [note.split(" ")[0] for note in table.notes] == ["2"]
 
 
 @pytest.mark.parametrize(
     ("last", "kept"),
     [
-        (["Total,,30\n"], 10),
-        (["Summe,,30\n", "Durchschnitt,,3.00\n"], 10),
-        ([",,30\n"], 10),
-        ([",,3\n"], 10),
-        ([",,4\n"], 11),  # somebody graded a row without texts
-        (["Average,of all?,3\n"], 11),
-        (["Why?,,3\n"], 11),
+        *(("Total,,30\n", 10), ("Summe,,30\nDurchschnitt,,3.00\n", 10), (",,30\n", 10), (",,3\n", 10)),
+        (",,4\n", 11),  # somebody graded a row without texts
+        *(("Average,of all?,3\n", 11), ("Why?,,3\n", 11)),
     ],
 )
-def test_rows_that_sum_up_the_others_are_no_rows(tmp_path: Path, last: list[str], kept: int) -> None:
+def test_rows_that_sum_up_the_others_are_no_rows(tmp_path: Path, last: str, kept: int) -> None:
     """As sheets have them below the table: a sum or a mean would be one more item with a grade."""
-    (tmp_path / "t.csv").write_text("question,answer,grade\n" + "q?,a,2\nr?,b,4\n" * 5 + "".join(last))
-    found = read_table(str(tmp_path / "t.csv"))
-    assert len(found.rows) == kept
-    assert len(found.notes) == (kept == 10)
+    found = read_table(write(tmp_path, "t.csv", "question,answer,grade\n" + "q?,a,2\nr?,b,4\n" * 5 + last))
+    assert (len(found.rows), len(found.notes)) == (kept, kept == 10)

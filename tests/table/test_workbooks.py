@@ -26,8 +26,7 @@ def test_cells_of_every_kind_become_the_text_that_people_see(tmp_path: Path, wri
     row: list[object] = ["a\nb  c <&>", 5.0, 0.5, True, False, dt.date(2026, 3, 1), "", "007"]
     header = ["text", "whole", "half", "yes", "no", "day", "blank", "code"]
     rows: list[Sequence[object]] = [[*header, "", ""], [], [*row, "", ""], ["", ""], ["x"]]
-    path = write(tmp_path / f"t{suffix}", {"S": rows})
-    table = read_table(str(path))
+    table = read_table(str(write(tmp_path / f"t{suffix}", {"S": rows})))
     assert table.columns == tuple(header)
     assert list(table.rows[0].values()) == ["a\nb  c <&>", "5", "0.5", "true", "false", "2026-03-01", "", "007"]
     assert table.lines == (3, 5)
@@ -38,7 +37,7 @@ def test_formulas_give_their_saved_value_and_errors_are_counted_and_empty(tmp_pa
     rows: Rows = [["query", "grade"], [Formula("Q1"), Error("#DIV/0!")], ["Q2", 3]]
     table = read_table(str(write_xlsx(tmp_path / "t.xlsx", {"S": rows})))
     assert [list(row.values()) for row in table.rows] == [["Q1", ""], ["Q2", "3"]]
-    assert "1 cell of the workbook with an error" in table.notes[0]
+    assert table.notes[0].startswith("1 cell ")
 
 
 @BOTH
@@ -48,12 +47,14 @@ def test_first_sheet_that_has_the_columns_is_read_or_the_one_that_is_named(
     sheets = {"Read me": [["About", "us"], ["x", "y"]], "Labels": TABLE, "März 2": [["Frage", "Zahl"], ["F", 1]]}
     path = str(write(tmp_path / f"t{suffix}", sheets))
     assert read_table(path).columns == ("query", "answer", "grade")
-    assert "Sheet 'Labels' is read, not Read me, März 2" in read_table(path).notes[0]
+    note = read_table(path).notes[0]
+    assert note.startswith("Sheet 'Labels'")
+    assert "not Read me, März 2" in note
     assert read_table(path, having=["Zahl"]).columns == ("Frage", "Zahl")
     named = read_table(f"{path}#Read me")
     assert named.columns == ("About", "us")
     assert named.where(0).endswith(f"t{suffix}#Read me:row 2")
-    with pytest.raises(InputError, match="no sheet 'Nope'; the sheets are Read me, Labels, März 2"):
+    with pytest.raises(InputError, match=r"'Nope'; .* Read me, Labels, März 2"):
         read_table(f"{path}#Nope")
     assert default_family(f"{path}#März 2") == "t"
     (tmp_path / "t.datasheet.toml").write_text("")
@@ -69,11 +70,9 @@ def test_file_whose_name_has_a_hash_is_that_file(tmp_path: Path) -> None:
 
 @BOTH
 def test_title_above_the_header_is_passed_over_and_said(tmp_path: Path, write: Write, suffix: str) -> None:
-    path = write(tmp_path / f"t{suffix}", {"S": [["Evaluation, March"], [], *TABLE]})
-    table = read_table(str(path))
-    assert table.columns == ("query", "answer", "grade")
-    assert table.lines == (4, 5)
-    assert "The header is in row 3" in table.notes[0]
+    table = read_table(str(write(tmp_path / f"t{suffix}", {"S": [["Evaluation, March"], [], *TABLE]})))
+    assert (table.columns, table.lines) == (("query", "answer", "grade"), (4, 5))
+    assert "row 3" in table.notes[0]
 
 
 def test_heading_merged_over_several_columns_is_named_by_the_row_below(tmp_path: Path) -> None:
@@ -90,7 +89,7 @@ def test_archive_that_declares_too_much_is_refused_before_it_is_unpacked(
     path = write_xlsx(tmp_path / "t.xlsx", {"S": TABLE}, parts={"xl/sharedStrings.xml": " " * 50_000})
     monkeypatch.setattr(workbooks, "MOST_BYTES", 20_000)
     monkeypatch.setattr(zipfile.ZipFile, "read", lambda *_: pytest.fail("unpacked"))
-    with pytest.raises(InputError, match=r"unpacks to 5\d,\d{3} bytes; at most 20,000"):
+    with pytest.raises(InputError, match=r"to 5\d,\d{3} bytes; .* 20,000"):
         read_table(str(path))
 
 
@@ -101,7 +100,7 @@ def test_archive_that_lies_about_its_size_is_refused(tmp_path: Path) -> None:
         size = archive.getinfo("xl/sharedStrings.xml").file_size
     assert data.count(struct.pack("<L", size)) == 2
     path.write_bytes(data.replace(struct.pack("<L", size), struct.pack("<L", 100)))
-    with pytest.raises(InputError, match="not an Excel or OpenDocument workbook"):
+    with pytest.raises(InputError, match="not an Excel"):
         read_table(str(path))
 
 
@@ -135,21 +134,24 @@ def test_blank_rest_of_an_opendocument_sheet_costs_nothing(tmp_path: Path) -> No
     assert table.rows == ({"query": "Q"},)
 
 
+LAUGHS = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]>'
+
+
 @pytest.mark.parametrize(
-    ("content", "seen"),
+    ("part", "content", "seen"),
     [
-        ('<!DOCTYPE x [<!ENTITY a "aaaa">]><worksheet>&a;</worksheet>', "declares a document type"),
-        (b"PK nothing", "not an Excel or OpenDocument workbook"),
-        (b"", "not an Excel or OpenDocument workbook"),
+        ("worksheets/sheet1", '<!DOCTYPE x [<!ENTITY a "aaaa">]><worksheet>&a;</worksheet>', "document type"),
+        ("sharedStrings", f'{LAUGHS}<sst xmlns="{MAIN}"><si><t>&b;</t></si></sst>', "document type"),
+        *(("", content, "not an Excel or OpenDocument") for content in ("PK nothing", "")),
     ],
-    ids=["entities", "broken", "empty"],
+    ids=["entities", "entities that grow", "broken", "empty"],
 )
-def test_workbook_that_is_none_is_refused(tmp_path: Path, content: str | bytes, seen: str) -> None:
+def test_workbook_that_is_none_is_refused(tmp_path: Path, part: str, content: str, seen: str) -> None:
     path = tmp_path / "t.xlsx"
-    if isinstance(content, str):
-        write_xlsx(path, {"S": TABLE}, parts={"xl/worksheets/sheet1.xml": content})
+    if part:
+        write_xlsx(path, {"S": TABLE}, parts={f"xl/{part}.xml": content})
     else:
-        path.write_bytes(content)
+        path.write_text(content)
     with pytest.raises(InputError, match=seen):
         read_table(str(path))
     with pytest.raises(InputError, match="no such file"):
@@ -163,24 +165,25 @@ def test_workbook_without_rows_says_so(tmp_path: Path) -> None:
         read_table(str(write_ods(tmp_path / "t.ods", {"S": [[]]})))
 
 
+def long_text_in(path: Path, cells: Sequence[int]) -> Path:
+    """A column of cells, each the head (0), a long text (1) or a letter (2), which the workbook holds once."""
+    texts = "".join(f"<si><t>{text}</t></si>" for text in ("query", "x" * 32_000, "a"))
+    rows = "".join(f'<row r="{n}"><c r="A{n}" t="s"><v>{one}</v></c></row>' for n, one in enumerate(cells, 1))
+    sheet = f'<worksheet xmlns="{MAIN}"><sheetData>{rows}</sheetData></worksheet>'
+    parts = {"xl/sharedStrings.xml": f'<sst xmlns="{MAIN}">{texts}</sst>', "xl/worksheets/sheet1.xml": sheet}
+    return write_xlsx(path, {"S": TABLE}, parts=parts)
+
+
 def test_one_long_text_in_very_many_cells_is_refused_before_it_is_copied(tmp_path: Path) -> None:
-    strings = f'<sst xmlns="{MAIN}"><si><t>query</t></si><si><t>{"x" * 32_000}</t></si></sst>'
-    cells = "".join(f'<row r="{n}"><c r="A{n}" t="s"><v>{int(n > 1)}</v></c></row>' for n in range(1, 20_001))
-    sheet = f'<worksheet xmlns="{MAIN}"><sheetData>{cells}</sheetData></worksheet>'
-    parts = {"xl/sharedStrings.xml": strings, "xl/worksheets/sheet1.xml": sheet}
-    path = write_xlsx(tmp_path / "t.xlsx", {"S": TABLE}, parts=parts)
+    path = long_text_in(tmp_path / "t.xlsx", [0, *[1] * 19_999])
     assert path.stat().st_size < 200_000  # 640 million characters
-    with pytest.raises(InputError, match="hold more than 400,000,000 characters"):
+    with pytest.raises(InputError, match="400,000,000 characters"):
         read_table(str(path))
 
 
 def test_a_long_text_in_few_of_many_cells_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workbooks, "MOST_TEXT", 100_000)
-    strings = f'<sst xmlns="{MAIN}"><si><t>query</t></si><si><t>{"x" * 32_000}</t></si><si><t>a</t></si></sst>'
-    cells = "".join(f'<row r="{n}"><c r="A{n}" t="s"><v>{min(n - 1, 2)}</v></c></row>' for n in range(1, 101))
-    sheet = f'<worksheet xmlns="{MAIN}"><sheetData>{cells}</sheetData></worksheet>'
-    parts = {"xl/sharedStrings.xml": strings, "xl/worksheets/sheet1.xml": sheet}
-    table = read_table(str(write_xlsx(tmp_path / "t.xlsx", {"S": TABLE}, parts=parts)))
+    table = read_table(str(long_text_in(tmp_path / "t.xlsx", [0, 1, *[2] * 98])))
     assert [len(str(row["query"])) for row in table.rows] == [32_000, *[1] * 98]
 
 
@@ -188,13 +191,5 @@ def test_long_text_that_opendocument_repeats_is_refused_before_it_is_copied(tmp_
     text = f"<text:p>{'x' * 10_000}</text:p>"
     cell = f'<table:table-cell table:number-columns-repeated="100" office:value-type="string">{text}</table:table-cell>'
     raw = f'<table:table table:name="S"><table:table-row table:number-rows-repeated="1000">{cell}</table:table-row>'
-    with pytest.raises(InputError, match="hold more than 400,000,000 characters"):
+    with pytest.raises(InputError, match="400,000,000 characters"):
         read_table(str(write_ods(tmp_path / "t.ods", {}, raw=f"{raw}</table:table>")))
-
-
-def test_entities_that_grow_are_refused(tmp_path: Path) -> None:
-    laughs = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]>'
-    strings = f'{laughs}<sst xmlns="{MAIN}"><si><t>&b;</t></si></sst>'
-    path = write_xlsx(tmp_path / "t.xlsx", {"S": TABLE}, parts={"xl/sharedStrings.xml": strings})
-    with pytest.raises(InputError, match="declares a document type"):
-        read_table(str(path))

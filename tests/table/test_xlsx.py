@@ -23,35 +23,25 @@ from tests.table.spreadsheets import letters
 
 Reader = Callable[[Path], list[list[object]]]
 TEXTS = [
-    "=1+1",
-    "{=1+1}",
-    "+1",
-    "@SUM(A1)",
-    "https://example.org/a?b=1&c=2",
-    "mailto:a@b.org",
-    "007",
-    "1e5",
-    "2026-01-02",
-    "TRUE",
-    "#N/A!",
-    "<r>no markup & none</r>",
-    "<r><t>red</t></r>",
-    "</t></is></c>",
-    "]]>",
-    " two  spaces ",
-    "a\n\tb",
-    "Größe 漢字 עברית 👩‍🔬",
-    "x" * MOST_CELL,
+    *(
+        "=1+1",
+        "{=1+1}",
+        "+1",
+        "@SUM(A1)",
+        "https://example.org/a?b=1&c=2",
+        "mailto:a@b.org",
+        "007",
+        "1e5",
+        "2026-01-02",
+    ),
+    *("TRUE", "#N/A!", "<r>no markup & none</r>", "<r><t>red</t></r>", "</t></is></c>", "]]>", " two  spaces "),
+    *("a\n\tb", "Größe 漢字 עברית 👩‍🔬", "x" * MOST_CELL),
 ]
 NUMBERS: list[float] = [0, -7, 2**53, 0.1 + 0.2, 1 / 3, 1e-300, 12345678901234.567, -0.5]
 
 
 def written(
-    path: Path,
-    rows: Sequence[Sequence[Cell]],
-    *,
-    widths: Sequence[int] = (),
-    choices: Sequence[Sequence[str]] = (),
+    path: Path, rows: Sequence[Sequence[Cell]], *, widths: Sequence[int] = (), choices: Sequence[Sequence[str]] = ()
 ) -> WrittenSheet:
     with path.open("wb") as file, sheet_writer(file, "judged", widths=widths, choices=choices) as sheet:
         for row in rows:

@@ -55,5 +55,5 @@ def test_other_tables_are_not_turned(rows: Mapping[int, Sequence[str]]) -> None:
 def test_graders_down_and_items_across_without_texts_end_in_an_error_that_says_so(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("Rater,Item 1,Item 2,Item 3,Item 4,Item 5\nMia,1,2,3,1,2\nNoah,1,3,3,1,2\nGPT-4,2,2,3,1,1")
-    with pytest.raises(InputError, match=r"as though Mia, Noah, ... graded what stands across.*Turn the table"):
+    with pytest.raises(InputError, match=r"Mia, Noah, .*Turn the table"):
         propose(read_table(str(path)), Datasheet(), UserChoices())

@@ -10,20 +10,9 @@ from judgec.table.rows.cells import as_accept, as_grade, as_id, as_text, as_text
 @pytest.mark.parametrize(
     ("value", "grade"),
     [
-        (3, 3),
-        (3.0, 3),
-        ("3", 3),
-        ("3.0", 3),
-        (" +3 ", 3),
-        ("-1", -1),
-        ("0.5", 0.5),
-        (True, "true"),
-        ("good ", "good"),
-        ("1e3", "1e3"),
-        ("N/A", None),
-        ("", None),
-        (None, None),
-        (math.nan, None),
+        *((3, 3), (3.0, 3), ("3", 3), ("3.0", 3), (" +3 ", 3), ("-1", -1), ("0.5", 0.5), (True, "true")),
+        *(("good ", "good"), ("1e3", "1e3"), ("N/A", None), ("", None), (None, None), (math.nan, None)),
+        *((float("inf"), "inf"), (10**400, str(10**400)), ("1" * 400, "inf")),  # beyond any scale: words
     ],
 )
 def test_grade_is_read_from_numbers_and_text(value: object, grade: object) -> None:
@@ -50,32 +39,20 @@ def test_missing_is_blank_or_nothing_and_never_zero_or_false() -> None:
 
 
 def test_other_types_become_text_as_json_writes_them() -> None:
-    assert [as_text(x) for x in (True, False, 3.0, 7, ["é", None], {"a": 1}, b"caf\xc3\xa9")] == [
-        "true",
-        "false",
-        "3.0",
-        "7",
-        '["é", null]',
-        '{"a": 1}',
-        "café",
-    ]
+    given = (True, False, 3.0, 7, ["é", None], {"a": 1}, b"caf\xc3\xa9")
+    assert [*map(as_text, given)] == ["true", "false", "3.0", "7", '["é", null]', '{"a": 1}', "café"]
 
 
 def test_identifiers_from_parquet_floats_match_those_from_text() -> None:
     assert [as_id(x) for x in (7, 7.0, " 7", "7.0", "a b")] == ["7", "7", "7", "7.0", "a b"]
 
 
-def test_contexts_are_a_list_a_json_list_or_one_text() -> None:
-    assert as_texts(["a", "", None, 3]) == (("a", "3"), 1)
-    assert as_texts('["a", "b"]') == (("a", "b"), 0)
-    assert as_texts("[see note] text") == (("[see note] text",), 0)
-    assert as_texts("[1]") == (("1",), 1)
-    assert as_texts("text") == (("text",), 0)
-    assert as_texts("[]") == ((), 0)
-
-
-def test_numbers_beyond_any_scale_are_words_and_never_infinite() -> None:
-    assert as_grade(float("inf")) == "inf"
-    assert as_grade(10**400) == str(10**400)
-    assert as_grade("1" * 400) == "inf"
-    assert as_grade(float("nan")) is None
+@pytest.mark.parametrize(
+    ("cell", "texts", "other"),
+    [
+        *((["a", "", None, 3], ("a", "3"), 1), ('["a", "b"]', ("a", "b"), 0), ("[1]", ("1",), 1), ("[]", (), 0)),
+        *(("[see note] text", ("[see note] text",), 0), ("text", ("text",), 0)),
+    ],
+)
+def test_contexts_are_a_list_a_json_list_or_one_text(cell: object, texts: tuple[str, ...], other: int) -> None:
+    assert as_texts(cell) == (texts, other)

@@ -33,31 +33,23 @@ def test_task_is_inferred_from_columns(columns: str, task: str) -> None:
         ("query response grade", "--map response=answer."),
         ("query answer score", "--map score=grade."),
         ("query answer_a answer_b winner", "--map winner=preference."),
-        (
-            "query answer alice bob",
-            "--map THEIR_COLUMN=grade, or name one column an annotator with --annotators A,B.",
-        ),
+        ("query answer alice bob", r"--map THEIR_COLUMN=grade, .* --annotators A,B\."),
     ],
 )
 def test_columns_that_fit_no_task_get_advice_in_their_own_names(columns: str, advice: str) -> None:
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=f"{advice} judgec init t.csv "):
         infer_task(table(*columns.split()))
-    assert caught.value.faults[0].endswith(f"{advice} judgec init t.csv proposes what each column is.")
 
 
 def test_map_pairs_split_at_the_last_equals_sign() -> None:
     assert as_rename(["question=query", "a=b=answer"]) == {"question": "query", "a=b": "answer"}
-
-
-@pytest.mark.parametrize("pairs", [["query"], ["=query"], ["a="], ["a=query", "a=answer"]])
-def test_malformed_map_is_refused(pairs: list[str]) -> None:
-    with pytest.raises(UserError, match="--map"):
-        as_rename(pairs)
+    for pairs in (["query"], ["=query"], ["a="], ["a=query", "a=answer"]):
+        with pytest.raises(UserError, match="--map"):
+            as_rename(pairs)
 
 
 def test_names_are_split_and_trimmed() -> None:
-    assert as_names(" alice, bob,") == ("alice", "bob")
-    assert as_names(None) == ()
+    assert (as_names(" alice, bob,"), as_names(None)) == (("alice", "bob"), ())
     with pytest.raises(UserError, match="--annotators"):
         as_names(" , ")
 

@@ -58,21 +58,11 @@ def test_machine_is_known_by_its_head_beside_people(head: str) -> None:
 @pytest.mark.parametrize(
     "names",
     [
-        PEOPLE,
-        ["Judge 1", "Judge 2", "Judge 3"],
-        ["Judge A", "Judge B", "Marie"],
-        ["Judge Mia", "Judge Noah"],
-        ["Claude", "Marie"],
+        *(PEOPLE, ["Judge 1", "Judge 2", "Judge 3"], ["Judge A", "Judge B", "Marie"], ["Judge Mia", "Judge Noah"]),
         ["Kai", "Aisha", "Kira", "Yi Chen", "Gemma Smith", "Phi", "Noah Palm", "Grace"],
-        ["O1", "O2", "O3"],
-        ["Mia 1", "Mia 2", "Yi 1", "Yi 2"],
-        ["score_claude", "score_marie"],
-        ["Claude Dupont", "Marie", "Jean"],
-        ["score_mia", "score_noah", "jo"],
-        ["A2KI8Q", "A1AI3K", "B7GX"],
-        ["kai@firm.ai", "mia@openai.com"],
-        ["A. I. Smith", "B. Jones"],
-        ["annotator_1", "expert0", "nist"],
+        *(["Claude", "Marie"], ["O1", "O2", "O3"], ["Mia 1", "Mia 2", "Yi 1", "Yi 2"], ["score_claude", "score_marie"]),
+        *(["Claude Dupont", "Marie", "Jean"], ["score_mia", "score_noah", "jo"], ["A2KI8Q", "A1AI3K", "B7GX"]),
+        *(["kai@firm.ai", "mia@openai.com"], ["A. I. Smith", "B. Jones"], ["annotator_1", "expert0", "nist"]),
         ["Évaluateur 1", "Marie de la Tour", "Jan van den Berg", "4b"],
     ],
 )
@@ -125,20 +115,9 @@ def test_head_about_the_row_is_nobodys_grade(head: str) -> None:
     "head",
     [
         *("#", "No.", "Nr", "N°", "Nº", "N.", "Núm.", "Numéro", "№", "№ п/п", "№ з/п", "Порядковый номер", "Sr. No."),
-        *(
-            "Sl. No",
-            "S/N",
-            "Volgnr",
-            "Volgnummer",
-            "lfd. Nr.",
-            "LfdNr",
-            "Lfd.-Nr.",
-            "Löpnr",
-            "Løbenr.",
-            "Lp.",
-            "Poř. č.",
-        ),
-        *("Sıra No", "Sorszám", "Nr. crt.", "序号", "番号", "번호", "Pos.", "Item No", "Case ID", "Zeile", "STT"),
+        *("Sl. No", "S/N", "Volgnr", "Volgnummer", "lfd. Nr.", "LfdNr", "Lfd.-Nr.", "Löpnr", "Løbenr.", "Lp."),
+        *("Poř. č.", "Sıra No", "Sorszám", "Nr. crt.", "序号", "番号", "번호", "Pos.", "Item No", "Case ID", "Zeile"),
+        "STT",
     ],
 )
 def test_head_that_numbers_rows(head: str) -> None:
@@ -148,22 +127,16 @@ def test_head_that_numbers_rows(head: str) -> None:
 
 def test_numbered_person_is_somebody_and_means_are_computed() -> None:
     assert not any(map(is_nobodys, ["Grader No. 1", "Team 1", "Site B", "Source quality", *PEOPLE]))
-    assert all(
-        map(is_computed, ["Mean", "Median", "Average score", "Mittelwert", "Consensus", "Final", "Majority", "Ø"])
-    )
+    computed = ["Mean", "Median", "Average score", "Mittelwert", "Consensus", "Final", "Majority", "Ø"]
+    assert [is_computed(head) for head in computed] == [True] * len(computed)
     assert not any(map(is_computed, [*PEOPLE, "Øyvind", "Final Mia"]))
-    assert is_adjudicated("Adjudicated grade")
-    assert is_adjudicated("gold")
+    assert all(map(is_adjudicated, ["Adjudicated grade", "gold"]))
 
 
-@pytest.mark.parametrize("values", [["A", "B", "C"], ["v1", "v2"], ["r1", "r2"], ["gpt-4o", "claude-3"], ["1.0.2"]])
-def test_letters_and_versions_are_no_grades(values: Sequence[str]) -> None:
-    assert are_versions(values)
-
-
-@pytest.mark.parametrize("values", [["y", "n"], ["bad", "good"], ["1", "2"], ["j", "n"], ["ja", "nein"]])
-def test_grades_are_no_versions(values: Sequence[str]) -> None:
-    assert not are_versions(values)
+def test_letters_and_versions_are_no_grades() -> None:
+    versions = [["A", "B", "C"], ["v1", "v2"], ["r1", "r2"], ["gpt-4o", "claude-3"], ["1.0.2"]]
+    grades = [["y", "n"], ["bad", "good"], ["1", "2"], ["j", "n"], ["ja", "nein"]]
+    assert [values for values in versions + grades if are_versions(values)] == versions
 
 
 @pytest.mark.parametrize(
@@ -190,17 +163,10 @@ def test_name_with_several_times_is_one_person(heads: Sequence[str], person: str
 @pytest.mark.parametrize(
     "heads",
     [
-        ("Rater 1", "Rater 2"),
-        ("Judge 1", "Judge 2", "Judge 3"),
-        ("Annotator 1", "Annotator 2", "Expert 1", "Expert 2"),
-        ("Nurse 1", "Nurse 2", "Doctor 1", "Doctor 2"),
-        ("first rater", "second rater"),
-        ("relevance 1", "relevance 2", "fluency 1", "fluency 2"),
-        ("grade_1", "grade_2"),
-        ("Mia 1", "Mia 2"),
-        ("A1", "A2", "B1", "B2"),
-        ("Mia 1", "Mia 2", "Mia 3", "Noah 1", "Noah 2"),
-        ("Score (1st)", "Score (2nd)"),
+        *(("Rater 1", "Rater 2"), ("Judge 1", "Judge 2", "Judge 3"), ("first rater", "second rater"), ("A1", "A2")),
+        *(("Annotator 1", "Annotator 2", "Expert 1", "Expert 2"), ("Nurse 1", "Nurse 2", "Doctor 1", "Doctor 2")),
+        *(("relevance 1", "relevance 2", "fluency 1", "fluency 2"), ("grade_1", "grade_2"), ("Mia 1", "Mia 2")),
+        *(("A1", "A2", "B1", "B2"), ("Mia 1", "Mia 2", "Mia 3", "Noah 1", "Noah 2"), ("Score (1st)", "Score (2nd)")),
         ("human_grade_run1", "human_grade_run2"),
     ],
 )
@@ -220,17 +186,16 @@ def test_name_of_a_version_beside_people_may_be_a_judge(name: str) -> None:
     "names",
     [
         ("Anne-Marie", "Jean-Luc", "Zoë", "O'Neil", "van der Berg", "Nguyễn"),
-        ("Rater-1", "Rater-2", "Mia"),
-        ("Berlin-1", "Berlin-2", "Mia"),
-        ("Nurse-1", "Mia"),
+        *(("Rater-1", "Rater-2", "Mia"), ("Berlin-1", "Berlin-2", "Mia"), ("Nurse-1", "Mia")),
         ("P-03", "S-12", "MK-2", "A1", "R2-D2", "A2KI8QXY", "worker_A1B2C3"),
-        ("Mia.1", "Noah.1", "Lea 2"),
-        ("user_973", "mia2", "Mia (2024-05-01)"),
-        ("Athena-2",),
-        ("Athena-2", "Lynx-8B"),  # nobody else graded
+        *(("Mia.1", "Noah.1", "Lea 2"), ("user_973", "mia2", "Mia (2024-05-01)")),
+        *(("Athena-2",), ("Athena-2", "Lynx-8B")),  # nobody else graded
+        ("Sanne", "Mehmet", "Aylin", "Jürgen", "Siobhán", "Xiomara"),
+        *(("Gemma Smith", "Claude Dupont", "Expert Gemma", "Rater Bard"), ("Anna Richter", "Tim Vogel")),
+        *(("Judge 1", "Judge 2"), ("Human judge", "Mia"), ("小明", "小红", "Анна")),
     ],
 )
-def test_names_of_people_are_no_versions(names: Sequence[str]) -> None:
+def test_names_of_people_are_not_doubtful(names: Sequence[str]) -> None:
     assert doubtful_among(names) == ()
 
 
@@ -243,30 +208,9 @@ def test_name_of_a_model_and_of_people_is_doubtful_whoever_stands_beside_it(name
         assert doubtful_among(names) == (name,)
 
 
-@pytest.mark.parametrize(
-    "names",
-    [
-        ("Sanne", "Mehmet", "Aylin", "Jürgen", "Siobhán", "Xiomara"),
-        ("Gemma Smith", "Claude Dupont", "Expert Gemma", "Rater Bard"),
-        ("Anna Richter", "Tim Vogel"),
-        ("Judge 1", "Judge 2"),
-        ("Human judge", "Mia"),
-        ("小明", "小红", "Анна"),
-    ],
-)
-def test_ordinary_names_are_not_doubtful(names: Sequence[str]) -> None:
-    assert doubtful_among(names) == ()
-
-
-@pytest.mark.parametrize(
-    "head", ["Expert", "Rater 2", "Score A", "Prüfer Tim", "MK", "评分人1", "Beoordelaar 2", "Team 1"]
-)
-def test_head_says_that_it_is_a_person(head: str) -> None:
-    assert says_a_person(head)
-    assert not any(map(says_a_person, ["Sanne", "Athena-2", "Score Mehmet"]))
-
-
-def test_name_says_whether_low_is_good() -> None:
+def test_head_says_that_it_is_a_person_and_whether_low_is_good() -> None:
+    heads = ["Expert", "Rater 2", "Score A", "Prüfer Tim", "MK", "评分人1", "Beoordelaar 2", "Team 1"]
+    assert [head for head in [*heads, "Sanne", "Athena-2", "Score Mehmet"] if says_a_person(head)] == heads
     low = ["hallucination_score", "Toxicity", "bias", "toxic (model)"]
-    assert [is_low_good(name) for name in low] == [True] * len(low)
-    assert not any(map(is_low_good, ["faithfulness", "hallucination-free", "non_toxic", "biathlon", "harmless"]))
+    high = ["faithfulness", "hallucination-free", "non_toxic", "biathlon", "harmless"]
+    assert [name for name in low + high if is_low_good(name)] == low

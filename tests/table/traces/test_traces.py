@@ -1,6 +1,7 @@
 """Traces of OpenTelemetry as items: each dialect, what a trace holds besides its texts, and what is refused."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from judgec.labels.stream.pieces import open_items
 from judgec.table.datasheet import Datasheet
 from judgec.table.table import Table
 from judgec.table.tables import read_table
-from tests.table.traces.otlp import Json, export, span
+from tests.table.traces.otlp import Json, attributes, export, span, value
 
 ASKED, SAID = "How wide is the Rill M50?", "70 mm."
 SAMPLES = Path(__file__).parents[3] / "../shared/data/exports"
@@ -32,6 +33,7 @@ def message(role: str, text: str) -> Json:
     return {"role": role, "parts": [{"type": "text", "content": text}]}
 
 
+ROLES = {"user": ASKED, "assistant": SAID}
 DIALECTS: dict[str, tuple[str, dict[str, Any], list[tuple[str, dict[str, Any]]]]] = {
     "attributes": (
         "GenAI attributes",
@@ -44,15 +46,9 @@ DIALECTS: dict[str, tuple[str, dict[str, Any], list[tuple[str, dict[str, Any]]]]
     "details": (
         "GenAI attributes",
         {},
-        [
-            (
-                "gen_ai.client.inference.operation.details",
-                {
-                    "gen_ai.input.messages": [message("user", ASKED)],
-                    "gen_ai.output.messages": [message("assistant", SAID)],
-                },
-            )
-        ],
+        [("gen_ai.client.inference.operation.details", {
+            "gen_ai.input.messages": [message("user", ASKED)], "gen_ai.output.messages": [message("assistant", SAID)],
+        })],
     ),
     "events": (
         "GenAI events",
@@ -74,24 +70,22 @@ DIALECTS: dict[str, tuple[str, dict[str, Any], list[tuple[str, dict[str, Any]]]]
     "numbered": (
         "OpenLLMetry",
         {
-            "gen_ai.prompt.0.role": "user",
-            "gen_ai.prompt.0.content": ASKED,
-            "gen_ai.completion.0.role": "assistant",
-            "gen_ai.completion.0.content": SAID,
+            f"gen_ai.{part}.0.{key}": value
+            for part, role in (("prompt", "user"), ("completion", "assistant"))
+            for key, value in (("role", role), ("content", ROLES[role]))
         },
         [],
     ),
     "openinference": (
         "OpenInference",
         {
-            "llm.input_messages.0.message.role": "user",
-            "llm.input_messages.0.message.content": ASKED,
-            "llm.output_messages.0.message.role": "assistant",
-            "llm.output_messages.0.message.content": SAID,
+            f"llm.{part}_messages.0.message.{key}": value
+            for part, role in (("input", "user"), ("output", "assistant"))
+            for key, value in (("role", role), ("content", ROLES[role]))
         },
         [],
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("lines", [True, False])
@@ -175,16 +169,13 @@ def test_traces_of_a_session_are_turns_of_one_conversation(tmp_path: Path, histo
 
 def test_log_records_with_the_messages_belong_to_their_span(tmp_path: Path) -> None:
     one = span("t1", "chat", {"gen_ai.operation.name": "chat"}, span="a")
-    body = {"kvlistValue": {"values": [{"key": "content", "value": {"stringValue": ASKED}}]}}
+    ids = {"traceId": "t1", "spanId": "a"}
     logs = [
-        {"traceId": "t1", "spanId": "a", "eventName": "gen_ai.user.message", "body": body},
+        {**ids, "eventName": "gen_ai.user.message", "body": value({"content": ASKED})},
         {
-            "traceId": "t1",
-            "spanId": "a",
-            "attributes": [{"key": "event.name", "value": {"stringValue": "gen_ai.choice"}}],
-            "body": {
-                "kvlistValue": {"values": [{"key": "message", "value": {"stringValue": f'{{"content": "{SAID}"}}'}}]}
-            },
+            **ids,
+            "attributes": attributes({"event.name": "gen_ai.choice"}),
+            "body": value({"message": json.dumps({"content": SAID})}),
         },
     ]
     held = {"resourceLogs": [{"scopeLogs": [{"logRecords": logs}]}]}
@@ -194,11 +185,11 @@ def test_log_records_with_the_messages_belong_to_their_span(tmp_path: Path) -> N
 
 def test_traces_without_texts_are_counted_and_without_any_the_error_names_the_option(tmp_path: Path) -> None:
     silent = span("t0", "chat", {"gen_ai.operation.name": "chat", "gen_ai.usage.input_tokens": 3})
-    with pytest.raises(InputError, match=r"1 trace of 1 span, none.*CAPTURE_MESSAGE_CONTENT=true.*TRACELOOP"):
+    with pytest.raises(InputError, match=r"1 trace of 1 span.*CAPTURE_MESSAGE_CONTENT=true.*TRACELOOP"):
         read(tmp_path, export(silent))
     table = read(tmp_path, export(silent, span("t1", "chat", DIALECTS["attributes"][1])))
     assert len(table.rows) == 1
-    assert any(note.startswith("1 of them are left out") for note in table.notes)
+    assert any(note.startswith("1 of them") for note in table.notes)
     with pytest.raises(InputError, match="without spans"):
         read(tmp_path, {"resourceSpans": []})
 
@@ -208,23 +199,22 @@ def test_broken_spans_are_named_with_their_place(tmp_path: Path) -> None:
     late, nameless = good | {"startTimeUnixNano": "soon"}, good | {"spanId": ""}
     with pytest.raises(InputError) as error:
         read(tmp_path, export(good, late), export(nameless))
-    first, second = error.value.faults
-    assert "traces.jsonl:1: resource 1, scope 1, span 2: startTimeUnixNano 'soon'" in first
-    assert "traces.jsonl:2: resource 1, scope 1, span 1: no traceId or no spanId" in second
+    places = [re.findall(r"traces.jsonl:(\d+).*span (\d+): .*(soon|spanId)", fault) for fault in error.value.faults]
+    assert places == [[("1", "2", "soon")], [("2", "1", "spanId")]]
     deep: Json = {"stringValue": "x"}
     for _ in range(80):
         deep = {"arrayValue": {"values": [deep]}}
-    with pytest.raises(InputError, match=r"64 objects in objects"):
+    with pytest.raises(InputError, match="64 objects"):
         read(tmp_path, export(good | {"attributes": [{"key": "a", "value": deep}]}))
 
 
-def test_judging_in_bulk_reads_a_file_of_traces(tmp_path: Path) -> None:
-    chat = DIALECTS["attributes"][1]
-    exports = [export(span(f"t{n}", "chat", chat, at=n)) for n in range(3)]
-    path = read(tmp_path, *exports).path
-    found = open_items(path, task="answer")
-    names = [name for piece in found.pieces() for name in piece.item_ids]
-    assert names == ["t0", "t1", "t2"]
+def test_judging_in_bulk_reads_a_file_of_traces_and_what_they_took_is_no_rater(tmp_path: Path) -> None:
+    chat = DIALECTS["attributes"][1] | {"gen_ai.usage.input_tokens": 3, "gen_ai.usage.output_tokens": 4}
+    table = read(tmp_path, *(export(span(f"t{n}", "chat", chat, at=n)) for n in range(4)))
+    found = open_items(table.path, task="answer")
+    assert [name for piece in found.pieces() for name in piece.item_ids] == ["t0", "t1", "t2", "t3"]
+    with pytest.raises(InputError, match="like labels"):
+        propose(table, Datasheet(), UserChoices())
 
 
 @pytest.mark.skipif(not SAMPLE.is_file(), reason=f"NO REAL EXPORTS: {SAMPLES} is absent")
@@ -232,17 +222,10 @@ def test_an_agent_with_tools_that_its_own_exporter_wrote() -> None:
     table = read_table(str(SAMPLE))
     (row,) = table.rows
     assert str(row["query"]).startswith("Plan a trip to Barcelona.")
-    assert str(row["answer"]).startswith("Based on the weather (22\u00b0C, sunny)")
+    assert str(row["answer"]).startswith("Based on the weather")
     tools: Any = row["tool_calls"]
     assert [tool["name"] for tool in tools] == ["get_weather", "search_attractions", "book_hotel"]
-    assert row["errors"] == ["book_hotel: BookingUnavailableError: No rooms available for the requested dates"]
+    assert [error.partition(": No ")[0] for error in row["errors"]] == ["book_hotel: BookingUnavailableError"]  # type: ignore[attr-defined]  # a list
     assert (row["latency_seconds"], row["input_tokens"], row["output_tokens"]) == (10.0, 3500, 470)
     (item,) = collect_items(with_turns(table), "answer").items
     assert '{"temp": 22, "condition": "sunny"}' in item.inputs["contexts"]
-
-
-def test_what_a_trace_took_is_taken_for_no_rater(tmp_path: Path) -> None:
-    chat = DIALECTS["attributes"][1] | {"gen_ai.usage.input_tokens": 3, "gen_ai.usage.output_tokens": 4}
-    table = read(tmp_path, *(export(span(f"t{n}", "chat", chat, at=n)) for n in range(4)))
-    with pytest.raises(InputError, match="no column looks like labels"):
-        propose(table, Datasheet(), UserChoices())
