@@ -8,15 +8,12 @@ import pytest
 
 from judgec.errors import GateError, ServiceError
 from judgec.lm.backend import Retries
-from judgec.lm.client import open_lm
 from judgec.lm.executor import Executor, Reply
 from judgec.lm.journal.journal import Journal
 from judgec.lm.max_wait import MaxWait
-from judgec.lm.spec import LMSpec
-from judgec.lm.usage import Budget, Usage
 from judgec.lm.watch import Silent
 from judgec.verbs.judge_file import judged
-from tests.lm.judging import requests
+from tests.lm.judging import connected, requests
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.policies import BROKEN, Policy, good
 from tests.service.replies import Call, Outcome, Reset, digest
@@ -32,15 +29,7 @@ def poisoned(*numbers: int) -> Policy:
 
 
 def ask(server: FakeOpenAI, count: int, *, wait: float = 30, journal: Journal | None = None) -> list[Reply]:
-    lm = open_lm(
-        LMSpec.parse("openai/x", api_base=server.base_url),
-        journal=journal,
-        budget=Budget(),
-        usage=Usage(),
-        retries=QUICK,
-        max_wait=MaxWait(wait),
-        environ={"OPENAI_API_KEY": "k"},
-    )
+    lm = connected(server.base_url, journal=journal, retries=QUICK, max_wait=MaxWait(wait))
     return list(Executor(lm, in_flight=16).run(requests(count)))
 
 
@@ -94,14 +83,13 @@ def test_service_that_is_lost_leaves_the_file_with_what_there_is(
     monkeypatch.setattr("judgec.lm.client.Retries", lambda: QUICK)
     file = write_items(tmp_path / "items.jsonl", 200)
     save_judge(tmp_path)
-    ill = [True]
-    with FakeOpenAI(lambda call: BROKEN if ill[0] and call.number > 80 else good(call)) as server:
+    ill = True
+    with FakeOpenAI(lambda call: BROKEN if ill and call.number > 80 else good(call)) as server:
         found = judged(request(tmp_path, file, server.base_url, max_wait=0.3), Silent())
         with pytest.raises(ServiceError, match="keeps failing"):
             found.require_some()
         said, asked = rows(tmp_path), server.calls
-        ill.clear()
-        ill.append(False)
+        ill = False
         again = judged(request(tmp_path, file, server.base_url), Silent())
         again.require_some()
         assert server.calls - asked == 121
@@ -120,7 +108,7 @@ def test_max_unscored_decides_only_where_it_is_given(
     monkeypatch.setattr("judgec.lm.client.Retries", lambda: QUICK)
     file = write_items(tmp_path / "items.jsonl", 40)
     save_judge(tmp_path)
-    bad = {row["query"] for row in _items(file)[:4]}
+    bad = {json.loads(line)["query"] for line in file.read_text().splitlines()[:4]}
     with FakeOpenAI(lambda call: BROKEN if any(one in str(call.body) for one in bad) else good(call)) as server:
         found = judged(request(tmp_path, file, server.base_url, max_unscored=allowed), Silent())
     assert (found.unscored, found.tally.failed, found.lost) == (4, 4, None)
@@ -129,7 +117,3 @@ def test_max_unscored_decides_only_where_it_is_given(
             found.require_some()
     else:
         found.require_some()
-
-
-def _items(file: Path) -> list[dict[str, str]]:
-    return [json.loads(line) for line in file.read_text().splitlines()]

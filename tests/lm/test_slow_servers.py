@@ -7,11 +7,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from judgec.lm.client import open_lm
 from judgec.lm.executor import Executor
-from judgec.lm.spec import LMSpec
-from judgec.lm.usage import Budget, Usage
-from tests.lm.judging import requests
+from tests.lm.judging import connected, requests
 from tests.service.hostile import body
 
 BODY = json.dumps(body()).encode()
@@ -43,8 +40,7 @@ def test_server_that_accepts_slowly_is_asked_at_its_pace(version: str) -> None:
     handler = type("Handler", (_Handler,), {"protocol_version": version})
     with _Server(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        spec = LMSpec.parse("openai/x", api_base=f"http://127.0.0.1:{server.server_port}/v1")
-        lm = open_lm(spec, journal=None, budget=Budget(), usage=Usage(), environ={"OPENAI_API_KEY": "sk-1"})
+        lm = connected(f"http://127.0.0.1:{server.server_port}/v1")
         began = time.monotonic()
         replies = list(Executor(lm, in_flight=IN_FLIGHT).run(requests(ITEMS)))
         took = time.monotonic() - began

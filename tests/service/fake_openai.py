@@ -6,12 +6,8 @@ In a test::
         spec = LMSpec.parse("openai/fake", api_base=server.base_url)
         ...
         assert server.calls == 12
-
-From another process: ``python -m tests.service.fake_openai --policy teachable --port 8765``; ``GET /stats``
-says how many calls it got, how many it answered, and how many of those it had answered before (paid twice).
 """
 
-import argparse
 import asyncio
 import contextlib
 import json
@@ -141,9 +137,6 @@ class FakeOpenAI:
         start, *lines = head.split("\r\n")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
         body = await reader.readexactly(int(headers.get("content-length", 0)))
-        if start.startswith("GET"):
-            stats = {"calls": self.calls, "answered": self.answered, "paid_twice": self.paid_twice}
-            return await self._send(writer, 200, json.dumps(stats).encode())
         if start.split(" ")[1].endswith("/embeddings"):
             return await self._send(writer, 200, json.dumps(embeddings(json.loads(body))).encode())
         self.in_flight += 1
@@ -202,20 +195,3 @@ class FakeOpenAI:
         writer.write(f"HTTP/{self._http} {code} -\r\n{head}\r\n".encode() + body)
         await writer.drain()
         return self._http != "1.0"
-
-
-def main() -> None:
-    """Serve until interrupted, and say where."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--policy", choices=sorted(POLICIES), default="good")
-    parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--latency", type=float, default=0.0)
-    options = parser.parse_args()
-    with FakeOpenAI(options.policy, port=options.port, latency=options.latency) as server:
-        print(server.base_url, flush=True)
-        with contextlib.suppress(KeyboardInterrupt):
-            threading.Event().wait()
-
-
-if __name__ == "__main__":
-    main()

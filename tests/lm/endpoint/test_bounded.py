@@ -113,7 +113,7 @@ def test_reply_of_any_shape_is_a_reply_or_an_error_of_its_call(model: str, way: 
 @pytest.mark.parametrize("model", MODELS)
 def test_redirect_is_no_reply_and_says_where_it_points(model: str, way: str) -> None:
     there = Raw(b"{}", {"Location": "http://elsewhere.invalid/v1"}, code=307)
-    with pytest.raises(lm15.InvalidRequestError, match=r"307: redirects to elsewhere\.invalid, which is not followed"):
+    with pytest.raises(lm15.InvalidRequestError, match=r"307: redirects to elsewhere\.invalid"):
         answered(model, way, lambda _: there)
 
 

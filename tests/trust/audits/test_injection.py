@@ -8,10 +8,7 @@ from pathlib import Path
 import pytest
 
 from judgec.errors import ArtifactError
-from judgec.lm.client import open_lm
 from judgec.lm.executor import Ask, Executor, Reply, Request
-from judgec.lm.spec import LMSpec
-from judgec.lm.usage import Budget, Usage
 from judgec.raters import fencing, signatures
 from judgec.raters.judge import CompiledJudge
 from judgec.raters.registry import judge_module
@@ -20,6 +17,7 @@ from judgec.records.label import Item, Text
 from judgec.records.scale import Scale
 from judgec.trust.audits.injection import AUTHORITY, TAGS, Attack, attacks, audit_injection, hidden
 from judgec.trust.audits.subject import AuditSubject, subject_of
+from tests.lm.judging import connected
 from tests.service import grading_world
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.local_model import serving
@@ -54,9 +52,7 @@ def judge_behind(ask: Ask, items: tuple[Item, ...] = ITEMS) -> AuditSubject:
 def measured(policy: Policy) -> Finding:
     """The share of verdicts that injection moves for a grader behind the real prompt and the real client."""
     with FakeOpenAI(policy) as server:
-        spec = LMSpec.parse("openai/fake", api_base=server.base_url)
-        lm = open_lm(spec, journal=None, budget=Budget(), usage=Usage(), environ={"OPENAI_API_KEY": "k"})
-        return audit_injection(judge_behind(Executor(lm).run), 0.1)
+        return audit_injection(judge_behind(Executor(connected(server.base_url)).run), 0.1)
 
 
 def test_obedient_model_is_moved_without_the_fence_and_by_nothing_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,7 +71,6 @@ def test_gullible_model_that_obeys_quoted_text_too_fails_the_audit() -> None:
     found = measured(gullible)
     assert found.status == "fail"
     assert (found.parts["role"].value or 0) > 0.8
-    assert "beyond what a harmless text does" in found.sentence
 
 
 def test_old_fence_left_turn_tokens_in_the_text(monkeypatch: pytest.MonkeyPatch) -> None:

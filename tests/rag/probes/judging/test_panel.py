@@ -1,22 +1,18 @@
 """Models as judges: what they are asked, part by part, and what becomes of replies that nobody can read."""
 
-import json
 from collections.abc import Mapping
-from statistics import median
-from typing import Any, cast
+from typing import cast
 
 import pytest
-from sklearn.metrics import cohen_kappa_score
 
 from judgec.rag.probes.judging.panel import ReplyPanel, uncompiled
-from judgec.rag.probes.judging.rules import RuleJudge, faithful
+from judgec.rag.probes.judging.rules import RuleJudge
 from judgec.rag.probes.verdicts import verdicts
 from judgec.raters.asked_judges import AskedJudges
-from judgec.records.scenario.outcome import SystemReply
+from judgec.records.scenario.outcome import ReplyVerdict, SystemReply
 from judgec.records.scenario.schema import CRITERIA, Question, QuestionPart
 from tests.prompts import PromptParts, unquote
 from tests.rag.queries.scenarios.test_prompted import Asked
-from tests.verbs.cli.process import ROOT
 
 GRADES = [f"grade_{name}" for name in CRITERIA]
 
@@ -32,11 +28,11 @@ def model(system: str, prompt: PromptParts) -> Mapping[str, str] | str:
     return {"reason": "because", **good, "confidence": "80"}
 
 
-def judged(*pairs: tuple[Question, str]) -> list[tuple[str, Mapping[str, bool | None], tuple[bool | None, ...]]]:
+def judged(*pairs: tuple[Question, str], judge: ReplyPanel | RuleJudge | None = None) -> list[ReplyVerdict]:
     questions = [question for question, _ in pairs]
     replies = [SystemReply(query_id=question.query_id, system="s", answer=answer or None) for question, answer in pairs]
-    found = verdicts(questions, replies, uncompiled("m", Asked(model)), data_set="d", terms=None)
-    return [(one.verdict.outcome, one.verdict.criteria, one.verdict.parts) for one in found]
+    found = verdicts(questions, replies, judge or uncompiled("m", Asked(model)), data_set="d", terms=None)
+    return [one.verdict for one in found]
 
 
 def question(number: int, **more: object) -> Question:
@@ -45,61 +41,53 @@ def question(number: int, **more: object) -> Question:
 
 def test_panel_passes_what_passes_every_criterion() -> None:
     (good, bad) = judged((question(1), "It is 5 m"), (question(2), "It is 6 m"))
-    assert good == ("pass", dict.fromkeys(CRITERIA, True), ())
-    assert bad[0] == "fail"
+    assert (good.outcome, good.criteria, good.parts) == ("pass", dict.fromkeys(CRITERIA, True), ())
+    assert bad.outcome == "fail"
 
 
 def test_panel_judges_completeness_part_by_part() -> None:
     parts = (QuestionPart(query="a?", reference="5 m"), QuestionPart(query="b?", reference="6 kg"))
     asked = question(1, reference="5 m", parts=parts, form="several")
-    ((outcome, criteria, found),) = judged((asked, "It is 5 m"))
-    assert outcome == "fail"
-    assert found == (True, False)
-    assert criteria["completeness"] is False
-    assert criteria["correctness"] is True
+    (found,) = judged((asked, "It is 5 m"))
+    assert (found.outcome, found.parts) == ("fail", (True, False))
+    assert (found.criteria["correctness"], found.criteria["completeness"]) == (True, False)
 
 
 def test_panel_names_what_was_done_with_unanswerable_questions() -> None:
     absent = {"form": "absent", "metrics": ("rejection",), "reference": ""}
     found = judged((question(1, **absent), "The documents are about pumps."), (question(2, **absent), "It is red."))
-    assert [outcome for outcome, _, _ in found] == ["pass", "fail"]
+    assert [one.outcome for one in found] == ["pass", "fail"]
 
 
 def test_panel_leaves_unreadable_verdicts_unscored_and_missing_answers_errors() -> None:
     found = judged((question(1), "garbage"), (question(2), ""), (question(3), "5 m"))
-    assert [outcome for outcome, _, _ in found] == ["unscored", "error", "pass"]
+    assert [one.outcome for one in found] == ["unscored", "error", "pass"]
 
 
 def test_panel_shows_the_right_option_and_judges_against_the_expected_answer_alone() -> None:
     asked = Asked(model)
     one = question(1, options=("4 m", "5 m"), right=1, form="choice", passages=("It measures 5 m.",))
-    verdicts(
-        [one], [SystemReply(query_id="q1", system="s", answer="B")], uncompiled("m", asked), data_set="d", terms=None
-    )
+    judged((one, "B"), judge=uncompiled("m", asked))
     inputs = asked.prompts[0][1].inputs
     assert unquote(inputs["reference"]) == ("B) 5 m",)
     assert "contexts" not in inputs
-    assert "judging it against the reference." in asked.prompts[0][0]
+    assert "against the reference." in asked.prompts[0][0]
 
 
 def test_question_without_a_reference_is_unscored_but_for_its_relevance() -> None:
     every, one = judged((question(1, reference=""), "no"), (question(2, reference="", metrics=("relevance",)), "no"))
-    assert every[:2] == ("unscored", dict.fromkeys(CRITERIA))
-    assert one[:2] == ("pass", {"relevance": True})
+    assert (every.outcome, every.criteria) == ("unscored", dict.fromkeys(CRITERIA))
+    assert (one.outcome, one.criteria) == ("pass", {"relevance": True})
 
 
 def test_panel_is_not_asked_about_error_messages_which_are_errors_by_rule() -> None:
     absent = question(1, form="absent", metrics=("rejection",), reference="")
     model = Asked(lambda *_: {"reason": "r", "outcome": "answered", "confidence": "90"})
     for judge in (RuleJudge(), uncompiled("m", model)):
-        replies = [
-            SystemReply(query_id=one.query_id, system="s", answer="Error: context size exceeded")
-            for one in (absent, question(2))
-        ]
-        found = verdicts([absent, question(2)], replies, judge, data_set="d", terms=None)
-        assert [one.verdict.outcome for one in found] == ["error", "error"]
-        assert [one.verdict.rejection for one in found] == ["error", None]
-        assert found[0].verdict.reason == "Error: context size exceeded"
+        said = "Error: context size exceeded"
+        found = judged((absent, said), (question(2), said), judge=judge)
+        assert [(one.outcome, one.rejection) for one in found] == [("error", "error"), ("error", None)]
+        assert found[0].reason == said
     assert not model.prompts
 
 
@@ -136,46 +124,27 @@ def test_panel_judges_faithfulness_and_bias_on_what_was_retrieved(
     assert (found.verdict.criteria["faithfulness"] is None) is (contexts is None)
 
 
-def test_panel_without_a_model_judges_faithfulness_by_rules_and_leaves_bias_open() -> None:
-    asked = question(1, metrics=("faithfulness",))
-    said = {
-        "The shaft measures 5 m across.": (("The shaft measures 5 m across, and is hollow.",), "pass"),
-        "The shaft measures 6 m across.": (("The shaft measures 5 m across, and is hollow.",), "fail"),
-        "Penguins adore operas": (("The shaft measures 5 m across.",), "fail"),
-        "The documents do not say.": (("The shaft measures 5 m across.",), "pass"),
-        "5 m": (None, "unscored"),
-    }
-    for answer, (contexts, outcome) in said.items():
-        reply = SystemReply(query_id="q1", system="s", answer=answer, contexts=contexts)
-        (found,) = verdicts([asked], [reply], ReplyPanel(), data_set="d", terms=None)
-        assert found.verdict.outcome == outcome, answer
-    (open_,) = verdicts(
-        [question(1, metrics=("bias",))],
-        [SystemReply(query_id="q1", system="s", answer="It is 5 m")],
-        ReplyPanel(),
-        data_set="d",
-        terms=None,
-    )
-    assert (open_.verdict.outcome, open_.verdict.reason) == ("unscored", "bias: rules cannot judge it")
+SHAFT = ("The shaft measures 5 m across, and is hollow.",)
 
 
-def passages(given: str | list[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
-
-
-def test_rule_of_faithfulness_agrees_with_annotators_of_clapnq() -> None:
-    path = ROOT.parent / "shared" / "data" / "labels" / "clapnq_faithfulness.jsonl"
-    if not path.is_file():
-        pytest.skip(f"{path} is not here")
-    by_item: dict[str, list[dict[str, Any]]] = {}
-    for line in path.read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
-        by_item.setdefault(row["item_id"], []).append(row)
-    items = [rows for rows in by_item.values() if rows[0].get("answer")]
-    experts = [median(row["grade"] for row in rows) == 4 for rows in items]
-    rules = [faithful(rows[0]["answer"], rows[0]["query"], passages(rows[0]["contexts"]))[0] for rows in items]
-    assert len(items) == 380
-    assert cohen_kappa_score(experts, rules) > 0.6
+@pytest.mark.parametrize(
+    ("metric", "answer", "contexts", "outcome"),
+    [
+        ("faithfulness", "The shaft measures 5 m across.", SHAFT, "pass"),
+        ("faithfulness", "The shaft measures 6 m across.", SHAFT, "fail"),
+        ("faithfulness", "Penguins adore operas", SHAFT, "fail"),
+        ("faithfulness", "The documents do not say.", SHAFT, "pass"),
+        ("faithfulness", "5 m", None, "unscored"),
+        ("bias", "It is 5 m", None, "unscored"),
+    ],
+)
+def test_panel_without_a_model_judges_faithfulness_by_rules_and_leaves_bias_open(
+    metric: str, answer: str, contexts: tuple[str, ...] | None, outcome: str
+) -> None:
+    reply = SystemReply(query_id="q1", system="s", answer=answer, contexts=contexts)
+    (found,) = verdicts([question(1, metrics=(metric,))], [reply], ReplyPanel(), data_set="d", terms=None)
+    assert found.verdict.outcome == outcome
+    assert outcome != "unscored" or metric in found.verdict.reason
 
 
 def test_panel_of_two_judges_keeps_what_each_said_and_counts_their_agreement() -> None:
@@ -189,16 +158,12 @@ def test_panel_of_two_judges_keeps_what_each_said_and_counts_their_agreement() -
     assert one.criteria is not None
     assert other.criteria is not None
     panel = ReplyPanel(AskedJudges((*one.criteria.members, *other.criteria.members)), one.rejection)
-    asked = [question(1, metrics=CRITERIA), question(2, metrics=CRITERIA)]
-    replies = [
-        SystemReply(query_id=q.query_id, system="s", answer=a) for q, a in zip(asked, ("5 m", "9 m"), strict=True)
-    ]
-    found = verdicts(asked, replies, panel, data_set="d", terms=None)
-    assert [set(one.verdict.votes) for one in found] == [{"strict (uncompiled)", "kind (uncompiled)"}] * 2
-    assert found[0].verdict.outcome == "pass"
-    assert found[1].verdict.votes["strict (uncompiled)"] == dict.fromkeys(CRITERIA, False)
-    assert found[1].verdict.votes["kind (uncompiled)"] == dict.fromkeys(CRITERIA, True)
-    assert panel.name == "a jury of strict (uncompiled), kind (uncompiled) (unproven) and strict (uncompiled)"
+    found = judged(*((question(n, metrics=CRITERIA), said) for n, said in ((1, "5 m"), (2, "9 m"))), judge=panel)
+    assert [set(one.votes) for one in found] == [{"strict (uncompiled)", "kind (uncompiled)"}] * 2
+    assert found[0].outcome == "pass"
+    assert found[1].votes["strict (uncompiled)"] == dict.fromkeys(CRITERIA, False)
+    assert found[1].votes["kind (uncompiled)"] == dict.fromkeys(CRITERIA, True)
+    assert all(one in panel.name for one in found[1].votes)
     (pair,) = cast("list[dict[str, float]]", panel.agreement()["criteria"]["pairs"])
     assert (pair["n"], pair["exact"]) == (8, 0.5)
 
@@ -208,9 +173,6 @@ def test_criteria_are_asked_in_ragprobes_own_words() -> None:
     judges = uncompiled("m", Asked(lambda *_: None)).criteria
     assert judges is not None
     (predict,) = judges.judge.module.predictors()
-    said = {name: str(one.json_schema_extra["desc"]) for name, one in predict.signature.output_fields.items()}
-
-    assert "a close paraphrase with the same information" in said["grade_correctness"]
-    assert "without deviating into unrelated topics" in said["grade_relevance"]
-    assert "all parts of the reference with no omissions" in said["grade_completeness"]
-    assert "align with the reference in detail and context" in said["grade_consistency"]
+    words = ("close paraphrase", "unrelated topics", "with no omissions", "detail and context")
+    for name, said in zip(CRITERIA, words, strict=True):
+        assert said in str(predict.signature.output_fields[f"grade_{name}"].json_schema_extra["desc"])
