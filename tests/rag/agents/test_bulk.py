@@ -32,10 +32,8 @@ def test_many_queries_go_through_the_executor_and_a_second_run_is_free(tmp_path:
             assert answers[0].text == f"{FACTS['bell']} [1] [9]"
             assert answers[0].cited == (0,)
             assert answers[0].searched == ("cables two metres", "Bell needs 24 V")
-            assert answers[0].input_tokens is not None
-            assert answers[0].input_tokens > 100
-            assert answers[0].usd is not None
-            assert answers[0].usd > 0
+            assert (answers[0].input_tokens or 0) > 100
+            assert (answers[0].usd or 0) > 0
             assert all((answer.seconds is None) == (run == 1) for answer in answers)
 
 
@@ -67,7 +65,7 @@ def test_reply_that_stays_malformed_is_an_error_after_two_attempts() -> None:
 
     (answer,) = answer_queries(RAG(Shelf(), AgentSettings()), "rag", [("q", "Bell sensor")], ask=ask)
     assert answer.text is None
-    assert answer.error == "refusal: 'I'm sorry, I can't help.'" or (answer.error or "").startswith("refusal")
+    assert (answer.error or "").startswith("refusal")
 
 
 @pytest.mark.parametrize("kind", [RAG, RAGFusion])
@@ -87,4 +85,5 @@ def test_what_no_rule_writes_is_an_error_of_the_query() -> None:
 
     (answer,) = answer_queries(Asking(Shelf(), AgentSettings()), "own", QUERIES[:1], ask=None)
     assert answer.text is None
-    assert answer.error == "no rule writes what translate asks for; name a model with --lm"
+    assert "translate" in (answer.error or "")
+    assert "--lm" in (answer.error or "")

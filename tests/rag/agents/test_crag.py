@@ -11,7 +11,7 @@ from judgec.rag.agents.rag import AgentSettings
 from judgec.rag.agents.registry import open_agent
 from judgec.rag.agents.rerank import lexical_scores
 from judgec.rag.retrieval.build import build_index
-from judgec.rag.retrieval.index import open_index
+from judgec.rag.retrieval.index import Index, open_index
 from tests.rag.agents.test_rag import finish
 from tests.rag.agents.world import Shelf
 
@@ -23,7 +23,8 @@ def test_passages_that_answer_are_used_and_those_that_are_off_are_left_out() -> 
     asked, draft = finish(agent.steps("Bell sensor"), {"grades": "2\n0\n1"}, {"answer": "90 bar [1]"})
     assert asked == ["grade", "answer"]
     assert [context.passage_id for context in draft.contexts] == ["bell", "cray"]  # ada, the second, is off
-    assert draft.decision == "Grades of the first search: 2, 0, 1. A passage answers: refined to 2 of 3."
+    assert " 2, 0, 1." in draft.decision
+    assert "2 of 3" in draft.decision
 
 
 def test_without_an_answer_among_the_passages_it_searches_again_and_fuses_what_touches() -> None:
@@ -57,9 +58,14 @@ def test_grades_are_read_and_an_unreadable_reply_corrects_nothing(text: str, wan
     assert read_grades(text, 3) == wanted
 
 
-def test_rules_grade_and_the_catalogue_is_answered(tmp_path: Path) -> None:
-    build_index([ROOT / "trainsets" / "sensors" / "catalogue"], tmp_path / "index")
-    index = open_index(str(tmp_path / "index"))
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    folder = tmp_path_factory.mktemp("crag")
+    build_index([ROOT / "trainsets" / "sensors" / "catalogue"], folder / "index")
+    return open_index(str(folder / "index"))
+
+
+def test_rules_grade_and_the_catalogue_is_answered(index: Index) -> None:
     lines = (ROOT / "trainsets" / "sensors" / "queries.jsonl").read_text(encoding="utf-8").splitlines()[:12]
     pairs = [(row["query_id"], row["query"]) for row in map(json.loads, lines)]
     pairs.append(("stranger", "Who wrote the opera Wozzeck?"))
@@ -84,12 +90,10 @@ def test_lexical_reranker_orders_by_what_a_text_says_of_the_query() -> None:
     assert lexical_scores("of the", texts) == [0.0, 0.0, 0.0]
 
 
-def test_agent_names_its_own_reranker(tmp_path: Path) -> None:
-    build_index([ROOT / "trainsets" / "sensors" / "catalogue"], tmp_path / "index")
-    index = open_index(str(tmp_path / "index"))
+def test_agent_names_its_own_reranker(index: Index) -> None:
     for kind in ("rag", "rag-fusion", "crag"):
         assert open_agent(f"{kind}-bm25+lexical", index, AgentSettings()).retriever.name == "bm25+rerank"
-    with pytest.raises(UserError, match="--rerank best: not known; valid are lexical"):
+    with pytest.raises(UserError, match=r"--rerank best: .* lexical"):
         open_agent("rag-bm25+best", index, AgentSettings())
     query = "What is the measuring range?"
     found = open_agent("rag-bm25+lexical", index, AgentSettings()).retriever.search(query, 10)

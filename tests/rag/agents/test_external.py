@@ -44,29 +44,31 @@ def test_http_system_is_asked_and_read_as_its_file_says(tmp_path: Path) -> None:
     assert json.loads(seen[0].content)["input"]["question"] == 'a "quoted" {query}?'
 
 
-def test_query_in_a_url_is_escaped(tmp_path: Path) -> None:
-    seen: list[str] = []
-
-    def reply(request: httpx.Request) -> httpx.Response:
-        seen.append(str(request.url))
-        return httpx.Response(200, text="plain")
-
-    system = http(tmp_path, 'method = "GET"\nurl = "http://h/x?q={query}"\nanswer = ""\n', httpx.MockTransport(reply))
-    assert system.ask("a&b=c d").text == "plain"
-    assert seen == ["http://h/x?q=a%26b%3Dc%20d"]
-
-
-def test_parameters_join_those_of_the_url_and_a_path_holds_no_plus(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "query", "path", "params"),
+    [
+        ('url = "http://h/x?q={query}"', "a&b=c d", b"/x?q=a%26b%3Dc%20d", {"q": "a&b=c d"}),
+        (
+            'url = "http://h/ask/{query}?version=2"\nparams = { q = "{query}" }',
+            "a b/c",
+            b"/ask/a%20b%2Fc?",
+            {"version": "2", "q": "a b/c"},
+        ),
+    ],
+)
+def test_query_in_a_url_is_escaped_and_parameters_join_those_of_the_url(
+    tmp_path: Path, text: str, query: str, path: bytes, params: dict[str, str]
+) -> None:
     seen: list[httpx.URL] = []
 
     def reply(request: httpx.Request) -> httpx.Response:
         seen.append(request.url)
         return httpx.Response(200, text="plain")
 
-    text = 'method = "GET"\nurl = "http://h/ask/{query}?version=2"\nparams = { q = "{query}" }\nanswer = ""\n'
-    http(tmp_path, text, httpx.MockTransport(reply)).ask("a b/c")
-    assert seen[0].raw_path.startswith(b"/ask/a%20b%2Fc?")
-    assert dict(seen[0].params) == {"version": "2", "q": "a b/c"}
+    system = http(tmp_path, f'method = "GET"\nanswer = ""\n{text}\n', httpx.MockTransport(reply))
+    assert system.ask(query).text == "plain"
+    assert seen[0].raw_path.startswith(path)
+    assert dict(seen[0].params) == params
 
 
 @pytest.mark.parametrize(
@@ -91,8 +93,8 @@ def test_failure_of_the_system_is_no_answer_and_tells_no_secret(
 @pytest.mark.parametrize(
     ("reply", "said"),
     [
-        (Raw(b'{"answer":' + b"[" * 200_000), "its reply is not JSON"),
-        (Raw(gzip.compress(b" " * 40_000_000), {"Content-Encoding": "gzip"}), "a reply of more than 16,777,216 bytes"),
+        (Raw(b'{"answer":' + b"[" * 200_000), "not JSON"),
+        (Raw(gzip.compress(b" " * 40_000_000), {"Content-Encoding": "gzip"}), "more than 16,777,216 bytes"),
         (Raw(b"", drip_seconds=0.02), "Error: "),
     ],
     ids=["nested", "packed", "dripping"],
@@ -108,7 +110,7 @@ def test_reply_without_end_is_a_failure_of_its_query(tmp_path: Path, reply: Raw,
 def test_missing_variable_and_wrong_file_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "system.toml"
     path.write_text(SYSTEM)
-    with pytest.raises(UserError, match=r"headers.Authorization: \$RAG_KEY is not in the environment"):
+    with pytest.raises(UserError, match=r"headers.Authorization: \$RAG_KEY"):
         HttpSystem(path, {})
     path.write_text('url = "ftp://h"\nanswr = "x"\n')
     with pytest.raises(InputError, match=r"answr[\s\S]*url|url[\s\S]*answr"):
@@ -143,7 +145,7 @@ def test_paths_find_what_is_there_and_nothing_else(path: str, wanted: object) ->
 
 def test_path_that_finds_no_passage_in_any_element_is_a_failure(tmp_path: Path) -> None:
     body = {"result": {"text": "42", "sources": [{"txt": "a"}, {"txt": "b"}]}}
-    with pytest.raises(SystemFailedError, match=r"no passage at result\.sources\.\*\.body in its reply"):
+    with pytest.raises(SystemFailedError, match=r"result\.sources\.\*\.body"):
         http(tmp_path, SYSTEM, httpx.MockTransport(lambda _: httpx.Response(200, json=body))).ask("x")
     body = {"result": {"text": "I do not know.", "sources": []}}
     assert http(tmp_path, SYSTEM, httpx.MockTransport(lambda _: httpx.Response(200, json=body))).ask("x").contexts == ()

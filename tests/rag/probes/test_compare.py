@@ -44,20 +44,16 @@ def test_compare_leaves_out_what_one_side_could_not_judge_and_says_so() -> None:
     assert "left out" in found.notes[0]
 
 
-def test_compare_of_generators_is_wilcoxon_over_documents_with_the_smallest_p() -> None:
-    found = compare(("a", side({0, 1, 2}, 3, prefix="x")), ("b", side(set(), 3, prefix="y")))
+@pytest.mark.parametrize(("documents", "smallest"), [(3, 0.25), (5, 0.0625)])
+def test_compare_of_generators_is_wilcoxon_over_documents_with_the_smallest_p(documents: int, smallest: float) -> None:
+    failing = side(set(range(documents)), documents, prefix="x")
+    found = compare(("a", failing), ("b", side(set(), documents, prefix="y")))
     assert found.kind == "generators"
     test = found.rows[0].wilcoxon
     assert test is not None
-    assert (test.p, test.smallest_p, test.n) == (0.25, 0.25, 3)  # the paper's three pairs
+    assert (test.p, test.smallest_p, test.n) == (smallest, smallest, documents)  # the paper's three pairs, and five
     assert "can show nothing" in found.notes[0]
     assert found.rows[0].difference.value == 1.0
-
-
-def test_compare_of_five_documents_has_the_papers_smallest_p() -> None:
-    found = compare(("a", side(set(range(5)), 5, prefix="x")), ("b", side(set(), 5, prefix="y")))
-    assert found.rows[0].wilcoxon is not None
-    assert found.rows[0].wilcoxon.smallest_p == 0.0625
 
 
 def test_compare_of_generators_resamples_documents() -> None:
@@ -69,7 +65,7 @@ def test_compare_of_generators_resamples_documents() -> None:
 
 def test_compare_of_nothing_in_common_is_refused() -> None:
     elsewhere = [moved(one, data_set="other") for one in side({1}, scenario="S4", prefix="z")]
-    with pytest.raises(UserError, match="share no question, no scenario and no data set"):
+    with pytest.raises(UserError, match="no data set"):
         compare(("a", side({1})), ("b", elsewhere))
 
 
@@ -136,14 +132,13 @@ def test_several_systems_are_compared_each_with_its_namesake_and_all_together() 
     assert (whole.a.value, whole.b.value) == (9 / 24, 2 / 24)
     assert whole.mcnemar is None
     assert whole.difference.n_clusters == 12  # documents, not questions times systems
-    assert "gone is on one side only: left out" in found.notes
-    assert "new is on one side only: left out" in found.notes
+    assert [note.split()[0] for note in found.notes if note.endswith("left out")] == ["gone", "new"]
     assert [row.get("system") for row in found.to_json()["results"]] == [None, None, "x", "x", "y", "y"]  # type: ignore[attr-defined]  # a list of them
 
 
 def test_systems_of_no_common_name_are_compared_one_with_one() -> None:
     both = [*side({1}), *[one(k, "pass", system="y") for k in range(2)]]
-    with pytest.raises(UserError, match="one holds x, y, the other z; systems of one name are compared"):
+    with pytest.raises(UserError, match="holds x, y, the other z"):
         compare(("p", both), ("q", of("z", {1})))
     assert compare(("p", side({1})), ("q", of("z", {1}))).rows[0].system == ""
 

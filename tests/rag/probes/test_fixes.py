@@ -135,19 +135,15 @@ def test_each_change_is_tried_on_the_failures_that_it_is_recommended_for() -> No
 def test_what_cannot_be_changed_is_said_and_nothing_is_asked_of_it() -> None:
     again = Again()
     found = {fix.change: fix for fix in try_fixes(agent("embedded", "rag-hybrid"), PROBED, again)}
-    assert found["hybrid retrieval"].setting == "not tried: it is hybrid"
-    assert found["stricter prompt"].setting.startswith("not tried: without a model there is no prompt")
+    assert found["hybrid retrieval"].setting.startswith("not tried: ")
+    assert found["stricter prompt"].setting.startswith("not tried: without a model")
     assert found["stricter prompt"].mended.value is None
     assert not try_fixes(agent("embedded"), PROBED[-2:], again)
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("fixes")
-
-
 @pytest.mark.full
-def test_probe_that_tries_fixes_counts_what_a_probe_of_the_changed_agent_counts(home: Path) -> None:
+def test_probe_that_tries_fixes_counts_what_a_probe_of_the_changed_agent_counts(tmp_path: Path) -> None:
+    home = tmp_path
     index = judgec.index(CATALOGUE, out=home / "index", home=home)
     found = judgec.probe(
         scenarios="S1,S4", n=8, k=1, try_fix=True, out=home / "p", index=index, home=home, system="rag-bm25"
@@ -161,14 +157,11 @@ def test_probe_that_tries_fixes_counts_what_a_probe_of_the_changed_agent_counts(
     more = sum(one.verdict.outcome == "pass" for one in anew.probed) / len(lost)
     assert tried["bigger k"].mended.value == pytest.approx(more)
     rewritten = tried["query rewriting"]
-    assert rewritten.mended.value is not None
-    assert rewritten.mended.value > more
+    assert (rewritten.mended.value or 0) > more
     assert rewritten.broken is not None
     assert rewritten.broken.n == sum(one.verdict.outcome == "pass" for one in found.probed)
     assert found.report["tried_fixes"] == [fix.to_json() for fix in found.summary.tried]
-    page = (home / "p" / "report.html").read_text(encoding="utf-8")
-    assert "Changes that were tried" in page
-    assert whole(found.verdict) in page
+    assert whole(found.verdict) in (home / "p" / "report.html").read_text(encoding="utf-8")
 
 
 def test_probe_of_a_system_of_somebody_elses_says_that_nothing_was_changed(tmp_path: Path) -> None:
@@ -176,5 +169,5 @@ def test_probe_of_a_system_of_somebody_elses_says_that_nothing_was_changed(tmp_p
         questions=[{"query": "How old is it?", "reference": "12 years"}], system="python:builtins:str", try_fix=True,
         out=tmp_path / "p", home=tmp_path,
     )  # fmt: skip
-    assert any(note.startswith("--try-fix: none of these systems") for note in found.summary.notes)
+    assert any(note.startswith("--try-fix: none") for note in found.summary.notes)
     assert found.report["tried_fixes"] == []

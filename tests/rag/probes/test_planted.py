@@ -16,23 +16,22 @@ def test_healthy_system_passes_every_scenario(scenario: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "scenario", "rejection"),
-    [("never refuses", "S6", "answered"), ("refuses then answers", "S6", "refused_then_answered")],
+    ("fault", "rejection"), [("never refuses", "answered"), ("refuses then answers", "refused_then_answered")]
 )
-def test_unanswerable_questions_catch_who_answers_them(fault: str, scenario: str, rejection: str) -> None:
-    found = probed(fault, make(scenario))
-    assert {(one.verdict.outcome, one.verdict.rejection) for one in found} == {("fail", rejection)}
-    assert {one.verdict.component for one in found} == {"generator"}
+def test_unanswerable_questions_catch_who_answers_them(fault: str, rejection: str) -> None:
+    found = probed(fault, make("S6"))
+    assert {(one.verdict.outcome, one.verdict.rejection, one.verdict.component) for one in found} == {
+        ("fail", rejection, "generator")
+    }
 
 
 @pytest.mark.parametrize("scenario", ["S4", "S5"])
 def test_several_questions_catch_who_ignores_some_part_by_part(scenario: str) -> None:
     found = probed("ignores half the question", make(scenario))
     assert {one.verdict.outcome for one in found} == {"fail"}
-    assert all(one.verdict.parts[0] is True for one in found)
-    assert all(False in one.verdict.parts[1:] for one in found)
-    assert all(one.verdict.criteria["completeness"] is False for one in found)
-    assert all(one.verdict.criteria["correctness"] for one in found)
+    assert all(one.verdict.parts[0] is True and False in one.verdict.parts[1:] for one in found)
+    asked = [(one.verdict.criteria["correctness"], one.verdict.criteria["completeness"]) for one in found]
+    assert set(asked) == {(True, False)}
 
 
 def test_multiple_choice_catches_who_always_takes_the_first() -> None:

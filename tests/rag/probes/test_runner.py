@@ -1,9 +1,7 @@
 """Asking systems: HTTP pages, hangs, missing fields, storms of errors; nothing lost, and resumed."""
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -20,8 +18,10 @@ from judgec.rag.retrieval.build import build_index
 from judgec.rag.retrieval.index import Index, open_index
 from judgec.records.scenario.outcome import SystemReply
 from judgec.records.scenario.schema import Question, Turn
+from tests.service.fake_openai import FakeOpenAI
+from tests.service.policies import always
+from tests.service.replies import Raw
 
-Behaviour = Callable[[int, str], tuple[int, str, str]]
 QUESTIONS = [(f"q{n}", f"question {n}") for n in range(6)]
 FAST = Running(back_off=0.001)
 
@@ -52,26 +52,21 @@ def test_run_system_keeps_the_order_of_the_questions() -> None:
     assert [(one.query_id, one.answer) for one in found] == [(key, f"about {text}") for key, text in QUESTIONS]
 
 
-def test_run_system_repeats_what_may_pass_and_counts_attempts() -> None:
-    system = Function(lambda query, call: fail("HTTP 503: busy") if call <= 2 else "fine")
-    (found,) = run_system(system, QUESTIONS[:1], Limits(retries=2), FAST, lambda reply: None)
-    assert (found.answer, found.attempts, found.error) == ("fine", 3, None)
-
-
-def test_run_system_gives_up_after_its_retries_with_the_reason() -> None:
-    system = Function(lambda query, call: fail("HTTP 429: slow down"))
-    (found,) = run_system(system, QUESTIONS[:1], Limits(retries=2), FAST, lambda reply: None)
-    assert (found.answer, found.error, len(system.calls)) == (None, "HTTP 429: slow down", 3)
-
-
 @pytest.mark.parametrize(
-    "message", ["its reply is not JSON: '<html>'", "no text at answer in its reply: {}", "HTTP 404: x"]
+    ("message", "passes_after", "attempts"),
+    [
+        ("HTTP 503: busy", 2, 3),
+        ("HTTP 429: slow down", 99, 3),  # given up
+        ("its reply is not JSON: '<html>'", 99, 1),  # what will stay wrong is not repeated
+        ("no text at answer in its reply: {}", 99, 1),
+        ("HTTP 404: x", 99, 1),
+    ],
 )
-def test_run_system_does_not_repeat_what_will_stay_wrong(message: str) -> None:
-    system = Function(lambda query, call: fail(message))
-    (found,) = run_system(system, QUESTIONS[:1], Limits(retries=5), FAST, lambda reply: None)
-    assert found.error == message
-    assert len(system.calls) == 1
+def test_run_system_repeats_what_may_pass_and_keeps_the_reason(message: str, passes_after: int, attempts: int) -> None:
+    system = Function(lambda query, call: fail(message) if call <= passes_after else "fine")
+    (found,) = run_system(system, QUESTIONS[:1], Limits(retries=2), FAST, lambda reply: None)
+    assert (found.answer, found.error) == (("fine", None) if passes_after == 2 else (None, message))
+    assert len(system.calls) == found.attempts == attempts
 
 
 def test_run_system_leaves_a_hanging_call_behind() -> None:
@@ -85,12 +80,12 @@ def test_run_system_leaves_a_hanging_call_behind() -> None:
     found = run_system(system, QUESTIONS, Limits(in_flight=2, deadline=30.5, retries=0), Running(clock), kept.append)
     release.set()
     assert [one.answer for one in found] == ["fine", None, "fine", "fine", "fine", "fine"]
-    assert found[1].error == "Timeout: no answer within 30.5 s"
+    assert "30.5 s" in str(found[1].error)
 
 
 def test_run_system_turns_any_exception_and_an_empty_answer_into_an_error() -> None:
     found = run(Function(lambda query, call: str(1 // 0) if query == "question 0" else " "), in_flight=1)
-    assert found[0].error == "ZeroDivisionError: integer division or modulo by zero"
+    assert str(found[0].error).startswith("ZeroDivisionError: ")
     assert found[1].error == "empty answer"
 
 
@@ -130,69 +125,45 @@ def test_run_system_never_asks_more_at_once_than_allowed() -> None:
     assert most[0] == 2
 
 
-def questions() -> list[Question]:
-    return [Question(query_id=key, query=text) for key, text in QUESTIONS]
+ASKED = [Question(query_id=key, query=text) for key, text in QUESTIONS]
+
+
+def replied(
+    home: Path, system: Function, asked: Sequence[Question] = ASKED, notes: list[str] | None = None
+) -> list[SystemReply]:
+    return answered(home, "set", External(system, Limits(), FAST), asked, notes)
+
+
+def says(text: str, name: str = "f") -> Function:
+    return Function(lambda query, call: text, name)
 
 
 def test_answered_asks_only_for_what_is_missing(tmp_path: Path) -> None:
     broken = Function(lambda query, call: "fine" if query in {"question 0", "question 3"} else fail("HTTP 404"))
-    first = answered(tmp_path, "set", External(broken, Limits(), FAST), questions())
-    assert [one.answer for one in first].count("fine") == 2
-    mended = Function(lambda query, call: "now")
-    second = answered(tmp_path, "set", External(mended, Limits(), FAST), questions())
-    assert [one.answer for one in second] == ["fine", "now", "now", "fine", "now", "now"]
+    assert [one.answer for one in replied(tmp_path, broken)].count("fine") == 2
+    mended = says("now")
+    assert [one.answer for one in replied(tmp_path, mended)] == ["fine", "now", "now", "fine", "now", "now"]
     assert len(mended.calls) == 4
 
 
 def test_answered_survives_a_line_that_was_cut(tmp_path: Path) -> None:
-    whole = Function(lambda query, call: "fine")
-    answered(tmp_path, "set", External(whole, Limits(), FAST), questions())
+    replied(tmp_path, says("fine"))
     path = tmp_path / "replies.jsonl"
     path.write_text(path.read_text()[:-40])
-    again = Function(lambda query, call: "again")
-    found = answered(tmp_path, "set", External(again, Limits(), FAST), questions())
-    assert sorted(one.answer or "" for one in found) == ["again", *["fine"] * 5]
-    third = answered(tmp_path, "set", External(Function(lambda query, call: "third"), Limits(), FAST), questions())
-    assert "third" not in {one.answer for one in third}
+    assert sorted(one.answer or "" for one in replied(tmp_path, says("again"))) == ["again", *["fine"] * 5]
+    assert "third" not in {one.answer for one in replied(tmp_path, says("third"))}
 
 
 def test_answered_asks_another_system_and_another_question_anew(tmp_path: Path) -> None:
-    answered(tmp_path, "set", External(Function(lambda query, call: "old"), Limits(), FAST), questions())
-    other = answered(tmp_path, "set", External(Function(lambda query, call: "new", "g"), Limits(), FAST), questions())
-    assert {one.answer for one in other} == {"new"}
-    changed = [one.model_copy(update={"query": f"{one.query}!"}) for one in questions()]
-    found = answered(tmp_path, "set", External(Function(lambda query, call: "mine"), Limits(), FAST), changed)
-    assert {one.answer for one in found} == {"mine"}
+    replied(tmp_path, says("old"))
+    assert {one.answer for one in replied(tmp_path, says("new", "g"))} == {"new"}
+    changed = [one.model_copy(update={"query": f"{one.query}!"}) for one in ASKED]
+    assert {one.answer for one in replied(tmp_path, says("mine"), changed)} == {"mine"}
 
 
 def test_asked_puts_the_conversation_before_the_question() -> None:
     turns = (Turn(role="user", content="Hello"), Turn(role="assistant", content="Hi"))
     assert asked(Question(query_id="q", query="And?", history=turns)) == "User: Hello\nAssistant: Hi\nUser: And?"
-
-
-@contextmanager
-def server(behaviour: Behaviour) -> Iterator[tuple[str, list[dict[str, str]]]]:
-    seen: list[dict[str, str]] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-            seen.append({"body": body, "key": self.headers.get("Authorization", "")})
-            status, kind, text = behaviour(len(seen), body)
-            self.send_response(status)
-            self.send_header("Content-Type", kind)
-            self.end_headers()
-            self.wfile.write(text.encode())
-
-        def log_message(self, *args: object) -> None:
-            """Nothing on stderr."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
-        thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{http.server_address[1]}/ask", seen
-        http.shutdown()
-        thread.join(10)
 
 
 def system_file(tmp_path: Path, url: str, more: str = "") -> Path:
@@ -204,37 +175,36 @@ def system_file(tmp_path: Path, url: str, more: str = "") -> Path:
     return path
 
 
-def over_http(tmp_path: Path, behaviour: Behaviour) -> tuple[list[SystemReply], list[dict[str, str]]]:
-    with server(behaviour) as (url, seen):
-        system = HttpProbe(system_file(tmp_path, url), {"RAG_KEY": "sk-canary"})
+def over_http(tmp_path: Path, reply: Raw) -> tuple[list[SystemReply], FakeOpenAI]:
+    with FakeOpenAI(always(reply)) as server:
+        system = HttpProbe(system_file(tmp_path, server.base_url), {"RAG_KEY": "sk-canary"})
         found = run_system(system, QUESTIONS[:2], system.limits, FAST, lambda reply: None)
         system._client.close()
-    return found, seen
+    return found, server
 
 
 def test_http_system_sends_the_key_and_maps_the_fields(tmp_path: Path) -> None:
-    text = '{"data": {"text": "5 ms", "sources": [{"text": "it takes 5 ms"}]}}'
-    found, seen = over_http(tmp_path, lambda call, body: (200, "application/json", text))
+    found, server = over_http(tmp_path, Raw(b'{"data": {"text": "5 ms", "sources": [{"text": "it takes 5 ms"}]}}'))
     assert [one.answer for one in found] == ["5 ms", "5 ms"]
     assert found[0].contexts == ("it takes 5 ms",)
-    assert seen[0]["key"] == "Bearer sk-canary"
-    assert {one["body"] for one in seen} == {'{"question":"question 0"}', '{"question":"question 1"}'}
+    assert server.keys == {"Bearer sk-canary"}
+    assert sorted(map(str, server.bodies)) == ["{'question': 'question 0'}", "{'question': 'question 1'}"]
 
 
 @pytest.mark.parametrize(
     ("status", "text", "said", "calls"),
     [
-        (200, "<html>Sign in</html>", "its reply is not JSON", 2),
-        (200, '{"data": {}}', "no text at data.text", 2),
-        (500, "sk-canary was here", "HTTP 500", 4),
+        (200, b"<html>Sign in</html>", "not JSON", 2),
+        (200, b'{"data": {}}', "data.text", 2),
+        (500, b"sk-canary was here", "HTTP 500", 4),
     ],
 )
 def test_http_system_that_misbehaves_is_an_error_with_its_reason(
-    tmp_path: Path, status: int, text: str, said: str, calls: int
+    tmp_path: Path, status: int, text: bytes, said: str, calls: int
 ) -> None:
-    found, seen = over_http(tmp_path, lambda call, body: (status, "text/html", text))
+    found, server = over_http(tmp_path, Raw(text, {"Content-Type": "text/html"}, status))
     assert all(one.answer is None and one.error is not None and said in one.error for one in found)
-    assert len(seen) == calls
+    assert server.calls == calls
 
 
 def test_http_file_with_a_fault_is_refused(tmp_path: Path) -> None:
@@ -251,7 +221,7 @@ def test_http_file_whose_aliases_stand_for_millions_or_whose_date_is_none_is_ref
     laughs = "".join(f", a{n}: &a{n} [{', '.join([f'*a{n - 1}' if n else 'x'] * 10)}]" for n in range(7))
     path = tmp_path / "laughs.yaml"
     path.write_text(f"url: http://127.0.0.1:9/x\nbody: {{question: '{{query}}'{laughs}}}\n")
-    with pytest.raises(InputError, match="aliases stand for more than 100000 values"):
+    with pytest.raises(InputError, match="more than 100000 values"):
         HttpProbe(path, {})
     path.write_text("url: http://127.0.0.1:9/x\nname: 2026-99-99\n")
     with pytest.raises(InputError, match="not YAML"):
@@ -260,14 +230,13 @@ def test_http_file_whose_aliases_stand_for_millions_or_whose_date_is_none_is_ref
 
 def test_answered_keeps_any_character_and_says_what_is_from_before(tmp_path: Path) -> None:
     odd = Function(lambda query, call: f"a\u2028b\x85c \ud83d {query}")
-    first = answered(tmp_path, "set", External(odd, Limits(), FAST), questions())
+    first = replied(tmp_path, odd)
     assert first[0].answer == "a\u2028b\x85c ? question 0"
     notes: list[str] = []
-    again = Function(lambda query, call: "again")
-    assert answered(tmp_path, "set", External(again, Limits(), FAST), questions(), notes) == first
+    again = says("again")
+    assert replied(tmp_path, again, notes=notes) == first
     assert not again.calls
-    assert len(notes) == 1
-    assert "6 of 6 replies are from an earlier run" in notes[0]
+    assert [" 6 of 6 " in note for note in notes] == [True]
 
 
 def test_open_system_of_changed_code_or_documents_is_another_system(

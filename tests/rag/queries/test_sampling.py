@@ -138,5 +138,5 @@ def test_draws_by_a_function_of_the_user_take_what_it_returns(tmp_path: Path, mo
 
 
 def test_strategy_that_is_none_is_refused_with_those_that_are() -> None:
-    with pytest.raises(ValidationError, match="'best' is not valid; valid are random, iterate, stratified and python:"):
+    with pytest.raises(ValidationError, match=r"'best' is not valid; .*stratified"):
         ChunkSampling(strategy="best")

@@ -62,7 +62,7 @@ def test_index_says_how_it_searches(built: judgec.CorpusIndex, manuals: Path, tm
 
 
 def test_index_keeps_the_metric_it_was_built_with(built: judgec.CorpusIndex, manuals: Path) -> None:
-    with pytest.raises(UserError, match=r"--metric cosine: the index in .* was built with l2; one index has one"):
+    with pytest.raises(UserError, match=r"--metric cosine: .* with l2"):
         judgec.index(manuals, out=built.path, metric="cosine", progress=False)
     again = judgec.index(manuals, out=built.path, progress=False)
     assert again.build.unchanged == 12

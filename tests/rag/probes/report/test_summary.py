@@ -1,5 +1,6 @@
 """Rates, gates, diagnosis, advice and the files of a report, on hand-made outcomes."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -12,7 +13,7 @@ from judgec.rag.probes.gate import breaches, outcome, parse_limits
 from judgec.rag.probes.render import matrix_rows, rate_rows, scenario_rows
 from judgec.rag.probes.report.page import page
 from judgec.rag.probes.report.run import case_of, run_of
-from judgec.rag.probes.report.summary import summarize
+from judgec.rag.probes.report.summary import Summary, summarize
 from judgec.rag.queries.scenarios import SHIPPED
 from judgec.rag.queries.scenarios.reading import read_scenario
 from judgec.rag.queries.terms import TermIndex
@@ -47,6 +48,10 @@ def one(
     )
 
 
+def summed(probed: Sequence[Probed]) -> Summary:
+    return summarize(probed, SCENARIOS, judge="j", writer="w")
+
+
 PROBED = [
     *[one(n, "fail", component="retrieval") for n in range(3)],
     *[one(n, "pass") for n in range(3, 8)],
@@ -57,7 +62,7 @@ PROBED = [
 
 
 def test_run_shows_fifteen_numbers_the_total_first_and_keeps_the_rest_in_the_table(tmp_path: Path) -> None:
-    small = run_of(summarize(PROBED, SCENARIOS, judge="j", writer="w"), folder=tmp_path, started=1.0, ended=2.0)
+    small = run_of(summed(PROBED), folder=tmp_path, started=1.0, ended=2.0)
     assert small.headline is not None
     assert {"failure_rate", "failure_rate.high", "n.S1.x", "unscored.S1.y"} <= small.headline.keys()  # few: all
     assert "failure_rate.scenario.S1" not in small.headline  # there is one, and its rate is that of all
@@ -82,7 +87,7 @@ def test_run_shows_fifteen_numbers_the_total_first_and_keeps_the_rest_in_the_tab
 
 
 def test_summarize_keeps_errors_and_unscored_out_of_the_rate_and_in_the_worst_case() -> None:
-    found = summarize(PROBED, SCENARIOS, judge="j", writer="w")
+    found = summed(PROBED)
     cell = found.cells[0]
     assert (cell.failures, cell.n, cell.errors, cell.unscored) == (3, 8, 1, 1)
     assert cell.failure_rate.value == pytest.approx(3 / 8)
@@ -93,12 +98,13 @@ def test_summarize_keeps_errors_and_unscored_out_of_the_rate_and_in_the_worst_ca
     assert found.cells[1].failure_rate.value == 0.0
 
 
-def test_totals_by_scenario_data_set_and_system_add_up_and_sources_of_two_data_sets_are_two() -> None:
-    def elsewhere(probed: Probed) -> Probed:
-        return probed.model_copy(update={"verdict": probed.verdict.model_copy(update={"data_set": "manuals"})})
+def elsewhere(probed: Probed) -> Probed:
+    return probed.model_copy(update={"verdict": probed.verdict.model_copy(update={"data_set": "manuals"})})
 
+
+def test_totals_by_scenario_data_set_and_system_add_up_and_sources_of_two_data_sets_are_two() -> None:
     both = [*PROBED, *map(elsewhere, PROBED[:8]), one(1, "fail", scenario="S4", system="y")]
-    found = summarize(both, SCENARIOS, judge="j", writer="w")
+    found = summed(both)
     made = found.to_json()
     totals = made["totals"]
     assert isinstance(totals, dict)
@@ -125,9 +131,9 @@ def test_totals_by_scenario_data_set_and_system_add_up_and_sources_of_two_data_s
 
 
 def test_scenarios_by_systems_over_all_data_sets_are_there_where_there_are_several() -> None:
-    assert summarize(PROBED, SCENARIOS, judge="j", writer="w").across == ()
-    there = [p.model_copy(update={"verdict": p.verdict.model_copy(update={"data_set": "manuals"})}) for p in PROBED[:8]]
-    found = summarize([*PROBED, *there], SCENARIOS, judge="j", writer="w")
+    assert summed(PROBED).across == ()
+    there = list(map(elsewhere, PROBED[:8]))
+    found = summed([*PROBED, *there])
     told = found.to_json()["results_of_all_data_sets"]
     assert isinstance(told, list)
     assert [(one["scenario"], one["system"], one["data_set"], one["failures"], one["n"]) for one in told] == [
@@ -137,45 +143,47 @@ def test_scenarios_by_systems_over_all_data_sets_are_there_where_there_are_sever
     assert told[0]["failure_rate"]["value"] == pytest.approx(6 / 16)
     head, rows = matrix_rows(found)
     assert (head, rows[0]) == (["scenario", "x", "y"], ["S1 all data sets", "38 %", "0 %"])
-    assert "Failure rates on all data sets" in page(found, [], [*PROBED, *there], title="t", created="")
+    assert "all data sets" in page(found, [], [*PROBED, *there], title="t", created="")
 
 
 def test_summarize_advises_by_scenario_and_by_what_was_found() -> None:
-    own = summarize(PROBED, SCENARIOS, judge="j", writer="w").fixes["S1"]
-    assert own.fix == "better embeddings, or hybrid retrieval"
-    assert "3 of 3 failures" in own.reason
+    own = summed(PROBED).fixes["S1"]
+    assert own.component == "retrieval"
+    assert own.fix != SCENARIOS["S1"].recommended_fix
+    assert "3 of 3" in own.reason
     generator = [one(n, "fail", component="generator") for n in range(3)]
-    other = summarize(generator, SCENARIOS, judge="j", writer="w").fixes["S1"]
+    other = summed(generator).fixes["S1"]
     assert other.component == "generator"
     unknown = [one(n, "fail", component="not tested") for n in range(3)]
-    assert summarize(unknown, SCENARIOS, judge="j", writer="w").fixes["S1"] == SCENARIOS["S1"].recommended_fix
-    assert not summarize(PROBED[3:8], SCENARIOS, judge="j", writer="w").fixes
+    assert summed(unknown).fixes["S1"] == SCENARIOS["S1"].recommended_fix
+    assert not summed(PROBED[3:8]).fixes
 
 
 def test_worst_cases_show_each_question_once_most_shared_first() -> None:
     both = [one(1, "fail"), one(2, "fail"), one(2, "fail", system="y"), one(3, "error")]
-    worst = summarize(both, SCENARIOS, judge="j", writer="w").worst
+    worst = summed(both).worst
     assert [case.verdict.query_id for case in worst] == ["S1-2", "S1-1", "S1-3"]
 
 
 def test_gate_tests_the_upper_bound_and_counts_errors_as_failures() -> None:
-    summary = summarize([one(n, "pass") for n in range(10)], SCENARIOS, judge="j", writer="w")
+    summary = summed([one(n, "pass") for n in range(10)])
     assert summary.cells[0].at_worst.high == pytest.approx(1 - 0.025**0.1)  # .308
     assert not breaches(summary, parse_limits(["S1=0.31"], ["S1"]))
     (said,) = breaches(summary, parse_limits(["S1=0.3"], ["S1"]))
-    assert said.startswith("S1 x x x docs: the failure rate may be as high as .31 (0 failures, 0 errors")
-    errors = summarize([one(n, "error") for n in range(10)], SCENARIOS, judge="j", writer="w")
+    assert said.startswith("S1 x x x docs: ")
+    assert " .31 (0 failures, 0 errors" in said
+    errors = summed([one(n, "error") for n in range(10)])
     assert breaches(errors, parse_limits(["0.9"], ["S1"]))
 
 
 @pytest.mark.parametrize(("limit", "verdict"), [("0.31", "passed"), ("0.3", "not shown"), ("0", "not shown")])
 def test_gate_on_questions_that_all_passed_is_never_failed(limit: str, verdict: str) -> None:
-    summary = summarize([one(n, "pass") for n in range(10)], SCENARIOS, judge="j", writer="w")
+    summary = summed([one(n, "pass") for n in range(10)])
     assert outcome(summary, parse_limits([limit], ["S1"])) == verdict
 
 
 def test_gate_is_failed_only_where_the_whole_interval_is_above_the_limit() -> None:
-    summary = summarize([one(n, "fail" if n < 5 else "pass") for n in range(10)], SCENARIOS, judge="j", writer="w")
+    summary = summed([one(n, "fail" if n < 5 else "pass") for n in range(10)])
     low = summary.cells[0].at_worst.low
     assert low is not None
     assert 0.1 < low < 0.4
@@ -184,15 +192,15 @@ def test_gate_is_failed_only_where_the_whole_interval_is_above_the_limit() -> No
 
 
 def test_gate_of_a_scenario_without_a_question_is_a_breach() -> None:
-    summary = summarize([one(n, "pass") for n in range(10)], SCENARIOS, judge="j", writer="w")
+    summary = summed([one(n, "pass") for n in range(10)])
     (said,) = breaches(summary, parse_limits(["S2=0.3", "S1=1"], ["S1", "S2"]))
-    assert said == "S2 x docs: no question was asked, so nothing is shown; at most .3 was asked for"
+    assert said.startswith("S2 x docs: ")
     assert len(breaches(summary, parse_limits(["1"], ["S1", "S2"]), ["S1", "S2"])) == 1
     assert not breaches(summary, parse_limits(["1"], ["S1", "S2"]), ["S1"])
 
 
 def test_gate_of_a_scenario_beats_the_one_of_all() -> None:
-    summary = summarize(PROBED, SCENARIOS, judge="j", writer="w")
+    summary = summed(PROBED)
     assert not breaches(summary, parse_limits(["0.1,S1=1"], ["S1"]))
     assert len(breaches(summary, parse_limits(["0.1"], ["S1"]))) == 2
 
@@ -216,13 +224,12 @@ def test_junit_counts_failures_and_errors_apart() -> None:
 
 
 def test_page_escapes_what_systems_and_documents_say() -> None:
-    html = page(
-        summarize(PROBED, SCENARIOS, judge="j", writer="w"), [SCENARIOS["S1"]], PROBED, title="t", created="now"
-    )
+    html = page(summed(PROBED), [SCENARIOS["S1"]], PROBED, title="t", created="now")
     assert "Question 0 &lt;b&gt;&amp;&lt;/b&gt;?" in html
     assert "<b>&</b>" not in html
     assert "38 %" in html
-    assert "3 of 18 judged answers failed (1 errors, 1 unscored beside): 17\u00a0%\u00a0[" in html
+    assert "3 of 18 judged" in html
+    assert "17\u00a0%\u00a0[" in html
     assert html.index('class="verdict') < html.index("Failure rates") < html.index("What to do next")
 
 
@@ -241,7 +248,7 @@ def test_page_of_hostile_names_and_texts_runs_nothing_and_loads_nothing() -> Non
 
 
 def test_render_has_a_row_for_each_cell_and_scenario() -> None:
-    summary = summarize(PROBED, SCENARIOS, judge="j", writer="w")
+    summary = summed(PROBED)
     columns, rows = rate_rows(summary)
     assert len(rows) == 2
     assert rows[0][columns.index("errors")] == "1"
@@ -272,8 +279,5 @@ def reply(*contexts: str) -> SystemReply:
 def test_diagnose_names_the_part_that_failed(reference: str, given: SystemReply, where: str) -> None:
     question = Question(query_id="q", query="What is the response time of the pump?", reference=reference)
     assert diagnose(question, given, TermIndex(PASSAGES))[0] == where
-
-
-def test_diagnose_without_an_index_does_not_speak_of_the_corpus() -> None:
-    question = Question(query_id="q", query="What is the response time of the pump?", reference="17 ms")
-    assert diagnose(question, reply(PASSAGES[1].text), None)[0] == "retrieval"
+    if where == "corpus":
+        assert diagnose(question, given, None)[0] == "retrieval"  # of which nobody knows without an index

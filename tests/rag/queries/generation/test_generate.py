@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from judgec.errors import UserError
-from judgec.rag.queries.generation.generate import Pool, generate, long_passages, rows
+from judgec.rag.queries.generation.generate import generate, long_passages, rows
 from judgec.rag.queries.generation.generator import PromptedGenerator, QueryGenerator, RuleGenerator, Written, read_list
 from judgec.rag.queries.reliability import Pair, Rules
 from judgec.rag.queries.sampling import SampledDocument
@@ -38,16 +38,12 @@ PASSAGES = [Passage(str(n), f"d{n}", f"{n * 7919} words") for n in range(12)]
 
 
 def test_generate_gives_each_model_its_share() -> None:
-    def run() -> Pool:
-        return generate(PASSAGES, [Fixed("a"), Fixed("b")], per_passage=2, sizes={"a": 5, "b": 3}, seed=1)
-
-    pool = run()
+    pool, again = (
+        generate(PASSAGES, [Fixed("a"), Fixed("b")], per_passage=2, sizes={"a": 5, "b": 3}, seed=1) for _ in range(2)
+    )
     assert [one.lm for one in pool.queries] == ["a"] * 5 + ["b"] * 3
     assert pool.dropped == {"a": {"refusal": 4}, "b": {"refusal": 4}}
-    assert (
-        pool.queries
-        == generate(PASSAGES, [Fixed("a"), Fixed("b")], per_passage=2, sizes={"a": 5, "b": 3}, seed=1).queries
-    )
+    assert pool.queries == again.queries
     assert pool.queries[0].passage in PASSAGES
 
 
@@ -55,8 +51,10 @@ def test_generate_that_falls_short_says_why_for_each_model() -> None:
     with pytest.raises(UserError) as error:
         generate(PASSAGES, [Fixed("a"), Fixed("b", useful=1)], per_passage=2, sizes={"a": 17, "b": 9})
     first, second = str(error.value).splitlines()
-    assert first.startswith("--sample a=17: 16 usable queries: 12 of 12 passages gave 16 (4 refusal).")
-    assert second.startswith("--sample b=9: 8 usable queries")
+    assert first.startswith("--sample a=17: 16 usable")
+    assert "12 of 12 passages" in first
+    assert "(4 refusal)" in first
+    assert second.startswith("--sample b=9: 8 usable")
 
 
 def test_generate_drops_what_the_experts_asked_and_what_is_unreliable() -> None:
@@ -82,18 +80,8 @@ def test_long_passages_cover_every_document_within_the_size() -> None:
 def test_rows_keep_passage_model_seed_and_reference() -> None:
     pool = generate(PASSAGES, [Fixed("a")], per_passage=2, sizes={"a": 2}, seed=4)
     (row, _) = rows(pool, references=True)
-    assert set(row) == {
-        "query_id",
-        "query",
-        "reference",
-        "lm",
-        "seed",
-        "doc_id",
-        "doc_ids",
-        "passage_id",
-        "title",
-        "passage",
-    }
+    place = {"doc_id", "doc_ids", "passage_id", "title", "passage"}
+    assert set(row) == {"query_id", "query", "reference", "lm", "seed"} | place
     assert (row["lm"], row["seed"]) == ("a", 4)
     assert "reference" not in next(rows(pool, references=False))
 
@@ -107,7 +95,7 @@ def test_prompted_generator_shows_the_experts_and_asks_for_references() -> None:
     asked = Asked(model)
     generator = PromptedGenerator("m", asked, ["How much?"], references=True, module=QueryGenerator())
     (written,) = generator.write(PASSAGES[:1], 5)
-    assert written == [Written("What is it made of?"), Written("How long does it last?")]
+    assert [one.query for one in written] == ["What is it made of?", "How long does it last?"]
     assert "How much?" in asked.prompts[0][1].inputs["examples"]
     assert len(asked.prompts) == 3
 
@@ -122,11 +110,8 @@ def test_prompted_generator_asks_for_a_rubric_of_each_question() -> None:
     pool = generate(PASSAGES[:1], [generator], per_passage=1, sizes=None)
     (row,) = rows(pool, references=False, rubrics=True)
 
-    assert row["nuggets"] == [
-        "vital: It is made of steel.",
-        "okay: The steel is coated.",
-        "vital: It does not rust.",
-    ]
+    assert [nugget.partition(":")[0] for nugget in row["nuggets"]] == ["vital", "okay", "vital"]
+    assert row["nuggets"][2] == "vital: It does not rust."
     assert "nuggets" not in next(rows(pool, references=True))
 
 

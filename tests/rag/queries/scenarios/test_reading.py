@@ -95,7 +95,7 @@ def test_read_scenarios_of_the_user_are_added_by_adding_a_file(tmp_path: Path) -
     (tmp_path / "mine.yaml").write_text(GOOD)
     found = read_scenarios(["S6", "mine"], SHIPPED, tmp_path)
     assert [scenario.id for scenario in found] == ["S6", "mine"]
-    with pytest.raises(UserError, match=r"no such scenario; there are S1, S2, .*mine"):
+    with pytest.raises(UserError, match=r"there are S1, S2, .*mine"):
         read_scenarios(["S9"], SHIPPED, tmp_path)
     with pytest.raises(UserError, match="named twice"):
         read_scenarios(["S1", "S1"], SHIPPED, tmp_path)
@@ -157,18 +157,16 @@ def test_questions_with_faults_are_refused_line_by_line(tmp_path: Path) -> None:
     assert [fault.split(":")[1] for fault in error.value.faults] == ["2", "3", "4"]
 
 
-def test_aliases_that_stand_for_billions_are_refused_before_they_are_written_out(tmp_path: Path) -> None:
-    laughs = [f"a{n}: &a{n} [{', '.join(['x' if n == 0 else f'*a{n - 1}'] * 10)}]" for n in range(10)]
-    (fault,) = faults(tmp_path, GOOD + "\n".join(laughs))
-    assert "aliases stand for more than 100000 values" in fault
-    assert "aliases stand for more" in faults(tmp_path, GOOD + "endless: &e [*e]\n")[0]
+LAUGHS = [f"a{n}: &a{n} [{', '.join(['x' if n == 0 else f'*a{n - 1}'] * 10)}]" for n in range(10)]
+MERGES = ["m0: &m0 {x: 1}", *(f"m{n}: &m{n} {{<<: [{', '.join([f'*m{n - 1}'] * 10)}]}}" for n in range(1, 10))]
 
 
-def test_merged_keys_that_multiply_are_refused_before_they_are_merged(tmp_path: Path) -> None:
-    merges = ["m0: &m0 {x: 1}", *(f"m{n}: &m{n} {{<<: [{', '.join([f'*m{n - 1}'] * 10)}]}}" for n in range(1, 10))]
+@pytest.mark.parametrize("lines", [LAUGHS, MERGES, ["endless: &e [*e]"]], ids=["aliases", "merges", "endless"])
+def test_aliases_and_merges_that_stand_for_billions_are_refused_before_they_are_written_out(
+    tmp_path: Path, lines: list[str]
+) -> None:
     begun = time.thread_time()
-    (fault,) = faults(tmp_path, GOOD + "\n".join(merges))
-    assert "aliases stand for more than 100000 values" in fault
+    assert "more than 100000 values" in faults(tmp_path, GOOD + "\n".join(lines) + "\n")[0]
     assert time.thread_time() - begun < 5
 
 
@@ -176,4 +174,4 @@ def test_yaml_that_is_too_long_is_refused_before_it_is_parsed(tmp_path: Path, mo
     monkeypatch.setattr(safe_yaml, "MOST_CHARACTERS", 1000)
     monkeypatch.setattr(yaml, "compose", lambda *_, **__: pytest.fail("parsed"))
     (fault,) = faults(tmp_path, GOOD + "#" * 1000)
-    assert "at most 1000 of YAML are read" in fault
+    assert "at most 1000 " in fault

@@ -49,7 +49,8 @@ def test_shipped_scenario_takes_its_references_from_the_passage(name: str) -> No
         assert all(" ".join(part.split()) in text for part in needed)
 
 
-def test_numbers_and_dates_are_what_is_asked_for() -> None:
+def test_numbers_dates_and_another_language_are_what_is_asked_for() -> None:
+    assert all(one.query.startswith("Welche") for one in questions("language"))
     assert all(has_number(one.reference) for one in questions("S1"))
     assert all(has_date(one.reference) or has_date(f"in {one.reference}") for one in questions("S2"))
 
@@ -70,17 +71,19 @@ def test_multiple_choice_has_exactly_one_right_option_in_a_shuffled_place() -> N
     ("options", "fault"),
     [
         (("5 ms", "6 ms", "7 ms"), ""),
-        (("6 ms", "7 ms"), "not exactly one option is the answer"),
-        (("5 ms", "5 MS ", "7 ms"), "options are missing or repeated"),
-        (("5 ms", "1,000 ms", "1000 ms"), "options are missing or repeated"),
-        (("5 ms", "2024-05-01", "1 May 2024"), "options are missing or repeated"),
+        (("6 ms", "7 ms"), "exactly one"),
+        (("5 ms", "5 MS ", "7 ms"), "repeated"),
+        (("5 ms", "1,000 ms", "1000 ms"), "repeated"),
+        (("5 ms", "2024-05-01", "1 May 2024"), "repeated"),
         (("5 ms", "-5 ms", "7 ms"), ""),
-        (("5 ms",), "options are missing or repeated"),
-        (("5 ms", "9 bar"), "a wrong option stands in the passage"),
+        (("5 ms",), "missing"),
+        (("5 ms", "9 bar"), "in the passage"),
     ],
 )
 def test_choice_fault_wants_one_right_option(options: tuple[str, ...], fault: str) -> None:
-    assert choice_fault(Draft("q?", "5 ms", options=options), "It takes 5 ms at 9 bar.") == fault
+    found = choice_fault(Draft("q?", "5 ms", options=options), "It takes 5 ms at 9 bar.")
+    assert fault in found
+    assert bool(fault) is bool(found)
 
 
 def test_several_questions_keep_their_parts_from_one_or_several_documents() -> None:
@@ -106,10 +109,6 @@ def test_follow_up_does_not_name_what_the_conversation_named() -> None:
             assert one.reference not in one.history[1].content
 
 
-def test_questions_in_german_keep_the_passages_own_words() -> None:
-    assert all(one.query.startswith("Welche") for one in questions("language"))
-
-
 def test_questions_of_one_scenario_are_no_near_duplicates() -> None:
     near = Near()
     for one in questions("S1", 40):
@@ -122,4 +121,4 @@ def test_build_of_more_than_the_documents_hold_says_so() -> None:
     scenario = read_scenario(SHIPPED / "S2.yaml")
     few = build(scenario, corpus.documents[:2], RuleWriter(corpus.passages), corpus.terms, n=50, seed=0)
     assert len(few.questions) < 50
-    assert few.shortfall.startswith(f"{len(few.questions)} of 50 questions: the documents gave")
+    assert few.shortfall.startswith(f"{len(few.questions)} of 50 ")

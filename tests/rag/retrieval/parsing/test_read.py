@@ -1,5 +1,6 @@
 import time
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -50,11 +51,20 @@ def test_markdown_keeps_front_matter_title_headings_and_tables(tmp_path: Path) -
     assert "# no heading" in found[1][1]
 
 
-def test_markdown_whose_front_matter_stands_for_billions_has_no_title(tmp_path: Path) -> None:
-    laughs = [f"a{n}: &a{n} [{', '.join(['x' if n == 0 else f'*a{n - 1}'] * 10)}]" for n in range(10)]
-    path = tmp_path / "a.md"
-    path.write_text("\n".join(["---", *laughs, "title: *a9", "---", "# One", "x"]))
-    assert sections(path)[0] == "One"
+LAUGHS = [f"a{n}: &a{n} [{', '.join(['x' if n == 0 else f'*a{n - 1}'] * 10)}]" for n in range(10)]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "title"),
+    [
+        ("a.md", "\n".join(["---", *LAUGHS, "title: *a9", "---", "# One", "x"]), "One"),  # it stands for billions
+        ("a.html", "<h1>Rill<br>M50</h1><p>text</p>", "Rill M50"),
+    ],
+)
+def test_title_is_taken_from_the_heading(tmp_path: Path, name: str, text: str, title: str) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    assert sections(path)[0] == title
 
 
 def test_html_drops_scripts_and_keeps_headings_and_table_rows(tmp_path: Path) -> None:
@@ -106,6 +116,15 @@ def test_docx_keeps_headings_and_tables_in_order(tmp_path: Path) -> None:
     ]
 
 
+def edited(path: Path, out: Path, edit: Callable[[bytes], bytes]) -> Path:
+    """A copy of a .docx whose text was changed as bytes."""
+    with ZipFile(path) as old, ZipFile(out, "w", ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            data = old.read(name)
+            new.writestr(name, edit(data) if name == "word/document.xml" else data)
+    return out
+
+
 def test_docx_that_unpacks_to_much_is_refused_before_it_is_unpacked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -113,34 +132,28 @@ def test_docx_that_unpacks_to_much_is_refused_before_it_is_unpacked(
     assert path.stat().st_size < 100_000
     read_documents(path, {})
     monkeypatch.setattr(docx, "MOST_BYTES", 400_000)
-    with pytest.raises(UnreadableError, match="at most 400000 are read"):
+    with pytest.raises(UnreadableError, match="at most 400000 are"):
         read_documents(path, {})
 
 
 def test_docx_of_very_many_elements_is_refused_before_they_are_built(tmp_path: Path) -> None:
-    path, bomb = word(tmp_path / "a.docx", "", [("", "x")], [["a"]]), tmp_path / "b.docx"
-    with ZipFile(path) as old, ZipFile(bomb, "w", ZIP_DEFLATED) as new:
-        for name in old.namelist():
-            data = old.read(name)
-            more = b"<w:p/>" * 3_000_000 if name == "word/document.xml" else b""
-            new.writestr(name, data.replace(b"<w:body>", b"<w:body>" + more))
+    path = word(tmp_path / "a.docx", "", [("", "x")], [["a"]])
+    more = b"<w:body>" + b"<w:p/>" * 3_000_000
+    bomb = edited(path, tmp_path / "b.docx", lambda data: data.replace(b"<w:body>", more))
     assert bomb.stat().st_size < 200_000
-    with pytest.raises(UnreadableError, match="elements, at most 1000000 are read"):
+    with pytest.raises(UnreadableError, match="at most 1000000 are"):
         read_documents(bomb, {})
 
 
 def test_docx_with_entities_that_grow_stays_small(tmp_path: Path) -> None:
-    path, bomb = word(tmp_path / "a.docx", "", [("", "LAUGH text")], [["a"]]), tmp_path / "b.docx"
-    entities = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10 if n else "ha" * 10}">' for n in range(9))
-    with ZipFile(path) as old, ZipFile(bomb, "w", ZIP_DEFLATED) as new:
-        for name in old.namelist():
-            data = old.read(name)
-            if name == "word/document.xml":
-                head, _, rest = data.partition(b"?>")
-                data = head + b"?><!DOCTYPE w [" + entities.encode() + b"]>" + rest.replace(b"LAUGH", b"&e8;")
-            new.writestr(name, data)
+    path = word(tmp_path / "a.docx", "", [("", "LAUGH text")], [["a"]])
+    entities = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10 if n else "ha" * 10}">' for n in range(9)).encode()
+
+    def grown(data: bytes) -> bytes:
+        return data.replace(b"?>", b"?><!DOCTYPE w [" + entities + b"]>", 1).replace(b"LAUGH", b"&e8;")
+
     try:
-        found, _ = read_documents(bomb, {})
+        found, _ = read_documents(edited(path, tmp_path / "b.docx", grown), {})
     except UnreadableError:
         return
     assert sum(len(section.text) for document in found for section in document.sections) < 10_000
@@ -238,7 +251,7 @@ def test_columns_are_renamed_and_missing_ones_name_the_option(tmp_path: Path) ->
         ("a.html", b"1 < 2", "no HTML tag"),
         ("a.html", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR<p>\0\1\2", "binary data"),
         ("a.html", zlib.compress(bytes(range(256)) * 8) + b"<p>text</p>" * 20, "binary data"),
-        ("a.csv", b"doc_id,text\n", "a header without rows; rows are needed"),
+        ("a.csv", b"doc_id,text\n", "header without rows"),
         ("a.docx", b"PK\x03\x04 no zip", "not a readable .docx"),
         ("a.pdf", b"", "not a readable PDF"),
         ("a.jsonl", b"{", "not JSON"),
@@ -277,14 +290,8 @@ def test_docx_keeps_equal_cells_nested_tables_and_content_controls(tmp_path: Pat
 
 def test_docx_with_broken_xml_is_unreadable(tmp_path: Path) -> None:
     path = word(tmp_path / "a.docx", "", [("", "Text.")], [["a"]])
-    with ZipFile(path) as whole:
-        parts = {name: whole.read(name) for name in whole.namelist()}
-    parts["word/document.xml"] = parts["word/document.xml"][:200]
-    with ZipFile(path, "w") as broken:
-        for name, data in parts.items():
-            broken.writestr(name, data)
     with pytest.raises(UnreadableError, match=r"not a readable \.docx"):
-        read_documents(path, {})
+        read_documents(edited(path, tmp_path / "b.docx", lambda data: data[:200]), {})
 
 
 def test_front_matter_with_a_date_that_is_none_is_text(tmp_path: Path) -> None:
@@ -295,18 +302,12 @@ def test_front_matter_with_a_date_that_is_none_is_text(tmp_path: Path) -> None:
     assert all(words in said for words in ("title: T", "2024-13-45", "# Head\ntext"))
 
 
-def test_html_heading_of_two_lines_keeps_its_words_apart(tmp_path: Path) -> None:
-    path = tmp_path / "a.html"
-    path.write_text("<h1>Rill<br>M50</h1><p>text</p>")
-    assert sections(path) == ("Rill M50", [("Rill M50", "Rill M50\ntext", None)])
-
-
 def test_pdf_pages_that_are_damaged_are_faults(tmp_path: Path) -> None:
     path = pdf(tmp_path / "a.pdf", ["First page.", "Second page."])
     path.write_bytes(path.read_bytes().replace(b"5 0 obj", b"x 0 obj"))
     (document,), faults = read_documents(path, {})
     assert [section.text for section in document.sections] == ["First page."]
-    assert faults == [f"{path}: 1 of 2 pages are damaged and left out; export it again."]
+    assert [fault.startswith(f"{path}: 1 of 2 pages") for fault in faults] == [True]
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig", "iso2022_jp", "shift_jis"])
