@@ -7,7 +7,7 @@ from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import asdict, replace
 from functools import partial
-from typing import Self, get_args
+from typing import NoReturn, Self, get_args
 
 import dspy
 from dspy import lm15
@@ -199,6 +199,30 @@ class _Rollouts(BaseCallback):  # type: ignore[misc]  # DSPy's classes are untyp
         _rollout.set(instance.kwargs.get("rollout_id") if chosen is None else chosen)
 
 
+class NobodyAsked:
+    """Where no model is named: only a judge that was compiled when rules stood in for one still asks here."""
+
+    identity = ""
+
+    def complete(self, request: Request) -> NoReturn:  # noqa: ARG002 - as it is called
+        """Refuses.
+
+        Raises:
+            UserError: Always.
+        """
+        raise UserError(
+            "this judge asks rules that stood in for a model, and these are gone; without --lm the evidence alone "
+            "judges now. Compile it again: judgec compile-judge FILE --name NAME."
+        )
+
+    async def acomplete(self, request: Request) -> NoReturn:
+        """As ``complete``."""
+        self.complete(request)
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+
 def open_lm(
     spec: LMSpec,
     *,
@@ -253,16 +277,9 @@ def open_lm(
 
 
 def open_backend(spec: LMSpec, environ: Mapping[str, str] | None = None) -> Backend:
-    """Opens the backend of a model's calls: an endpoint's pooled client, or DSPy's.
-
-    Raises:
-        UserError: For a judge that was compiled when rules stood in for a model.
-    """
+    """Opens the backend of a model's calls: an endpoint's pooled client, DSPy's, or one that refuses."""
     if spec.no_model:
-        raise UserError(
-            "this judge asks rules that stood in for a model, and these are gone; without --lm the evidence alone "
-            "judges now. Compile it again: judgec compile-judge FILE --name NAME."
-        )
+        return NobodyAsked()
     return open_endpoint(spec, environ)
 
 

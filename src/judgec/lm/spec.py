@@ -381,7 +381,7 @@ class LMSpec(BaseModel):
     def _alternatives(self) -> int:
         if self.top_logprobs is not None:
             return self.top_logprobs
-        return TOP_LOGPROBS if self.provider in _GIVES_LOGPROBS and not self.reasoning else 0
+        return TOP_LOGPROBS if self.provider in {NO_LM, *_GIVES_LOGPROBS} and not self.reasoning else 0
 
     def describe(self) -> dict[str, Scalar | None]:
         """Settings for the card: the model, the endpoint and every sampling setting, in JSON-ready form."""
