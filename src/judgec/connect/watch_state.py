@@ -1,7 +1,6 @@
 """Keeps what a watch knows between two passes: one JSON file, and a line for each judged trace in a file beside it.
 
-A line is there before its feedback is logged, and the JSON file says afterwards how many are, so that a pass that was
-killed at any moment loses nothing, and the next one judges and logs nothing twice.
+A line is there before its feedback is logged, and the JSON file says afterwards how many are.
 """
 
 import fcntl
@@ -9,140 +8,81 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any  # JSON
+from typing import Any, BinaryIO  # JSON
 
 from judgec.errors import ArtifactError, UserError
 from judgec.labels.split.family import write_whole
 from judgec.private import private_file, private_folder
 
-FORMAT = 2
-SAVED = ("logged", "next_ms", "traces", "recent")
-
 
 @dataclass(frozen=True, slots=True)
-class WatchedTrace:
-    """A sampled trace with its verdict.
+class JudgedTrace:
+    """A sampled trace: its session, the inputs that it has, and what the judge said, as a row of ``judge``.
 
-    Args:
-        trace_id: Its id.
-        started_ms: When it began, since 1970.
-        session: Of its conversation, or empty.
-        asked: Tells the judge apart where it is asked otherwise.
-        accept: 1, 0, or None without a verdict.
-        score: Expected grade, None likewise.
-        unscored: Why there is no verdict, or None.
-        given: The inputs that the judge saw of it; None where nothing was judged.
-        learned: The judge has learned from its query.
-        feedback: What is logged on the trace.
+    ``learned`` says that the judge has learned from its query.
     """
 
     trace_id: str
-    started_ms: int
     session: str
-    asked: str
-    accept: int | None
-    score: float | None
-    unscored: str | None
-    given: tuple[str, ...] | None
-    learned: bool = False
-    feedback: tuple[Mapping[str, Any], ...] = ()
+    given: Sequence[str]
+    learned: bool
+    said: Mapping[str, Any]
+
+    def of(self, aspect: str, name: str) -> object:
+        """A cell of the row, of one aspect; with several each column is a mapping."""
+        return self.said[f"{name}s"][aspect] if f"{name}s" in self.said else self.said[name]
 
 
 @dataclass(slots=True)
 class WatchState:
-    """An open state; ``open_state`` makes it.
-
-    Args:
-        path: Of the JSON file.
-        about: What it belongs to.
-        judged: All judged traces, in order.
-        logged: How many of the first of them have their feedback.
-        next_ms: From when on the next pass looks.
-        traces: How many have ended so far.
-        recent: Those of them that the next pass will see again.
-    """
+    """An open state: what it belongs to, its lines, how many of them are logged, and from when the next pass looks."""
 
     path: Path
+    lines: BinaryIO
+    judged: list[JudgedTrace]
     about: Mapping[str, object]
-    judged: list[WatchedTrace] = field(default_factory=list)
     logged: int = 0
     next_ms: int = 0
-    traces: int = 0
-    recent: Sequence[str] = ()
 
-    def add(self, traces: Sequence[WatchedTrace]) -> None:
+    def add(self, traces: Sequence[JudgedTrace]) -> None:
         """Keep judged traces: they are on the disk when this returns."""
-        with lines_of(self.path).open("ab") as file:
-            file.write("".join(json.dumps(asdict(one)) + "\n" for one in traces).encode())
-            file.flush()
-            os.fsync(file.fileno())
+        self.lines.write("".join(json.dumps(asdict(one)) + "\n" for one in traces).encode())
+        self.lines.flush()
+        os.fsync(self.lines.fileno())
         self.judged += traces
 
     def save(self) -> None:
         """Write the JSON file, whole or not at all."""
-        kept = {name: getattr(self, name) for name in SAVED}
-        write_whole(self.path, json.dumps({"format": FORMAT, **self.about, **kept}) + "\n")
-
-
-def lines_of(path: Path) -> Path:
-    """The file of judged traces beside the JSON file of a state."""
-    return path.with_suffix(".jsonl")
+        kept = {"about": self.about, "logged": self.logged, "next_ms": self.next_ms}
+        write_whole(self.path, json.dumps(kept) + "\n")
 
 
 @contextmanager
 def open_state(path: Path, about: Mapping[str, object]) -> Iterator[WatchState]:
-    """The state, for one pass at a time.
-
-    Args:
-        path: Its JSON file; made where there is none.
-        about: What it belongs to (judge, rate, ...); another value than the file's is refused.
+    """The state in a JSON file, made where there is none, for one pass at a time.
 
     Raises:
         UserError: Another pass has it open, or it belongs to something else.
         ArtifactError: It is no such file.
     """
     private_folder(path.parent)
-    private_file(lines_of(path))
-    with path.with_name(f"{path.name}.lock").open("w") as lock:
+    private_file(path.with_suffix(".jsonl"))
+    with path.with_suffix(".jsonl").open("a+b") as lines:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lines, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise UserError(
-                f"{path}: another judgec watch of this experiment and judge is running; one at a time is valid. "
-                "End the other, or wait for it."
-            ) from None
+            raise UserError(f"{path}: another pass has it open; one at a time is valid. Wait for its end.") from None
+        lines.seek(0)
+        whole, end, _ = lines.read().rpartition(b"\n")
+        lines.truncate(len(whole) + len(end))  # a pass that was killed has begun a line
         try:
-            state = _read(path, about)
-        except (ValueError, TypeError, KeyError) as error:
+            judged = [JudgedTrace(**json.loads(line)) for line in whole.splitlines()]
+            known = json.loads(path.read_bytes()) if path.exists() else {"about": about}
+            state = WatchState(path, lines, judged, **known)
+        except (ValueError, TypeError) as error:
             raise ArtifactError(f"{path}: {error}; a file that judgec watch wrote is needed. Move it away.") from error
+        if state.about != about:
+            raise UserError(f"{path}: begun with {state.about}, not {about}. Give that, or move {path.stem}.* away.")
         yield state
-
-
-def _read(path: Path, about: Mapping[str, object]) -> WatchState:
-    known = json.loads(path.read_bytes()) if path.exists() else {"format": FORMAT, **about}
-    for name, value in {"format": FORMAT, **about}.items():
-        if known[name] != value:
-            raise UserError(
-                f"{path}: it was begun with {name} {known[name]}, now {name} is {value}; one watch has one. "
-                f"Give {known[name]}, or move it and {lines_of(path).name} away to begin anew."
-            )
-    judged = []
-    for line in _whole_lines(lines_of(path)):
-        row = json.loads(line)
-        given = None if row["given"] is None else tuple(row["given"])
-        judged.append(WatchedTrace(**{**row, "given": given, "feedback": tuple(row["feedback"])}))
-    state = WatchState(path, about, judged)
-    for name in SAVED:
-        setattr(state, name, known.get(name, getattr(state, name)))
-    return state
-
-
-def _whole_lines(path: Path) -> list[bytes]:
-    """The lines of a file, without what a pass that was killed had begun to write."""
-    path.touch()
-    with path.open("r+b") as file:
-        whole, end, _ = file.read().rpartition(b"\n")
-        file.truncate(len(whole) + len(end))
-    return whole.splitlines()

@@ -23,7 +23,7 @@ from judgec.records.conversation import usual_turn
 from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
-from judgec.records.label import FloatArray, Item
+from judgec.records.label import FloatArray, IntArray, Item
 from judgec.records.ratings import people_mean
 from judgec.records.scale import ACCEPT_SCALE
 from judgec.report.numbers import percent
@@ -34,7 +34,7 @@ from judgec.stats.correction.mean import clustered_mean
 from judgec.stats.correction.ppi import ppi_mean, within_unit
 from judgec.stats.correction.support import missing_kinds, out_of_range
 from judgec.table.datasheet import Datasheet
-from judgec.table.table import Row
+from judgec.table.table import BoolArray, Row
 from judgec.table.tables import TableSource
 from judgec.verbs.judge_file import FileJudgments
 from judgec.verbs.jury import VerdictCount, abstaining, asked_at, open_jury, open_session
@@ -208,7 +208,7 @@ class RateEstimate:
         }
 
     def __repr__(self) -> str:
-        return f"<RateEstimate by {self.judge}: {self.verdict}>"
+        return f"<{type(self).__name__} by {self.judge}: {self.verdict}>"
 
     def _repr_html_(self) -> str:
         return notebook(rate_report(self))
@@ -485,24 +485,51 @@ def _of_aspect(
         ],
         dtype=np.float64,
     )
-    expert = np.where(expert == UNSCORED, np.nan, expert)
     shares = np.array([share_of.get(item.item_id, np.nan) for item in everything])
-    shares = np.where(np.isnan(expert), np.nan, shares)  # of several experts the share that accepts: nobody is drawn
-    cluster = np.unique([item.query_id for item in everything], return_inverse=True)[1].astype(np.int64)
-    known = ~np.isnan(expert)
-    scored = is_item & ~np.isnan(accept)
-    raw = within_unit(clustered_mean(accept[scored], cluster[scored]))
-    refused = blind or _why_refused(everything, known, score, cluster)
-    nothing = Estimate(value=None, note=refused)
-    ppi = ppi_mean(np.where(np.isnan(accept), NO_VERDICT, accept), shares, cluster, shares=True)
+    return accept_rate(
+        accept,
+        score,
+        np.where(expert == UNSCORED, np.nan, shares),  # of several experts the share that accepts: nobody is drawn
+        np.unique([item.query_id for item in everything], return_inverse=True)[1].astype(np.int64),
+        own=is_item,
+        blind=blind,
+        kinds={name: [getattr(item, name) or "" for item in everything] for name in ("agent", "group")},
+    )
+
+
+def accept_rate(
+    accept: FloatArray,
+    score: FloatArray,
+    people: FloatArray,
+    cluster: IntArray,
+    *,
+    own: BoolArray | None = None,
+    blind: str = "",
+    kinds: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> AspectRate:
+    """Raw and corrected accept rate of judged items, of which people have labelled some.
+
+    Args:
+        accept: 1 or 0 by the judge, NaN without a verdict, shape (n_items,).
+        score: Its expected grade, likewise.
+        people: Share of people who accept the item, NaN where nobody labelled it.
+        cluster: Code of each item's query.
+        own: True where the rate is about the item; the others are labelled ones that only correct it. None for all.
+        blind: Why nothing that was measured of the judge holds of the items, or empty.
+        kinds: Agent or group of each item, empty where it has none, by what that is called.
+    """
+    known, own = ~np.isnan(people), np.ones(len(accept), dtype=bool) if own is None else own
+    scored = own & ~np.isnan(accept)
+    refused = blind or _why_refused(known, score, cluster, kinds)
+    ppi = ppi_mean(np.where(np.isnan(accept), NO_VERDICT, accept), people, cluster, shares=True)
     return AspectRate(
-        raw=raw,
-        corrected=nothing if refused else ppi.estimate,
+        raw=within_unit(clustered_mean(accept[scored], cluster[scored])),
+        corrected=Estimate(value=None, note=refused) if refused else ppi.estimate,
         weight=None if np.isnan(ppi.weight) else ppi.weight,
-        n=int(is_item.sum()),
+        n=int(own.sum()),
         n_labelled=int(known.sum()),
         n_labelled_queries=len(np.unique(cluster[known])),
-        unscored=int((is_item & np.isnan(accept)).sum()),
+        unscored=int((own & np.isnan(accept)).sum()),
         method=ppi.estimate.method,
         refused=refused,
     )
@@ -517,18 +544,20 @@ def _learned_note(program: Program, items: Sequence[Item]) -> list[str]:
     ]
 
 
-def _why_refused(items: list[Item], known: np.ndarray, score: FloatArray, cluster: np.ndarray) -> str:
+def _why_refused(known: BoolArray, score: FloatArray, cluster: IntArray, kinds: Mapping[str, Sequence[str]]) -> str:
     if known.sum() < MIN_LABELLED:
         return f"{int(known.sum())} labelled items that the judge has not learned from; {MIN_LABELLED} are needed"
-    queries = len(np.unique(cluster[known]))
-    labelled = [item for item, has in zip(items, known, strict=True) if has]
-    others = [item for item, has in zip(items, known, strict=True) if not has]
-    there = ~np.isnan(score)
-    return (
-        out_of_range(score[known & there], score[~known & there], queries)
-        or missing_kinds([i.agent or "" for i in labelled], [i.agent or "" for i in others], queries, "agent")
-        or missing_kinds([i.group or "" for i in labelled], [i.group or "" for i in others], queries, "group")
+    queries, there = len(np.unique(cluster[known])), ~np.isnan(score)
+    missing = (
+        missing_kinds(
+            [kind for kind, has in zip(of, known, strict=True) if has],
+            [kind for kind, has in zip(of, known, strict=True) if not has],
+            queries,
+            name,
+        )
+        for name, of in kinds.items()
     )
+    return out_of_range(score[known & there], score[~known & there], queries) or next(filter(None, missing), "")
 
 
 def _read_out(out: Path, aspects: tuple[str, ...], columns: Mapping[str, str]) -> dict[str, ItemVerdict]:

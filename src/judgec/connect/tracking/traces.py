@@ -6,8 +6,7 @@ As in ``background``, a command that only reads them does so through a process o
 import contextlib
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,15 +22,15 @@ if TYPE_CHECKING:
     from mlflow.entities import Assessment, Trace, TraceInfo
 
 Row = dict[str, object]
+NewTraces = tuple[dict[str, str], dict[str, dict[str, object]], int]
 MLFLOW_PREFIX = "mlflow:"
 HUMAN = "HUMAN"
 SESSION = "mlflow.trace.session"
 READS = "reads traces"  # what the process does that imports MLflow
-AT_ONCE = 8  # requests that wait for a server
 BATCH = 100  # traces a request
 LATE_MS = 600_000  # how much later than others of its time a trace may arrive
 RUNNING_MS = 86_400_000  # a trace that has not ended after a day never will
-ENDED = frozenset({"OK", "ERROR", "STATE_UNSPECIFIED"})
+RUNNING = "IN_PROGRESS"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,52 +49,25 @@ class Feedback:
 
 @dataclass(frozen=True, slots=True)
 class WantedTraces:
-    """What is wanted of an experiment since the last pass.
+    """What a watch wants of an experiment.
 
     Args:
         experiment: Its name, or its id.
         since_ms: Traces that began then or later.
-        rate: Share of the traces that is sampled.
-        known: Sampled traces that were judged before.
-        labelled: Earlier ones whose labels are wanted.
-        unlogged: Those of them whose feedback may be missing.
-        source: ``NAME@VERSION`` of the judge whose feedback that is.
+        rate: Share of them that is sampled.
+        judged: Those that were judged before; of them only labels are wanted.
         assessment: Name of people's feedback.
-        file: Where the spans of new sampled traces are written.
-        sessions: Write the other traces of their sessions too.
+        file: Where the spans of new sampled traces are written, as by ``save_traces``.
+        sessions: Write the other traces of their sessions, too.
     """
 
     experiment: str
     since_ms: int
     rate: float
-    known: Sequence[str]
-    labelled: Sequence[str]
-    unlogged: Sequence[str]
-    source: str
+    judged: Sequence[str]
     assessment: str
     file: str
     sessions: bool
-
-
-@dataclass(frozen=True, slots=True)
-class FoundTraces:
-    """What was found.
-
-    Args:
-        ended: All traces that have ended since, with when they began.
-        next_ms: From when to look next time.
-        running: How many have not ended.
-        sampled: Those to judge, with their sessions, in the order in which they began.
-        labels: By people: trace, annotator, value.
-        logged: The judge's feedback that is on unlogged traces: trace, name.
-    """
-
-    ended: Mapping[str, int]
-    next_ms: int
-    running: int
-    sampled: Mapping[str, str]
-    labels: Sequence[tuple[str, str, object]]
-    logged: Sequence[tuple[str, str]]
 
 
 def feedback_of(traces: Iterable["Trace"], assessment: str, where: str) -> Feedback:
@@ -207,27 +179,16 @@ def is_sampled(trace_id: str, rate: float) -> bool:
     return int.from_bytes(hashlib.sha256(trace_id.encode()).digest()[:8], "big") < rate * 2**64
 
 
-def new_traces(store: TrackingStore, wanted: WantedTraces, environ: Mapping[str, str]) -> FoundTraces:
-    """The traces of an experiment since the last pass, and people's labels, read by a process of its own.
-
-    Raises:
-        InputError: No such experiment.
-        ServiceError: When the store does not work.
-        ArtifactError: When the database belongs to another MLflow version.
-    """
-    return FoundTraces(**ask_apart(__name__, {"wanted": asdict(wanted)}, store, environ, READS))
+def new_traces(store: TrackingStore, wanted: WantedTraces, environ: Mapping[str, str]) -> NewTraces:
+    """Sampled traces with their sessions, people's labels by trace and annotator, and from when to look next time."""
+    found = ask_apart(__name__, {"wanted": asdict(wanted)}, store, environ, READS)
+    return found["sampled"], found["labels"], found["next_ms"]
 
 
 def log_verdicts(store: TrackingStore, feedback: Sequence[Mapping[str, object]], environ: Mapping[str, str]) -> None:
-    """Write feedback on traces, by a process of its own.
+    """Write feedback on traces, but for what is there already; deleted traces get none.
 
-    Args:
-        store: Where the traces are.
-        feedback: Each with trace_id, name, value or error, rationale, source, kind and metadata.
-        environ: The environment of the process.
-
-    Raises:
-        ServiceError: When the store does not work; what was written stays.
+    Each has trace_id, name, value or error, rationale, source, kind and metadata.
     """
     if feedback:
         ask_apart(__name__, {"log": list(feedback)}, store, environ, "logs verdicts")
@@ -315,70 +276,39 @@ def _experiment_id(client: "MlflowClient", store: TrackingStore, experiment: str
     return str(found.experiment_id)
 
 
-def _new_traces(store: TrackingStore, wanted: WantedTraces) -> FoundTraces:
+def _new_traces(store: TrackingStore, wanted: WantedTraces) -> Mapping[str, object]:
     from judgec.connect.tracking.client import open_store
 
-    client = open_store(store)
+    client, newest = open_store(store), wanted.since_ms
     experiment = _experiment_id(client, store, wanted.experiment)
-    only = f"attributes.timestamp_ms >= {wanted.since_ms}" if wanted.since_ms else None
-    known, ended, waiting = set(wanted.known), dict[str, int](), list[int]()
-    chosen: list[TraceInfo] = []
-    for trace in all_traces(client, experiment, only=only, spans=False):
-        info = trace.info
-        if info.state.value not in ENDED:
-            waiting.append(info.timestamp_ms)
-            continue
-        ended[info.trace_id] = info.timestamp_ms
-        if is_sampled(info.trace_id, wanted.rate) and info.trace_id not in known:
-            chosen.append(info)
-    sessions = {info.trace_id: str(info.trace_metadata.get(SESSION) or "") for info in chosen}
-    _write_spans(client, experiment, sessions, wanted)
-    tracing = client._tracing_client  # noqa: SLF001 -- MlflowClient has no public call for many traces at once
-    earlier = [
-        info
-        for part in _parts([*dict.fromkeys([*wanted.labelled, *wanted.unlogged])])
-        for info in tracing.store.batch_get_trace_infos(part)
-    ]
-    newest = max([wanted.since_ms, *ended.values(), *waiting])
-    unlogged, name = set(wanted.unlogged), wanted.assessment.strip().lower()
-    return FoundTraces(
-        ended=ended,
-        next_ms=min([max(0, newest - LATE_MS), *(at for at in waiting if at > newest - RUNNING_MS)]),
-        running=len(waiting),
-        sampled=sessions,
-        labels=[
-            (info.trace_id, annotator, one.feedback.value)
-            for info in [*earlier, *chosen]
-            for annotator, one in sorted(_by_rater(info, name).items())
-        ],
-        logged=[
-            (info.trace_id, one.name)
-            for info in earlier
-            for one in info.assessments or []
-            if info.trace_id in unlogged and one.source.source_id == wanted.source
-        ],
-    )
-
-
-def _write_spans(client: "MlflowClient", experiment: str, chosen: Mapping[str, str], wanted: WantedTraces) -> None:
-    """The traces, and of their sessions what went before, a line each, whole or not at all."""
-    ids = dict.fromkeys(chosen)
-    for session in dict.fromkeys(filter(None, chosen.values())) if wanted.sessions else ():
+    judged, sampled, running = set(wanted.judged), dict[str, str](), list[int]()
+    for trace in all_traces(client, experiment, only=f"attributes.timestamp_ms >= {newest}", spans=False):
+        info, newest = trace.info, trace.info.timestamp_ms
+        if info.state.value == RUNNING:
+            running.append(newest)
+        elif is_sampled(info.trace_id, wanted.rate) and info.trace_id not in judged:
+            sampled[info.trace_id] = str(info.trace_metadata.get(SESSION) or "")
+    written = dict.fromkeys(sampled)
+    for session in dict.fromkeys(filter(None, sampled.values())) if wanted.sessions else ():
         quoted = session.replace("'", "''")
         only = f"metadata.`{SESSION}` = '{quoted}'"
-        ids |= {trace.info.trace_id: None for trace in all_traces(client, experiment, only=only, spans=False)}
-    file = Path(wanted.file)
-    partial = file.with_name(f"{file.name}.part")
-    tracing = client._tracing_client  # noqa: SLF001 -- as above
-    with partial.open("w", encoding="utf-8") as out:
-        for part in _parts([*ids]):
-            for trace in tracing.batch_get_traces(part):
-                out.write(json.dumps(span_export(trace), ensure_ascii=False, default=str) + "\n")
-    partial.replace(file)
+        written |= {one.info.trace_id: None for one in all_traces(client, experiment, only=only, spans=False)}
+    tracing = client._tracing_client  # noqa: SLF001 -- MlflowClient has no public call for many traces at once
+    with Path(wanted.file).open("w", encoding="utf-8") as out:
+        for trace in _many(tracing.batch_get_traces, written):
+            out.write(json.dumps(span_export(trace), ensure_ascii=False, default=str) + "\n")
+    labels = {
+        info.trace_id: {who: one.feedback.value for who, one in _by_rater(info, wanted.assessment.lower()).items()}
+        for info in _many(tracing.store.batch_get_trace_infos, [*wanted.judged, *sampled])
+    }
+    next_ms = min([max(0, newest - LATE_MS), *(at for at in running if at > newest - RUNNING_MS)])
+    return {"sampled": sampled, "labels": labels, "next_ms": next_ms}
 
 
-def _parts(ids: Sequence[str]) -> Iterator[list[str]]:
-    yield from (list(ids[start : start + BATCH]) for start in range(0, len(ids), BATCH))
+def _many(get: Callable[[list[str]], Iterable[Any]], ids: Iterable[str]) -> Iterator[Any]:
+    rest = list(ids)
+    for start in range(0, len(rest), BATCH):
+        yield from get(rest[start : start + BATCH])
 
 
 def _log(store: TrackingStore, feedback: Sequence[Mapping[str, Any]]) -> None:
@@ -388,21 +318,17 @@ def _log(store: TrackingStore, feedback: Sequence[Mapping[str, Any]]) -> None:
     from judgec.connect.tracking.client import open_store
 
     tracing = open_store(store)._tracing_client  # noqa: SLF001 -- as above
-
-    def log(one: Mapping[str, Any]) -> None:
-        made = Logged(
-            name=one["name"],
-            value=one["value"],
-            error=None if one["error"] is None else AssessmentError("UNSCORED", one["error"]),
-            rationale=one["rationale"] or None,
-            source=AssessmentSource(one["kind"], one["source"]),
-            metadata=one["metadata"],
-        )
-        tracing.log_assessment(one["trace_id"], made)
-
-    with ThreadPoolExecutor(AT_ONCE if store.is_server else 1) as threads:
-        for _ in threads.map(log, feedback):
-            pass  # the first that failed raises
+    there = {
+        info.trace_id: {(found.name, found.source.source_id) for found in info.assessments or []}
+        for info in _many(tracing.store.batch_get_trace_infos, {one["trace_id"] for one in feedback})
+    }
+    for one in feedback:
+        trace = one["trace_id"]
+        if trace in there and (one["name"], one["source"]) not in there[trace]:
+            said = {key: one[key] for key in ("name", "value", "rationale", "metadata")}
+            error = None if one["error"] is None else AssessmentError("UNSCORED", one["error"])
+            made = Logged(**said, error=error, source=AssessmentSource(one["kind"], one["source"]))
+            tracing.log_assessment(trace, made)
 
 
 def _by_rater(info: "TraceInfo", wanted: str) -> dict[str, "Assessment"]:
@@ -421,7 +347,7 @@ def _is_human_feedback(found: "Assessment") -> bool:
 
 def _answer(store: TrackingStore, request: Asked) -> Mapping[str, object]:
     if "wanted" in request:
-        return asdict(_new_traces(store, WantedTraces(**request["wanted"])))
+        return _new_traces(store, WantedTraces(**request["wanted"]))
     if "log" in request:
         _log(store, request["log"])
         return {"logged": len(request["log"])}
