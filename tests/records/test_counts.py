@@ -6,21 +6,14 @@ from judgec.records.counts import plural
 
 
 @pytest.mark.parametrize(
-    ("said", "words"),
+    ("given", "words"),
     [
-        (plural(1, "row"), "1 row"),
-        (plural(0, "row"), "0 rows"),
-        (plural(24, "labelled item"), "24 labelled items"),
-        (plural(2, "query"), "2 queries"),
-        (plural(2, "day"), "2 days"),
-        (plural(3, "batch"), "3 batches"),
-        (plural(1, "row has", "rows have"), "1 row has"),
-        (plural(5, "row has", "rows have"), "5 rows have"),
-        (plural(1056, "item"), "1056 items"),
-        (plural(1056, "item", thousands=True), "1,056 items"),
-        (plural("1", "query"), "1 query"),
-        (plural("1,056", "query"), "1,056 queries"),
+        *(((1, "row"), "1 row"), ((0, "row"), "0 rows"), ((24, "labelled item"), "24 labelled items")),
+        *(((2, "query"), "2 queries"), ((2, "day"), "2 days"), ((3, "batch"), "3 batches")),
+        *(((1, "row has", "rows have"), "1 row has"), ((5, "row has", "rows have"), "5 rows have")),
+        *(((1056, "item"), "1056 items"), (("1", "query"), "1 query"), (("1,056", "query"), "1,056 queries")),
     ],
 )
-def test_count_and_its_noun(said: str, words: str) -> None:
-    assert said == words
+def test_count_and_its_noun(given: tuple[str, ...], words: str) -> None:
+    assert plural(*given) == words
+    assert plural(1056, "item", thousands=True) == "1,056 items"

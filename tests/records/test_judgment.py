@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from judgec.records.judgment import Judgments
 from judgec.records.scale import Scale
@@ -52,21 +51,9 @@ def test_row_of_several_aspects_is_keyed_by_aspect() -> None:
     scored, lost = judgments("accuracy", "tone").rows(SCALE)
     assert scored["grades"] == {"accuracy": 1, "tone": 2.5}
     assert scored["accepts"] == {"accuracy": False, "tone": True}
-    assert set(scored) == {
-        *(
-            "item_id",
-            "grades",
-            "scores",
-            "accepts",
-            "probabilities",
-            "confidences",
-            "stated_confidence",
-            "rationale",
-            "unscored",
-        )
-    }
+    keyed = {"grades", "scores", "accepts", "probabilities", "confidences"}
+    assert set(scored) == keyed | {"item_id", "stated_confidence", "rationale", "unscored"}
     assert lost["grades"] == {"accuracy": None, "tone": None}
-    assert "grade" not in scored
 
 
 def test_rows_are_json_and_nothing_missing_becomes_a_number() -> None:
@@ -77,21 +64,16 @@ def test_rows_are_json_and_nothing_missing_becomes_a_number() -> None:
     assert not any(digit in text.replace("i1", "") for digit in "0123456789")
 
 
-def test_missing_grade_of_a_scored_item_is_null_and_not_the_best_grade() -> None:
+def test_what_is_missing_of_a_scored_item_is_null_and_not_the_best_grade() -> None:
     one = judgments("a", "b", unscored=(None,))
     one.grade[0, 1] = -1
     (row,) = one.rows(SCALE)
-    assert row["grades"] == {"a": 1, "b": None}
-    assert row["scores"] == {"a": 1.55, "b": None}
-
-
-@pytest.mark.parametrize("missing", ["accept", "confidence"])
-def test_unknown_accept_or_confidence_of_a_scored_item_is_null(missing: str) -> None:
-    one = judgments("grade", unscored=(None,))
-    getattr(one, missing)[0, 0] = -1 if missing == "accept" else NAN
-    (row,) = one.rows(SCALE)
-    assert row[missing] is None
-    assert row["grade"] == 1
+    assert (row["grades"], row["scores"]) == ({"a": 1, "b": None}, {"a": 1.55, "b": None})
+    for missing, unknown in (("accept", -1), ("confidence", NAN)):
+        one = judgments("grade", unscored=(None,))
+        getattr(one, missing)[0, 0] = unknown
+        (row,) = one.rows(SCALE)
+        assert (row[missing], row["grade"]) == (None, 1)
 
 
 def test_subset_takes_every_column_of_the_named_rows_in_their_order() -> None:

@@ -29,15 +29,14 @@ def test_counts_and_agreement_by_hand(tmp_path: Path) -> None:
     # al and bo: (1,1) (2,1) (2,2). Concordant 1, tied on al 1, on bo 1: tau-b 1/2.
     # Exact 2/3; margins al 1, 2, bo 2, 1: chance (2 + 2) / 9, kappa (6 - 4) / (9 - 4).
     assert (al_bo["annotators"], al_bo["n"]) == (["al", "bo"], 3)
-    assert al_bo["tau_b"] == pytest.approx(0.5)
-    assert al_bo["kappa"] == pytest.approx(0.4)
-    assert al_bo["exact"] == pytest.approx(2 / 3)
+    assert [al_bo["tau_b"], al_bo["kappa"], al_bo["exact"]] == pytest.approx([0.5, 0.4, 2 / 3])
     assert (al_cy["n"], al_cy["tau_b"], al_cy["kappa"], al_cy["exact"]) == (1, None, 0, 0)
     assert report["agreement"]["note"].startswith("Undefined where")
     # Observed 1/2; shares 3/8, 4/8, 1/8; chance 26/64: kappa (32 - 26) / (64 - 26).
     assert report["agreement"]["fleiss_kappa"] == pytest.approx(6 / 38)
     estimate = report["agreement"]["estimates"]["fleiss_kappa"]
-    assert (estimate["low"], estimate["note"]) == (None, "no interval: 2 clusters, at least 3 are needed")
+    assert estimate["low"] is None
+    assert str(estimate["note"]).startswith("no interval: 2 clusters")
     assert any(re.search("quer(y|ies): below 10", note) for note in report["notes"])
 
 
@@ -58,27 +57,18 @@ def test_preferences_have_no_tau_and_nominal_alpha(tmp_path: Path) -> None:
     assert report["scale"]["inferred"] is False
 
 
-@pytest.mark.parametrize(
-    ("content", "note"),
-    [
-        ("query,answer,annotator,grade\nq,a,al,1\nr,b,al,2\n", "One annotator"),
-        ("query,answer,annotator,grade\nq,a,al,1\nr,b,bo,2\n", "No two annotators"),
-    ],
-)
-def test_nothing_to_compare_is_said(tmp_path: Path, content: str, note: str) -> None:
-    agreement = report_of(tmp_path, content)["agreement"]
-    assert (agreement["pairwise"], agreement["fleiss_kappa"], agreement["krippendorff_alpha"]) == (
-        [],
-        None,
-        None,
-    )
+@pytest.mark.parametrize(("other", "note"), [("al", "One annotator"), ("bo", "No two annotators")])
+def test_nothing_to_compare_is_said(tmp_path: Path, other: str, note: str) -> None:
+    report = report_of(tmp_path, f"query,answer,annotator,grade\nq,a,al,1\nr,b,{other},2\n")
+    agreement = report["agreement"]
+    assert (agreement["pairwise"], agreement["fleiss_kappa"], agreement["krippendorff_alpha"]) == ([], None, None)
     assert agreement["note"].startswith(note)
+    assert (report["ceiling"], report["against_others"], report["adjudicators"]) == ({}, [], [])
 
 
 def test_own_accepts_are_counted_beside_grades(tmp_path: Path) -> None:
     report = report_of(tmp_path, "query,answer,grade,accept\nq,a,1,yes\nr,b,2,\ns,c,3,no\n")
-    assert report["accepts"] == {"expert": {"accept": 1, "reject": 1}}
-    assert not report["accept_only"]
+    assert (report["accepts"], report["accept_only"]) == ({"expert": {"accept": 1, "reject": 1}}, False)
 
 
 def test_fleiss_kappa_has_an_interval_over_queries_for_each_aspect(tmp_path: Path) -> None:
@@ -102,30 +92,18 @@ def test_ceiling_is_the_weighted_mean_of_each_annotator_against_the_others_witho
     report = report_of(tmp_path, "\n".join(["query,answer,al,bo,cy", *plain, *disputed]), "al", "bo", "cy")
     al, bo, cy = report["against_others"]
     assert report["adjudicators"] == ["cy"]
-    assert [(one["annotator"], one["n"], one["adjudicator"]) for one in (al, bo, cy)] == [
-        ("al", 16, False),
-        ("bo", 16, False),
-        ("cy", 4, True),
-    ]
+    told = [(one["annotator"], one["n"], one["adjudicator"]) for one in (al, bo, cy)]
+    assert told == [("al", 16, False), ("bo", 16, False), ("cy", 4, True)]
     assert bo["exact"] == 12 / 16  # al and cy both say 3 where bo says 1
     exact = report["ceiling"]["exact"]
     assert isinstance(exact, dict)
     assert exact["value"] == pytest.approx(((al["exact"] or 0) * 16 + 12) / 32)
-    assert [note for note in report["notes"] if note.startswith("cy: asked only where others differed")]
-
-
-def test_one_annotator_an_item_has_no_ceiling(tmp_path: Path) -> None:
-    report = report_of(tmp_path, "query,answer,grade\nq,a,1\nr,b,2\n")
-    assert (report["ceiling"], report["against_others"], report["adjudicators"]) == ({}, [], [])
+    assert any(note.startswith("cy: asked only") for note in report["notes"])
 
 
 def test_a_language_without_a_stemmer_is_named(tmp_path: Path) -> None:
     question = "Коли було збудовано вежу і хто її спроєктував {}?"
     rows = "".join(f"{question.format(n)},Вежа була збудована у році {n} і є високою.,{1 + n % 2}\n" for n in range(9))
-    notes = report_of(tmp_path, f"query,answer,grade\n{rows}")["notes"]
-    assert "there is no stemmer for Ukrainian: evidence compares words as they are written" in notes
-    assert not [
-        note
-        for note in report_of(tmp_path, "query,answer,grade\nis it,yes,1\nis it,no,2\n")["notes"]
-        if "stemmer" in note
-    ]
+    for content, stemmers in ((rows, ["Ukrainian"]), ("is it,yes,1\nis it,no,2\n", [])):
+        notes = report_of(tmp_path, f"query,answer,grade\n{content}")["notes"]
+        assert [re.findall("no stemmer for (.*):", note)[0] for note in notes if "stemmer" in note] == stemmers

@@ -31,6 +31,5 @@ def test_brackets_and_colons_in_names_are_text_and_not_markup(capsys: pytest.Cap
 
 def test_missing_statistics_with_one_reason_are_one_note() -> None:
     r = ratings(30)
-    found = measure(replaced(r, judge=r.judge * 0), HOW)
-    assert [note.partition(":")[0] for note in notes({"my_judge": found})] == ["my judge"]
-    assert notes({"my_judge": found})[0].startswith("my judge: no tau-b: undefined: one of the two gave one grade only")
+    (note,) = notes({"my_judge": measure(replaced(r, judge=r.judge * 0), HOW)})
+    assert note.startswith("my judge: no tau-b: undefined")

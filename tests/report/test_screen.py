@@ -1,6 +1,7 @@
 """Tables on narrow screens: nothing is lost and nothing that belongs together is torn apart."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -15,60 +16,54 @@ ROWS = [
 ]
 
 
-def printed(
-    table: TextTable, width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> list[str]:
-    monkeypatch.setenv("COLUMNS", str(width))
-    print_tables(table)
-    return capsys.readouterr().out.split("\n")
+Printed = Callable[[TextTable, int], list[str]]
+
+
+@pytest.fixture
+def printed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Printed:
+    """The lines of a table on a screen of this width."""
+
+    def lines(table: TextTable, width: int) -> list[str]:
+        monkeypatch.setenv("COLUMNS", str(width))
+        print_tables(table)
+        return capsys.readouterr().out.split("\n")
+
+    return lines
+
+
+BOARD = TextTable("Leaderboard", HEADS, ROWS)
 
 
 @pytest.mark.parametrize("width", [42, 60, 80, 100, 200])
-def test_every_cell_is_whole_and_no_line_is_longer_than_the_screen(
-    width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lines = printed(TextTable("Leaderboard", HEADS, ROWS), width, capsys, monkeypatch)
+def test_every_cell_is_whole_and_no_line_is_longer_than_the_screen(width: int, printed: Printed) -> None:
+    lines = printed(BOARD, width)
     assert max(map(len, lines)) <= width
-    for row in ROWS:
-        for cell in row:
-            assert any(cell in line for line in lines), cell
+    assert [cell for row in ROWS for cell in row if not any(cell in line for line in lines)] == []
 
 
-def test_wide_screen_has_one_line_a_row_and_a_narrow_one_the_first_column_in_each_block(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    wide = printed(TextTable("Leaderboard", HEADS, ROWS), 200, capsys, monkeypatch)
-    assert sum("rag-bm25" in line for line in wide) == 1
-    narrow = printed(TextTable("Leaderboard", HEADS, ROWS), 50, capsys, monkeypatch)
+def test_wide_screen_has_one_line_a_row_and_a_narrow_one_the_first_column_in_each_block(printed: Printed) -> None:
+    assert sum("rag-bm25" in line for line in printed(BOARD, 200)) == 1
+    narrow = printed(BOARD, 50)
     assert sum("rag-bm25" in line for line in narrow) > 1
     assert sum("Leaderboard" in line for line in narrow) == 1
 
 
-def test_heads_wrap_before_cells_and_texts_wrap_between_words(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_heads_wrap_before_cells_and_texts_wrap_between_words(printed: Printed) -> None:
     advice = "ask for shorter answers, and index the catalogue in smaller passages than now"
-    table = TextTable(
-        "What to do", ("scenario", "share that failed", "advice"), [("numbers", ".31 [.22, .42]", advice)]
-    )
-    lines = printed(table, 60, capsys, monkeypatch)
+    row = ("numbers", ".31 [.22, .42]", advice)
+    lines = printed(TextTable("What to do", ("scenario", "share that failed", "advice"), [row]), 60)
     assert any(".31 [.22, .42]" in line for line in lines)
     said = " ".join(re.sub(r"numbers|\.31 \[\.22, \.42\]", "", line).strip() for line in lines[4:])
     assert advice in " ".join(said.split())
 
 
-def test_names_of_rows_and_shares_with_their_intervals_are_never_broken(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_names_of_rows_and_shares_with_their_intervals_are_never_broken(printed: Printed) -> None:
     names = ("tau-b of the score", "accept agreement", "bias [limits of agreement]", "reject rate, experts")
     cells = ("55 % [45, 64]", "+.02 [-1.87, 1.91]", "+12 points [+4, +20]", "104 (26)")
-    table = TextTable(
-        "in full",
-        ("", "compiled", "compiled, one annotator left out", "ceiling"),
-        [(n, *3 * (c,)) for n in names for c in cells],
-    )
+    heads = ("", "compiled", "compiled, one annotator left out", "ceiling")
+    table = TextTable("in full", heads, [(n, *3 * (c,)) for n in names for c in cells])
     for width in (60, 70, 76, 80):
-        lines = printed(table, width, capsys, monkeypatch)
+        lines = printed(table, width)
         assert max(map(len, lines)) <= width
         for whole in (*names, *cells):
             assert sum(whole in line for line in lines) >= 4, (width, whole)
@@ -76,29 +71,22 @@ def test_names_of_rows_and_shares_with_their_intervals_are_never_broken(
         assert not [line for line in lines if line.strip() in halves]
 
 
-def test_name_longer_than_the_screen_stays_whole(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_name_longer_than_the_screen_stays_whole(printed: Printed) -> None:
     name = "llama3.2/" + "very-long-name-" * 6
-    lines = printed(TextTable("Judges", ("judge", "QWK"), [(name, ".46 [.40, .52]")]), 40, capsys, monkeypatch)
-    assert any(name in line for line in lines)
-    assert any(".46 [.40, .52]" in line for line in lines)
+    lines = printed(TextTable("Judges", ("judge", "QWK"), [(name, ".46 [.40, .52]")]), 40)
+    for whole in (name, ".46 [.40, .52]"):
+        assert any(whole in line for line in lines)
 
 
-def test_legend_stands_under_the_table_and_is_wrapped(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    table = TextTable(
-        "T", ("judge", "n"), [("ceiling", "3")], legend={"ceiling": "each expert, against all the others"}
-    )
-    lines = printed(table, 36, capsys, monkeypatch)
+def test_legend_stands_under_the_table_and_is_wrapped(printed: Printed) -> None:
+    legend = {"ceiling": "each expert, against all the others"}
+    lines = printed(TextTable("T", ("judge", "n"), [("ceiling", "3")], legend=legend), 36)
     assert [line.split()[0] for line in lines if "each" in line] == ["ceiling"]
     assert max(map(len, lines)) <= 36
 
 
-def test_column_of_nothing_has_a_place(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = printed(TextTable("T", (" ", "n"), [("", "3")]), 40, capsys, monkeypatch)
-    assert any(line.split() == ["3"] for line in lines)
+def test_column_of_nothing_has_a_place(printed: Printed) -> None:
+    assert any(line.split() == ["3"] for line in printed(TextTable("T", (" ", "n"), [("", "3")]), 40))
 
 
 @given(

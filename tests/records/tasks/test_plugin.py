@@ -39,20 +39,14 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:  # JSON
 
 def test_task_of_a_plugin_is_inferred_from_its_columns_and_taken_by_name(found: dict[str, Any]) -> None:
     assert found["read"]["task"] == found["named"]["task"] == "politeness"
-    assert "Task politeness, inferred from the columns query, answer, polite." in found["read"]["notes"]
+    assert any(note.startswith("Task politeness, inferred") for note in found["read"]["notes"])
     assert found["read"]["scale"]["grades"] == [0, 1]
 
 
-def test_judge_of_a_plugins_task_is_compiled_and_better_than_the_majority(found: dict[str, Any]) -> None:
+def test_judge_of_a_plugins_task_is_compiled_grades_new_items_and_is_audited(found: dict[str, Any]) -> None:
     assert found["table"]["compiled"] > 0.2 > found["table"]["majority"]
-
-
-def test_judge_of_a_plugins_task_grades_new_items(found: dict[str, Any]) -> None:
     assert set(found["graded"]) <= {0, 1}
     assert found["polite"] > found["rude"] + 0.1
-
-
-def test_judge_of_a_plugins_task_is_audited(found: dict[str, Any]) -> None:
     assert found["audited"]["exit"] in {0, 1}
     assert found["audited"]["judge"]["program"] == "manners"
 

@@ -67,19 +67,11 @@ def test_prompt_section_shows_what_was_added_and_removed() -> None:
     before, now = prompt_lines(prompt("Grade.\nBe harsh.")), prompt_lines(prompt("Grade.\nBe mild.", "<b>pump</b>"))
     shown = prompt_section(now, before, "j@1")
     assert "3 lines added, 1 removed against j@1." in shown
-    assert "<del>-Be harsh.\n</del>" in shown
-    assert "<ins>+Be mild.\n</ins>" in shown
-    assert "&lt;b&gt;pump" in shown
+    for part in ("<del>-Be harsh.\n</del>", "<ins>+Be mild.\n</ins>", "&lt;b&gt;pump"):
+        assert part in shown
     assert "<b>pump" not in shown
-
-
-def test_prompt_section_of_an_unchanged_or_first_prompt_says_so() -> None:
-    lines = prompt_lines(prompt("Grade."))
-    assert "The same prompt as j@1." in prompt_section(lines, lines, "j@1")
-    assert "There is no parent to compare it with." in prompt_section(lines, None, "parent")
-
-
-def test_prompt_section_stays_small_whatever_changed() -> None:
+    assert "The same prompt as j@1." in prompt_section(now, now, "j@1")
+    assert "no parent" in prompt_section(now, None, "parent")
     lines = prompt_lines(prompt("\n".join(f"line {n} " + "x" * 5000 for n in range(5000))))
     assert len(prompt_section(lines, [], "j@1")) < 150_000
 
@@ -98,45 +90,31 @@ def test_audits_take_the_place_of_what_was_there_as_often_as_one_audits() -> Non
     assert "judgec audit --judge j@1" in page
     once = with_audits(page, [FOUND], "j@1")
     assert once == with_audits(with_audits(page, [], "j@1"), [FOUND], "j@1")
-    assert once.startswith("<main>before")
-    assert once.endswith("after</main>")
+    assert (once[:12], once[-12:]) == ("<main>before", "after</main>")
     assert "Not audited" not in once
-    assert ".20" in once
-    assert "✗ fail" in once
-    assert "&lt;i&gt;raises&lt;/i&gt; the \\1 grade" in once
+    for part in (".20", "✗ fail", "&lt;i&gt;raises&lt;/i&gt;", "the \\1 grade"):
+        assert part in once
     assert Page(once).faults == []
 
 
 def test_confusion_counts_rows_by_expert_and_keeps_a_column_for_the_unscored() -> None:
     made = confusion_counts(np.array([0, 0, 1, 2, -1]), np.array([0, 1, -1, 2, 2]), ["low", "mid", "high"])
-    table = count_table(made, "label", "corner")
-    cells = [
-        re.findall(r"<td>(.*?)(?=<td>|$)", row.removesuffix("</tbody></table></div>"))
-        for row in table.split("<tr>")[2:]
-    ]
-    plain = [[re.sub("<.*?>", "", cell) for cell in row] for row in cells]
-    assert plain == [
-        ["low", "1", "1", "·", "·", "2"],
-        ["mid", "·", "·", "·", "1", "1"],
-        ["high", "·", "·", "1", "·", "1"],
-    ]
+    rows = count_table(made, "label", "corner").removesuffix("</tbody></table></div>").split("<tr>")[2:]
+    plain = [[re.sub("<.*?>", "", cell) for cell in row.split("<td>")[1:]] for row in rows]
+    assert [" ".join(row) for row in plain] == ["low 1 1 · · 2", "mid · · · 1 1", "high · · 1 · 1"]
     assert confusion_counts(np.array([0, 1]), np.array([0, 0]), ["low", "high"]).columns == ["low", "high"]
 
 
 def test_drawing_of_counts_has_squares_by_area_counts_on_them_and_frames_where_both_agree() -> None:
     expert, judge = np.array([0] * 4 + [1]), np.array([0, 0, 0, 1, -1])
     drawn = confusion_counts(expert, judge, ["bad <", "good"]).drawn("A & B", ("judge", "experts"))
-    squares = [
-        (float(side), text)
-        for side, text in re.findall(r'<rect class="square"[^>]*? width=([\d.]+) .*?<title>(.*?)</title>', drawn)
-    ]
-    assert [text for _, text in squares] == [
-        "bad &lt;, bad &lt;: 3 items, 75 %",
-        "bad &lt;, good: 1 item, 25 %",
-        "good, unscored: 1 item, 100 %",
-    ]
-    full = squares[2][0]
-    assert [side**2 / full**2 for side, _ in squares] == pytest.approx([0.75, 0.25, 1.0], abs=0.02)
+    squares = re.findall(r'<rect class="square"[^>]*? width=([\d.]+) .*?<title>(.*?)</title>', drawn)
+    shares = [re.findall(r": (\d) items?, (\d+) %", text) for _, text in squares]
+    assert shares == [[("3", "75")], [("1", "25")], [("1", "100")]]
+    heads = [text.partition(": ")[0] for _, text in squares]
+    assert heads == ["bad &lt;, bad &lt;", "bad &lt;, good", "good, unscored"]
+    sides = [float(side) for side, _ in squares]
+    assert [side**2 / sides[2] ** 2 for side in sides] == pytest.approx([0.75, 0.25, 1.0], abs=0.02)
     assert re.findall(r'<text class="count".*?>(\d+)<', drawn) == ["3", "1", "1"]
     assert drawn.count('class="frame"') == 2
     assert 'aria-label="A &amp; B"' in drawn
@@ -190,7 +168,7 @@ def test_histogram_escapes_raters_and_keeps_the_judge_last() -> None:
 
 def test_cut_escapes_shortens_and_names_what_is_empty() -> None:
     assert cut("<a>", 10) == "&lt;a&gt;"
-    assert cut("abcdef", 2) == "ab <i class=quiet>… 4 more characters</i>"
+    assert re.sub("<.*?>", "", cut("abcdef", 2)) == "ab … 4 more characters"
     assert "(empty)" in cut(" \n", 5)
 
 
@@ -201,29 +179,24 @@ def test_bar_and_axis_hold_every_value() -> None:
     assert interval_bar(Estimate(value=None), 0.0, 1.0) == ""
 
 
-def luminance(colour: str) -> float:
+def channels(colour: str) -> list[int]:
     full = colour if len(colour) == 7 else "#" + "".join(2 * letter for letter in colour[1:])
-    channels = [int(full[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return [int(full[i : i + 2], 16) for i in (1, 3, 5)]
 
 
-def contrast(one: str, other: str) -> float:
-    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+def contrast(*colours: list[int]) -> float:
+    shares = [[c / 255 for c in one] for one in colours]
+    linear = [[c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in one] for one in shares]
+    low, high = sorted(0.2126 * one[0] + 0.7152 * one[1] + 0.0722 * one[2] for one in linear)
     return (high + 0.05) / (low + 0.05)
-
-
-def mixed(one: str, other: str, share: float) -> str:
-    pairs = [(int(one[i : i + 2], 16), int(other[i : i + 2], 16)) for i in (1, 3, 5)]
-    return "#" + "".join(f"{round(share * a + (1 - share) * b):02x}" for a, b in pairs)
 
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
 def test_every_text_has_the_contrast_that_wcag_asks_for(theme: int) -> None:
-    found = dict(re.findall(r"--(\w+):light-dark\((.*?)\)", stylesheet()))
-    colour = {name: pair.split(",")[theme] for name, pair in found.items()}
-    colour = {name: c if len(c) == 7 else "#" + "".join(2 * letter for letter in c[1:]) for name, c in colour.items()}
+    found = re.findall(r"--(\w+):light-dark\((.*?)\)", stylesheet())
+    colour = {name: channels(pair.split(",")[theme]) for name, pair in found}
     for ink in ("ink", "quiet", "hue", "alarm", "good"):
         for paper in ("paper", "soft"):
             assert contrast(colour[ink], colour[paper]) >= 4.5, (ink, paper)
-    assert contrast(colour["ink"], mixed(colour["hue"], colour["paper"], 0.5)) >= 4.5  # the fullest cell
+    fullest = [round((hue + paper) / 2) for hue, paper in zip(colour["hue"], colour["paper"], strict=True)]
+    assert contrast(colour["ink"], fullest) >= 4.5  # of the cells
