@@ -2,7 +2,6 @@
 
 import json
 import os
-import shlex
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
@@ -58,7 +57,7 @@ from judgec.verbs.frames import as_table, is_path
 from judgec.verbs.options.probe import ProbeOptions
 from judgec.verbs.query_models import ask_of, open_panel, open_reliability, writer_spec
 from judgec.verbs.spending import session_for
-from judgec.verbs.typed import command, judgec_here
+from judgec.verbs.typed import command
 from judgec.verbs.validity import Validity, validity_of
 from judgec.verbs.verb import verb
 
@@ -538,10 +537,8 @@ def probe_report(found: ProbeReport) -> Report:
         lines=[f"{scenario}: {one.fix}: {one.reason}" for scenario, one in summary.fixes.items()],
         notes=summary.notes,
         more="totals, scenarios that passed, changes tried, also on the page",
-        next=[
-            f"{judgec_here()} open {shlex.quote(str(found.report_path.parent))}",
-            command("ui", home=found.options.home),
-        ],
+        file=found.report_path,
+        next=[command("ui", home=found.options.home)],
     )
 
 
