@@ -35,22 +35,11 @@ def sharp(target: IntArray, k: int, right: float, seed: int) -> FloatArray:
 
 
 def fit(
-    evidence: FloatArray | None,
-    verdicts: FloatArray | None,
-    target: IntArray,
-    cluster: IntArray,
-    scale: Scale,
+    evidence: FloatArray | None, verdicts: FloatArray | None, target: IntArray, cluster: IntArray, scale: Scale
 ) -> Calibrator:
     names = () if evidence is None else tuple(f"f{i}" for i in range(evidence.shape[1]))
-    return fit_calibrator(
-        verdicts=verdicts,
-        evidence=evidence,
-        target=target,
-        cluster=cluster,
-        scale=scale,
-        names=names,
-        seed=1,
-    )
+    given = {"verdicts": verdicts, "evidence": evidence, "target": target, "cluster": cluster}
+    return fit_calibrator(**given, scale=scale, names=names, seed=1)  # type: ignore[arg-type]  # as named above
 
 
 @cache
@@ -72,13 +61,7 @@ def test_fit_calibrator_signal_is_found_on_new_queries() -> None:
     np.testing.assert_allclose(found.sum(axis=1), 1.0, atol=1e-12)
     assert found.min() > 0.0
     assert np.corrcoef(found @ np.arange(4), target)[0, 1] > 0.7
-    assert {choice.family for choice in graded().choices} == {
-        "prior",
-        "ordinal",
-        "multinomial",
-        "trees",
-        "mix",
-    }
+    assert {choice.family for choice in graded().choices} == {"prior", "ordinal", "multinomial", "trees", "mix"}
     assert sum(choice.chosen for choice in graded().choices) == 1
 
 
@@ -183,9 +166,7 @@ def test_isotonic_equals_scikit_learn() -> None:
 
 
 def test_fit_calibrator_strong_lm_is_left_alone() -> None:
-    """With an LM that is nearly always right, useless evidence may not enter: the mix is never worse than the
-    LM.
-    """
+    """With an LM that is nearly always right, useless evidence may not enter."""
     for seed in range(3):
         _, target, cluster = world(200, 2, seed)
         noise = np.random.default_rng(seed + 50).normal(size=(200, 10))
@@ -225,7 +206,7 @@ def test_fit_calibrator_nothing_to_find_gives_the_shares() -> None:
         target = (rng.random(200) < 0.8).astype(np.int64)
         calibrator = fit(rng.normal(size=(200, 30)), None, target, np.arange(200), ACCEPT_SCALE)
         found = calibrator.apply(None, rng.normal(size=(50, 30)))
-        assert (found[:, 1] >= 0.5).all(), f"seed {seed}: beats the majority on noise with {calibrator.family}"
+        assert (found[:, 1] >= 0.5).all(), (seed, calibrator.family)
 
 
 def test_fit_calibrator_twenty_labels_work() -> None:
@@ -295,15 +276,15 @@ def test_fit_accept_threshold_calibrated_probabilities_stay_near_one_half() -> N
         assert 0.3 <= fit_accept_threshold(p, accept, np.arange(60)) <= 0.7
 
 
-def test_fit_accept_threshold_stricter_experts_move_it() -> None:
+@pytest.mark.parametrize("strict", [0.8, 0.2])
+def test_fit_accept_threshold_stricter_experts_move_it(strict: float) -> None:
     p = np.linspace(0.0, 1.0, 400)
-    assert fit_accept_threshold(p, (p > 0.8).astype(np.int64), np.arange(400)) == pytest.approx(0.8, abs=0.04)
-    assert fit_accept_threshold(p, (p > 0.2).astype(np.int64), np.arange(400)) == pytest.approx(0.2, abs=0.04)
+    assert fit_accept_threshold(p, (p > strict).astype(np.int64), np.arange(400)) == pytest.approx(strict, abs=0.04)
 
 
-def test_fit_accept_threshold_unlabelled_or_unscored_is_one_half() -> None:
-    assert fit_accept_threshold(np.array([0.9, np.nan]), np.array([-1, 1]), np.array([0, 1])) == 0.5
-    assert fit_accept_threshold(np.array([]), np.array([], dtype=np.int64), np.array([], dtype=np.int64)) == 0.5
+@pytest.mark.parametrize(("p", "accept"), [([0.9, np.nan], [-1, 1]), ([], [])])
+def test_fit_accept_threshold_unlabelled_or_unscored_is_one_half(p: list[float], accept: list[int]) -> None:
+    assert fit_accept_threshold(np.array(p), np.array(accept, dtype=np.int64), np.arange(len(p))) == 0.5
 
 
 @pytest.mark.full

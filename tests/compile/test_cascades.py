@@ -51,7 +51,7 @@ def verdicts(rows: Rows, *, knows: bool, seed: int = 3) -> Rows:
 
 
 def cascaded(
-    home: Path, said: Rows, rows: Rows, cascade: tuple[str, str] | None = ("cheap", "dear"), **changes: object
+    home: Path, said: Rows, rows: Rows, cascade: tuple[str, str] | None = ("cheap", "dear"), **changes: Any
 ) -> Saved:
     return compiled_in(home, *world(said, rows), combine=Combine(cascade=cascade), **changes)
 

@@ -8,6 +8,7 @@ import pytest
 from judgec.compile.calibrate import fit_calibrator, fit_out_of_fold
 from judgec.compile.calibrate_choice import Data
 from judgec.compile.decision_rule import Shares, fit_cuts, fit_sureness, shares_of
+from judgec.raters.calibrator import Calibrator
 from judgec.raters.decision import DecisionRule, above
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.scale import ACCEPT_SCALE, Scale
@@ -25,6 +26,13 @@ def skewed(n: int, seed: int, *, shift: int = 0, noise: float = 0.7) -> tuple[Fl
     expert = rng.choice(5, n, p=[0.05, 0.1, 0.15, 0.2, 0.5])
     said = np.clip(np.rint(expert - shift + rng.normal(0, noise, n)), 0, 4).astype(np.int64)
     return np.eye(5)[said], expert, np.arange(n) // 3
+
+
+def fitted_on(verdicts: FloatArray, expert: IntArray, cluster: IntArray, name: str = "") -> Calibrator:
+    objective = parse_objective(name) if name else None
+    return fit_calibrator(
+        verdicts=verdicts, evidence=None, target=expert, cluster=cluster, scale=FIVE, objective=objective
+    )
 
 
 def value(name: str, expert: IntArray, grade: IntArray, k: int = 5) -> float:
@@ -108,14 +116,7 @@ def test_fit_sureness_recovers_an_overconfident_judge_and_calls_no_signal_the_sh
 def test_fit_calibrator_keeps_a_verdict_that_nothing_beats_clearly() -> None:
     for seed in range(4):
         verdicts, expert, cluster = skewed(240, seed, noise=0.4)
-        fitted = fit_calibrator(
-            verdicts=verdicts,
-            evidence=None,
-            target=expert,
-            cluster=cluster,
-            scale=FIVE,
-            objective=parse_objective("exact"),
-        )
+        fitted = fitted_on(verdicts, expert, cluster, "exact")
         assert fitted.rule.name == "raw", f"seed {seed}"
         chosen = next(one for one in fitted.choices if one.chosen)
         assert chosen.incumbent
@@ -126,14 +127,7 @@ def test_fit_calibrator_keeps_a_verdict_that_nothing_beats_clearly() -> None:
 def test_fit_calibrator_a_harsh_language_model_is_mapped_to_the_experts(objective: str) -> None:
     verdicts, expert, cluster = skewed(300, 5, shift=1)
     new, truth, _ = skewed(600, 6, shift=1)
-    fitted = fit_calibrator(
-        verdicts=verdicts,
-        evidence=None,
-        target=expert,
-        cluster=cluster,
-        scale=FIVE,
-        objective=parse_objective(objective),
-    )
+    fitted = fitted_on(verdicts, expert, cluster, objective)
     assert fitted.rule.name != "raw"
     raw, grade = new.argmax(axis=1), fitted.rule.grades(fitted.apply(new, None), FIVE, new)
     if objective == "accept":
@@ -145,7 +139,7 @@ def test_fit_calibrator_a_harsh_language_model_is_mapped_to_the_experts(objectiv
 def test_fit_calibrator_no_challenger_may_lower_kappa_or_predict_worse() -> None:
     for seed in range(5):
         verdicts, expert, cluster = skewed(150, seed, noise=1.2)
-        table = fit_calibrator(verdicts=verdicts, evidence=None, target=expert, cluster=cluster, scale=FIVE).choices
+        table = fitted_on(verdicts, expert, cluster).choices
         first = next(one for one in table if one.incumbent)
         chosen = next(one for one in table if one.chosen)
         assert chosen.loss <= first.loss
@@ -158,12 +152,7 @@ def test_fit_calibrator_evidence_alone_starts_from_its_likeliest_grade() -> None
     evidence = rng.normal(size=(200, 6))
     expert = np.clip(np.rint(2 + evidence[:, 0] + rng.normal(0, 0.5, 200)), 0, 4).astype(np.int64)
     fitted = fit_calibrator(
-        verdicts=None,
-        evidence=evidence,
-        target=expert,
-        cluster=np.arange(200),
-        scale=FIVE,
-        names=tuple("abcdef"),
+        verdicts=None, evidence=evidence, target=expert, cluster=np.arange(200), scale=FIVE, names=tuple("abcdef")
     )
     first = next(one for one in fitted.choices if one.incumbent)
     assert (first.source, first.rule) == ("evidence", "likeliest")

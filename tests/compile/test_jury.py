@@ -4,6 +4,7 @@ import random
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,6 @@ import judgec
 from judgec.errors import UserError
 from judgec.raters import programs
 from judgec.raters.judge import load_judge as load_compiled
-from judgec.verbs.compilation import Compilation
 from judgec.verbs.judge import load_judge
 from tests.compile.small import Rows, write
 from tests.prompts import unquote
@@ -86,12 +86,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def compiled(home: Path, server: FakeOpenAI, **options: object) -> Compilation:
-    given: dict[str, object] = {"name": "together", "objective": "qwk", "folds": 1, "accept_at": 4, "evidence": False}
+def compiled(home: Path, *candidates: object, **options: object) -> Any:
+    given: dict[str, object] = {"name": "ours", "objective": "qwk", "folds": 1, "accept_at": 4, "evidence": False}
     return judgec.compile_judge(
         home / "labels.jsonl",
         home=home,
-        api_base=server.base_url,
+        candidates=candidates,  # type: ignore[arg-type]  # of any kind
         progress=False,
         **(given | options),  # type: ignore[arg-type]  # options of the verb
     )
@@ -99,10 +99,9 @@ def compiled(home: Path, server: FakeOpenAI, **options: object) -> Compilation:
 
 def test_panel_of_jurors_asks_each_and_judges_as_it_was_measured(home: Path) -> None:
     with FakeOpenAI(unsure) as server:
-        found = compiled(home, server, jury=("one", "two@1", "three"), panel="all")
+        found = compiled(home, api_base=server.base_url, jury=("one", "two@1", "three"), panel="all")
         assert asked(server) == dict.fromkeys(RIGHT, 160)
         panel = found.report["panel"]
-        assert isinstance(panel, dict)
         assert {one["judge"] for one in panel["members"]} == {"one@1", "two@1", "three@1"}
         assert panel["incumbent"] == "three@1"
         assert panel["kind"] != "single"
@@ -117,16 +116,16 @@ def test_panel_of_jurors_asks_each_and_judges_as_it_was_measured(home: Path) -> 
         done = judged(home, new, server)
         assert asked(server, begun) == dict.fromkeys(RIGHT, 50)
         frame, begun = done.frame(), len(server.bodies)
-        again = load_judge("together@latest", home=home, api_base=server.base_url)(unlabelled(50))
+        again = load_judge("ours@latest", home=home, api_base=server.base_url)(unlabelled(50))
         assert len(server.bodies) == begun  # the journal has them
         assert again["grade"].tolist() == frame["grade"].tolist()
         assert np.allclose(again["score"], frame["score"])
         by_hand(home, new, frame["score"].to_numpy(), server)
         with pytest.raises(UserError, match="--lm openai/x: "):
-            load_judge("together@latest", home=home, lm="openai/x")
-        with pytest.raises(UserError, match="--samples: together@1"):
+            load_judge("ours@latest", home=home, lm="openai/x")
+        with pytest.raises(UserError, match="--samples: ours@1"):
             judgec.judge_file(
-                home / "labels.jsonl", judge="together@latest", home=home, out=home / "o.csv", samples=3,
+                home / "labels.jsonl", judge="ours@latest", home=home, out=home / "o.csv", samples=3,
                 api_base=server.base_url,
             )  # fmt: skip
 
@@ -134,7 +133,7 @@ def test_panel_of_jurors_asks_each_and_judges_as_it_was_measured(home: Path) -> 
 @pytest.mark.full
 def test_panel_of_jurors_judges_a_tournament_and_a_probe(home: Path) -> None:
     with FakeOpenAI(unsure) as server:
-        compiled(home, server, jury=("one", "two", "three"), panel="all")
+        compiled(home, api_base=server.base_url, jury=("one", "two", "three"), panel="all")
         made, begun = rows(12, 2), len(server.bodies)
         board = judgec.evaluate(
             queries=[{"query_id": row["query_id"], "query": row["query"]} for row in made],
@@ -143,7 +142,7 @@ def test_panel_of_jurors_judges_a_tournament_and_a_probe(home: Path) -> None:
                 for number, row in enumerate(made)
                 for agent, letter in (("best", "z"), ("worst", "v"))
             ],
-            judge="together@latest", unproven=True, home=home, out=home / "league", api_base=server.base_url,
+            judge="ours@latest", unproven=True, home=home, out=home / "league", api_base=server.base_url,
         )  # fmt: skip
         assert board.ratings.index.tolist() == ["best", "worst"]
         assert asked(server, begun) == dict.fromkeys(RIGHT, 24)
@@ -153,22 +152,22 @@ def test_panel_of_jurors_judges_a_tournament_and_a_probe(home: Path) -> None:
         begun = len(server.bodies)
         found = judgec.probe(
             questions=[{"query": row["query"], "reference": "thing"} for row in made],
-            system="python:answers_for_a_panel:system", metric="judge:together@latest", unproven=True,
+            system="python:answers_for_a_panel:system", metric="judge:ours@latest", unproven=True,
             home=home, out=home / "probe", api_base=server.base_url,
         )  # fmt: skip
-        assert "together@1" in found.summary.judge
+        assert "ours@1" in found.summary.judge
         assert asked(server, begun).keys() == RIGHT.keys()
-        verdicts = [one.verdict.criteria["judge:together@latest"] for one in found.probed]
+        verdicts = [one.verdict.criteria["judge:ours@latest"] for one in found.probed]
         assert verdicts.count(None) == 0
 
 
-def judged(home: Path, file: Path, server: FakeOpenAI, judge: str = "together@latest") -> judgec.FileJudgments:
+def judged(home: Path, file: Path, server: FakeOpenAI, judge: str = "ours@latest") -> judgec.FileJudgments:
     return judgec.judge_file(file, judge=judge, home=home, out=home / "o.jsonl", api_base=server.base_url)
 
 
 def by_hand(home: Path, file: Path, scores: np.ndarray, server: FakeOpenAI) -> None:
     """The members' verdicts of ``judge`` with each alone, put together by the saved panel."""
-    judge = load_compiled(programs.load(home, "together@latest"))
+    judge = load_compiled(programs.load(home, "ours@latest"))
     assert judge.panel is not None
     said = [judged(home, file, server, name).frame()["grade"].to_numpy() for name in judge.panel.members]
     right = np.array([row["grade"] for row in rows(50, 1)])
@@ -179,7 +178,7 @@ def by_hand(home: Path, file: Path, scores: np.ndarray, server: FakeOpenAI) -> N
 
 def test_best_juror_alone_is_asked_alone(home: Path) -> None:
     with FakeOpenAI(unsure) as server:
-        found = compiled(home, server, jury=("one", "three"), panel="best")
+        found = compiled(home, api_base=server.base_url, jury=("one", "three"), panel="best")
         assert found.report["prompt"] == "three@1"
         new = write(home / "new.jsonl", rows(20, 1))
         begun = len(server.bodies)
@@ -191,15 +190,14 @@ def test_best_juror_alone_is_asked_alone(home: Path) -> None:
 def test_cascade_of_jurors_asks_the_dear_one_where_it_is_needed(home: Path) -> None:
     write(home / "labels.jsonl", rows(400))
     with FakeOpenAI(in_the_middle) as server:
-        found = compiled(home, server, jury=("one", "three"), cascade=("one", "three"))
+        found = compiled(home, api_base=server.base_url, jury=("one", "three"), cascade=("one", "three"))
         cascade = found.report["cascade"]
-        assert isinstance(cascade, dict)
         assert (cascade["cheap"], cascade["dear"]) == ("one@1", "three@1")
         assert cascade["shipped"], cascade["reason"]
         new = write(home / "new.jsonl", unlabelled(60))
         begun = len(server.bodies)
         done = judged(home, new, server)
-        again = load_judge("together@latest", home=home, api_base=server.base_url)(unlabelled(60))
+        again = load_judge("ours@latest", home=home, api_base=server.base_url)(unlabelled(60))
         assert asked(server, begun) == {"gpt-4o-mini": 60, "gpt-4o": done.report["escalated"]}
         assert 20 < int(str(done.report["escalated"])) < 50
         assert done.frame()["grade"].tolist() == again["grade"].tolist()
@@ -212,7 +210,7 @@ def test_juror_that_has_learned_from_the_test_is_refused(home: Path) -> None:
     programs.save(home, replace(one, split={"queries": sides, "keys": {}}))
     with FakeOpenAI(unsure) as server:
         with pytest.raises(UserError, match=r"candidate one@2: .* of \d+ of \d+ items"):
-            compiled(home, server, jury=("one@2", "two"))
+            compiled(home, api_base=server.base_url, jury=("one@2", "two"))
         assert server.calls == 0
 
 
@@ -221,11 +219,9 @@ def test_juror_is_not_asked_about_queries_that_its_demonstrations_show(home: Pat
     program = {name: {**state, "demos": [shown]} for name, state in two.program.items() for shown in [DEMO]}
     programs.save(home, replace(two, program=program))
     with FakeOpenAI(unsure) as server:
-        found = compiled(home, server, jury=("one", "two@2"))
+        found = compiled(home, api_base=server.base_url, jury=("one", "two@2"))
         assert asked(server) == {"gpt-4o-mini": 160, "gpt-4.1-mini": 159}
-    rows_ = found.report["candidates"]
-    assert isinstance(rows_, list)
-    candidates = {one["judge"]: one["n"] for one in rows_}
+    candidates = {one["judge"]: one["n"] for one in found.report["candidates"]}
     assert candidates["one@1"] - candidates["two@2"] in {0, 1}  # 0 where the query is one of the test
 
 
@@ -248,6 +244,6 @@ def test_jury_that_cannot_sit_is_refused_before_anything_is_asked(
 ) -> None:
     with FakeOpenAI(unsure) as server:
         with pytest.raises(UserError, match=said):
-            compiled(home, server, **options)
+            compiled(home, api_base=server.base_url, **options)
         assert server.calls == 0
-    assert not (home / "programs" / "together").exists()
+    assert not (home / "programs" / "ours").exists()

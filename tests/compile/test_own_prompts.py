@@ -96,7 +96,7 @@ def test_bad_instructions_are_one_clear_error(
 def test_a_datasheet_with_another_judge_table_is_an_error(tmp_path: Path) -> None:
     write(tmp_path / "labels.jsonl", rows(30))
     (tmp_path / "labels.datasheet.toml").write_text('task = "grade"\n[judge]\nprompt = "x"\n')
-    with pytest.raises(InputError, match=r"labels.datasheet.toml:2: judge is .*\[judge\] with instructions"):
+    with pytest.raises(InputError, match=r"datasheet.toml:2: .*\[judge\] with instructions"):
         judgec.read_labels(str(tmp_path / "labels.jsonl"))
 
 

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from judgec.records.scale import Scale
 from judgec.records.tasks.preference import PREFERENCE_SCALE as SCALE
 from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.registry import reported
+from tests.raters.judgments import judgments
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "labels" / "pandalm_preference.jsonl"
 ITEMS = tuple(
@@ -35,20 +37,8 @@ def experts(grade: list[int]) -> Experts:
 
 
 def judged(grade: list[int], flipped: list[bool] | None) -> Judgments:
-    column = np.array(grade)[:, None]
-    spread = np.eye(3)[column]
-    return Judgments(
-        item_ids=tuple(item.item_id for item in ITEMS),
-        aspects=("grade",),
-        probabilities=spread,
-        grade=column,
-        score=spread @ np.arange(3.0),
-        accept=np.full_like(column, -1),
-        confidence=np.ones(column.shape),
-        rationale=("",) * 6,
-        unscored=(None,) * 6,
-        flipped=None if flipped is None else np.array(flipped),
-    )
+    made = judgments(np.eye(3)[grade], grade, ids=[item.item_id for item in ITEMS])
+    return replace(made, flipped=None if flipped is None else np.array(flipped))
 
 
 def dataset() -> Dataset:
@@ -93,9 +83,8 @@ def test_following_length_is_shown_by_data_only() -> None:
     by_length, how = beside(length), Resampling(resamples=200)
     said = follows_length(by_length, by_length, how)
     same = (length == expert).mean()
-    assert said.startswith(
-        f"it has learned length: 100 % of its test verdicts are for the longer answer, {100 * same:.0f} % are"
-    )
+    assert said.startswith("it has learned length: 100 %")
+    assert f" {100 * same:.0f} % " in said
     assert follows_length(beside(expert), by_length, how) == ""
     assert follows_length(beside(rng.integers(0, 2, n)), by_length, how) == ""
     assert follows_length(beside(np.full(n, -1)), by_length, how) == ""

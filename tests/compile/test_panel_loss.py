@@ -6,25 +6,14 @@ import pytest
 from judgec.compile.panel_loss import forward_order, loss_out_of_fold, loss_spared
 from judgec.records.judgment import Judgments
 from judgec.records.scale import Scale
+from tests.raters.judgments import judgments
 
 FOLD = np.array([0, 0, 1, 1])
 STATED, TARGET = [0, 1, 0, 1], np.array([[0], [1], [0], [0]])
 
 
-def said(stated: list[int], k: int = 2) -> Judgments:
-    n, spread = len(stated), np.eye(k)[stated][:, None]
-    position = np.array(stated)[:, None]
-    return Judgments(
-        item_ids=tuple(map(str, range(n))),
-        aspects=("grade",),
-        probabilities=spread,
-        grade=position,
-        score=position.astype(float),
-        accept=position,
-        confidence=np.full((n, 1), np.nan),
-        rationale=("",) * n,
-        unscored=(None,) * n,
-    )
+def said(stated: list[int]) -> Judgments:
+    return judgments(np.eye(2)[stated], stated)
 
 
 def test_a_single_judge_is_read_by_the_mean_label_of_each_stated_grade() -> None:

@@ -174,7 +174,7 @@ def test_a_saved_panel_judges_new_items_from_its_members_verdicts(three: Saved) 
     assert partly["unscored"].isna().tolist() == [True] * 19 + [False]
     assert partly["unscored"].iloc[-1] == NOT_ASKED
     without = pd.DataFrame([one for one in some if one["judge"] != "b"])
-    with pytest.raises(UserError, match=r"no verdicts of judge b; it has a, c\."):
+    with pytest.raises(UserError, match=r"judge b; it has a, c\."):
         load_judge("world@latest", home=home, verdicts=without)(unlabelled)
 
 

@@ -32,7 +32,7 @@ def test_usefulness_that_no_evidence_shows_is_called_no_better_than_the_majority
 def test_preference_without_model_and_reference_is_never_promoted(tmp_path: Path) -> None:
     outcome = compiled(tmp_path, "pandalm_preference")
     assert not outcome.saved.card.promoted
-    assert "a preference judge needs a model's verdict or a reference" in outcome.saved.card.reason
+    assert "a preference judge needs" in outcome.saved.card.reason
     report = outcome.saved.report["test"]
     assert isinstance(report, dict)
     assert report["ceiling"]["kappa"]["value"] > 0.8  # published: .85, .86, .88 between pairs of annotators

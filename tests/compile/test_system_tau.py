@@ -68,7 +68,7 @@ def test_the_candidate_that_ranks_systems_right_is_chosen_over_one_that_orders_i
     assert "system tau" in by_systems.saved.card.reason
     assert {pair["a"] for pair in one["systems"]["differing"]} & {"s0", "s1", "s5"}
     page = by_items.report_path.read_text(encoding="utf-8")
-    assert "Pairs of systems on which judge and people differ" in page
+    assert "Pairs of systems" in page
     assert one["systems"]["differing"][0]["a"] in page
 
 

@@ -1,5 +1,7 @@
 """Expected losses by hand, and the judgments of two judges as one."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from pydantic import ValidationError
@@ -7,6 +9,7 @@ from pydantic import ValidationError
 from judgec.raters.cascade import Cascade, expected_loss, merged, said_columns
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.scale import Scale
+from tests.raters.judgments import judgments
 
 SCALE = Scale(name="s", grades=(0, 1, 2), accept_at=1)
 
@@ -14,19 +17,14 @@ SCALE = Scale(name="s", grades=(0, 1, 2), accept_at=1)
 def judged(spread: list[list[float]], grade: list[int], scale: Scale = SCALE, failed: str | None = None) -> Judgments:
     """Judgments of one aspect; the last one failed where there is a reason."""
     n = len(grade)
-    positions = np.array(grade)[:, None]
-    reasons = [None] * (n - 1) + [failed] if failed else [None] * n
-    accept = np.where(positions >= (scale.accept_index or 0), 1, 0)
-    return Judgments(
-        item_ids=tuple(f"i{i}" for i in range(n)),
-        aspects=("grade",),
-        probabilities=np.array(spread)[:, None, :],
-        grade=np.where(np.array([reason is not None for reason in reasons])[:, None], UNSCORED, positions),
-        score=np.array(spread)[:, None, :] @ np.array(scale.values),
-        accept=accept,
+    reasons = [None] * (n - 1) + [failed]
+    made = judgments(spread, grade, ids=[f"i{i}" for i in range(n)], values=scale.values, unscored=reasons)
+    return replace(
+        made,
+        grade=np.where(made.scored[:, None], made.grade, UNSCORED),
+        accept=np.where(made.grade >= (scale.accept_index or 0), 1, 0),
         confidence=np.array(spread).max(axis=1)[:, None],
         rationale=tuple(f"why {i}" for i in range(n)),
-        unscored=tuple(reasons),
     )
 
 

@@ -54,7 +54,7 @@ def prefers(item: str, preference: object, order: object, **more: object) -> Row
 
 
 def grades(found: RecordedVerdicts, *items: str, judge: str = "j") -> list[int]:
-    return found.judgments(judge, items).grade.ravel().tolist()  # type: ignore[no-any-return]  # of integers
+    return found.judgments(judge, items).grade.ravel().tolist()
 
 
 def noted(found: RecordedVerdicts, *parts: str) -> bool:

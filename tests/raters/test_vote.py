@@ -30,6 +30,7 @@ from judgec.records.label import Item
 from judgec.records.scale import Scale
 from judgec.records.tasks.preference import PREFERENCE_SCALE
 from tests.raters.engine import Answer, ScriptedEngine, bad_request, reply
+from tests.raters.judgments import judgments
 from tests.raters.test_judge import passing
 from tests.raters.test_pairwise import MODULE
 
@@ -44,21 +45,11 @@ def judge_with(threshold: float | None = None, scale: Scale = SCALE) -> Compiled
 
 def ballot(*spreads: tuple[float, ...] | None, reason: str = "r") -> Judgments:
     """Calibrated judgments with these distributions; None is unscored."""
-    table = np.array([spread or (np.nan,) * 3 for spread in spreads])[:, None, :]
-    scored = [spread is not None for spread in spreads]
-    score = table @ np.array(SCALE.values)
-    nearest = np.where(scored, np.rint(np.nan_to_num(score[:, 0])).astype(int) - 1, UNSCORED)[:, None]
-    return Judgments(
-        item_ids=tuple(map(str, range(len(spreads)))),
-        aspects=("grade",),
-        probabilities=table,
-        grade=nearest,
-        score=score,
-        accept=np.full((len(spreads), 1), UNSCORED),
-        confidence=np.full((len(spreads), 1), np.nan),
-        rationale=tuple(reason if has else "" for has in scored),
-        unscored=tuple(None if has else f"{reason} said nothing" for has in scored),
-    )
+    table = np.array([spread or (np.nan,) * 3 for spread in spreads])
+    nearest = np.rint(np.nan_to_num(table @ SCALE.values, nan=UNSCORED + 1)).astype(int) - 1
+    reasons = [None if spread else f"{reason} said nothing" for spread in spreads]
+    made = judgments(table, nearest, values=SCALE.values, unscored=reasons)
+    return replace(made, rationale=tuple(reason if spread else "" for spread in spreads))
 
 
 def test_pool_of_pairwise_verdicts_that_balance_is_a_tie() -> None:
@@ -117,20 +108,19 @@ def test_a_new_panel_gives_the_reason_of_who_is_nearest_among_those_that_say_why
         assert pool(order, [judge_with()] * 3).rationale == ("near",)
 
 
-def test_pool_of_classes_gives_no_reason_for_another_class() -> None:
-    scale = Scale(grades=("x", "y", "z"), level="nominal")
-    silent = replace(ballot((0.9, 0.1, 0.0), reason=""), grade=np.array([[0]]))
-    other = replace(ballot((0.4, 0.6, 0.0), reason="y"), grade=np.array([[1]]))
-    said = replace(ballot((0.8, 0.2, 0.0), reason="x"), grade=np.array([[0]]))
-    assert pool([other, silent], [judge_with(scale=scale)] * 2).rationale == ("",)
-    assert pool([silent, other, said], [judge_with(scale=scale)] * 3).rationale == ("x",)
-
-
-def test_pool_of_classes_gives_the_reason_of_the_first_who_gave_the_joint_grade() -> None:
+def test_pool_of_classes_gives_the_reason_of_the_first_who_gave_the_joint_grade_and_of_no_other() -> None:
     classes = Scale(grades=("x", "y", "z"), level="nominal")
-    one = replace(ballot((0.9, 0.1, 0.0), reason="x"), grade=np.array([[0]]))
-    other = replace(ballot((0.4, 0.6, 0.0), reason="y"), grade=np.array([[1]]))
-    assert pool([other, one], [judge_with(scale=classes)] * 2).rationale == ("x",)
+
+    def said(first: float, second: float, grade: int, reason: str) -> Judgments:
+        return replace(ballot((first, second, 0.0), reason=reason), grade=np.array([[grade]]))
+
+    def reason_of(*given: Judgments) -> str:
+        return pool(given, [judge_with(scale=classes)] * len(given)).rationale[0]
+
+    silent, other = said(0.9, 0.1, 0, ""), said(0.4, 0.6, 1, "y")
+    assert reason_of(other, silent) == ""
+    assert reason_of(silent, other, said(0.8, 0.2, 0, "x")) == "x"
+    assert reason_of(other, said(0.9, 0.1, 0, "x")) == "x"
 
 
 def test_pool_without_any_accept_rule_leaves_accept_open() -> None:
@@ -144,7 +134,7 @@ def test_pool_without_any_accept_rule_leaves_accept_open() -> None:
 def test_pool_of_one_passes_it_on_and_of_different_items_is_refused() -> None:
     one = ballot((0.5, 0.5, 0.0))
     assert pool([one], [judge_with()]) is one
-    with pytest.raises(InputError, match="changed while it was read"):
+    with pytest.raises(InputError, match="while it was read"):
         pool([one, replace(one, item_ids=("other",))], [judge_with()] * 2)
 
 
@@ -241,6 +231,9 @@ def test_jury_of_one_with_samples_pools_them_and_reports_how_they_agree(tmp_path
         bench = Bench(journal)
         jury = Jury([bench.juror("j", script, samples=3)])
         joint = bench.judged(jury, items(4))
+        alone = Jury([bench.juror("k", lambda _prompt, _times: reply(2))])
+        bench.judged(alone, items(2))
+    assert alone.agreement() is None  # of one reply there is none
     assert joint.probabilities[:, 0] == pytest.approx(np.array([[1 / 3, 0, 2 / 3]] * 4))
     report = jury.agreement()
     assert report is not None
@@ -248,14 +241,6 @@ def test_jury_of_one_with_samples_pools_them_and_reports_how_they_agree(tmp_path
     assert isinstance(pairs, list)
     assert [pair["a"] for pair in pairs] == ["j #1", "j #1", "j #2"]
     assert report["fleiss_kappa"] == pytest.approx(-0.5)  # P = 1/3, shares 1/3 and 2/3: (1/3 - 5/9) / (4/9)
-
-
-def test_jury_of_one_with_one_reply_has_no_agreement_to_report(tmp_path: Path) -> None:
-    with Journal(tmp_path / "j.db") as journal:
-        bench = Bench(journal)
-        jury = Jury([bench.juror("j", lambda _prompt, _times: reply(2))])
-        bench.judged(jury, items(2))
-    assert jury.agreement() is None
 
 
 def test_jury_of_different_scales_is_refused(tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def test_agent_that_learns_from_examples_is_promoted_and_runs_from_disk(learned:
     damaged = program.program | {"answer": {**program.program["answer"], "extra": 1}}
     with pytest.raises(ArtifactError):
         load_agent(programs.Program(program.card, damaged, {}, {}, {}), Shelf())
-    with pytest.raises(UserError, match="--name ag: that is an agent"):
+    with pytest.raises(UserError, match="--name ag: that is"):
         check_place(Place(home, "ag", "judge"))
 
 

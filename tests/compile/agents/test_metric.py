@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +10,10 @@ from judgec.labels.labels import read_labels
 from judgec.rag.agents.answer import Answer, Context
 from judgec.raters.judge import CompiledJudge
 from judgec.raters.registry import judge_module
-from judgec.records.judgment import Judgments
 from judgec.records.scale import Scale
 from judgec.tournament.files.queries import Query
 from tests.compile.small import write
+from tests.raters.judgments import judgments
 
 FIVE = Scale(name="grade", grades=(1, 2, 3, 4, 5), accept_at=4)
 QUERIES = {"q1": Query("q1", "How far?", "Ten metres"), "q2": Query("q2", "How heavy?")}
@@ -27,14 +28,10 @@ class Stub(CompiledJudge):
 
     def judge(self, items, ask, **_):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN003, ANN201 - as in the parent
         n = len(items)
-        return Judgments(
-            item_ids=tuple(item.item_id for item in items),
-            aspects=("grade",),
-            probabilities=np.full((n, 1, 5), 0.2),
-            grade=np.full((n, 1), 3),
+        made = judgments(np.full((n, 5), 0.2), [3] * n, ids=[item.item_id for item in items], accept_from=3)
+        return replace(
+            made,
             score=np.array([[4.0], [np.nan]])[:n],
-            accept=np.ones((n, 1), dtype=np.int64),
-            confidence=np.ones((n, 1)),
             rationale=("good", "")[:n],
             unscored=(None, "malformed reply")[:n],
         )
@@ -93,5 +90,5 @@ def test_accepted_answers_are_those_of_accepting_experts_by_id_or_text(tmp_path:
     labels = read_labels(str(write(tmp_path / "labels.jsonl", rows)))
     found = accepted_answers(labels, list(QUERIES.values()), seed=0)
     assert found == {"q1": ("Ten m", "Ten metres"), "q2": ("One kg",)}
-    with pytest.raises(UserError, match="query_id or the query's text"):
+    with pytest.raises(UserError, match="query_id or the"):
         accepted_answers(labels, [Query("x", "y")], seed=0)

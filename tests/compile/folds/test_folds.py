@@ -104,7 +104,7 @@ def test_rerun_asks_nothing_and_its_look_is_the_second_against_the_champions_jud
 
 
 def test_family_keeps_its_folds_with_more_queries_and_refuses_another_mode(world: World) -> None:
-    with pytest.raises(UserError, match="--folds 1: small was compiled with --folds 5"):
+    with pytest.raises(UserError, match=r"--folds 1: .* --folds 5"):
         compiled_from(world.home, ROWS, lm="openai/fake", api_base=world.server.base_url, folds=1)
 
 
@@ -136,7 +136,7 @@ def test_no_item_of_its_own_is_left_where_the_verdicts_are_those_of_the_judge_th
     program = programs.load(world.home, "small@1")
     labels = read_labels(str(write(world.home / "own.jsonl", ROWS)))
     assert unlearned(labels.items, program, out_of_fold=False) == []
-    with pytest.raises(UserError, match="learned from all 60 labelled items"):
+    with pytest.raises(UserError, match="all 60 labelled items"):
         held_out(labels, "own.jsonl", program, out_of_fold=False)
 
 

@@ -101,7 +101,7 @@ def test_compile_of_a_stubborn_model_promotes_nothing(tmp_path: Path) -> None:
 
     found = compiled(stubborn, tmp_path)
     assert not found.verdict.promoted
-    assert "no candidate beat the uncompiled generator" in found.verdict.reason
+    assert "no candidate beat" in found.verdict.reason
 
 
 def test_compile_of_a_model_that_fails_counts_every_passage_as_nothing(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_compile_of_a_model_that_fails_counts_every_passage_as_nothing(tmp_path:
 
 
 def test_compile_of_too_few_documents_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="--index: 1 documents leave none for"):
+    with pytest.raises(UserError, match="--index: 1 documents"):
         compiled(teachable, tmp_path, PASSAGES[:1])
 
 

@@ -31,57 +31,23 @@ def exact_with_feedback(
     )
 
 
-def random_search(
-    module: dspy.Module,
-    train: Sequence[dspy.Example],
-    dev: Sequence[dspy.Example],
-    reflection: dspy.LM | None,
-    seed: int,
-) -> dspy.Module:
-    """BootstrapFewShotWithRandomSearch, sixteen candidates as ours."""
-    optimizer = dspy.BootstrapFewShotWithRandomSearch(
-        exact, max_bootstrapped_demos=4, max_labeled_demos=8, num_candidate_programs=13, num_threads=THREADS
-    )
-    return optimizer.compile(module, trainset=list(train), valset=list(dev))
-
-
-def miprov2(
-    module: dspy.Module,
-    train: Sequence[dspy.Example],
-    dev: Sequence[dspy.Example],
-    reflection: dspy.LM | None,
-    seed: int,
-) -> dspy.Module:
-    """MIPROv2 with as many trials and instructions as ours."""
-    optimizer = dspy.MIPROv2(
+PLAIN: Mapping[str, Compile] = {  # as many candidates, trials, instructions and rounds as ours
+    "BootstrapFewShotWithRandomSearch": lambda module, train, dev, reflection, seed: (
+        dspy.BootstrapFewShotWithRandomSearch(
+            exact, max_bootstrapped_demos=4, max_labeled_demos=8, num_candidate_programs=13, num_threads=THREADS
+        ).compile(module, trainset=list(train), valset=list(dev))
+    ),
+    "MIPROv2": lambda module, train, dev, reflection, seed: dspy.MIPROv2(
         exact, prompt_model=reflection, auto=None, num_candidates=5, num_threads=THREADS, seed=seed + 1
-    )
-    return optimizer.compile(module, trainset=list(train), valset=list(dev), num_trials=20, minibatch=False)
-
-
-def gepa(
-    module: dspy.Module,
-    train: Sequence[dspy.Example],
-    dev: Sequence[dspy.Example],
-    reflection: dspy.LM | None,
-    seed: int,
-) -> dspy.Module:
-    """GEPA with as many rounds as ours."""
-    optimizer = dspy.GEPA(
+    ).compile(module, trainset=list(train), valset=list(dev), num_trials=20, minibatch=False),
+    "GEPA": lambda module, train, dev, reflection, seed: dspy.GEPA(
         exact_with_feedback,
         reflection_lm=reflection,
         max_metric_calls=len(dev) + 10 * (2 * 16 + len(dev)),
         reflection_minibatch_size=16,
         num_threads=THREADS,
         seed=seed,
-    )
-    return optimizer.compile(module, trainset=list(train), valset=list(dev))
-
-
-PLAIN: Mapping[str, Compile] = {
-    "BootstrapFewShotWithRandomSearch": random_search,
-    "MIPROv2": miprov2,
-    "GEPA": gepa,
+    ).compile(module, trainset=list(train), valset=list(dev)),
 }
 
 

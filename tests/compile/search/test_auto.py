@@ -1,4 +1,3 @@
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -8,7 +7,6 @@ from judgec.compile.search.task import Sizes
 from judgec.lm.executor import Progress
 from tests.compile.search.world import world
 from tests.service.fake_openai import FakeOpenAI
-from tests.service.ranking_world import grader
 
 SIZES = Sizes(slices=(15, 35, 65, 100), pool=50, room=None, reflection=True)
 
@@ -32,12 +30,6 @@ class UserChoices:
         """Not of interest."""
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[FakeOpenAI]:
-    with FakeOpenAI(grader) as running:
-        yield running
-
-
 def test_auto_without_a_reflection_model_tries_demonstrations_and_says_what_it_left_out(server: FakeOpenAI) -> None:
     said = UserChoices()
     with world(server.base_url, seed=0, items=60) as found:
@@ -45,7 +37,7 @@ def test_auto_without_a_reflection_model_tries_demonstrations_and_says_what_it_l
         candidates = Auto().search(task)
     assert len(candidates) > 8
     assert not any(candidate.reflected for candidate in candidates)
-    assert said.notes == ["auto: no reflection, because none was given"]
+    assert said.notes == [f"auto: no reflection, because {task.no_reflection}"]
 
 
 def test_auto_rewrites_the_instructions_of_the_best_demonstrations(server: FakeOpenAI) -> None:

@@ -12,17 +12,15 @@ import numpy as np
 import pytest
 from benchmarks.planted import CASES, MODEL, Planted, serving
 
-from judgec.compile.assemble import Bench
 from judgec.compile.compile import Compiled, compile_judge
 from judgec.compile.dataset import make_dataset
-from judgec.compile.search.candidates import UNCOMPILED, Candidate, first_predictor, task_module
+from judgec.compile.search.candidates import first_predictor, task_module
 from judgec.compile.search.mined import FOLDS, FOUND, mined, reasons_of
 from judgec.compile.search.task import Task
 from judgec.compile.settings import CompileSettings, reflection_spec
-from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
-from judgec.stats.agreement.objective import parse_objective
+from tests.compile.search.world import World
 from tests.compile.small import session_of
 from tests.service.replies import Call, answer, digest
 
@@ -44,20 +42,24 @@ def listening(planted: Planted) -> Iterator[list[str]]:
         yield heard
 
 
-def compiled(rows: list[dict[str, object]]) -> tuple[Compiled, int]:
+def settings_in(folder: str) -> CompileSettings:
     spec = LMSpec.parse(MODEL)
-    with tempfile.TemporaryDirectory() as folder:
-        settings = CompileSettings(
-            "planted",
-            Path(folder),
-            spec,
-            "qwk",
-            evidence=False,
-            resamples=50,
-            reflection=reflection_spec(spec, None)[0],
-        )
-        with session_of(settings) as session:
-            return compile_judge(CASES.labels(rows), settings, session, Silent()), session.spent.calls
+    reflection = reflection_spec(spec, None)[0]
+    return CompileSettings("planted", Path(folder), spec, "qwk", evidence=False, resamples=50, reflection=reflection)
+
+
+def compiled(rows: list[dict[str, object]]) -> tuple[Compiled, int]:
+    with tempfile.TemporaryDirectory() as folder, session_of(settings_in(folder)) as session:
+        found = compile_judge(CASES.labels(rows), settings_in(folder), session, Silent())
+        return found, session.spent.calls
+
+
+@contextmanager
+def task_of(rows: list[dict[str, object]]) -> Iterator[Task]:
+    """A search on these labels."""
+    labels = CASES.labels(rows)
+    with tempfile.TemporaryDirectory() as folder, session_of(settings_in(folder)) as session:
+        yield World(make_dataset(labels, 0), session, settings_in(folder), task_module(labels)).task()
 
 
 def test_auto_on_sixty_labels_names_what_experts_look_at_and_no_reason_of_a_test_item_is_read() -> None:
@@ -136,28 +138,3 @@ def test_mined_without_reasons_proposes_nothing() -> None:
     with serving(CASES), task_of(rows) as task:
         assert reasons_of(task) == []
         assert mined(task) is None
-
-
-@contextmanager
-def task_of(rows: list[dict[str, object]]) -> Iterator[Task]:
-    """A search on these labels."""
-    labels, spec = CASES.labels(rows), LMSpec.parse(MODEL)
-    reflection, _ = reflection_spec(spec, None)
-    with tempfile.TemporaryDirectory() as folder, Session(spec, Path(folder), reflection=reflection) as session:
-        dataset, module = make_dataset(labels, 0), task_module(labels)
-        yield Task(
-            module=module,
-            train=dataset.train,
-            dev=dataset.dev,
-            verdicts=Bench(dataset, session.finish, None, 0).raw(Candidate(UNCOMPILED, module), dataset.train),
-            scale=labels.scale,
-            accept_only=False,
-            objective=parse_objective("qwk"),
-            ask=session.ask,
-            lm=session.lm,
-            reflection=session.reflection,
-            no_reflection="",
-            room=lambda: None,
-            seed=0,
-            watch=Silent(),
-        )

@@ -1,5 +1,4 @@
 import inspect
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,12 +12,6 @@ from judgec.compile.search.task import Sizes
 from tests.compile.search.world import world
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.ranking_world import grader
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[FakeOpenAI]:
-    with FakeOpenAI(grader) as running:
-        yield running
 
 
 @given(st.floats(-50, 50), st.floats(-50, 50))

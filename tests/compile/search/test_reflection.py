@@ -1,5 +1,5 @@
 import inspect
-from collections.abc import Iterator
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,33 +15,24 @@ from judgec.errors import ServiceError
 from judgec.records.judgment import Judgments
 from tests.compile.search.test_auto import UserChoices
 from tests.compile.search.world import World, world
+from tests.raters.judgments import judgments
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.policies import always
 from tests.service.ranking_world import REWRITES, STRICT, STRICT_PHRASE, grader
 from tests.service.replies import Call, Outcome, Status, Text
 
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[FakeOpenAI]:
-    with FakeOpenAI(grader) as running:
-        yield running
+SORRY = "I am sorry, I cannot help with that."
 
 
 def judged(grades: list[int | None], world_: World) -> Judgments:
     """Verdicts as positions, None being unscored."""
-    position = np.array([[-1 if grade is None else grade] for grade in grades])
-    n = len(grades)
-    return Judgments(
-        item_ids=tuple(item.item_id for item in world_.dataset.train.items[:n]),
-        aspects=("grade",),
-        probabilities=np.full((n, 1, 5), np.nan),
-        grade=position,
-        score=np.where(position < 0, np.nan, position + 1.0),
-        accept=np.where(position < 0, -1, position >= 3).astype(np.int64),
-        confidence=np.full((n, 1), np.nan),
-        rationale=("seen",) * n,
-        unscored=tuple("refusal: no" if grade is None else None for grade in grades),
+    ids = [item.item_id for item in world_.dataset.train.items[: len(grades)]]
+    reasons = ["refusal: no" if grade is None else None for grade in grades]
+    position = np.array([-1 if grade is None else grade for grade in grades])
+    made = judgments(
+        np.full((len(grades), 5), np.nan), position, ids=ids, accept_from=3, reason="seen", unscored=reasons
     )
+    return replace(made, score=np.where(position < 0, np.nan, position + 1.0)[:, None])
 
 
 def test_lessons_say_signed_error_reason_and_inverted_neighbours(server: FakeOpenAI) -> None:
@@ -51,13 +42,12 @@ def test_lessons_say_signed_error_reason_and_inverted_neighbours(server: FakeOpe
         rows = [int(np.flatnonzero(expert == position)[0]) for position in (1, 2, 4)]  # the experts: 2, 3, 5
         told = lessons(task, found.dataset.train.rows(rows), judged([3, 1, None], found))
     assert [lesson["Example"] for lesson in told] == [1, 2, 3]
-    assert str(told[0]["Feedback"]).splitlines() == [
-        "grade: the experts gave 2, the judge 4: 2 too high.",
-        "grade: the judge puts this above example 2; the experts, who gave that one 3, put it below.",
-        "An expert's reason: Worth what its stars say.",
-    ]
-    assert "grade: the experts gave 3, the judge 2: 1 too low." in str(told[1]["Feedback"])
-    assert "no grade could be read (refusal: no)" in str(told[2]["Feedback"])
+    off, inverted, why = str(told[0]["Feedback"]).splitlines()
+    assert re.findall(r"\d|too high", off) == ["2", "4", "2", "too high"]
+    assert re.findall(r"above example \d|gave that one \d", inverted) == ["above example 2", "gave that one 3"]
+    assert why.endswith(": Worth what its stars say.")
+    assert re.findall(r"\d|too low", str(told[1]["Feedback"]))[:4] == ["3", "2", "1", "too low"]
+    assert "(refusal: no)" in str(told[2]["Feedback"])
     inputs = told[0]["Inputs"]
     assert isinstance(inputs, dict)
     assert inputs["answer"].startswith("> ")
@@ -126,19 +116,13 @@ def test_gepa_over_a_judge_that_becomes_unreachable_raises(server: FakeOpenAI) -
             Gepa().search(task)
 
 
-FRAMES = {
-    "chat": "[[ ## reasoning ## ]]\nToo mild.\n\n[[ ## new_instruction ## ]]\n{}\n\n[[ ## completed ## ]]",
-    "fence": "Here is the new instruction:\n```text\n{}\n```\nIt is stricter.",
-    "tag": "<new_instruction>{}</new_instruction>",
-}
+def test_gepa_reads_rewrites_in_another_format_than_json() -> None:
+    """``test_gepa_reply`` reads all of them."""
 
-
-@pytest.mark.parametrize("frame", FRAMES)
-def test_gepa_reads_rewrites_in_other_formats_than_json(frame: str) -> None:
     def policy(call: Call) -> Outcome:
         if "new_instruction" not in {o.name for o in call.prompt.outputs}:
             return grader(call)
-        return Text(FRAMES[frame].format(REWRITES[STRICT]))
+        return Text(f"Here is the new instruction:\n```text\n{REWRITES[STRICT]}\n```\nIt is stricter.")
 
     said = UserChoices()
     with FakeOpenAI(policy) as other, world(other.base_url, seed=0, optimizer="gepa", items=120) as found:
@@ -155,7 +139,7 @@ def test_gepa_counts_replies_that_nobody_can_read_and_says_so_instead_of_nothing
         if "new_instruction" not in {o.name for o in call.prompt.outputs}:
             return grader(call)
         asked.append(call.number)
-        return Text("I am sorry, I cannot help with that.")
+        return Text(SORRY)
 
     said = UserChoices()
     with FakeOpenAI(policy) as mute, world(mute.base_url, seed=0, optimizer="gepa", items=120) as found:
@@ -164,8 +148,8 @@ def test_gepa_counts_replies_that_nobody_can_read_and_says_so_instead_of_nothing
         rounds = Gepa().effort(task.sizes()).reflections
     assert len(asked) == rounds > 1
     (note,) = said.notes
-    assert note.startswith(f"gepa: {rounds} of {rounds} replies of the reflection model could not be read")
-    assert "I am sorry, I cannot help with that." in note
+    assert note.startswith(f"gepa: {rounds} of {rounds} replies")
+    assert SORRY in note
 
 
 def test_the_installed_libraries_still_have_what_the_adapter_overrides() -> None:

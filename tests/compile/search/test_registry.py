@@ -29,16 +29,14 @@ def test_optimizers_are_listed_by_name() -> None:
 
 
 def test_unknown_optimizer_is_refused_with_the_names_there_are() -> None:
-    with pytest.raises(UserError, match="no 'miprov3'; there are auto, bootstrap, gepa, labeled, mipro"):
+    with pytest.raises(UserError, match="no 'miprov3'; there are " + ", ".join(OPTIMIZERS)):
         find_optimizer("miprov3", reflection=True)
 
 
 @pytest.mark.parametrize("name", ["gepa", "mipro"])
 def test_optimizer_that_rewrites_without_a_reflection_model_is_refused(name: str) -> None:
     _, why = reflection_spec(LMSpec.parse("embedded"), None)
-    with pytest.raises(
-        UserError, match="without a model there is no prompt to rewrite; bootstrap and labeled need none"
-    ):
+    with pytest.raises(UserError, match="bootstrap and labeled need none"):
         find_optimizer(name, reflection=False, no_reflection=why)
 
 

@@ -13,6 +13,7 @@ from judgec.records.judgment import Judgments
 from judgec.records.label import Item, Label, LabelSet
 from judgec.records.scale import Scale
 from judgec.stats.agreement.objective import parse_objective
+from tests.raters.judgments import judgments
 
 SCALE = Scale(grades=(0, 1, 2), accept_at=1)
 ASPECTS = ("accuracy", "precision")
@@ -55,19 +56,11 @@ def task_of(labels: LabelSet, objective: str) -> Task:
 
 
 def said(items: tuple[Item, ...], grade: np.ndarray[tuple[int, int], np.dtype[np.int64]]) -> Judgments:
-    gone: np.ndarray[tuple[int], np.dtype[np.bool_]] = np.any(grade < 0, axis=1)
-    grade = np.where(gone[:, None], -1, grade)
-    return Judgments(
-        item_ids=tuple(item.item_id for item in items),
-        aspects=ASPECTS,
-        probabilities=np.full((*grade.shape, 3), np.nan),
-        grade=grade,
-        score=np.where(grade < 0, np.nan, grade.astype(float)),
-        accept=np.where(grade < 0, -1, grade >= 1).astype(np.int64),
-        confidence=np.full(grade.shape, np.nan),
-        rationale=("",) * len(items),
-        unscored=tuple("no reply" if out else None for out in gone),
-    )
+    gone = np.any(grade < 0, axis=1)
+    grade, nothing = np.where(gone[:, None], -1, grade), np.full((*grade.shape, 3), np.nan)
+    ids, reasons = [item.item_id for item in items], ["no reply" if out else None for out in gone]
+    made = judgments(nothing, grade, ids=ids, aspects=ASPECTS, accept_from=1, unscored=reasons)
+    return replace(made, score=np.where(grade < 0, np.nan, grade.astype(float)))
 
 
 @given(seed=st.integers(0, 10_000), objective=st.sampled_from(["tau_b", "kappa", "qwk", "tau_b+accept", "2*exact"]))

@@ -1,20 +1,17 @@
 """One candidate ranks perfectly but is harsh by one grade, one matches often but ranks badly: who finds the better?"""
 
-from collections.abc import Iterator
-
 import pytest
 
 from judgec.compile.search.registry import OPTIMIZERS
 from tests.compile.search import plain
 from tests.compile.search.world import SCALE, world
 from tests.service.fake_openai import FakeOpenAI
-from tests.service.ranking_world import LENIENT, STRICT, grader
+from tests.service.ranking_world import LENIENT, STRICT
 
 
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    with FakeOpenAI(grader) as server:
-        yield server.base_url
+@pytest.fixture
+def url(server: FakeOpenAI) -> str:
+    return server.base_url
 
 
 def ours(url: str, optimizer: str, seed: int, items: int) -> tuple[str, float]:

@@ -23,6 +23,7 @@ from judgec.raters.registry import judge_module
 from judgec.records.label import Item, Label, LabelSet
 from judgec.records.scale import Scale
 from judgec.stats.agreement.objective import parse_objective
+from tests.compile.small import session_of
 from tests.prompts import read_prompt
 from tests.service.ranking_world import GRADES, rows, style
 
@@ -73,7 +74,7 @@ class World:
             train=self.dataset.train,
             dev=self.dataset.dev,
             verdicts=self.bench.raw(Candidate(UNCOMPILED, self.module), self.dataset.train),
-            scale=SCALE,
+            scale=self.dataset.labels.scale,
             accept_only=False,
             objective=parse_objective(self.settings.objective),
             ask=self.session.ask,
@@ -114,19 +115,17 @@ def world(
     home: Path | None = None,
 ) -> Iterator[World]:
     with tempfile.TemporaryDirectory() as folder:
-        place = home or Path(folder)
         spec = LMSpec.parse("openai/fake", api_base=base_url)
-        reflection, _ = reflection_spec(spec, None)
         settings = CompileSettings(
             name="world",
-            home=place,
+            home=home or Path(folder),
             lm=spec,
             objective=objective,
             optimizer=optimizer,
             seed=seed,
             budget=budget,
-            reflection=reflection,
+            reflection=reflection_spec(spec, None)[0],
         )
-        dataset = make_dataset(labels(items, seed), seed)
-        with Session(spec, place, reflection=reflection, budget=budget) as session:
-            yield World(dataset, session, settings, judge_module("grade", SCALE, ("grade",), FIELDS))
+        with session_of(settings) as session:
+            module = judge_module("grade", SCALE, ("grade",), FIELDS)
+            yield World(make_dataset(labels(items, seed), seed), session, settings, module)

