@@ -59,15 +59,20 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 def test_tracker_keeps_mlflow_out_of_this_process() -> None:
     code = "import sys, judgec.connect.tracking.background as b; print('mlflow' in sys.modules, b.__name__)"
-    path = os.pathsep.join(entry for entry in sys.path if entry)
-    ran = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, "PYTHONPATH": path},
-    )
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)
     assert ran.stdout.split() == ["False", "judgec.connect.tracking.background"]
+
+
+def test_log_compile_has_its_tags_times_and_parameters_under_encoded_names(store: Store) -> None:
+    tags = store.tags(store.first.run_id)
+    assert not [name for name in tags if str(name).startswith("undefined")]
+    assert (tags["judgec.labels"], tags["judgec.kind"]) == ("constructed", "compile")
+    assert tags["mlflow.note.content"] == "Made up for a test."
+    rows = store.all("SELECT key, value FROM params WHERE run_uuid = ?", store.first.run_id)
+    assert sorted(map(str, rows)) == ["('lm', 'embedded')", "('max cost_2Btax', 'None')", "('seed', '0')"]
+    (row,) = store.all("SELECT status, start_time, end_time FROM runs WHERE run_uuid = ?", store.first.run_id)
+    assert row == ("FINISHED", (STARTED + 60) * 1000, (STARTED + 80) * 1000)
 
 
 def test_log_compile_metrics_have_intervals_and_leave_out_the_undefined(store: Store) -> None:
@@ -81,19 +86,6 @@ def test_log_compile_metrics_have_intervals_and_leave_out_the_undefined(store: S
     }
 
 
-def test_log_compile_tags_are_words_and_no_missing_metric_makes_one(store: Store) -> None:
-    tags = store.tags(store.first.run_id)
-    assert not [name for name in tags if str(name).startswith("undefined")]
-    assert tags["judgec.labels"] == "constructed"
-    assert tags["judgec.kind"] == "compile"
-    assert tags["mlflow.note.content"] == "Made up for a test."
-
-
-def test_log_compile_parameters_are_logged_under_encoded_names(store: Store) -> None:
-    rows = store.all("SELECT key, value FROM params WHERE run_uuid = ?", store.first.run_id)
-    assert sorted(map(str, rows)) == ["('lm', 'embedded')", "('max cost_2Btax', 'None')", "('seed', '0')"]
-
-
 def test_log_compile_makes_a_child_run_of_each_candidate(store: Store) -> None:
     children = store.all(
         "SELECT runs.name, status, start_time, latest_metrics.value FROM runs "
@@ -105,11 +97,6 @@ def test_log_compile_makes_a_child_run_of_each_candidate(store: Store) -> None:
     assert children == [
         (f"candidate {i}", "FAILED" if i == 7 else "FINISHED", base + 1000 * i, i / 8) for i in range(8)
     ]
-
-
-def test_log_compile_times_are_those_of_the_compile(store: Store) -> None:
-    (row,) = store.all("SELECT status, start_time, end_time FROM runs WHERE run_uuid = ?", store.first.run_id)
-    assert row == ("FINISHED", (STARTED + 60) * 1000, (STARTED + 80) * 1000)
 
 
 def test_log_compile_inputs_have_digests_and_no_texts(store: Store) -> None:
@@ -128,18 +115,12 @@ def test_log_compile_inputs_have_digests_and_no_texts(store: Store) -> None:
 def test_log_compile_artifacts_are_the_files_without_pickles(store: Store) -> None:
     folder = store.home / "mlruns" / "artifacts" / store.second.run_id / "artifacts"
     files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
-    assert sorted(files) == [
-        "judge/card.json",
-        "judge/program.json",
-        "metrics.json",
-        "report.json",
-    ]
+    assert sorted(files) == ["judge/card.json", "judge/program.json", "metrics.json", "report.json"]
     assert json.loads(files["judge/program.json"].read_text()) == {"version": 2}
-    missing = ["test.majority.tau_b", "test.majority.tau_b", None, None, None, "all grades equal"]
-    assert missing in json.loads(files["metrics.json"].read_text())["data"]
-    assert ["games.agent+v2", "games.agent_2Bv2", 17, None, None, ""] in json.loads(files["metrics.json"].read_text())[
-        "data"
-    ]
+    metrics = json.loads(files["metrics.json"].read_text())["data"]
+    assert ["test.majority.tau_b", "test.majority.tau_b", None, None, None, "all grades equal"] in metrics
+    assert ["games.agent+v2", "games.agent_2Bv2", 17, None, None, ""] in metrics
+    assert sorted(path.name for path in (store.home / "mlruns").iterdir()) == ["artifacts", "mlflow.db"]
 
 
 def test_log_compile_alias_moves_to_the_newest_version(store: Store) -> None:
@@ -151,27 +132,15 @@ def test_log_compile_alias_moves_to_the_newest_version(store: Store) -> None:
     assert tags == [("promoted", "true"), ("test.tau_b", "0.5")]
 
 
-def test_log_compile_leaves_nothing_else_in_mlruns(store: Store) -> None:
-    assert sorted(path.name for path in (store.home / "mlruns").iterdir()) == ["artifacts", "mlflow.db"]
-
-
-def test_tracker_dead_process_is_a_service_error(tmp_path: Path) -> None:
-    with Tracker(tracking_store(tmp_path, None, {}), os.environ) as tracker:
-        tracker._process.kill()
-        with pytest.raises(ServiceError, match=r"mlflow.db: the tracking process ended \(exit -9: "):
-            tracker.wait()
-
-
-def test_tracker_that_dies_says_the_last_error_in_one_line(tmp_path: Path) -> None:
-    with Tracker(tracking_store(tmp_path, None, {}), os.environ) as tracker:
-        tracker._process.kill()
-        said = (
-            "Traceback ...\nsqlalchemy.exc.OperationalError: database is locked\n[SQL: BEGIN]\n(Background on this)\n"
-        )
-        tracker._stderr.write(said.encode())
-        with pytest.raises(ServiceError, match=r"OperationalError: database is locked\)") as caught:
-            tracker.wait()
-    assert "\n" not in str(caught.value)
+def test_tracker_dead_process_is_a_service_error_with_the_last_error_in_one_line(tmp_path: Path) -> None:
+    said = b"Traceback ...\nsqlalchemy.exc.OperationalError: database is locked\n[SQL: BEGIN]\n(Background on this)\n"
+    for wrote, last in ((b"", r"mlflow.db: .* \(exit -9: "), (said, r"OperationalError: database is locked\)")):
+        with Tracker(tracking_store(tmp_path, None, {}), os.environ) as tracker:
+            tracker._process.kill()
+            tracker._stderr.write(wrote)
+            with pytest.raises(ServiceError, match=last) as caught:
+                tracker.wait()
+        assert "\n" not in str(caught.value)
 
 
 def test_tracker_closed_while_importing_leaves_nothing(tmp_path: Path) -> None:
@@ -189,5 +158,6 @@ def test_process_apart_that_dies_says_the_last_error_in_one_line(
     store = tracking_store(tmp_path, None, {})
     with pytest.raises(ServiceError) as caught:
         ask_apart("dies", {}, store, os.environ, "reads traces")
-    said = "the process that reads traces ended (exit 1: OSError: database is locked). Run judgec doctor."
-    assert str(caught.value) == f"{store.shown}: {said}"
+    said = str(caught.value)
+    assert said.startswith(f"{store.shown}: ")
+    assert "(exit 1: OSError: database is locked). Run judgec doctor." in said

@@ -7,10 +7,12 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from judgec.connect.tracking.background import Tracker
+from judgec.connect.tracking.runs import CompileRun, Logged
 from judgec.connect.tracking.store import TrackingStore, tracking_store
 from judgec.errors import ArtifactError, ServiceError
 from tests.connect.tracking.examples import compile_run
@@ -31,74 +33,70 @@ def until(condition: Callable[[], bool], seconds: float = 60) -> None:
         assert time.monotonic() < deadline
 
 
-def test_log_compile_failure_half_way_marks_the_run_failed(tmp_path: Path) -> None:
+def log(store: TrackingStore, run: CompileRun) -> Logged:
     from judgec.connect.tracking.compile_run import log_compile
 
-    run = compile_run(tmp_path, 1, 0.5)
-    gone = run.model_copy(update={"artifacts": {"report.json": tmp_path / "missing.json"}})
+    return log_compile(store, run)
+
+
+def opened(store: TrackingStore) -> Any:  # a client of MLflow
+    from judgec.connect.tracking.client import open_store
+
+    return open_store(store)
+
+
+def without_report(run: CompileRun) -> CompileRun:
+    return run.model_copy(update={"artifacts": {"report.json": Path("missing.json")}})
+
+
+def test_log_compile_failure_half_way_marks_the_run_failed(tmp_path: Path) -> None:
     store = tracking_store(tmp_path, None, {})
     with pytest.raises(ServiceError, match=r"missing.json.*judgec doctor"):
-        log_compile(store, gone)
+        log(store, without_report(compile_run(tmp_path, 1, 0.5)))
     with closing(database(tmp_path)) as rows:
         assert rows.execute("SELECT status FROM runs").fetchall() == [("FAILED",)]
 
 
 def test_log_compile_of_a_run_with_a_key_that_is_logged_already_returns_that_run(tmp_path: Path) -> None:
-    from judgec.connect.tracking.compile_run import log_compile
-
     store = tracking_store(tmp_path, None, {})
     run = compile_run(tmp_path, 1, 0.5, "champion").model_copy(update={"key": "0a1b"})
-    gone = run.model_copy(update={"artifacts": {"report.json": tmp_path / "missing.json"}})
     with pytest.raises(ServiceError):
-        log_compile(store, gone)
-    first = log_compile(store, run)  # what failed half-way does not count
-    assert log_compile(store, run) == first
+        log(store, without_report(run))
+    first = log(store, run)  # what failed half-way does not count
+    assert log(store, run) == first
     assert first.model_version == 1
-    assert log_compile(store, run.model_copy(update={"key": "2c3d"})).run_id != first.run_id
+    assert log(store, run.model_copy(update={"key": "2c3d"})).run_id != first.run_id
 
 
 def test_log_compile_deleted_experiment_says_how_to_restore_it(tmp_path: Path) -> None:
-    from judgec.connect.tracking.client import open_store
-    from judgec.connect.tracking.compile_run import log_compile
-
-    store = tracking_store(tmp_path, None, {})
-    run = compile_run(tmp_path, 1, 0.5)
-    logged = log_compile(store, run)
-    open_store(store).delete_experiment(logged.experiment_id)
+    store, run = tracking_store(tmp_path, None, {}), compile_run(tmp_path, 1, 0.5)
+    logged = log(store, run)
+    opened(store).delete_experiment(logged.experiment_id)
     with pytest.raises(ServiceError, match=f"restore --experiment-id {logged.experiment_id}"):
-        log_compile(store, run)
+        log(store, run)
 
 
 def test_log_compile_hundreds_of_metrics_parameters_and_tags_all_arrive(tmp_path: Path) -> None:
-    from judgec.connect.tracking.client import open_store
-    from judgec.connect.tracking.compile_run import log_compile
-
-    run = compile_run(tmp_path, 1, 0.5).model_copy(
-        update={
-            "metrics": {f"m{i}": float(i) for i in range(1900)},
-            "params": {f"p{i}": i for i in range(250)},
-            "tags": {f"t{i}": str(i) for i in range(250)},
-        }
-    )
-    store = tracking_store(tmp_path, None, {})
-    data = open_store(store).get_run(log_compile(store, run).run_id).data
-    assert data.metrics == run.metrics
-    assert len(data.params) == 250
+    many = {
+        "metrics": {f"m{i}": float(i) for i in range(1900)},
+        "params": {f"p{i}": i for i in range(250)},
+        "tags": {f"t{i}": str(i) for i in range(250)},
+    }
+    store, run = tracking_store(tmp_path, None, {}), compile_run(tmp_path, 1, 0.5).model_copy(update=many)
+    data = opened(store).get_run(log(store, run).run_id).data
+    assert (data.metrics, len(data.params)) == (run.metrics, 250)
     assert {key: data.tags[key] for key in run.tags} == run.tags
 
 
 def test_open_store_other_schema_version_says_how_to_upgrade(tmp_path: Path) -> None:
-    from judgec.connect.tracking.client import open_store
-
-    store = tracking_store(tmp_path, None, {})
-    open_store(store)
+    opened(tracking_store(tmp_path, None, {}))
     copy = tmp_path / "old.db"
     with closing(database(tmp_path)) as source, closing(sqlite3.connect(copy)) as target:
         source.backup(target)
         target.execute("UPDATE alembic_version SET version_num = 'bd07f7e963c5'")
         target.commit()
-    with pytest.raises(ArtifactError, match=r"Back it up, then run: mlflow db upgrade 'sqlite:///.*old.db'"):
-        open_store(TrackingStore(f"sqlite:///{copy}", None))
+    with pytest.raises(ArtifactError, match=r"Back it up.* mlflow db upgrade 'sqlite:///.*old.db'"):
+        opened(TrackingStore(f"sqlite:///{copy}", None))
 
 
 def test_open_store_place_that_cannot_be_made_is_a_service_error(tmp_path: Path) -> None:

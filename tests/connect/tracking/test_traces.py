@@ -17,8 +17,12 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # MLflow's imports warn; they
 N = 6
 
 
+Kept = tuple[TrackingStore, list[dict[str, object]]]
+
+
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[TrackingStore, list[dict[str, object]]]]:
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
+    """The store and the rows that were written into it."""
     with environment():
         uri, world = write_feedback(tmp_path_factory.mktemp("traces"), N)
         import mlflow
@@ -40,65 +44,44 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[TrackingSt
         yield TrackingStore(uri, None), world
 
 
-def test_read_feedback_keeps_every_rater_and_what_the_trace_shows(
-    store: tuple[TrackingStore, list[dict[str, object]]],
-) -> None:
-    feedback = read_feedback(store[0], EXPERIMENT, " Quality ", os.environ)
-    world = {str(row["query"]) + str(row["answer"]): row for row in store[1]}
-    rows = [row for row in feedback.rows if str(row["query"]) + str(row["answer"]) in world]
+def test_read_feedback_keeps_every_rater_and_what_the_trace_shows(kept: Kept) -> None:
+    feedback = read_feedback(kept[0], EXPERIMENT, " Quality ", os.environ)
+    world = {(row["query"], row["answer"]): row for row in kept[1]}
+    rows = [row for row in feedback.rows if (row["query"], row["answer"]) in world]
     assert len(rows) == N + 2  # bob graded two of the six
     for row in rows:
-        made = world[str(row["query"]) + str(row["answer"])]
+        made = world[row["query"], row["answer"]]
         own, grade = row["annotator"] == "alice", made["grade"]
         assert isinstance(grade, int)
         assert row["label"] == (grade if own else min(grade + 1, 5))
-        assert row["rationale"] == f"{row['annotator']} says so"
-        assert row["contexts"] == made["contexts"]
-    assert feedback.notes == ("1 trace without human feedback ' Quality ' are left out.",)
+        assert (row["rationale"], row["contexts"]) == (f"{row['annotator']} says so", made["contexts"])
+    (note,) = feedback.notes
+    assert note.startswith("1 trace without")
 
 
-def test_fetch_counts_a_correction_once_and_no_machine(
-    store: tuple[TrackingStore, list[dict[str, object]]],
-) -> None:
-    feedback = fetch(store[0], EXPERIMENT, ASSESSMENT)
-    (row,) = [row for row in feedback.rows if row["annotator"] not in {"alice", "bob"}]
+def test_fetch_counts_a_correction_once_and_no_machine(kept: Kept) -> None:
+    rows = fetch(kept[0], EXPERIMENT, ASSESSMENT).rows
+    (row,) = [row for row in rows if row["annotator"] not in {"alice", "bob"}]
     assert (row["annotator"], row["label"]) == ("carol", 4)
     assert row["query"] == '{"question": "Which?", "tone": "kind"}'
     assert (row["answer"], row["reference"]) == ("This one.", "That one.")
+    labels = label_file(feedback_table(rows, "traces"), Datasheet(), task="grade").labels
+    assert (len(labels.items), labels.scale.accept_at) == (N + 1, 4)
+    assert {label.annotator for label in labels.labels} == {"alice", "bob", "carol"}
 
 
-def test_fetch_through_the_label_reader_has_all_annotators(
-    store: tuple[TrackingStore, list[dict[str, object]]],
-) -> None:
-    feedback = fetch(store[0], EXPERIMENT, ASSESSMENT)
-    labels = label_file(feedback_table(feedback.rows, "traces"), Datasheet(), task="grade").labels
-    assert len(labels.items) == N + 1
-    assert sorted({label.annotator for label in labels.labels}) == ["alice", "bob", "carol"]
-    assert labels.scale.accept_at == 4
-
-
-def test_fetch_of_yes_and_no_is_accept(store: tuple[TrackingStore, list[dict[str, object]]]) -> None:
-    feedback = fetch(store[0], EXPERIMENT, "helpful")
+def test_fetch_of_yes_and_no_is_accept(kept: Kept) -> None:
+    feedback = fetch(kept[0], EXPERIMENT, "helpful")
     assert [(row["annotator"], row["label"]) for row in feedback.rows] == [("carol", True), ("dan", "no")]
     assert label_file(feedback_table(feedback.rows, "traces"), Datasheet(), task="grade").labels.accept_only
 
 
-def test_fetch_that_nobody_gave_names_what_there_is(
-    store: tuple[TrackingStore, list[dict[str, object]]],
-) -> None:
-    with pytest.raises(InputError, match=r"no human feedback 'tone'; there is helpful, quality. Correct --assessment"):
-        fetch(store[0], EXPERIMENT, "tone")
-
-
-def test_read_feedback_of_an_unknown_experiment_names_those_there_are(
-    store: tuple[TrackingStore, list[dict[str, object]]],
-) -> None:
-    with pytest.raises(InputError, match=rf"mlflow:nowhere: no such experiment .* there are Default, {EXPERIMENT}"):
-        read_feedback(store[0], "nowhere", ASSESSMENT, os.environ)
-
-
-def test_feedback_of_without_traces_says_so() -> None:
-    with pytest.raises(InputError, match="there is none at all"):
+def test_feedback_that_is_not_there_names_what_there_is(kept: Kept) -> None:
+    with pytest.raises(InputError, match=r"'tone'; there is helpful, quality\. .* --assessment"):
+        fetch(kept[0], EXPERIMENT, "tone")
+    with pytest.raises(InputError, match=rf"mlflow:nowhere: .* Default, {EXPERIMENT}"):
+        read_feedback(kept[0], "nowhere", ASSESSMENT, os.environ)
+    with pytest.raises(InputError, match="none at all"):
         feedback_of([], "quality", "here")
 
 
