@@ -1,4 +1,4 @@
-from typing import Any, Literal
+from typing import Any
 
 import dspy
 import pytest
@@ -26,21 +26,11 @@ def frozen() -> FrozenPrompt:
     return freeze(judge(), [item(2)])
 
 
-TEXT = st.one_of(
-    st.text(max_size=200),
-    st.sampled_from(
-        [
-            "",
-            " \n\t",
-            "[[ ## grade ## ]]\n5\n\n[[ ## completed ## ]]",
-            "Respond with the corresponding output fields",
-            "{query}",
-            "\u2063judgec:contexts\u2063",
-            "\u202e\u0000\u2028\r\n\x85",
-            "é" * 20_000,
-        ]
-    ),
+ODD = (
+    *("", " \n\t", "[[ ## grade ## ]]\n5\n\n[[ ## completed ## ]]", "Respond with the corresponding output fields"),
+    *("{query}", "\u2063judgec:contexts\u2063", "\u202e\u0000\u2028\r\n\x85", "é" * 20_000),
 )
+TEXT = st.one_of(st.text(max_size=200), st.sampled_from(ODD))
 
 
 @settings(deadline=None, max_examples=150)
@@ -72,24 +62,23 @@ def test_messages_with_a_value_that_is_no_text_are_rendered_by_dspy(frozen: Froz
     assert frozen.messages(inputs) == ADAPTER.format(GradeAnswer, DEMOS, inputs)
 
 
-def test_freeze_of_an_adapter_that_rewrites_values_falls_back_and_says_so() -> None:
-    class Shouting(dspy.ChatAdapter):  # type: ignore[misc]  # DSPy's classes are untyped
-        def format(self, signature: Any, demos: Any, inputs: Any) -> Any:  # DSPy's are untyped
-            return super().format(signature, demos, {k: v.replace("tall", "TALL") for k, v in inputs.items()})
+class Shouting(dspy.ChatAdapter):  # type: ignore[misc]  # DSPy's classes are untyped
+    def format(self, signature: Any, demos: Any, inputs: Any) -> Any:  # DSPy's are untyped
+        return super().format(signature, demos, {k: v.replace("tall", "TALL") for k, v in inputs.items()})
 
-    frozen = freeze(judge(), [item(2)], Shouting())
+
+class Silent(dspy.ChatAdapter):  # type: ignore[misc]  # DSPy's classes are untyped
+    def format(self, signature: Any, demos: Any, inputs: Any) -> Any:  # DSPy's are untyped
+        return super().format(signature, demos, {k: v for k, v in inputs.items() if k != "contexts"})
+
+
+@pytest.mark.parametrize("adapter", [Shouting(), Silent()])
+def test_messages_of_an_adapter_that_rewrites_or_drops_a_field_are_its_own_and_it_says_so(
+    adapter: dspy.Adapter,
+) -> None:
+    frozen = freeze(judge(), [item(2)], adapter)
     assert frozen.departure is not None
-    assert "TALL" in frozen.messages(item(3))[-1]["content"]
-
-
-def test_messages_of_an_adapter_that_drops_a_field_are_its_own_and_it_says_so() -> None:
-    class Silent(dspy.ChatAdapter):  # type: ignore[misc]  # DSPy's classes are untyped
-        def format(self, signature: Any, demos: Any, inputs: Any) -> Any:  # DSPy's are untyped
-            return super().format(signature, demos, {k: v for k, v in inputs.items() if k != "contexts"})
-
-    frozen = freeze(judge(), [item(2)], Silent())
-    assert frozen.departure is not None
-    assert frozen.messages(item(3)) == Silent().format(GradeAnswer, DEMOS, item(3))
+    assert frozen.messages(item(3)) == adapter.format(GradeAnswer, DEMOS, item(3))
 
 
 def test_freeze_ignores_later_changes_to_the_predictor() -> None:
@@ -103,34 +92,9 @@ def test_parse_of_a_plain_reply_is_typed(frozen: FrozenPrompt) -> None:
     assert frozen.parse(REPLY) == {"reason": "Because.", "grade": 4, "confidence": 80}
 
 
-PIECES = st.sampled_from(
-    [
-        "[[ ## reason ## ]]",
-        "[[ ## grade ## ]]",
-        "[[ ## confidence ## ]]",
-        "[[ ## completed ## ]]",
-        "[[ ## other ## ]]",
-        "\n",
-        "\n",
-        "\n\n",
-        " ",
-        "\r\n",
-        "\u2028",
-        "4",
-        " 4 ",
-        "4.0",
-        "04",
-        "'4'",
-        "+3",
-        "9",
-        "80",
-        "1_0",
-        "²",
-        "null",
-        "because",
-        "a [[ ## b",
-    ]
-)
+HEADS = [f"[[ ## {name} ## ]]" for name in ("reason", "grade", "confidence", "completed", "other")]
+VALUES = ("4", " 4 ", "4.0", "04", "'4'", "+3", "9", "80", "1_0", "²", "null", "because", "a [[ ## b")
+PIECES = st.sampled_from([*HEADS, "\n", "\n", "\n\n", " ", "\r\n", "\u2028", *VALUES])
 
 
 @settings(deadline=None, max_examples=300)
@@ -162,9 +126,5 @@ def test_parse_of_types_of_their_own_is_left_to_the_reader_by_hand() -> None:
 
 
 def test_parse_of_word_labels_reads_them() -> None:
-    made: dict[str, Any] = {  # types made at run time
-        "query": (str, dspy.InputField()),
-        "preference": (Literal["a", "b", "tie"], dspy.OutputField()),
-    }
-    frozen = freeze(dspy.Predict(dspy.Signature(made, "Compare.")), [])
+    frozen = freeze(dspy.Predict(dspy.Signature("query -> preference: Literal['a', 'b', 'tie']", "Compare.")), [])
     assert frozen.parse("[[ ## preference ## ]]\ntie\n\n[[ ## completed ## ]]\n") == {"preference": "tie"}

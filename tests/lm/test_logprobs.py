@@ -42,25 +42,24 @@ def test_condense_keeps_alternatives_where_values_begin_and_sums_the_rest() -> N
     assert between.logprob == pytest.approx(math.log(0.5 * 0.9))  # hand-worked: the run's probability
 
 
-def test_label_probabilities_normalizes_over_the_labels() -> None:
-    found = label_probabilities(condense(CHAT), "grade", ["1", "2", "3", "4", "5"])
-    assert found == pytest.approx((0, 0, 0.1 / 0.9, 0.6 / 0.9, 0.2 / 0.9))
+JSON = tokens(('{"reason": "ok", "grade": ', 1.0), ("2", 0.75, {"2": 0.75, "1": 0.25}), ("}", 1.0))
+WORDS = tokens(("[[ ## preference ## ]]\n", 1.0), ("t", 0.5, {"t": 0.5, "a": 0.3, "b": 0.2}), ("ie", 1.0))
+TEN = tokens(("[[ ## grade ## ]]\n", 1.0), ("10", 0.5, {"10": 0.5, "1": 0.25, "9": 0.25}))
 
 
-def test_label_probabilities_of_a_json_reply_reads_the_same() -> None:
-    reply = tokens(
-        ('{"reason": "', 1.0),
-        ("ok", 1.0),
-        ('", "grade": ', 1.0),
-        ("2", 0.75, {"2": 0.75, "1": 0.25}),
-        ("}", 1.0),
-    )
-    assert label_probabilities(condense(reply), "grade", ["1", "2"]) == pytest.approx((0.25, 0.75))
-
-
-def test_label_probabilities_of_words_counts_a_first_piece_for_the_word() -> None:
-    reply = tokens(("[[ ## preference ## ]]\n", 1.0), ("t", 0.5, {"t": 0.5, "a": 0.3, "b": 0.2}), ("ie", 1.0))
-    assert label_probabilities(condense(reply), "preference", ["a", "b", "tie"]) == pytest.approx((0.3, 0.2, 0.5))
+@pytest.mark.parametrize(
+    ("reply", "field", "labels", "wanted"),
+    [
+        (CHAT, "grade", "12345", (0, 0, 0.1 / 0.9, 0.6 / 0.9, 0.2 / 0.9)),
+        (JSON, "grade", "12", (0.25, 0.75)),
+        (WORDS, "preference", ["a", "b", "tie"], (0.3, 0.2, 0.5)),  # a first piece counts for the word
+        (TEN, "grade", [*"123456789", "10"], (0.25, *[0] * 7, 0.25, 0.5)),
+    ],
+)
+def test_label_probabilities_normalizes_over_the_labels(
+    reply: list[TokenLogprob], field: str, labels: Sequence[str], wanted: tuple[float, ...]
+) -> None:
+    assert label_probabilities(condense(reply), field, labels) == pytest.approx(wanted)
 
 
 @pytest.mark.parametrize(
@@ -73,13 +72,6 @@ def test_label_probabilities_of_words_counts_a_first_piece_for_the_word() -> Non
 )
 def test_label_probabilities_that_cannot_be_read_is_none(field: str, labels: Sequence[str], why: str) -> None:
     assert label_probabilities(condense(CHAT), field, labels) is None, why
-
-
-def test_label_probabilities_of_a_ten_point_scale_takes_one_for_one() -> None:
-    reply = tokens(("[[ ## grade ## ]]\n", 1.0), ("10", 0.5, {"10": 0.5, "1": 0.25, "9": 0.25}))
-    found = label_probabilities(condense(reply), "grade", [str(n) for n in range(1, 11)])
-    assert found is not None
-    assert (found[0], found[8], found[9]) == pytest.approx((0.25, 0.25, 0.5))
 
 
 def test_condense_without_alternatives_is_none() -> None:

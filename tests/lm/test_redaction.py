@@ -92,16 +92,11 @@ def test_fifty_secrets_that_a_server_echoes_stand_nowhere(
 
 
 def test_system_under_test_that_echoes_the_value_of_a_header_is_cleaned(tmp_path: Path) -> None:
+    outcomes: list[Outcome] = [Raw(b'{"answer": "you are hdr-9Zq-value"}'), Status(500, "X: Basic hdr-9Zq-value")]
     file = tmp_path / "system.toml"
-    with FakeOpenAI(lambda call: Raw(json.dumps({"answer": "you are hdr-9Zq-value"}).encode())) as server:
-        file.write_text(
-            f'url = "{server.base_url}/chat"\nbody = {{messages = []}}\n[headers]\nX = "Basic hdr-9Zq-value"\n'
-        )
+    with FakeOpenAI(lambda call: outcomes[call.number > 1]) as server:
+        file.write_text(f'url = "{server.base_url}/chat"\nbody = {{}}\n[headers]\nX = "Basic hdr-9Zq-value"\n')
         assert HttpSystem(file, os.environ).ask("who?").text == "you are ***"
-    with FakeOpenAI(lambda call: Status(500, "X: Basic hdr-9Zq-value")) as server:
-        file.write_text(
-            f'url = "{server.base_url}/chat"\nbody = {{messages = []}}\n[headers]\nX = "Basic hdr-9Zq-value"\n'
-        )
         with pytest.raises(SystemFailedError) as caught:
             HttpSystem(file, os.environ).ask("who?")
     assert "hdr-9Zq" not in str(caught.value)

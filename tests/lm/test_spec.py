@@ -27,21 +27,10 @@ def test_parse_extra_that_judgec_owns_is_refused_without_its_value(name: str) ->
     assert "s3cret" not in str(caught.value)
 
 
-def test_sampling_of_a_plain_model_is_temperature_zero_with_logprobs() -> None:
-    assert LMSpec.parse("openai/gpt-4o-mini").sampling == {
-        "max_tokens": 2048,
-        "temperature": 0.0,
-        "logprobs": True,
-        "top_logprobs": 8,
-    }
-
-
-def test_sampling_of_a_provider_without_logprobs_asks_for_none() -> None:
-    assert LMSpec.parse("anthropic/claude-sonnet-4-5", extra={"top_p": 0.9}).sampling == {
-        "max_tokens": 2048,
-        "temperature": 0.0,
-        "top_p": 0.9,
-    }
+def test_sampling_is_temperature_zero_with_logprobs_where_the_provider_has_them() -> None:
+    plain = {"max_tokens": 2048, "temperature": 0.0}
+    assert LMSpec.parse("openai/gpt-4o-mini").sampling == {**plain, "logprobs": True, "top_logprobs": 8}
+    assert LMSpec.parse("anthropic/claude-sonnet-4-5", extra={"top_p": 0.9}).sampling == {**plain, "top_p": 0.9}
 
 
 @pytest.mark.parametrize("model", ["openai/o3-mini", "openai/gpt-5", "openai/gpt-5.6-luna", "azure/o1"])

@@ -1,13 +1,20 @@
 """A small league whose judge reads the quality of an answer off the answer: "good 3" is worth 3."""
 
 import re
+from dataclasses import replace
+from typing import Any
 
+from judgec.raters.asked_judges import AskedJudges
 from judgec.raters.judge import CompiledJudge
 from judgec.raters.registry import judge_module
 from judgec.records.scale import Scale
 from judgec.records.tasks.preference import PREFERENCE_SCALE
 from judgec.tournament.files.entries import Entries
-from tests.raters.engine import ScriptedEngine, reply
+from judgec.tournament.leaderboard import make_leaderboard
+from judgec.tournament.play import GamePlan, PairPlayer, ScorePlayer, as_games, play_tournament
+from judgec.tournament.report.evaluation import Evaluation
+from tests.raters.engine import ScriptedEngine, asking, reply
+from tests.records.test_card import make_card
 
 SCALE = Scale(grades=(1, 2, 3, 4, 5), accept_at=4)
 
@@ -55,3 +62,19 @@ def comparing_engine(*, biased: bool = False) -> ScriptedEngine:
         return reply(word).replace("## grade ##", "## preference ##")
 
     return ScriptedEngine(script)
+
+
+def scoring(entries: Entries, tie_band: float = 0.0, engine: ScriptedEngine | None = None) -> ScorePlayer:
+    return ScorePlayer(entries, AskedJudges.alone(grader(), asking(engine or grading_engine()).run), tie_band=tie_band)
+
+
+def comparing(entries: Entries, engine: ScriptedEngine, **how: Any) -> PairPlayer:  # Any: options of PairPlayer
+    return PairPlayer(entries, AskedJudges.alone(comparer(), asking(engine).run), lambda *_: ("a passage",), **how)
+
+
+def evaluated(entries: Entries, **fields: Any) -> Evaluation:  # Any: fields of Evaluation
+    """All games of these answers, played by their scores."""
+    player = scoring(entries, 0.5)
+    played = play_tournament(entries, player, GamePlan())
+    board = make_leaderboard(as_games(played, entries), tournaments=10, resamples=50)
+    return replace(Evaluation(entries, make_card(), board, played, marks=player.marks), **fields)

@@ -19,14 +19,14 @@ from judgec.tournament.leaderboard import make_leaderboard
 from judgec.tournament.play import GamePlan, PairPlayer, ScorePlayer, as_games, play_tournament
 from judgec.tournament.schedule import Fixtures
 from tests.raters.engine import ScriptedEngine, asking, reply
-from tests.tournament.league import comparer, comparing_engine, grader, grading_engine, league
+from tests.tournament.league import comparer, comparing, comparing_engine, grader, grading_engine, league, scoring
 
 QUALITIES: dict[str, list[int | None]] = {"best": [5, 4, 5, 4], "mid": [3, 4, 3, 2], "worst": [1, 2, None, 2]}
 
 
 def test_score_player_judges_each_answer_once_and_the_higher_score_wins() -> None:
     entries, engine = league(QUALITIES), grading_engine()
-    player = ScorePlayer(entries, AskedJudges.alone(grader(), asking(engine).run), tie_band=0.0)
+    player = scoring(entries, engine=engine)
     played = play_tournament(entries, player, GamePlan())
     assert len(played) == 3 * 3 + 1  # the third query has one game: worst did not answer it
     assert sum(engine.asked.values()) == 11
@@ -43,7 +43,7 @@ def test_score_player_judges_each_answer_once_and_the_higher_score_wins() -> Non
 
 def test_score_player_ties_within_the_band_and_on_its_edge() -> None:
     entries = league({"a": [5, 5], "b": [4, 3]})
-    player = ScorePlayer(entries, AskedJudges.alone(grader(), asking(grading_engine()).run), tie_band=1.0)
+    player = scoring(entries, 1.0)
     games = player.play([Pairing("q0", "a", "b"), Pairing("q1", "b", "a")])
     assert [one.game.winner for one in games] == ["tie", "b"]
     assert (games[1].score_a, games[1].score_b) == (3.0, 5.0)
@@ -51,7 +51,7 @@ def test_score_player_ties_within_the_band_and_on_its_edge() -> None:
 
 def test_score_player_game_with_an_unreadable_reply_is_unscored_not_lost() -> None:
     entries = league({"a": [5], "b": [0], "c": [1]})
-    player = ScorePlayer(entries, AskedJudges.alone(grader(), asking(grading_engine()).run), tie_band=0.0)
+    player = scoring(entries)
     played = play_tournament(entries, player, GamePlan())
     outcomes = {(one.game.agent_a, one.game.agent_b): one.game for one in played}
     lost = next(game for pair, game in outcomes.items() if set(pair) == {"a", "b"})
@@ -63,7 +63,7 @@ def test_score_player_game_with_an_unreadable_reply_is_unscored_not_lost() -> No
 
 def test_pair_player_plays_both_orders_and_a_flip_is_a_tie() -> None:
     entries, engine = league({"a": [5, 3], "b": [4, 3]}), comparing_engine(biased=True)
-    player = PairPlayer(entries, AskedJudges.alone(comparer(), asking(engine).run), lambda *_: ("a passage",))
+    player = comparing(entries, engine)
     played = play_tournament(entries, player, GamePlan())
     assert sum(engine.asked.values()) == 4
     first, second = played
@@ -78,22 +78,19 @@ def test_pair_player_plays_both_orders_and_a_flip_is_a_tie() -> None:
 
 def test_pair_player_asks_nobody_about_answers_that_are_the_same_and_rates_them_as_ties() -> None:
     entries, engine = league({"a": [5, 3], "b": [4, 3]}), comparing_engine()
-    jury = AskedJudges.alone(comparer(), asking(engine).run)
     same = replace(entries, answers={**entries.answers, ("q1", "a"): "good 3\n", ("q1", "b"): " good  3"})
-    played = play_tournament(same, PairPlayer(same, jury, lambda *_: ("a passage",)), GamePlan())
-    assert [(one.game.winner == "tie", one.identical, one.flipped) for one in played] == [
-        (False, False, False),
-        (True, True, None),
-    ]
+    played = play_tournament(same, comparing(same, engine), GamePlan())
+    found = [(one.game.winner == "tie", one.identical, one.flipped) for one in played]
+    assert found == [(False, False, False), (True, True, None)]
     assert sum(engine.asked.values()) == 2  # both orders of one game
-    asked = play_tournament(entries, PairPlayer(entries, jury, lambda *_: ("a passage",)), GamePlan())
+    asked = play_tournament(entries, comparing(entries, engine), GamePlan())
     assert [one.game for one in asked] == [one.game for one in played]
 
 
 @pytest.mark.parametrize("one_order", [False, True])
 def test_pair_player_shows_a_game_the_same_way_whatever_the_schedule(one_order: bool) -> None:
     entries, engine = league({"a": [5, 3, 2, 4] * 3, "b": [4, 3, 5, 5] * 3}), comparing_engine()
-    player = PairPlayer(entries, AskedJudges.alone(comparer(), asking(engine).run), lambda *_: (), one_order=one_order)
+    player = comparing(entries, engine, one_order=one_order)
     games = [Pairing(f"q{k}", "a", "b") for k in range(12)]
     forward = player.play(games)
     asked = dict(engine.asked)
@@ -105,52 +102,38 @@ def test_pair_player_shows_a_game_the_same_way_whatever_the_schedule(one_order: 
         assert len({one.game.agent_a for one in forward}) == 2  # not always the same agent first
 
 
-@pytest.mark.parametrize("plan", [GamePlan("balanced", games=40, seed=2), GamePlan("adaptive", games=40)])
-def test_a_further_agent_in_part_of_the_games_pays_no_game_twice(tmp_path: Path, plan: GamePlan) -> None:
-    def play(agents: str, engine: ScriptedEngine) -> set[tuple[str, frozenset[str]]]:
-        journal = Journal(tmp_path / "journal.db")
-        lm = open_lm(
-            LMSpec.parse("hosted_vllm/scripted"), journal=journal, budget=Budget(), usage=Usage(), backend=engine
-        )
-        entries = league({name: [(ord(name) + k) % 6 for k in range(15)] for name in agents})
-        played = play_tournament(
-            entries, PairPlayer(entries, AskedJudges.alone(comparer(), Executor(lm).run), lambda *_: ()), plan
-        )
-        journal.close()
-        return {(one.game.query_id, frozenset((one.game.agent_a, one.game.agent_b))) for one in played}
-
-    one, two = comparing_engine(), comparing_engine()
-    before, after = play("abcd", one), play("abcde", two)
-    assert sum(one.asked.values()) == 2 * len(before)
-    assert before & after
-    assert sum(two.asked.values()) == 2 * len(after - before)
-
-
-def test_a_further_agent_asks_only_for_its_own_games(tmp_path: Path) -> None:
-    def play(qualities: dict[str, list[int | None]], engine: ScriptedEngine) -> int:
-        journal = Journal(tmp_path / "journal.db")
-        lm = open_lm(
-            LMSpec.parse("hosted_vllm/scripted"), journal=journal, budget=Budget(), usage=Usage(), backend=engine
-        )
+def journaled(
+    home: Path, qualities: dict[str, list[int | None]], engine: ScriptedEngine, plan: GamePlan
+) -> set[tuple[str, frozenset[str]]]:
+    """The games of a tournament whose replies lie in a journal."""
+    with Journal(home / "journal.db") as journal:
+        spec = LMSpec.parse("hosted_vllm/scripted")
+        lm = open_lm(spec, journal=journal, budget=Budget(), usage=Usage(), backend=engine)
         entries = league(qualities)
         player = PairPlayer(entries, AskedJudges.alone(comparer(), Executor(lm).run), lambda *_: ())
-        games = len(play_tournament(entries, player, GamePlan()))
-        journal.close()
-        return games
+        played = play_tournament(entries, player, plan)
+    return {(one.game.query_id, frozenset((one.game.agent_a, one.game.agent_b))) for one in played}
 
-    one, two, three = comparing_engine(), comparing_engine(), comparing_engine()
-    two_agents: dict[str, list[int | None]] = {"m": [5, 3, 4], "n": [4, 3, 5]}
-    assert play(two_agents, one) == 3
-    assert sum(one.asked.values()) == 6
-    assert play({**two_agents, "b": [1, 2, 3]}, two) == 9
-    assert sum(two.asked.values()) == 12  # two new pairs, three queries, both orders
-    assert play({**two_agents, "b": [1, 2, 3]}, three) == 9
-    assert not three.asked
+
+@pytest.mark.parametrize("plan", [GamePlan("balanced", games=40, seed=2), GamePlan("adaptive", games=40), GamePlan()])
+def test_a_further_agent_pays_no_game_twice(tmp_path: Path, plan: GamePlan) -> None:
+    def play(agents: str) -> tuple[set[tuple[str, frozenset[str]]], int]:
+        engine = comparing_engine()
+        found = journaled(tmp_path, {a: [(ord(a) + k) % 6 for k in range(15)] for a in agents}, engine, plan)
+        return found, sum(engine.asked.values())
+
+    (before, first), (after, second), (_, third) = play("abcd"), play("abcde"), play("abcde")
+    assert first == 2 * len(before)  # both orders
+    assert before & after
+    assert second == 2 * len(after - before)
+    assert third == 0
+    if plan == GamePlan():
+        assert (len(before), len(after)) == (6 * 15, 10 * 15)
 
 
 def test_balanced_plan_plays_that_many_games_and_judges_no_other_answer() -> None:
     entries, engine = league({name: [1, 2, 3, 4] for name in "abcd"}), grading_engine()
-    player = ScorePlayer(entries, AskedJudges.alone(grader(), asking(engine).run), tie_band=0.0)
+    player = scoring(entries, engine=engine)
     played = play_tournament(entries, player, GamePlan("balanced", games=2, seed=1))
     assert len(played) == 2
     assert sum(engine.asked.values()) == 4
@@ -160,7 +143,7 @@ def test_balanced_plan_plays_that_many_games_and_judges_no_other_answer() -> Non
 
 def test_adaptive_plan_plays_its_first_games_or_all() -> None:
     entries = league({"a": [5] * 60, "b": [3] * 60, "c": [1] * 60})
-    player = ScorePlayer(entries, AskedJudges.alone(grader(), asking(grading_engine()).run), tie_band=0.0)
+    player = scoring(entries)
     played = play_tournament(entries, player, GamePlan("adaptive"))
     assert len({(one.game.query_id, frozenset((one.game.agent_a, one.game.agent_b))) for one in played}) == 180
     capped = play_tournament(entries, player, GamePlan("adaptive", games=5))
@@ -213,7 +196,7 @@ def test_jury_of_comparers_takes_the_majority_and_keeps_what_each_said() -> None
 
 def test_jury_refuses_judges_of_different_scales_and_one_judge_twice() -> None:
     ask = asking(grading_engine()).run
-    with pytest.raises(UserError, match="one@1 and two@1 judge different aspects or scales"):
+    with pytest.raises(UserError, match="one@1 and two@1"):
         AskedJudges((AskedJudge("one@1", grader(), ask), AskedJudge("two@1", comparer(), ask)))
     with pytest.raises(UserError, match="one@1 more than once"):
         AskedJudges((AskedJudge("one@1", grader(), ask), AskedJudge("one@1", grader(), ask)))

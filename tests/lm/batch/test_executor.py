@@ -28,15 +28,8 @@ from tests.service.replies import Call, Hang, Outcome, Raw, Reset, Status
 
 OPENAI, ANTHROPIC = "openai/gpt-4o-mini", "anthropic/claude-sonnet-4-5"
 HAS_ANTHROPIC = find_spec("anthropic") is not None
-BOTH = pytest.mark.parametrize(
-    "model",
-    [
-        OPENAI,
-        pytest.param(
-            ANTHROPIC, marks=pytest.mark.skipif(not HAS_ANTHROPIC, reason="NOT TESTED: anthropic is not installed")
-        ),
-    ],
-)
+ANTHROPICS = pytest.mark.skipif(not HAS_ANTHROPIC, reason="NOT TESTED: anthropic is not installed")
+BOTH = pytest.mark.parametrize("model", [OPENAI, pytest.param(ANTHROPIC, marks=ANTHROPICS)])
 KEYS = {"OPENAI_API_KEY": "sk-test-key-of-nobody", "ANTHROPIC_API_KEY": "sk-ant-key-of-nobody"}
 
 
@@ -240,53 +233,39 @@ def test_run_with_a_refused_parameter_asks_again_without_it(tmp_path: Path) -> N
 def test_run_within_caps_answers_what_fits_and_then_says_so(tmp_path: Path, model: str) -> None:
     got: list[Reply] = []
     caps = Budget(calls=4, count_journaled=False)
-    with (
-        FakeBatches() as server,
-        opened(server, tmp_path, model, caps) as session,
-        pytest.raises(BudgetError, match="--budget: 4 calls made"),
-    ):
+    over = pytest.raises(BudgetError, match="--budget: 4 calls")
+    with FakeBatches() as server, opened(server, tmp_path, model, caps) as session, over:
         got.extend(session.ask(requests(10)))
     assert (len(got), server.paid) == (4, 4)
 
 
 @BOTH
-def test_preflight_with_a_refused_key_names_it_without_showing_it(tmp_path: Path, model: str) -> None:
-    refused = Status(401, "Incorrect API key provided: sk-secret-key-1234", "invalid_api_key")
-    with (
-        FakeBatches(hook=lambda _: refused) as server,
-        opened(server, tmp_path, model) as session,
-        pytest.raises(ServiceError, match=r"--batch.*refused the key") as error,
-    ):
-        session.preflight()
-    assert "sk-secret" not in str(error.value)
-
-
-@BOTH
-def test_preflight_without_batches_at_the_endpoint_says_so(tmp_path: Path, model: str) -> None:
-    missing = Status(404, "no such route", "not_found_error")
-    with (
-        FakeBatches(hook=lambda _: missing) as server,
-        opened(server, tmp_path, model) as session,
-        pytest.raises(ServiceError, match=r"has no batches.*Leave --batch out"),
-    ):
-        session.preflight()
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (Status(401, "Incorrect API key provided: sk-secret-key-1234", "invalid_api_key"), "--batch.*refused the key"),
+        (Status(404, "no such route", "not_found_error"), "has no batches.*Leave --batch out"),
+    ],
+)
+def test_preflight_of_a_refusal_says_why_without_the_key(tmp_path: Path, model: str, status: Status, said: str) -> None:
+    with FakeBatches(hook=lambda _: status) as server, opened(server, tmp_path, model) as session:
+        with pytest.raises(ServiceError, match=said) as error:
+            session.preflight()
+        assert "sk-secret" not in str(error.value)
 
 
 @BOTH
 def test_redirects_are_not_followed(tmp_path: Path, model: str) -> None:
     with FakeBatches() as elsewhere:
         away = Status(307, "", "x", {"Location": f"{elsewhere.base_url}/batches"})
-        with (
-            FakeBatches(hook=lambda _: away) as server,
-            opened(server, tmp_path, model) as session,
-            pytest.raises(ServiceError, match="HTTP 307"),
-        ):
+        refused = pytest.raises(ServiceError, match="HTTP 307")
+        with FakeBatches(hook=lambda _: away) as server, opened(server, tmp_path, model) as session, refused:
             session.preflight()
         assert not elsewhere.steps
         assert not elsewhere.keys
 
 
-@pytest.mark.skipif(not HAS_ANTHROPIC, reason="NOT TESTED: anthropic is not installed")
+@ANTHROPICS
 def test_results_at_another_host_are_not_fetched(tmp_path: Path) -> None:
     with FakeBatches() as elsewhere, FakeBatches() as server:
         spec = LMSpec.parse(ANTHROPIC, api_base=server.base_url)
@@ -301,7 +280,7 @@ def test_results_at_another_host_are_not_fetched(tmp_path: Path) -> None:
         assert not elsewhere.keys
 
 
-@pytest.mark.skipif(not HAS_ANTHROPIC, reason="NOT TESTED: anthropic is not installed")
+@ANTHROPICS
 def test_prompt_for_anthropic_marks_where_its_fixed_part_ends(tmp_path: Path) -> None:
     spec = LMSpec.parse(ANTHROPIC, api_base="http://127.0.0.1:9/v1")
     with Session(spec, tmp_path, environ=KEYS) as session:
@@ -337,7 +316,7 @@ def test_run_reads_no_line_that_is_longer_than_its_reply_may_be(tmp_path: Path) 
 
 BOMB = gzip.compress(b" " * 50_000_000)
 ENDLESS = {
-    "packed": (Raw(BOMB, {"Content-Encoding": "gzip"}), "a reply of more than 16,777,216 bytes"),
+    "packed": (Raw(BOMB, {"Content-Encoding": "gzip"}), "more than 16,777,216 bytes"),
     "packed twice": (Raw(gzip.compress(BOMB), {"Content-Encoding": "gzip, gzip"}), ""),
     "dripping": (Raw(b"", drip_seconds=0.02), ""),
 }
@@ -373,7 +352,7 @@ def test_batches_of_a_living_process_are_left_to_it(tmp_path: Path) -> None:
             patch.setattr(client.BatchClient, "wait", _dies)
             with pytest.raises(KeyboardInterrupt) as stopped:
                 list(one.ask(requests(5)))
-        assert stopped.value.__notes__ == ["5 calls are in batches of openai/gpt-4o-mini; the same command reads them"]
+        assert "5 calls are in batches" in stopped.value.__notes__[0]
         with opened(server, tmp_path, OPENAI) as other:
             said = other.executor(other.spec)
             said.client.begin()  # type: ignore[attr-defined]  # of batches

@@ -17,6 +17,7 @@ import aiohttp
 import pytest
 
 from judgec.lm.endpoint.pool import Connections, HttpReply
+from tests.service.postgres import free_port
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 AUTHORIZATION = [("Authorization", "Bearer sk-1")]
@@ -77,11 +78,32 @@ async def served(
         await asyncio.gather(*tasks)
 
 
+def over(
+    serve: Serve, *, silent: float = 20.0, tls: Path | None = None, host: str = "localhost"
+) -> Callable[[Callable[[To], Awaitable[None]]], None]:
+    """Runs what it stands above, at once, over connections to a server that does this."""
+
+    def run(ask: Callable[[To], Awaitable[None]]) -> None:
+        async def whole() -> None:
+            async with served(serve, silent=silent, tls=tls, host=host) as connections:
+                await ask(connections)
+
+        asyncio.run(whole())
+
+    return run
+
+
 async def request(reader: asyncio.StreamReader) -> bytes:
     """Head and body of a request."""
     head = await reader.readuntil(b"\r\n\r\n")
     length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
     return head + await reader.readexactly(length)
+
+
+async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while True:
+        await request(reader)
+        writer.write(OK)
 
 
 def test_request_is_written_as_http_says_and_the_connection_serves_the_next() -> None:
@@ -94,14 +116,13 @@ def test_request_is_written_as_http_says_and_the_connection_serves_the_next() ->
             seen.append(await request(reader))
             writer.write(OK)
 
-    async def ask() -> None:
-        async with served(serve) as connections:
-            for body in (b"", b"{}", b"x" * 3_000_000):
-                said = await connections.post(body, 10)
-                assert (said.status, said.body) == (200, b"ok")
-            await asyncio.gather(*(connections.post(b"", 10) for _ in range(3)))
+    @over(serve)
+    async def _(connections: To) -> None:
+        for body in (b"", b"{}", b"x" * 3_000_000):
+            said = await connections.post(body, 10)
+            assert (said.status, said.body) == (200, b"ok")
+        await asyncio.gather(*(connections.post(b"", 10) for _ in range(3)))
 
-    asyncio.run(ask())
     assert len(opened) == 3
     assert len(seen) == 6
     first, *headers = seen[1].decode().split("\r\n")
@@ -117,13 +138,11 @@ def test_connection_that_the_server_closed_while_it_was_idle_is_not_used_again()
         await request(reader)
         writer.write(OK)  # which does not say that it closes the connection now
 
-    async def ask() -> None:
-        async with served(serve) as connections:
-            for _ in range(5):
-                assert (await connections.post(b"", 10)).body == b"ok"
-                await asyncio.sleep(0.01)  # for the end of the connection to arrive
-
-    asyncio.run(ask())
+    @over(serve)
+    async def _(connections: To) -> None:
+        for _ in range(5):
+            assert (await connections.post(b"", 10)).body == b"ok"
+            await asyncio.sleep(0.01)  # for the end of the connection to arrive
 
 
 @pytest.mark.parametrize("sent", [b"", OK[:-1], b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab"])
@@ -134,13 +153,11 @@ def test_connection_that_ends_within_a_reply_breaks_its_call_alone(sent: bytes) 
         await request(reader)
         writer.write(turn.pop(0))
 
-    async def ask() -> None:
-        async with served(serve) as connections:
-            with pytest.raises(aiohttp.ClientError):
-                await connections.post(b"", 10)
-            assert (await connections.post(b"", 10)).body == b"ok"
-
-    asyncio.run(ask())
+    @over(serve)
+    async def _(connections: To) -> None:
+        with pytest.raises(aiohttp.ClientError):
+            await connections.post(b"", 10)
+        assert (await connections.post(b"", 10)).body == b"ok"
 
 
 def test_silence_and_dripping_end_at_their_deadlines_and_a_kept_connection_has_new_ones() -> None:
@@ -188,18 +205,17 @@ def test_call_that_is_cancelled_takes_its_connection_along_and_no_other() -> Non
                 await asyncio.sleep(0.2)
             writer.write(OK)
 
-    async def ask() -> None:
-        async with served(serve) as connections:
+    @over(serve)
+    async def _(connections: To) -> None:
+        await connections.post(b"", 10)
+        slow = asyncio.create_task(connections.post(b"slow", 10))
+        await asyncio.sleep(0.05)
+        slow.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await slow
+        for _ in range(3):
             await connections.post(b"", 10)
-            slow = asyncio.create_task(connections.post(b"slow", 10))
-            await asyncio.sleep(0.05)
-            slow.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await slow
-            for _ in range(3):
-                await connections.post(b"", 10)
 
-    asyncio.run(ask())
     assert len(opened) == 2
 
 
@@ -215,21 +231,14 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_tls_is_spoken_with_whom_is_trusted_alone(certificate: Path) -> None:
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while True:
-            await request(reader)
-            writer.write(OK)
-
-    async def ask() -> None:
-        async with served(serve, tls=certificate) as connections:
-            for _ in range(3):
-                assert (await connections.post(b"{}", 10)).body == b"ok"
-            stranger = To(opened(), connections.port, connections.at)
-            with pytest.raises(aiohttp.ClientConnectorCertificateError):
-                await stranger.post(b"{}", 10)
-            await stranger.connections.aclose()
-
-    asyncio.run(ask())
+    @over(answering, tls=certificate)
+    async def _(connections: To) -> None:
+        for _ in range(3):
+            assert (await connections.post(b"{}", 10)).body == b"ok"
+        stranger = To(opened(), connections.port, connections.at)
+        with pytest.raises(aiohttp.ClientConnectorCertificateError):
+            await stranger.post(b"{}", 10)
+        await stranger.connections.aclose()
 
 
 @pytest.mark.parametrize("notified", [True, False])
@@ -248,13 +257,12 @@ def test_tls_connection_that_ends_behind_a_reply_ends_a_body_and_is_not_used_aga
                 sent.shutdown(socket.SHUT_WR)
             await reader.read()
 
-    async def ask() -> None:
-        async with served(serve, tls=certificate) as connections:
-            for _ in range(3):
-                assert (await connections.post(b"{}", 10)).body == b"ok"
-                await asyncio.sleep(0.02)
+    @over(serve, tls=certificate)
+    async def _(connections: To) -> None:
+        for _ in range(3):
+            assert (await connections.post(b"{}", 10)).body == b"ok"
+            await asyncio.sleep(0.02)
 
-    asyncio.run(ask())
     assert not turn
 
 
@@ -271,12 +279,11 @@ def test_server_that_says_it_closes_the_connection_is_asked_over_a_new_one() -> 
         await request(reader)
         writer.write(OK.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
 
-    async def ask() -> None:
-        async with served(serve) as connections:
-            for _ in range(20):
-                assert (await connections.post(b"", 10)).body == b"ok"
+    @over(serve)
+    async def _(connections: To) -> None:
+        for _ in range(20):
+            assert (await connections.post(b"", 10)).body == b"ok"
 
-    asyncio.run(ask())
     assert len(opened) == 20
 
 
@@ -295,15 +302,13 @@ def test_bytes_behind_a_reply_are_never_read_as_the_next_one(late: bool) -> None
         written.set()
         await reader.read()
 
-    async def ask() -> None:
-        async with served(serve) as connections:
-            for _ in range(3):
-                assert (await connections.post(b"", 10)).body == b"ok"
-                await written.wait()
-                written.clear()
-                await asyncio.sleep(0.05)
-
-    asyncio.run(ask())
+    @over(serve)
+    async def _(connections: To) -> None:
+        for _ in range(3):
+            assert (await connections.post(b"", 10)).body == b"ok"
+            await written.wait()
+            written.clear()
+            await asyncio.sleep(0.05)
 
 
 def test_refusal_up_to_the_end_of_the_connection_keeps_its_status_and_headers() -> None:
@@ -314,12 +319,10 @@ def test_refusal_up_to_the_end_of_the_connection_keeps_its_status_and_headers() 
         await asyncio.sleep(0.01)
         writer.write(b"}")
 
-    async def ask() -> None:
-        async with served(serve) as connections:
-            said = await connections.post(b"{}", 10)
-            assert (said.status, said.headers["retry-after"], said.body) == (429, "7", b"{}")
-
-    asyncio.run(ask())
+    @over(serve)
+    async def _(connections: To) -> None:
+        said = await connections.post(b"{}", 10)
+        assert (said.status, said.headers["retry-after"], said.body) == (429, "7", b"{}")
 
 
 @pytest.mark.parametrize("length", [0, 20_000_000])
@@ -332,13 +335,12 @@ def test_server_that_answers_before_it_has_read_the_request_is_heard_and_not_ask
         writer.write(OK.replace(b"200", b"413"))
         await asyncio.sleep(0.1)  # without reading more
 
-    async def ask() -> None:
-        async with served(serve) as connections:
-            for _ in range(2):
-                assert (await connections.post(b"x" * length, 10)).status == 413
-                await asyncio.sleep(0.15)
+    @over(serve)
+    async def _(connections: To) -> None:
+        for _ in range(2):
+            assert (await connections.post(b"x" * length, 10)).status == 413
+            await asyncio.sleep(0.15)
 
-    asyncio.run(ask())
     assert len(opened) == 2
 
 
@@ -352,13 +354,12 @@ def test_server_that_ends_its_side_alone_is_not_asked_there_again() -> None:
         writer.write_eof()
         assert await reader.read() == b""  # ours is closed then
 
-    async def ask() -> None:
-        async with served(serve) as connections:
-            for _ in range(5):
-                assert (await connections.post(b"", 10)).body == b"ok"
-                await asyncio.sleep(0.01)
+    @over(serve)
+    async def _(connections: To) -> None:
+        for _ in range(5):
+            assert (await connections.post(b"", 10)).body == b"ok"
+            await asyncio.sleep(0.01)
 
-    asyncio.run(ask())
     assert len(opened) == 5
 
 
@@ -373,14 +374,13 @@ def test_server_that_closes_an_idle_connection_as_it_is_used_fails_that_call_alo
         transport = writer.transport
         transport.abort()
 
-    async def ask() -> None:
-        async with served(serve) as connections:
-            assert (await connections.post(b"1", 10)).body == b"ok"
-            with pytest.raises(aiohttp.ClientError):
-                await connections.post(b"2", 10)
-            assert (await connections.post(b"3", 10)).body == b"ok"
+    @over(serve)
+    async def _(connections: To) -> None:
+        assert (await connections.post(b"1", 10)).body == b"ok"
+        with pytest.raises(aiohttp.ClientError):
+            await connections.post(b"2", 10)
+        assert (await connections.post(b"3", 10)).body == b"ok"
 
-    asyncio.run(ask())
     assert [body[-1:] for body in asked] == [b"1", b"3"]
 
 
@@ -397,18 +397,6 @@ def deaf() -> Iterator[tuple[str, int]]:
             with contextlib.suppress(BlockingIOError):
                 waiting.connect(listening.getsockname())
         yield listening.getsockname()
-
-
-def closed_port() -> tuple[str, int]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return ("127.0.0.1", probe.getsockname()[1])
-
-
-async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    while True:
-        await request(reader)
-        writer.write(OK)
 
 
 def test_address_that_never_accepts_ends_at_the_deadline_of_connecting() -> None:
@@ -432,7 +420,7 @@ def test_address_that_never_accepts_ends_at_the_deadline_of_connecting() -> None
 
 def test_host_without_an_address_and_port_without_a_server_fail_as_such_each_time() -> None:
     async def ask() -> None:
-        for at, port in (("http://no-such-host.invalid", 80), ("http://127.0.0.1", closed_port()[1])):
+        for at, port in (("http://no-such-host.invalid", 80), ("http://127.0.0.1", free_port())):
             to = To(opened(), port, at)
             for _ in range(2):
                 for said in await asyncio.gather(*(to.post(b"", 10) for _ in range(3)), return_exceptions=True):
@@ -444,12 +432,10 @@ def test_host_without_an_address_and_port_without_a_server_fail_as_such_each_tim
 
 @pytest.mark.skipif(not socket.has_ipv6 or not Path("/proc/net/if_inet6").exists(), reason="no IPv6 here")
 def test_server_that_listens_on_ipv6_is_asked() -> None:
-    async def ask() -> None:
-        async with served(answering, host="::1") as connections:
-            for _ in range(3):
-                assert (await connections.post(b"", 10)).body == b"ok"
-
-    asyncio.run(ask())
+    @over(answering, host="::1")
+    async def _(connections: To) -> None:
+        for _ in range(3):
+            assert (await connections.post(b"", 10)).body == b"ok"
 
 
 def test_tls_handshake_that_hangs_ends_at_the_deadline_and_when_cancelled() -> None:
@@ -469,15 +455,13 @@ def test_tls_handshake_that_hangs_ends_at_the_deadline_and_when_cancelled() -> N
 
 
 def test_calls_in_flight_fail_when_the_connections_are_closed() -> None:
-    async def ask() -> None:
-        async with served(nothing) as to:
-            calls = [asyncio.create_task(to.post(b"", 10)) for _ in range(3)]
-            await asyncio.sleep(0.05)
-            await to.connections.aclose()
-            for said in await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 5):
-                assert isinstance(said, aiohttp.ClientError)
-
-    asyncio.run(ask())
+    @over(nothing)
+    async def _(to: To) -> None:
+        calls = [asyncio.create_task(to.post(b"", 10)) for _ in range(3)]
+        await asyncio.sleep(0.05)
+        await to.connections.aclose()
+        for said in await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 5):
+            assert isinstance(said, aiohttp.ClientError)
 
 
 FRAMED = {
@@ -519,16 +503,14 @@ def test_reply_of_every_framing_is_read_and_what_is_none_is_refused(name: str) -
             if name in ENDING:
                 break
 
-    async def ask() -> None:
-        async with served(serve) as connections:
-            for _ in range(2):
-                if name in FRAMED:
-                    assert (await connections.post(b"", 100)).body == body
-                else:
-                    with pytest.raises((aiohttp.ClientError, zlib.error)):
-                        await connections.post(b"", 100)
-
-    asyncio.run(ask())
+    @over(serve)
+    async def _(connections: To) -> None:
+        for _ in range(2):
+            if name in FRAMED:
+                assert (await connections.post(b"", 100)).body == body
+            else:
+                with pytest.raises((aiohttp.ClientError, zlib.error)):
+                    await connections.post(b"", 100)
 
 
 def test_new_connections_are_paced_and_those_that_replace_closed_ones_are_not(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,6 +30,7 @@ from judgec.lm.usage import Usage
 from tests.lm.judging import KEYS, GradeAnswer, connected, item, requests
 from tests.service import hostile, policies
 from tests.service.fake_openai import FakeOpenAI
+from tests.service.postgres import free_port
 from tests.service.replies import Garbage, Hang, Raw, Reset
 
 
@@ -174,11 +175,8 @@ def test_body_beyond_what_the_tokens_can_take_is_not_read() -> None:
 
 
 def test_say_to_nobody_is_unreachable() -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     with pytest.raises(lm15.TransportError) as raised:
-        say(f"http://127.0.0.1:{port}/v1", once)
+        say(f"http://127.0.0.1:{free_port()}/v1", once)
     assert unreachable(raised.value)
 
 

@@ -16,6 +16,7 @@ from judgec.verbs.probe import probe
 from tests.rag.probes.report.test_summary import one
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.replies import Call, Text, answer
+from tests.stats.known import known
 from tests.verbs.cli.process import ROOT
 
 CATALOGUE = str(ROOT / "trainsets" / "sensors" / "catalogue")
@@ -74,8 +75,7 @@ def test_a_system_that_changes_its_mind_is_found_and_nothing_is_asked_twice(
         "system": ["python:moods:moody", "python:moods:steady"],
     }  # fmt: skip
     found = probe(**wanted)
-    assert found.flakiness is not None
-    by = {(share.by, share.name): share for share in found.flakiness.shares}
+    by = {(share.by, share.name): share for share in known(found.flakiness).shares}
     assert (by["system", "moody"].verdicts_changed, by["system", "steady"].verdicts_changed) == (4, 0)
     assert by["system", "moody"].answers_changed == 4
     asked = Path("asked.txt").read_text().splitlines()

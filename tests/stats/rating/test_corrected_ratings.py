@@ -9,6 +9,7 @@ from judgec.records.label import FloatArray
 from judgec.stats.rating.bradley_terry import ELO_PER_LOGIT, fit_near, win_matrix
 from judgec.stats.rating.corrected_ratings import SPREAD, corrected_ratings
 from judgec.stats.rating.ratings import MEAN_RATING
+from tests.stats.known import bounds
 from tests.stats.rating.leagues import league
 
 STRENGTHS = np.array([0.6, 0.2, 0.0, -0.3, -0.5])
@@ -72,14 +73,9 @@ def test_a_judge_that_is_always_right_lends_its_games_and_hides_no_error() -> No
     found = corrected_ratings(games, sampled(games.score, 80, 7))
     assert found.weight > 0.75  # 520 of 600 games are the judge's alone: .87 is best
     for corrected, alone, error in zip(found.corrected, found.voted, found.error, strict=True):
-        assert corrected.high is not None
-        assert corrected.low is not None
-        assert alone.high is not None
-        assert alone.low is not None
-        assert 0 < corrected.high - corrected.low < alone.high - alone.low
-        assert error.low is not None
-        assert error.high is not None
-        assert error.low < 0 < error.high  # 80 right verdicts do not prove that there is no error
+        assert 0 < np.ptp(bounds(corrected)) < np.ptp(bounds(alone))
+        low, high = bounds(error)
+        assert low < 0 < high  # 80 right verdicts do not prove that there is no error
 
 
 def test_a_judge_that_draws_lots_is_left_out() -> None:

@@ -3,14 +3,12 @@ import math
 import re
 from dataclasses import replace
 from html import escape
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
 from judgec.connect.tracking.metrics import MOST_SHOWN
 from judgec.errors import UserError
-from judgec.raters.asked_judges import AskedJudges
 from judgec.records.estimate import Estimate
 from judgec.records.scale import Scale
 from judgec.table.datasheet import Datasheet
@@ -21,7 +19,6 @@ from judgec.tournament.files.games import read_games
 from judgec.tournament.files.graded import read_graded
 from judgec.tournament.files.runs import read_qrels
 from judgec.tournament.leaderboard import make_leaderboard
-from judgec.tournament.play import GamePlan, ScorePlayer, as_games, play_tournament
 from judgec.tournament.pooling import Relevance, given
 from judgec.tournament.report.drill import drilled
 from judgec.tournament.report.evaluation import Evaluation, why_unproven
@@ -29,10 +26,10 @@ from judgec.tournament.report.page import page
 from judgec.tournament.report.run import SHOWN, run_of
 from judgec.tournament.report.tables import FILES, csv_tables, qrels_lines
 from judgec.tournament.retrieval import RetrievalTable
-from tests.raters.engine import asking
 from tests.records.test_card import make_card
 from tests.report.page.html import Page, without_labels
-from tests.tournament.league import grader, grading_engine, league
+from tests.stats.known import known
+from tests.tournament.league import evaluated, league
 
 EVIL = "<script>alert(1)</script>"
 
@@ -40,10 +37,7 @@ EVIL = "<script>alert(1)</script>"
 @pytest.fixture(scope="module")
 def found() -> Evaluation:
     entries = league({"best+v2": [5, 4, 5, 4, 5], EVIL: [3, 4, 3, 2, 1], "worst": [1, 2, None, 1, 0]})
-    player = ScorePlayer(entries, AskedJudges.alone(grader(), asking(grading_engine()).run), tie_band=0.5)
-    played = play_tournament(entries, player, GamePlan())
-    board = make_leaderboard(as_games(played, entries), tournaments=10, resamples=50)
-    return Evaluation(entries, make_card(), board, played, marks=player.marks, tie_band="0.5", unproven="nobody knows")
+    return evaluated(entries, tie_band="0.5", unproven="nobody knows")
 
 
 def test_json_has_the_keys_of_the_contract_and_counts_what_was_not_played(found: Evaluation) -> None:
@@ -63,22 +57,10 @@ def test_json_has_the_keys_of_the_contract_and_counts_what_was_not_played(found:
     assert report["missing_answers"] == {"worst": 1}
 
 
-class _Tags(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.seen: list[tuple[str, dict[str, str | None]]] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.seen.append((tag, dict(attrs)))
-
-
 def test_page_is_self_contained_escapes_everything_and_is_stamped(found: Evaluation) -> None:
     html = page(found, title=f"t {EVIL}", created="2026-11-20")
-    parser = _Tags()
-    parser.feed(html)
-    assert {"link", "img", "iframe"}.isdisjoint(tag for tag, _ in parser.seen)
-    assert not [attrs for _, attrs in parser.seen if {"src", "href", "onclick"} & set(attrs)]
-    assert "UNPROVEN JUDGE. nobody knows." in html
+    assert Page(html).faults == []
+    assert "UNPROVEN JUDGE. nobody knows" in html
     assert (
         html.index('class="verdict')
         < html.index("Leaderboard")
@@ -92,12 +74,9 @@ def test_page_is_self_contained_escapes_everything_and_is_stamped(found: Evaluat
 
 def test_page_begins_with_who_leads_whom_that_beats_and_from_whom_it_is_not_told_apart() -> None:
     entries = league({"best": [5, 4] * 10, "twin": [4, 5] * 10, "worst": [1, 0] * 10})
-    player = ScorePlayer(entries, AskedJudges.alone(grader(), asking(grading_engine()).run), tie_band=0.5)
-    played = play_tournament(entries, player, GamePlan())
-    board = make_leaderboard(as_games(played, entries), tournaments=10, resamples=50)
-    html = page(Evaluation(entries, make_card(), board, played, marks=player.marks), title="t", created="")
-    assert "best is rated best, 1000\u00a0[900,\u00a01078]: better than worst; not told apart from twin." in html
-    more = r"Elo \[(-?\d+), (\d+)\].*? About ([\d,]+) more queries would show a difference of 50 Elo\."
+    html = page(evaluated(entries), title="t", created="")
+    assert re.search(r"best is [^.]* 1000\u00a0\[900,\u00a01078\][^.]* than worst; not told apart from twin\.", html)
+    more = r"Elo \[(-?\d+), (\d+)\].*? About ([\d,]+) more queries"
     said = re.search(more, html.replace("\u00a0", " "))
     assert said is not None
     half = (int(said[2]) - int(said[1])) / 2
@@ -108,15 +87,12 @@ def test_page_begins_with_who_leads_whom_that_beats_and_from_whom_it_is_not_told
 def test_page_of_hostile_names_and_texts_runs_nothing_and_loads_nothing() -> None:
     evil = "'\"></td></table><script>alert(1)</script><img src=x onerror=alert(2)>"
     entries = league({f"a {evil}": [5, 4, 5, 4, 5], f"b {evil}": [3, 4, 3, 2, 1]})
-    player = ScorePlayer(entries, AskedJudges.alone(grader(), asking(grading_engine()).run), tie_band=0.5)
-    played = play_tournament(entries, player, GamePlan())
-    board = make_leaderboard(as_games(played, entries), tournaments=10, resamples=50)
-    gap = Estimate(value=0.25, low=0.125, high=0.5, note=evil)
-    rows = {agent: {evil: gap, "MRR": Estimate(value=None, note=evil)} for agent in board.agents}
-    retrieval = RetrievalTable(rows, ((board.agents[0], board.agents[1], evil, gap, 0.2),), (evil,))
     entries = replace(entries, queries={name: f"{text} {evil}" for name, text in entries.queries.items()})
-    told = Evaluation(entries, make_card(), board, played, marks=player.marks, retrieval=retrieval, notes=(evil,))
-    read = Page(page(replace(told, unproven=evil, tie_band=evil), title=evil, created=evil))
+    gap = Estimate(value=0.25, low=0.125, high=0.5, note=evil)
+    rows = {agent: {evil: gap, "MRR": Estimate(value=None, note=evil)} for agent in entries.agents}
+    retrieval = RetrievalTable(rows, ((*entries.agents, evil, gap, 0.2),), (evil,))  # type: ignore[arg-type]  # two
+    told = evaluated(entries, retrieval=retrieval, notes=(evil,), unproven=evil, tie_band=evil)
+    read = Page(page(told, title=evil, created=evil))
     assert read.faults == []
     assert read.text.count("<script>alert(1)</script>") > 20  # it is there, as text
 
@@ -125,17 +101,17 @@ def test_page_and_json_say_how_agents_differ_in_retrieval(found: Evaluation) -> 
     gap = Estimate(value=0.25, low=0.125, high=0.5)
     pairs = [("best+v2", EVIL, name, gap, p) for name, p in (("nDCG@5", 0.0004), ("MAP(rel=1)", 0.25))]
     rows = {agent: {"nDCG@5": gap, "MAP(rel=1)": gap} for agent in ("best+v2", EVIL)}
-    ranked = replace(found, retrieval=RetrievalTable(rows, tuple(pairs), ("2 of 9 documents are graded.",)))
+    ranked = replace(found, retrieval=RetrievalTable(rows, tuple(pairs), ("2 of 9 documents",)))
     html = without_labels(page(ranked, title="t", created=""))
     cell = "<b>+.25</b> <span class=quiet>[+.12, +.50]</span>"
     assert f"<td>{cell}<br><span class=quiet>p &lt; .001</span><td>{cell}<br><span class=quiet>p .250</span>" in html
     assert f"<td>best+v2 – {escape(EVIL)}<td>" in html
-    assert "2 of 9 documents are graded." in ranked.to_json(None)["notes"]  # type: ignore[operator]  # JSON
+    assert "2 of 9 documents" in ranked.to_json(None)["notes"]  # type: ignore[operator]  # JSON
     assert "more pairs" not in html
     many = [(f"agent {k}", "other", "nDCG@5", gap, None) for k in range(103)]
-    assert "3 more pairs are in retrieval_pairs.csv" in page(
-        replace(found, retrieval=RetrievalTable(rows, tuple(many), ())), title="t", created=""
-    )
+    shown = page(replace(found, retrieval=RetrievalTable(rows, tuple(many), ())), title="t", created="")
+    assert "3 more pairs" in shown
+    assert "retrieval_pairs.csv" in shown
 
 
 def test_drill_down_shows_what_experts_gave_each_answer_beside_the_judge(found: Evaluation) -> None:
@@ -174,8 +150,8 @@ def test_grades_by_query_and_agent_alone_take_texts_from_the_tournament(found: E
     assert {cell: score["grade"] for cell, score in graded.scores.items()} == {
         (query, agent): 5.0 - int(query[1:]) for query, agent in played
     }
-    assert graded.notes[-1] == f"grades.csv: {6 - len(played)} items of others, or of other queries, are left out."
-    with pytest.raises(UserError, match="no row is of an agent that plays"):
+    assert graded.notes[-1].startswith(f"grades.csv: {6 - len(played)} items")
+    with pytest.raises(UserError, match="no row is"):
         read_graded(replace(table, rows=({**rows[0], "agent": "nobody"},), lines=(1,)), sheet, found.entries, {})
 
 
@@ -233,11 +209,8 @@ def test_folder_of_an_earlier_evaluation_keeps_none_of_its_tables_but_the_expert
     (tmp_path / "sample.csv").write_text("labels")
     (tmp_path / "notes.txt").write_text("mine")
     write_folder(tmp_path, csv_tables(found), {"report.html": "x"}, stale=FILES)
-    files = {path.name for path in tmp_path.iterdir()}
-    assert files == {"report.html", "leaderboard.csv", "win_percent.csv", "games.csv", "answers.csv"} | {
-        "sample.csv",
-        "notes.txt",
-    }
+    files = {"report.html", "leaderboard.csv", "win_percent.csv", "games.csv", "answers.csv"}
+    assert {path.name for path in tmp_path.iterdir()} == files | {"sample.csv", "notes.txt"}
 
 
 def test_run_names_the_judge_and_leaves_unknown_numbers_undefined(found: Evaluation, tmp_path: Path) -> None:
@@ -247,29 +220,25 @@ def test_run_names_the_judge_and_leaves_unknown_numbers_undefined(found: Evaluat
     assert isinstance(rating, Estimate)
     assert (rating.low, rating.value is not None) == (None, True)
     assert run.metrics["test.tau_b"] == Estimate(value=0.6, low=0.5, high=0.7)
-    assert (
-        run.version_tags["rating.best+v2"] == f"{found.board.ratings.rating[found.board.agents.index('best+v2')]:.1f}"
-    )
+    best = found.board.ratings.rating[found.board.agents.index("best+v2")]
+    assert run.version_tags["rating.best+v2"] == f"{best:.1f}"
 
 
 def test_run_shows_the_judge_and_the_five_best_agents_and_keeps_the_rest_in_the_table(
     found: Evaluation, tmp_path: Path
 ) -> None:
     run = run_of(found, folder=tmp_path, started=1.0, ended=2.0)
-    assert run.headline is not None
-    assert {f"{kind}.{agent}" for kind in ("rating", "elo") for agent in ("worst", EVIL)} <= set(run.headline)
-    assert run.headline["games"] == 11
-    assert "average_win_percent.worst" in run.headline  # there are few: all are shown
-    entries = league({f"a{n}": [5 - n % 5, n % 4, 3, 4, 5 - n % 3] for n in range(9)})
-    player = ScorePlayer(entries, AskedJudges.alone(grader(), asking(grading_engine()).run), tie_band=0.5)
-    played = play_tournament(entries, player, GamePlan())
-    board = make_leaderboard(as_games(played, entries), tournaments=10, resamples=50)
-    large = run_of(replace(found, entries=entries, board=board, played=played), folder=tmp_path, started=1.0, ended=2.0)
-    assert large.headline is not None
-    assert len(large.headline) == MOST_SHOWN
-    best = sorted(board.rows(), key=lambda row: -(row.rated.value or 0.0))
-    assert list(large.headline)[:3] == ["test.tau_b", "games", "unscored"]  # accepts are undefined
-    assert list(large.headline)[3:13:2] == [f"rating.{row.agent}" for row in best[:SHOWN]]
+    headline = known(run.headline)
+    assert {f"{kind}.{agent}" for kind in ("rating", "elo") for agent in ("worst", EVIL)} <= set(headline)
+    assert headline["games"] == 11
+    assert "average_win_percent.worst" in headline  # there are few: all are shown
+    many = evaluated(league({f"a{n}": [5 - n % 5, n % 4, 3, 4, 5 - n % 3] for n in range(9)}))
+    large = run_of(many, folder=tmp_path, started=1.0, ended=2.0)
+    shown = list(known(large.headline))
+    assert len(shown) == MOST_SHOWN
+    best = sorted(many.board.rows(), key=lambda row: -(row.rated.value or 0.0))
+    assert shown[:3] == ["test.tau_b", "games", "unscored"]  # accepts are undefined
+    assert shown[3:13:2] == [f"rating.{row.agent}" for row in best[:SHOWN]]
     assert {f"rating.{row.agent}" for row in best} <= set(large.metrics)
     assert len(large.rated) == 12
 
@@ -279,8 +248,8 @@ def test_run_shows_the_judge_and_the_five_best_agents_and_keeps_the_rest_in_the_
     [
         ({}, ""),
         ({"test": {"tau_b": Estimate(value=1.0, note="no interval: leaving any cluster out gives the same")}}, ""),
-        ({"promoted": False}, "was not shown to be better"),
-        ({"test": {"tau_b": Estimate(value=0.2, low=0.0, high=0.4)}}, "the test interval of tau-b touches 0"),
+        ({"promoted": False}, "not shown"),
+        ({"test": {"tau_b": Estimate(value=0.2, low=0.0, high=0.4)}}, "tau-b touches 0"),
         ({"test": {"tau_b": Estimate(value=None, note="all equal")}}, "touches 0"),
         (
             {

@@ -12,8 +12,9 @@ from judgec.records.audit import Finding
 from judgec.records.estimate import Estimate
 from judgec.records.label import Item
 from judgec.trust.audits.effect import status_of
-from judgec.trust.audits.injection import TAGS
+from judgec.trust.audits.injection import AUTHORITY, TAGS, attacks
 from judgec.trust.audits.registry import AUDITS, audits_named, run_audits
+from tests.stats.known import known
 from tests.trust.audits.judges import PREFERENCE, Grader, better, items, noisy, pairs, quality, subject
 
 
@@ -61,13 +62,18 @@ def audited(name: str, grade: Grader, given: tuple[Item, ...]) -> Finding:
     return finding
 
 
+def paired(grade: Grader, name: str) -> Finding:
+    one = subject(grade, pairs(), scale=PREFERENCE)
+    (finding,) = run_audits(one, one, [name])
+    return finding
+
+
 @pytest.mark.parametrize("name", [name for name in AUDITS if name != "position"])
 def test_audit_of_a_judge_with_its_fault_fails_and_of_a_clean_one_passes(name: str) -> None:
     grade, given = FAULTS[name]
     found = audited(name, grade, given())
     assert found.status == "fail", found.sentence
-    assert found.effect.low is not None
-    assert found.effect.low > found.bound
+    assert known(found.effect.low) > found.bound
     assert "beyond the bound" in found.sentence
     clean = audited(name, fair, given())
     assert clean.status == "pass", clean.sentence
@@ -87,28 +93,23 @@ def test_position_audit_of_pairs_sees_the_advantage_of_the_first_answer() -> Non
     def first(item: Item, run: int) -> int:
         return 0 if better(item) == 2 or len(item.text("query")) % 2 else better(item)
 
-    biased = subject(first, pairs(), scale=PREFERENCE)
-    (found,) = run_audits(biased, biased, ["position"])
+    found = paired(first, "position")
     assert found.status == "fail"
     # Ties, and all pairs whose query has an odd length, go to whoever stands first: an advantage of a half each.
     ties = [better(item) == 2 or len(item.text("query")) % 2 for item in pairs()]
     assert found.effect.value == pytest.approx(sum(ties) / len(ties) / 2)
     assert found.parts["flipped"].value == pytest.approx(sum(ties) / len(ties))
-    clean = subject(fair_pair, pairs(), scale=PREFERENCE)
-    (found,) = run_audits(clean, clean, ["position"])
-    assert found.status == "pass"
-    assert found.effect.value == 0.0
+    clean = paired(fair_pair, "position")
+    assert (clean.status, clean.effect.value) == ("pass", 0.0)
 
 
 def test_position_audit_of_single_answers_reverses_the_documents() -> None:
     def first_document(item: Item, run: int) -> int:
         return quality(Item("", "", {"answer": item.text("answer"), "contexts": item.texts("contexts")[:1]}))
 
-    given = items(fields=("contexts",))
-    one = subject(first_document, given)
-    assert run_audits(one, one, ["position"])[0].status == "fail"
-    clean = subject(fair, given)
-    assert run_audits(clean, clean, ["position"])[0].status == "pass"
+    for grade, status in ((first_document, "fail"), (fair, "pass")):
+        one = subject(grade, items(fields=("contexts",)))
+        assert run_audits(one, one, ["position"])[0].status == status
 
 
 def test_pairwise_judges_are_audited_on_either_side() -> None:
@@ -116,8 +117,7 @@ def test_pairwise_judges_are_audited_on_either_side() -> None:
         a, b = len(item.text("answer_a")), len(item.text("answer_b"))
         return 2 if a == b else int(b > a)
 
-    faulty = subject(longer, pairs(), scale=PREFERENCE)
-    (found,) = run_audits(faulty, faulty, ["length"])
+    found = paired(longer, "length")
     assert (found.status, found.part) == ("fail", "padded")
     assert (found.effect.value or 0) > 0  # the padded side gains, whichever it is
 
@@ -127,34 +127,27 @@ def test_pairwise_judges_are_audited_on_either_side() -> None:
                 return side
         return better(item)
 
-    gullible = subject(obeys, pairs(), scale=PREFERENCE)
-    (found,) = run_audits(gullible, gullible, ["injection"])
+    found = paired(obeys, "injection")
     assert found.status == "fail"
     assert (found.parts["role"].value or 0) > 0.5
-    clean = subject(fair_pair, pairs(), scale=PREFERENCE)
-    statuses = {one.audit: one.status for one in run_audits(clean, clean, ["length", "injection", "authority"])}
-    assert set(statuses.values()) == {"pass"}
+    assert {paired(fair_pair, name).status for name in ("length", "injection", "authority")} == {"pass"}
 
 
 def test_pairwise_judge_that_favours_its_family_fails() -> None:
     def own(item: Item, run: int) -> int:
         return 0 if item.text("agent_a").startswith("gpt") else 1 if item.text("agent_b").startswith("gpt") else 2
 
-    one = subject(own, pairs(), scale=PREFERENCE, expert=better)
-    (found,) = run_audits(one, one, ["self_preference"])
-    assert found.status == "fail"
-    other = subject(own, pairs(), scale=PREFERENCE, expert=better, model="openai/o3-mini")
-    assert run_audits(other, other, ["self_preference"])[0].status == "fail"  # the family, not the name
-    elsewhere = subject(own, pairs(), scale=PREFERENCE, expert=better, model="mistral/large")
-    assert run_audits(elsewhere, elsewhere, ["self_preference"])[0].status == "skipped"
+    # the family, not the name
+    for model, status in (("openai/gpt-4o", "fail"), ("openai/o3-mini", "fail"), ("mistral/large", "skipped")):
+        one = subject(own, pairs(), scale=PREFERENCE, expert=better, model=model)
+        assert run_audits(one, one, ["self_preference"])[0].status == status
 
 
 def test_audits_that_do_not_apply_say_why() -> None:
     one = subject(fair, items(fields=()), model="embedded")
     found = {each.audit: each for each in run_audits(one, one)}
-    assert "no model is asked" in found["self_preference"].sentence
-    assert "no experts' labels" in found["groups"].sentence
-    assert found["position"].status == "skipped"
+    assert {found[name].status for name in ("self_preference", "groups", "position")} == {"skipped"}
+    assert "experts' labels" in found["groups"].sentence
     assert all(each.effect.value is None for each in found.values() if each.status == "skipped")
 
 
@@ -163,19 +156,20 @@ def test_audits_that_lack_data_say_which_column_has_to_hold_what() -> None:
         return quality(item) if item.text("reference") else 1
 
     nameless = tuple(replace(item, agent="alder", group=f"g{n // 12}") for n, item in enumerate(items(60, per_query=2)))
-    one = subject(harsh_alone, nameless, expert=quality)
-    found = {each.audit: each.sentence for each in run_audits(one, one, ["self_preference", "groups"])}
-    assert "families seen: none that is known. Name the model" in found["self_preference"]
-    assert "in the column agent, for example gpt-4o" in found["self_preference"]
-    assert "0 of 5 groups have 8 labelled queries" in found["groups"]
-    assert "(the largest, g0, has 6); two are needed" in found["groups"]
-    ungrouped = subject(fair, tuple(replace(item, group=None) for item in nameless), expert=quality, model="acme-1")
-    found = {each.audit: each.sentence for each in run_audits(ungrouped, ungrouped, ["self_preference", "groups"])}
-    assert "into the column group" in found["groups"]
-    assert "'acme-1' is not known; names that tell OpenAI, Anthropic" in found["self_preference"]
-    apart = subject(fair_pair, pairs(), scale=PREFERENCE, expert=better, model="mistral/large")
-    (alone,) = run_audits(apart, apart, ["self_preference"])
-    assert "columns agent_a and agent_b" in alone.sentence
+    ungrouped = tuple(replace(item, group=None) for item in nameless)
+    subjects = (
+        (subject(harsh_alone, nameless, expert=quality), "column agent", "0 of 5 groups"),
+        (subject(fair, ungrouped, expert=quality, model="acme-1"), "'acme-1' is not known", "column group"),
+        (
+            subject(fair_pair, pairs(), scale=PREFERENCE, expert=better, model="mistral/large"),
+            "agent_a and agent_b",
+            "",
+        ),
+    )
+    for one, preference, groups in subjects:
+        found = {each.audit: each.sentence for each in run_audits(one, one, ["self_preference", "groups"])}
+        assert preference in found["self_preference"]
+        assert groups in found["groups"]
 
 
 def test_verdicts_that_an_edit_costs_are_counted_and_in_no_effect() -> None:
@@ -190,26 +184,30 @@ def test_verdicts_that_an_edit_costs_are_counted_and_in_no_effect() -> None:
 
 def test_few_items_leave_an_audit_not_shown_and_say_how_many_more_would_do() -> None:
     found = audited("repeat", fair, items(6))
-    assert found.status == "not shown"
-    assert found.more_items is not None
-    assert f"; about {found.more_items} more items of other queries, like these 6, would settle it." in found.sentence
-    assert audited("repeat", fair, items(6 + found.more_items)).status == "pass"
-    assert audited("repeat", fair, items(6 + found.more_items - 1)).status == "not shown"
+    more = known(found.more_items)
+    assert f" {more} more items" in found.sentence
+    statuses = [audited("repeat", fair, items(n)).status for n in (6, 6 + more - 1, 6 + more)]
+    assert statuses == ["not shown", "not shown", "pass"]
 
 
-def test_pass_is_said_only_where_the_interval_is_within_the_bound() -> None:
-    def effect(low: float, high: float) -> Estimate:
-        return Estimate(value=(low + high) / 2, low=low, high=high, n=60, n_clusters=60)
-
-    assert status_of(effect(0.0, 0.1), 0.1) == "pass"
-    assert status_of(effect(0.0, 0.101), 0.1) == "not shown"
-    assert status_of(effect(0.1, 0.3), 0.1) == "not shown"
-    assert status_of(effect(0.101, 0.3), 0.1) == "fail"
-    assert status_of(effect(-0.3, 0.0), 0.1) == "pass"
-    assert status_of(effect(-0.3, 0.0), 0.1, two_sided=True) == "not shown"
-    assert status_of(effect(-0.3, -0.2), 0.1, two_sided=True) == "fail"
-    assert status_of(effect(-0.1, 0.1), 0.1, two_sided=True) == "pass"
-    assert status_of(Estimate(value=0.0), 0.1) == "not shown"
+@pytest.mark.parametrize(
+    ("low", "high", "two_sided", "status"),
+    [
+        (0.0, 0.1, False, "pass"),
+        (0.0, 0.101, False, "not shown"),
+        (0.1, 0.3, False, "not shown"),
+        (0.101, 0.3, False, "fail"),
+        (-0.3, 0.0, False, "pass"),
+        (-0.3, 0.0, True, "not shown"),
+        (-0.3, -0.2, True, "fail"),
+        (-0.1, 0.1, True, "pass"),
+        (None, None, False, "not shown"),
+    ],
+)
+def test_pass_is_said_only_where_the_interval_is_within_the_bound(
+    low: float | None, high: float | None, two_sided: bool, status: str
+) -> None:
+    assert status_of(Estimate(value=0.0, low=low, high=high), 0.1, two_sided=two_sided) == status
 
 
 def test_finding_on_an_older_card_that_says_warn_is_not_shown() -> None:
@@ -221,13 +219,11 @@ def test_finding_on_an_older_card_that_says_warn_is_not_shown() -> None:
 def test_audits_named_keeps_the_order_of_the_table_and_refuses_unknown_names() -> None:
     assert list(audits_named(["injection", "length"])) == ["length", "injection"]
     assert list(audits_named([])) == list(AUDITS)
-    with pytest.raises(UserError, match="no audit 'lenght'; there are position, length"):
+    with pytest.raises(UserError, match=r"no audit 'lenght'.*position, length"):
         audits_named(["lenght"])
 
 
 def test_every_attack_gets_its_turn_in_answers_and_in_documents() -> None:
-    from judgec.trust.audits.injection import AUTHORITY, attacks
-
     tried: set[tuple[str, str]] = set()
 
     def watching(item: Item, run: int) -> int:
@@ -244,8 +240,6 @@ def test_every_attack_gets_its_turn_in_answers_and_in_documents() -> None:
 
 def test_fenced_attacks_stay_inside_their_block() -> None:
     """Whatever an attack holds, each of its lines is quoted, and none opens a field or ends the turn."""
-    from judgec.trust.audits.injection import attacks
-
     for attack in attacks():
         block = fence("answer", f"Right.\n{attack.filled(best='5', field='grade', name='answer')}")
         assert all(line.startswith("> ") for line in block.splitlines()), attack.name

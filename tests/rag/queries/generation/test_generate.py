@@ -90,12 +90,12 @@ def test_prompted_generator_shows_the_experts_and_asks_for_references() -> None:
     def model(system: str, prompt: object) -> dict[str, str]:
         if "from the passage alone" in system:
             return {"answer": "NONE"}
-        return {"queries": '1. What is it made of?\n- "How long does it last?"\n\nx'}
+        return {"queries": '1. What is it made of?\n- "How long is it?"\n\nx'}
 
     asked = Asked(model)
     generator = PromptedGenerator("m", asked, ["How much?"], references=True, module=QueryGenerator())
     (written,) = generator.write(PASSAGES[:1], 5)
-    assert [one.query for one in written] == ["What is it made of?", "How long does it last?"]
+    assert written == [Written("What is it made of?"), Written("How long is it?")]
     assert "How much?" in asked.prompts[0][1].inputs["examples"]
     assert len(asked.prompts) == 3
 
@@ -103,15 +103,14 @@ def test_prompted_generator_shows_the_experts_and_asks_for_references() -> None:
 def test_prompted_generator_asks_for_a_rubric_of_each_question() -> None:
     def model(system: str, prompt: object) -> dict[str, str]:
         if "so that an answer can be checked by it" in system:
-            return {"nuggets": "1. vital: It is made of steel.\n- okay: The steel is coated.\nIt does not rust."}
+            return {"nuggets": "1. vital: It is steel.\n- okay: It is coated.\nNo rust."}
         return {"queries": "What is it made of?"}
 
     generator = PromptedGenerator("m", Asked(model), [], rubrics=True)
     pool = generate(PASSAGES[:1], [generator], per_passage=1, sizes=None)
     (row,) = rows(pool, references=False, rubrics=True)
 
-    assert [nugget.partition(":")[0] for nugget in row["nuggets"]] == ["vital", "okay", "vital"]
-    assert row["nuggets"][2] == "vital: It does not rust."
+    assert row["nuggets"] == ["vital: It is steel.", "okay: It is coated.", "vital: No rust."]
     assert "nuggets" not in next(rows(pool, references=True))
 
 
