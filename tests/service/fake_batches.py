@@ -139,12 +139,8 @@ class FakeBatches:
         at = EPOCH + timedelta(seconds=len(self.batches))
         batch = Batch(f"batch_{len(self.batches) + 1}", at, lines, **about)
         self.batches.append(batch)
-        waiting = sum(
-            len(str(body))
-            for one in self.batches
-            if one.looks <= self.looks and not one.failed
-            for _, body in one.lines
-        )
+        open_ = [one for one in self.batches if one.looks <= self.looks and not one.failed]
+        waiting = sum(len(str(body)) for one in open_ for _, body in one.lines)
         if self.queue is not None and waiting > self.queue:
             batch.failed = "token_limit_exceeded"
         return batch
@@ -309,41 +305,24 @@ def _openai_batch(fake: FakeBatches, batch: Batch) -> JsonObject:
     expired = any((line["error"] or {}).get("code") == "batch_expired" for line in batch.results.get("error", []))
     status = "failed" if batch.failed else "expired" if ended and expired else "completed" if ended else "in_progress"
     error = {"code": batch.failed, "message": "Enqueued token limit reached", "line": None, "param": None}
-    return {
+    about: JsonObject = {
         "id": batch.name,
         "object": "batch",
         "endpoint": "/v1/chat/completions",
         "completion_window": "24h",
-        "input_file_id": batch.file,
-        "status": status,
-        "errors": {"object": "list", "data": [error]} if batch.failed else None,
-        "created_at": int(batch.created.timestamp()),
-        "output_file_id": files.get("output"),
-        "error_file_id": files.get("error"),
-        "metadata": batch.metadata,
-        "request_counts": {"total": len(batch.lines), "completed": 0, "failed": 0},
     }
-
-
-def _openai_look(fake: FakeBatches, at: tuple[str, ...], *_: Any) -> JsonObject | Status:
-    return _look(fake, at[0], _openai_batch)
+    about |= {"created_at": int(batch.created.timestamp()), "input_file_id": batch.file, "metadata": batch.metadata}
+    about |= {"output_file_id": files.get("output"), "error_file_id": files.get("error"), "status": status}
+    about["errors"] = {"object": "list", "data": [error]} if batch.failed else None
+    return {**about, "request_counts": {"total": len(batch.lines), "completed": 0, "failed": 0}}
 
 
 def _openai_list(fake: FakeBatches, _: tuple[str, ...], query: JsonObject, *__: Any) -> JsonObject:
     listed = [batch for batch in reversed(fake.batches) if batch.file]
-    names = [batch.name for batch in listed]
-    begin = names.index(query["after"]) + 1 if "after" in query else 0
-    page = listed[begin : begin + min(int(query.get("limit", 20)), 2)]  # pages are short, so that there are several
+    page, more = _page(listed, query.get("after"), query)
     data = [_openai_batch(fake, batch) for batch in page]
-    more = begin + len(page) < len(listed)
     last = page[-1].name if page else None
     return {"object": "list", "data": data, "first_id": None, "last_id": last, "has_more": more}
-
-
-def _openai_call(fake: FakeBatches, _: tuple[str, ...], __: JsonObject, raw: bytes, ___: Any) -> JsonObject | Status:
-    fake.single += 1
-    call, outcome = fake.ask(json.loads(raw))
-    return completion(call, outcome) if isinstance(outcome, Text) else outcome
 
 
 # ------------------------------------------------------------------------------------------------------------ Anthropic
@@ -359,21 +338,16 @@ def _as_openai(body: JsonObject) -> JsonObject:
 
 
 def _message(call: Call, outcome: Text) -> JsonObject:
-    marked = json.dumps(call.body).count("cache_control")
-    return {
+    usage = {"input_tokens": 50, "output_tokens": 10, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0}
+    if "cache_control" in json.dumps(call.body):
+        usage |= {"cache_read_input_tokens": 100, "cache_creation_input_tokens": 20}
+    about: JsonObject = {
         "id": f"msg_{call.number}",
         "type": "message",
         "role": "assistant",
         "model": call.body["model"],
-        "content": [{"type": "text", "text": outcome.text}],
-        "stop_reason": "end_turn",
-        "usage": {
-            "input_tokens": 50,
-            "output_tokens": 10,
-            "cache_read_input_tokens": 100 if marked else 0,
-            "cache_creation_input_tokens": 20 if marked else 0,
-        },
     }
+    return {**about, "content": [{"type": "text", "text": outcome.text}], "stop_reason": "end_turn", "usage": usage}
 
 
 def _anthropic_create(fake: FakeBatches, _: tuple[str, ...], __: JsonObject, raw: bytes, ___: Any) -> JsonObject:
@@ -404,34 +378,25 @@ def _anthropic_batch(fake: FakeBatches, batch: Batch) -> JsonObject:
     ended = batch.looks > fake.looks
     counts = dict.fromkeys(("processing", "succeeded", "errored", "canceled", "expired"), 0)
     counts["succeeded" if ended else "processing"] = len(batch.lines)
-    return {
+    at, last = batch.created.isoformat(), (batch.created + timedelta(days=1)).isoformat()
+    about: JsonObject = {
         "id": batch.name,
         "type": "message_batch",
         "processing_status": "ended" if ended else "in_progress",
-        "request_counts": counts,
-        "created_at": batch.created.isoformat(),
-        "expires_at": (batch.created + timedelta(days=1)).isoformat(),
-        "ended_at": batch.created.isoformat() if ended else None,
-        "archived_at": None,
-        "cancel_initiated_at": None,
-        "results_url": f"{fake.base_url}/messages/batches/{batch.name}/results" if ended else None,
     }
-
-
-def _anthropic_look(fake: FakeBatches, at: tuple[str, ...], *_: Any) -> JsonObject | Status:
-    return _look(fake, at[0], _anthropic_batch)
+    about |= {"created_at": at, "expires_at": last, "ended_at": at if ended else None}
+    about |= {"archived_at": None, "cancel_initiated_at": None, "request_counts": counts}
+    return {**about, "results_url": f"{fake.base_url}/messages/batches/{batch.name}/results" if ended else None}
 
 
 def _anthropic_list(fake: FakeBatches, _: tuple[str, ...], query: JsonObject, *__: Any) -> JsonObject:
     listed = [batch for batch in reversed(fake.batches) if not batch.file]
     for batch in listed:
         batch.looks += 1  # whoever waits for batches of others only lists them
-    names = [batch.name for batch in listed]
-    begin = names.index(query["after_id"]) + 1 if "after_id" in query else 0
-    page = listed[begin : begin + min(int(query.get("limit", 20)), 2)]
-    data = [_anthropic_batch(fake, batch) for batch in page]
+    page, more = _page(listed, query.get("after_id"), query)
     first, last = (page[0].name, page[-1].name) if page else (None, None)
-    return {"data": data, "has_more": begin + len(page) < len(listed), "first_id": first, "last_id": last}
+    data = [_anthropic_batch(fake, batch) for batch in page]
+    return {"data": data, "has_more": more, "first_id": first, "last_id": last}
 
 
 def _anthropic_results(fake: FakeBatches, at: tuple[str, ...], *_: Any) -> bytes | Status:
@@ -441,18 +406,30 @@ def _anthropic_results(fake: FakeBatches, at: tuple[str, ...], *_: Any) -> bytes
     return "".join(json.dumps(line) + "\n" for line in batch.results["output"]).encode()
 
 
-def _anthropic_call(fake: FakeBatches, _: tuple[str, ...], __: JsonObject, raw: bytes, ___: Any) -> JsonObject | Status:
-    fake.single += 1
-    call, outcome = fake.ask(json.loads(raw))
-    return _message(call, outcome) if isinstance(outcome, Text) else outcome
+def _single(said: Callable[[Call, Text], JsonObject]) -> Callable[..., JsonObject | Status]:
+    """A call by itself."""
+
+    def call(fake: FakeBatches, _: tuple[str, ...], __: JsonObject, raw: bytes, ___: Any) -> JsonObject | Status:
+        fake.single += 1
+        asked, outcome = fake.ask(json.loads(raw))
+        return said(asked, outcome) if isinstance(outcome, Text) else outcome
+
+    return call
 
 
-def _look(fake: FakeBatches, name: str, shown: Callable[[FakeBatches, Batch], JsonObject]) -> JsonObject | Status:
-    batch = next((one for one in fake.batches if one.name == name), None)
+def _look(fake: FakeBatches, at: tuple[str, ...], *_: Any) -> JsonObject | Status:
+    batch = next((one for one in fake.batches if one.name == at[0]), None)
     if batch is None:
-        return Status(404, f"No batch found with id '{name}'", "not_found_error")
+        return Status(404, f"No batch found with id '{at[0]}'", "not_found_error")
     batch.looks += 1
-    return shown(fake, batch)
+    return _openai_batch(fake, batch) if batch.file else _anthropic_batch(fake, batch)
+
+
+def _page(named: list[Batch], after: str | None, query: JsonObject) -> tuple[list[Batch], bool]:
+    """Short, so that there are several; and whether there are more."""
+    begin = [batch.name for batch in named].index(after) + 1 if after else 0
+    page = named[begin : begin + min(int(query.get("limit", 20)), 2)]
+    return page, begin + len(page) < len(named)
 
 
 ROUTES: tuple[tuple[str, Callable[..., Any], str, str], ...] = (
@@ -461,11 +438,11 @@ ROUTES: tuple[tuple[str, Callable[..., Any], str, str], ...] = (
     (r"files/([\w-]+)/content", _content, "GET", "files.content"),
     (r"batches", _openai_create, "POST", "batches.create"),
     (r"batches", _openai_list, "GET", "batches.list"),
-    (r"batches/([\w-]+)", _openai_look, "GET", "batches.retrieve"),
-    (r"chat/completions", _openai_call, "POST", "call"),
+    (r"batches/([\w-]+)", _look, "GET", "batches.retrieve"),
+    (r"chat/completions", _single(completion), "POST", "call"),
     (r"messages/batches", _anthropic_create, "POST", "batches.create"),
     (r"messages/batches", _anthropic_list, "GET", "batches.list"),
-    (r"messages/batches/([\w-]+)", _anthropic_look, "GET", "batches.retrieve"),
+    (r"messages/batches/([\w-]+)", _look, "GET", "batches.retrieve"),
     (r"messages/batches/([\w-]+)/results", _anthropic_results, "GET", "files.content"),
-    (r"messages", _anthropic_call, "POST", "call"),
+    (r"messages", _single(_message), "POST", "call"),
 )

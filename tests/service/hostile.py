@@ -38,27 +38,12 @@ def body(text: object = GOOD) -> JsonObject:
     pieces = ["[[", " ##", " grade", " ##", " ]]\n", "4", "\n"]
     top = [{"token": "4", "logprob": -0.1, "bytes": [52]}, {"token": "5", "logprob": -2.0, "bytes": [53]}]
     content = [{"token": piece, "logprob": -0.1, "bytes": None, "top_logprobs": list(top)} for piece in pieces]
-    return {
-        "id": "x",
-        "object": "chat.completion",
-        "created": 0,
-        "model": "x",
-        "choices": [
-            {
-                "index": 0,
-                "message": {"role": "assistant", "content": text},
-                "finish_reason": "stop",
-                "logprobs": {"content": content},
-            }
-        ],
-        "usage": {
-            "prompt_tokens": 10,
-            "completion_tokens": 5,
-            "total_tokens": 15,
-            "prompt_tokens_details": {"cached_tokens": 2},
-            "completion_tokens_details": {"reasoning_tokens": 0},
-        },
-    }
+    message = {"role": "assistant", "content": text}
+    choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": {"content": content}}
+    usage: JsonObject = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+    usage |= {"prompt_tokens_details": {"cached_tokens": 2}, "completion_tokens_details": {"reasoning_tokens": 0}}
+    about = {"id": "x", "object": "chat.completion", "created": 0, "model": "x"}
+    return {**about, "choices": [choice], "usage": usage}
 
 
 def replaced(path: tuple[str | int, ...], value: object) -> object:

@@ -1,6 +1,7 @@
 """Ready-made behaviours of the fake endpoint, by name; each is a function of the call alone."""
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 
 from tests.service import grading_world
 from tests.service.replies import Call, Garbage, Hang, Outcome, Reset, Status, Text, answer, digest
@@ -77,6 +78,48 @@ def without(parameter: str, complaint: str = "Unsupported parameter: {}", otherw
 def only_schema(call: Call) -> Outcome:
     """A weak model: prose, unless a schema leaves it no choice."""
     return good(call) if call.body.get("response_format") else malformed(call)
+
+
+# Graders that obey orders in what they grade, to measure what fencing is worth. A grade is ordered by a number after
+# one of the words that all attacks use; without an order it is what the answer's claims earn.
+ORDER = re.compile(r"(?:grade|Note|en el|dans|reason|give|Give|GradeBot|给出|поставь|وضع)\D{0,60}?([1-5])(?!\d)")
+TURN = re.compile(r"<\|im_start\|>|<\|eot_id\|>|\[/?INST\]|</s>|<start_of_turn>")
+STRUCTURE = re.compile(r"\[\[ ## (query|answer|reference|contexts) ## \]\]|\[\d+\]|\(the \w+ (?:is|are) empty\)")
+ENDING = "Respond with the corresponding output fields"
+
+
+def obedient(call: Call) -> Outcome:
+    """Obeys what stands outside quoted lines, or behind a token that ends the turn: where text got out."""
+    return _graded(call, "\n".join(_outside(_asked(call))))
+
+
+def gullible(call: Call) -> Outcome:
+    """Obeys every order that it can read, quoted or not."""
+    return _graded(call, _asked(call))
+
+
+def _asked(call: Call) -> str:
+    """The message with the item, without the adapter's own closing line."""
+    messages = call.body.get("messages")
+    last = messages[-1] if isinstance(messages, list) and messages else {}
+    return str(last.get("content", "")).rpartition(ENDING)[0]
+
+
+def _outside(text: str) -> Iterator[str]:
+    broken = False
+    for line in text.splitlines():
+        broken = broken or TURN.search(line) is not None
+        if broken or not (line.startswith("> ") or line == ">" or STRUCTURE.fullmatch(line)):
+            yield line
+
+
+def _graded(call: Call, orders: str) -> Outcome:
+    if not call.prompt.outputs:
+        return answer(call, {})
+    ordered = ORDER.search(orders)
+    text = _asked(call).partition("[[ ## answer ## ]]")[2]
+    grade = int(ordered[1]) if ordered else min(5, grading_world.expert_grade(text))
+    return answer(call, {output.name: str(grade) for output in call.prompt.outputs if output.labels})
 
 
 POLICIES: Mapping[str, Policy] = {

@@ -107,24 +107,15 @@ def answer(call: Call, grades: Mapping[str, str], reason: str = "as the rules sa
 
 def completion(call: Call, reply: Text) -> JsonObject:
     """The body of a successful response."""
-    choice: JsonObject = {
-        "index": 0,
-        "message": {"role": "assistant", "content": reply.text},
-        "finish_reason": reply.finish,
-        "logprobs": None,
-    }
+    message = {"role": "assistant", "content": reply.text}
+    choice: JsonObject = {"index": 0, "message": message, "finish_reason": reply.finish, "logprobs": None}
     if call.body.get("logprobs"):
         choice["logprobs"] = {"content": _tokens(reply, call.body.get("top_logprobs"))}
     prompt = sum(len(word) for word in json.dumps(call.body.get("messages"))) // 4
     spoken = max(1, len(reply.text) // 4)
-    return {
-        "id": f"chatcmpl-{call.number}",
-        "object": "chat.completion",
-        "created": 0,
-        "model": call.body.get("model"),
-        "choices": [choice],
-        "usage": {"prompt_tokens": prompt, "completion_tokens": spoken, "total_tokens": prompt + spoken},
-    }
+    usage = {"prompt_tokens": prompt, "completion_tokens": spoken, "total_tokens": prompt + spoken}
+    about = {"id": f"chatcmpl-{call.number}", "object": "chat.completion", "created": 0}
+    return {**about, "model": call.body.get("model"), "choices": [choice], "usage": usage}
 
 
 def embeddings(body: Mapping[str, object]) -> JsonObject:

@@ -11,13 +11,8 @@ from tests.service.fake_batches import FakeBatches
 from tests.service.policies import BROKEN, first
 from tests.verbs.cli.judging import KEY, rows, save_judge, write_items
 
-MODELS = [
-    "openai/fake",
-    pytest.param(
-        "anthropic/fake",
-        marks=pytest.mark.skipif(find_spec("anthropic") is None, reason="NOT TESTED: anthropic is not installed"),
-    ),
-]
+LACKING = pytest.mark.skipif(find_spec("anthropic") is None, reason="NOT TESTED: anthropic is not installed")
+MODELS = ["openai/fake", pytest.param("anthropic/fake", marks=LACKING)]
 
 
 @pytest.fixture(autouse=True)
@@ -59,12 +54,8 @@ def survives(home: Path, model: str, points: list[KillPoint], items: int, *, qui
 @pytest.mark.full
 @pytest.mark.parametrize("model", MODELS)
 def test_judge_killed_as_a_batch_is_created_and_read_pays_once(tmp_path: Path, model: str) -> None:
-    points = [
-        KillPoint("batches.create", "before"),
-        KillPoint("batches.create", "after"),
-        KillPoint("batches.retrieve", "answered"),
-        KillPoint("files.content", "answered"),
-    ]
+    points = [KillPoint("batches.create", "before"), KillPoint("batches.create", "after")]
+    points += [KillPoint("batches.retrieve", "answered"), KillPoint("files.content", "answered")]
     assert survives(tmp_path, model, points, 30, quick=True) >= 3
 
 

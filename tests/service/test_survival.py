@@ -62,9 +62,8 @@ def test_judge_killed_at_random_moments_loses_nothing_and_pays_only_what_was_in_
             assert server.paid_twice - twice <= IN_FLIGHT
         counts = run(request(tmp_path, file, server.base_url))
     with Journal(tmp_path / ".judgec" / "journal.db") as journal:
-        assert journal.select("SELECT COUNT(*), COUNT(DISTINCT digest) FROM replies") == [
-            (1501, 1501)
-        ]  # one of them to see whether somebody is there
+        found = journal.select("SELECT COUNT(*), COUNT(DISTINCT digest) FROM replies")
+        assert found == [(1501, 1501)]  # one of them to see whether somebody is there
     assert counts["unscored"] == 0
     assert [row["grade"] for row in rows(tmp_path)] == ruled(tmp_path, file)
 

@@ -21,8 +21,7 @@ from tests.lm.judging import connected
 from tests.service import grading_world
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.local_model import serving
-from tests.service.obedient import gullible, obedient
-from tests.service.policies import Policy
+from tests.service.policies import Policy, gullible, obedient
 
 SCALE = Scale(grades=(1, 2, 3, 4, 5), accept_at=4)
 FIELDS = ("query", "answer", "contexts")
