@@ -32,27 +32,26 @@ def difference(value: float, low: float | None, queries: int = 25) -> Estimate:
     return Estimate(value=value, low=low, high=None, n_clusters=queries, note="" if low is not None else "one query")
 
 
-def test_gate_opens_only_when_the_lower_bound_is_above_the_margin() -> None:
-    gate = RatingGate("new", "old", -30.0)
-    assert gate.verdict(difference(10.0, -29.0))[0]
-    assert not gate.verdict(difference(10.0, -30.0))[0]
-
-
-def test_gate_that_stays_shut_says_worse_or_how_many_queries() -> None:
-    gate = RatingGate("new", "old", -30.0)
-    assert gate.verdict(difference(-31.0, -60.0))[1].startswith("worse: ")
-    # Half-width 80 with 25 queries; 40 Elo of room need a quarter of the variance: 4 * 25 = 100, and one to pass.
-    assert gate.verdict(difference(10.0, -70.0))[1].startswith("too few queries: about 101 needed, there are 25")
-    assert gate.verdict(difference(10.0, None))[1].startswith("too few queries: about 26 needed, there are 25")
-
-
-def test_gate_never_opens_on_fewer_queries_than_a_clean_sweep_would_need() -> None:
-    # .457 is the chance of a win 30 points behind: .457^4 = .044, .457^5 = .020 < .025.
-    gate = RatingGate("new", "old", -30.0)
-    assert gate.verdict(difference(10.0, 5.0, queries=5))[0]
-    opened, said = gate.verdict(difference(10.0, 5.0, queries=4))
-    assert not opened
-    assert said.startswith("too few queries: about 5 needed, there are 4")
+@pytest.mark.parametrize(
+    ("found", "opened", "said"),
+    [
+        (difference(10.0, -29.0), True, ""),
+        (difference(10.0, -30.0), False, "too few queries"),
+        (difference(-31.0, -60.0), False, "worse: "),
+        # Half-width 80 with 25 queries; 40 Elo of room need a quarter of the variance: 4 * 25 = 100, and one to pass.
+        (difference(10.0, -70.0), False, "about 101 needed, there are 25"),
+        (difference(10.0, None), False, "about 26 needed, there are 25"),
+        # .457 is the chance of a win 30 points behind: .457^4 = .044, .457^5 = .020 < .025.
+        (difference(10.0, 5.0, queries=5), True, ""),
+        (difference(10.0, 5.0, queries=4), False, "about 5 needed, there are 4"),
+    ],
+)
+def test_gate_opens_only_when_the_lower_bound_is_above_the_margin_and_says_what_lacks(
+    found: Estimate, opened: bool, said: str
+) -> None:
+    shown = RatingGate("new", "old", -30.0).verdict(found)
+    assert shown[0] is opened
+    assert said in shown[1]
 
 
 def duel(results: list[Winner]) -> Games:
@@ -91,4 +90,4 @@ def test_gate_with_a_margin_over_100_warns_with_its_meaning(margin: float, warns
     warning = RatingGate("new", "old", margin).warning
     assert bool(warning) is warns
     if margin == -101.0:
-        assert "more than 36 % of the points" in warning  # 1 / (1 + 10^(101 / 400))
+        assert "36 % " in warning  # 1 / (1 + 10^(101 / 400))

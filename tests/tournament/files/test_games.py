@@ -21,12 +21,8 @@ def _file(folder: Path, text: str, name: str = "games.csv") -> str:
 
 
 def test_read_games_csv_keeps_every_row_and_marks_empty_winners(tmp_path: Path) -> None:
-    games = read_games(
-        _file(
-            tmp_path,
-            'query_id,agent_a,agent_b,winner\nq1,x,y,a\nq1,x,y,a\nq1,y,x,tie\nq2,x,y,\n3,"y, new",x,b\n',
-        )
-    )
+    text = 'query_id,agent_a,agent_b,winner\nq1,x,y,a\nq1,x,y,a\nq1,y,x,tie\nq2,x,y,\n3,"y, new",x,b\n'
+    games = read_games(_file(tmp_path, text))
     assert games.agents == ("x", "y", "y, new")
     assert games.queries == ("q1", "q2", "3")
     assert games.a.tolist() == [0, 0, 1, 0, 2]
@@ -44,28 +40,24 @@ def test_read_games_jsonl_numbers_as_ids_and_null_winner(tmp_path: Path) -> None
     np.testing.assert_array_equal(games.score, [np.nan, 0.0])
 
 
-def test_read_games_ragelo_columns_are_read_as_they_are(tmp_path: Path) -> None:
-    games = read_games(
-        _file(tmp_path, "qid,agent_a,agent_b,raw_answer,answer,relevance\n1,x,y,why,A,\n1,y,x,,C,\n2,x,y,,B,\n")
-    )
-    assert games.score.tolist() == [1.0, 0.5, 0.0]
-
-
-def test_read_games_expert_preferences_are_winners_and_win_over_an_answer_column(tmp_path: Path) -> None:
-    path = _file(tmp_path, "query_id,agent_a,agent_b,preference,answer\n1,x,y,b,A\n1,y,x,tie,A\n")
-    assert read_games(path).score.tolist() == [0.0, 0.5]
-
-
-@pytest.mark.parametrize("rename", [{"verdict": "winner"}, {"verdict": "winner", "q": "query_id"}])
-def test_read_games_renamed_columns(tmp_path: Path, rename: dict[str, str]) -> None:
-    query = "q" if "q" in rename else "query_id"
-    path = _file(tmp_path, f"{query},agent_a,agent_b,verdict,answer\nq1,x,y,a,C\n")
-    assert read_games(path, rename).score.tolist() == [1.0]
-
-
-def test_read_games_ragelos_answer_renamed_by_hand_keeps_its_words(tmp_path: Path) -> None:
-    path = _file(tmp_path, "qid,agent_a,agent_b,answer\n1,x,y,C\n")
-    assert read_games(path, {"answer": "winner"}).score.tolist() == [0.5]
+@pytest.mark.parametrize(
+    ("text", "rename", "scores"),
+    [
+        ("qid,agent_a,agent_b,raw_answer,answer,relevance\n1,x,y,why,A,\n1,y,x,,C,\n2,x,y,,B,\n", {}, [1.0, 0.5, 0.0]),
+        ("query_id,agent_a,agent_b,preference,answer\n1,x,y,b,A\n1,y,x,tie,A\n", {}, [0.0, 0.5]),  # experts' win
+        ("query_id,agent_a,agent_b,verdict,answer\nq1,x,y,a,C\n", {"verdict": "winner"}, [1.0]),
+        ("q,agent_a,agent_b,verdict,answer\nq1,x,y,a,C\n", {"verdict": "winner", "q": "query_id"}, [1.0]),
+        ("qid,agent_a,agent_b,answer\n1,x,y,C\n", {"answer": "winner"}, [0.5]),  # with RAGElo's words
+        ("item1,item2,winner\ngpt,llama,item1\ngpt,llama,ITEM2\n", {}, [1.0, 0.0]),  # the name of a column or an agent
+        ("left,right,winner\ngpt,llama,left\ngpt,llama,right\n", {}, [1.0, 0.0]),
+        ("agent_a,agent_b,winner\ngpt,llama,gpt\ngpt,llama,llama\n", {}, [1.0, 0.0]),
+        ("model_a,model_b,winner\ngpt,llama,gpt\ngpt,llama,model_b\n", {}, [1.0, 0.0]),
+    ],
+)
+def test_read_games_of_columns_as_they_are_called(
+    tmp_path: Path, text: str, rename: dict[str, str], scores: list[float]
+) -> None:
+    assert read_games(_file(tmp_path, text), rename).score.tolist() == scores
 
 
 @pytest.mark.parametrize(
@@ -88,13 +80,13 @@ def test_read_games_words_of_the_field_are_winners(
 
 
 def test_read_games_unknown_words_are_one_error_that_lists_them_and_what_to_type(tmp_path: Path) -> None:
-    path = _file(
-        tmp_path, "query_id,agent_a,agent_b,winner\nq1,x,y,a\nq1,x,y,1\nq2,x,y,0.5\nq3,x,y,0\nq4,x,y,1\nq5,x,y,?\n"
-    )
+    rows = "q1,x,y,a\nq1,x,y,1\nq2,x,y,0.5\nq3,x,y,0\nq4,x,y,1\nq5,x,y,?\n"
+    path = _file(tmp_path, f"query_id,agent_a,agent_b,winner\n{rows}")
     with pytest.raises(InputError) as caught:
         read_games(path)
     said = str(caught.value)
-    assert said.startswith(f"{path}:3 and below: unknown words for the winner: '1' (2), '0.5', '0', '?';")
+    assert said.startswith(f"{path}:3 ")
+    assert "'1' (2), '0.5', '0', '?'" in said
     assert "--winner-words '1=a,0.5=tie,0=b,?=SIDE'" in said
     read = read_games(path, said=winner_words({"1": "a", ".5": "tie", "0": "b", "?": "unscored"}))
     np.testing.assert_array_equal(read.score, [1.0, 1.0, 0.5, 0.0, 1.0, np.nan])
@@ -113,11 +105,18 @@ def test_read_games_sides_of_other_tools_stand_alone_without_a_query(tmp_path: P
     assert (games.alone, games.queries, games.score.tolist()) == (True, ("1", "2"), [1.0, 0.5])
 
 
-def test_read_games_n_and_n_point_0_are_one_agent_of_a_column_of_numbers_alone(tmp_path: Path) -> None:
-    numbers = _file(tmp_path, "item1,item2,winner\n7,8,a\n7.0,8,b\n", "numbers.csv")
-    assert read_games(numbers).agents == ("7", "8")
-    versions = _file(tmp_path, "item1,item2,winner\n1.10,1.1,a\n1.0,1,b\n", "versions.csv")
-    assert read_games(versions).agents == ("1", "1.0", "1.1", "1.10")
+@pytest.mark.parametrize(
+    ("text", "agents"),
+    [
+        ("item1,item2,winner\n7,8,a\n7.0,8,b\n", ("7", "8")),  # numbers alone
+        ("item1,item2,winner\n1.10,1.1,a\n1.0,1,b\n", ("1", "1.0", "1.1", "1.10")),  # versions
+        ("agent_a,agent_b,winner\n7,gpt,a\n7.0,1.10,b\n", ("1.10", "7", "gpt")),  # a gap made a float of it
+    ],
+)
+def test_read_games_n_and_n_point_0_are_one_agent_of_numbers(
+    tmp_path: Path, text: str, agents: tuple[str, ...]
+) -> None:
+    assert read_games(_file(tmp_path, text)).agents == agents
 
 
 def test_read_games_all_faults_are_shown_together_with_lines(tmp_path: Path) -> None:
@@ -126,9 +125,8 @@ def test_read_games_all_faults_are_shown_together_with_lines(tmp_path: Path) -> 
         read_games(path)
     lines = str(caught.value).splitlines()
     assert [line.removeprefix(path).split(":")[1] for line in lines] == ["2", "3", "4", "6"]
-    assert "query_id is empty" in lines[0]
-    assert "'x' plays against itself" in lines[1]
-    assert "agent_b is empty" in lines[2]
+    for line, said in zip(lines, ("query_id", "'x' plays against itself", "agent_b", "??"), strict=True):
+        assert said in line
 
 
 def test_read_games_missing_column_names_it_and_the_remedy(tmp_path: Path) -> None:
@@ -172,25 +170,3 @@ def test_read_games_in_pieces_reads_what_is_read_whole(
     for one in ("a", "b", "query", "score"):
         assert np.array_equal(getattr(read, one), getattr(whole, one), equal_nan=True)
     assert read.scored.tolist() == [row["winner"] is not None for row in rows]
-
-
-@pytest.mark.parametrize(
-    ("heads", "words"),
-    [
-        (("item1", "item2"), ("item1", "ITEM2")),
-        (("left", "right"), ("left", "right")),
-        (("agent_a", "agent_b"), ("gpt", "llama")),
-        (("model_a", "model_b"), ("gpt", "model_b")),
-    ],
-)
-def test_winner_that_names_a_column_or_an_agent_is_that_side(
-    tmp_path: Path, heads: tuple[str, str], words: tuple[str, str]
-) -> None:
-    text = f"{heads[0]},{heads[1]},winner\n" + "".join(f"gpt,llama,{word}\n" for word in words)
-    (tmp_path / "g.csv").write_text(text)
-    assert read_games(str(tmp_path / "g.csv")).score.tolist() == [1.0, 0.0]
-
-
-def test_agent_that_a_gap_made_a_float_is_itself_beside_names(tmp_path: Path) -> None:
-    (tmp_path / "g.csv").write_text("agent_a,agent_b,winner\n7,gpt,a\n7.0,1.10,b\n")
-    assert read_games(str(tmp_path / "g.csv")).agents == ("1.10", "7", "gpt")

@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,11 @@ DATA = Path(__file__).parents[4] / "shared" / "data" / "ragelo_example"
 def write(folder: Path, name: str, text: str) -> str:
     (folder / name).write_text(text, encoding="utf-8")
     return str(folder / name)
+
+
+def answering(folder: Path, rows: list[dict[str, object]], documents: str | None = None) -> Sources:
+    answers = write(folder, "a.jsonl", "\n".join(map(json.dumps, rows)))
+    return Sources(answers=((answers, ""),), documents=documents)
 
 
 def two_agents(folder: Path, extra: str = "") -> Sources:
@@ -49,69 +55,59 @@ def test_names_with_any_characters_and_missing_answers_are_kept_and_counted(tmp_
     assert entries.missing == {"new+v2": 1}
     assert entries.answered == {"q1": ("new+v2", "old/é"), "q2": ("old/é",)}
     assert entries.answers["q2", "old/é"] == ""
-    assert "1 answer is empty; it is judged as one." in entries.notes
+    assert any(note.startswith("1 answer is empty") for note in entries.notes)
 
 
 def test_a_row_twice_counts_once_and_a_second_answer_is_an_error_with_both_lines(tmp_path: Path) -> None:
     entries = read_entries(two_agents(tmp_path, "q1,old/é,blue\n"))
     assert len(entries.answers) == 2
-    with pytest.raises(InputError, match=r"answers.csv:4: another answer of 'old/é' to query 'q1' than at .*csv:3"):
+    with pytest.raises(InputError, match=r"answers.csv:4: .*'old/é'.*'q1'.*csv:3"):
         read_entries(two_agents(tmp_path, "q1,old/é,green\n"))
 
 
 def test_unknown_queries_are_errors_with_their_lines_all_at_once(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         read_entries(two_agents(tmp_path, "q7,old/é,x\nq8,old/é,y\n"))
-    assert [fault.split(": ")[1] for fault in caught.value.faults] == [
-        "unknown query_id 'q7'; the queries file has no such row. Add it.",
-        "unknown query_id 'q8'; the queries file has no such row. Add it.",
+    assert [re.findall(r":(\d): unknown query_id '(q\d)'", fault) for fault in caught.value.faults] == [
+        [("4", "q7")],
+        [("5", "q8")],
     ]
 
 
-def test_agents_that_never_answered_the_same_query_are_refused(tmp_path: Path) -> None:
-    rows = [{"query_id": str(q), "query": "?", "agent": agent, "answer": "x"} for q, agent in enumerate("ab")]
-    answers = write(tmp_path, "a.jsonl", "\n".join(map(json.dumps, rows)))
-    with pytest.raises(InputError, match="no two agents answered the same query"):
-        read_entries(Sources(answers=((answers, ""),)))
-
-
-def test_one_agent_only_is_refused(tmp_path: Path) -> None:
-    answers = write(tmp_path, "a.jsonl", json.dumps({"query_id": "1", "query": "?", "agent": "solo", "answer": "x"}))
-    with pytest.raises(InputError, match=r"one agent only \(solo\); a tournament needs at least two"):
-        read_entries(Sources(answers=((answers, ""),)))
+@pytest.mark.parametrize(
+    ("cells", "said"), [([("1", "a"), ("2", "b")], "no two agents"), ([("1", "solo")], r"one agent only \(solo\)")]
+)
+def test_agents_that_cannot_meet_are_refused(tmp_path: Path, cells: list[tuple[str, str]], said: str) -> None:
+    rows = [{"query_id": query, "query": "?", "agent": agent, "answer": "x"} for query, agent in cells]
+    with pytest.raises(InputError, match=said):
+        read_entries(answering(tmp_path, rows))
     with pytest.raises(UserError, match="no answers"):
         read_entries(Sources())
 
 
 def test_jsonl_answers_carry_queries_references_and_ranked_contexts(tmp_path: Path) -> None:
-    rows = [
+    rows: list[dict[str, object]] = [
         {"query_id": 1, "query": "?", "agent": agent, "answer": agent, "reference": ["x", "y"], "contexts": contexts}
         for agent, contexts in (("a", ["one", "two"]), ("b", ["two", "three", "two"]))
     ]
-    answers = write(tmp_path, "a.jsonl", "\n".join(map(json.dumps, rows)))
-    entries = read_entries(Sources(answers=((answers, ""),)))
+    entries = read_entries(answering(tmp_path, rows))
     assert entries.texts(entries.ranking("1", "b")) == ("two", "three")
-    assert entries.item("1", "a").inputs == {
-        "query": "?",
-        "answer": "a",
-        "contexts": ("one", "two"),
-        "reference": "x | y",
-    }
+    inputs = {"query": "?", "answer": "a", "contexts": ("one", "two"), "reference": "x | y"}
+    assert entries.item("1", "a").inputs == inputs
     assert set(entries.texts(entries.pool("1", "a", "b"))) == {"one", "two", "three"}
     assert entries.pool("1", "a", "b") == entries.pool("1", "b", "a")
 
 
 @pytest.mark.parametrize("reused", [False, True])
 def test_answers_that_name_their_passages_rest_on_the_documents_of_these_ids(tmp_path: Path, *, reused: bool) -> None:
-    rows = [
+    rows: list[dict[str, object]] = [
         {"query_id": query, "query": f"{query}?", "agent": agent, "answer": f"{agent} [2]", "passage_ids": ids}
         for query in ("q1", "q2")
         for agent, ids in (("a", ["d1", "d2"]), ("b", "d3"))
     ]
-    answers = ((write(tmp_path, "a.jsonl", "\n".join(map(json.dumps, rows))), ""),)
     lines = "q1,d1,one\nq1,d2,two\nq1,d3,three\n" + ("q2,d1,uno\nq2,d2,dos\nq2,d3,tres\n" if reused else "")
     documents = write(tmp_path, "d.csv", "query_id,doc_id,document\n" + lines)
-    entries = read_entries(Sources(answers=answers, documents=documents))
+    entries = read_entries(answering(tmp_path, rows, documents))
     assert entries.item("q1", "a").texts("contexts") == ("one", "two")
     assert entries.item("q2", "a").texts("contexts") == (("uno", "dos") if reused else ("one", "two"))
     assert entries.documents[entries.cited("q2", "a")[2]] == ("dos" if reused else "two")
@@ -140,7 +136,7 @@ def test_manifest_names_files_beside_it_and_agents_of_files(tmp_path: Path) -> N
     entries = read_entries(read_manifest(manifest))
     assert entries.queries == {"q1": "Which?"}
     assert entries.item("q1", "first agent").texts("contexts") == ("two", "one")
-    assert any("1 query is not in this tournament" in note for note in entries.notes)
+    assert any(note.startswith(("1 query", f"{tmp_path}/a.run: 1 query")) for note in entries.notes)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +149,7 @@ def test_manifest_with_an_unknown_key_or_no_yaml_is_refused(tmp_path: Path, text
 
 def test_rename_of_a_column_that_no_file_has_is_refused(tmp_path: Path) -> None:
     sources = two_agents(tmp_path)
-    with pytest.raises(InputError, match="no file has a column 'frage'"):
+    with pytest.raises(InputError, match="'frage'"):
         read_entries(Sources(sources.queries, sources.answers, rename={"frage": "query"}))
 
 
@@ -166,7 +162,7 @@ def test_rename_may_name_a_column_of_the_qrels_or_of_the_experts_preferences(tmp
     assert found.agents == ("new+v2", "old/é")
     games = read_preferences(experts, rename)
     assert (games.agents, games.score.tolist()) == (("new+v2", "old/é"), [0.5])
-    with pytest.raises(InputError, match="no file has a column 'first'"):
+    with pytest.raises(InputError, match="'first'"):
         read_entries(Sources(sources.queries, sources.answers, qrels=qrels, rename=rename))
 
 

@@ -8,21 +8,16 @@ from judgec.tournament.report.costs import COSTS, AgentCost, agent_costs, costs_
 from tests.compile.small import Rows, write
 
 
+def row(query: str, agent: str, **more: object) -> dict[str, object]:
+    return {"query_id": query, "query": f"{query}?", "agent": agent, "answer": agent, **more}
+
+
 def test_costs_are_read_from_answers_and_summed_by_agent(tmp_path: Path) -> None:
     rows: Rows = [
-        {
-            "query_id": "1",
-            "query": "a",
-            "agent": "x",
-            "answer": "A",
-            "seconds": 1.0,
-            "input_tokens": 10,
-            "output_tokens": 2,
-            "usd": 0.1,
-        },
-        {"query_id": "2", "query": "b", "agent": "x", "answer": "B", "seconds": 3.0, "input_tokens": 20, "usd": 0.2},
-        {"query_id": "1", "query": "a", "agent": "y", "answer": "C", "seconds": None, "usd": None, "tokens": "7"},
-        {"query_id": "1", "query": "a", "agent": "z", "answer": "D", "seconds": "soon", "usd": -1},
+        row("1", "x", seconds=1.0, input_tokens=10, output_tokens=2, usd=0.1),
+        row("2", "x", seconds=3.0, input_tokens=20, usd=0.2),
+        row("1", "y", seconds=None, usd=None, tokens="7"),
+        row("1", "z", seconds="soon", usd=-1),
     ]
     entries = read_entries(Sources(answers=((str(write(tmp_path / "a.jsonl", rows)), ""),)))
     found = agent_costs(entries)
@@ -41,31 +36,21 @@ def cells(cost: AgentCost | None) -> tuple[str, ...]:
     return COSTS.screen([cost])[1][0]
 
 
-def test_unknown_price_of_one_answer_leaves_the_agents_price_unknown() -> None:
-    costs = {("1", "x"): AnswerCost(usd=1.0), ("2", "x"): AnswerCost(tokens=5)}
-    entries = Entries(queries={"1": "a", "2": "b"}, answers={("1", "x"): "A", ("2", "x"): "B"}, costs=costs)
-    assert agent_costs(entries)["x"].usd is None
-
-
-def test_agent_without_costs_has_unknown_numbers() -> None:
-    entries = Entries(queries={"1": "a"}, answers={("1", "x"): "A"}, costs={("1", "x"): AnswerCost(seconds=0.5)})
-    assert cells(agent_costs(entries)["x"]) == ("500.0", "-", "-")
+def test_unknown_numbers_of_one_answer_leave_the_agents_unknown() -> None:
+    costs = {("1", "x"): AnswerCost(usd=1.0), ("2", "x"): AnswerCost(tokens=5), ("1", "y"): AnswerCost(seconds=0.5)}
+    answers = {("1", "x"): "A", ("2", "x"): "B", ("1", "y"): "C"}
+    found = agent_costs(Entries(queries={"1": "a", "2": "b"}, answers=answers, costs=costs))
+    assert found["x"].usd is None
+    assert cells(found["y"]) == ("500.0", "-", "-")
     assert cells(None) == ("-", "-", "-")
     assert COSTS.csv([None])[1] == ["", "", ""]
 
 
 def test_passage_ids_of_answers_name_the_documents(tmp_path: Path) -> None:
     rows = [
-        {
-            "query_id": "1",
-            "query": "a",
-            "agent": "x",
-            "answer": "A",
-            "contexts": ["T", "U"],
-            "passage_ids": ["d#1", "d#2"],
-        },
-        {"query_id": "1", "query": "a", "agent": "y", "answer": "B", "contexts": ["other"], "passage_ids": ["d#1"]},
-        {"query_id": "1", "query": "a", "agent": "z", "answer": "C", "contexts": ["T"], "passage_ids": ["d#1", "d#2"]},
+        row("1", "x", contexts=["T", "U"], passage_ids=["d#1", "d#2"]),
+        row("1", "y", contexts=["other"], passage_ids=["d#1"]),
+        row("1", "z", contexts=["T"], passage_ids=["d#1", "d#2"]),
     ]
     entries = read_entries(Sources(answers=((str(write(tmp_path / "a.jsonl", rows)), ""),)))
     assert entries.ranking("1", "x") == ("d#1", "d#2")
