@@ -7,7 +7,7 @@ from dspy.lm15 import TokenLogprob, TopLogprob
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgec.lm.logprobs import Span, condense, dump, from_prediction, label_probabilities, load, to_tokens
+from judgec.lm.logprobs import Span, condense, condense_entries, dump, label_probabilities, load, to_tokens
 
 
 def tokens(*spelled: tuple[str, float] | tuple[str, float, dict[str, float]]) -> list[TokenLogprob]:
@@ -90,8 +90,8 @@ def test_from_prediction_reads_what_dspy_returns() -> None:
         }
         for t in CHAT
     ]
-    assert from_prediction({"content": content}) == condense(CHAT)
-    assert from_prediction(None) is None
+    assert condense_entries(content) == condense(CHAT)
+    assert condense_entries([]) is None
 
 
 @given(

@@ -34,7 +34,7 @@ from judgec.compile.verify import BEST_ALONE, COMPILED_SINGLE, NO_PROMPT, Verifi
 from judgec.errors import UserError
 from judgec.labels.experts import reading_notes
 from judgec.labels.split.draw import folds_of
-from judgec.labels.split.family import Family, read_family
+from judgec.labels.split.family import read_family
 from judgec.labels.split.memory import read_memory
 from judgec.lm.adapters import CHAT, adapter_name
 from judgec.lm.session import Session
@@ -641,8 +641,3 @@ def _coverage(recorded: RecordedVerdicts, dataset: Dataset, found: Verification)
         shown = int(found.judgments["compiled_prompt"].asked.sum())
         notes.append(f"{int(flipped.sum()):,} of {shown:,} test pairs flipped with the order of the answers: ties")
     return notes
-
-
-def family_of(settings: CompileSettings) -> Family:
-    """The family that the compile belongs to."""
-    return read_family(settings.home, settings.name)

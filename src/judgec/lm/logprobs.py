@@ -62,11 +62,6 @@ def condense_entries(entries: Sequence[Mapping[str, Any]]) -> Logprobs | None:
         return None
 
 
-def from_prediction(logprobs: Mapping[str, Any] | None) -> Logprobs | None:
-    """The same from ``prediction.logprobs`` of a DSPy module (the OpenAI form, whatever the backend)."""
-    return condense_entries((logprobs or {}).get("content") or ())
-
-
 def _condense(
     tokens: Sequence[tuple[str, float]], alternatives: Callable[[int], Iterable[tuple[str, float]]]
 ) -> Logprobs | None:

@@ -1,7 +1,6 @@
 """A judge as a tree of raters: who is asked, in what order, and what makes one grade of what they say."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -32,14 +31,6 @@ class RaterNode:
     model: str = ""
     how: str = ""
     of: tuple["RaterNode", ...] = ()
-
-    @property
-    def leaves(self) -> Iterator["RaterNode"]:
-        """Those that grade items themselves, in the order in which they are asked."""
-        if not self.of:
-            yield self
-        for each in self.of:
-            yield from each.leaves
 
     def to_json(self) -> dict[str, object]:
         """The report's ``tree``; what does not apply is left out."""

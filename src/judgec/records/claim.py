@@ -11,7 +11,6 @@ SUPPORTED: Found = "supported"
 PARTLY: Found = "partly supported"  # of nuggets alone
 CONTRADICTED: Found = "contradicted"
 NOT_FOUND: Found = "not found"
-VERDICTS: tuple[Found, ...] = (SUPPORTED, PARTLY, CONTRADICTED, NOT_FOUND)
 VITAL: Importance = "vital"
 OKAY: Importance = "okay"
 NUGGETS = "nuggets"  # the input that holds them

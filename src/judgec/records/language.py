@@ -13,7 +13,6 @@ from functools import lru_cache
 from judgec.records.label import Item
 
 ENGLISH = "english"
-SEVERAL = "several languages"
 
 _WORD = re.compile(r"[^\W\d_]+")
 _READ = 1_000  # characters of a text that are looked at

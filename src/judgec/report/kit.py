@@ -38,11 +38,6 @@ def whole(sentence: str) -> str:
     return _INSIDE_NUMBERS.sub("\u00a0", sentence)
 
 
-def stylesheet() -> str:
-    """The style sheet that all pages share: system fonts, one hue, light and dark, print, readable from 360 pixels."""
-    return (TEMPLATES / "style.css").read_text(encoding="utf-8")
-
-
 def script() -> Markup:
     """The one script of all pages, the item browser; a page's policy allows it by its hash and nothing else."""
     return Markup(_script())  # noqa: S704 -- a file of this package
@@ -67,17 +62,6 @@ def script_data(values: object) -> Markup:
 
 def _script() -> str:
     return (TEMPLATES / "items.js").read_text(encoding="utf-8")
-
-
-def document(title: str, body: Markup, style: Markup | None = None) -> str:
-    """A whole page of a finished body: no script, nothing loaded from elsewhere.
-
-    Args:
-        title: Plain text.
-        body: Finished HTML.
-        style: Added to the style sheet.
-    """
-    return page("document.html", {"title": title, "body": body, "style": style or ""})
 
 
 def shown(estimate: Estimate | None, digits: int = 2, *, sign: bool = False) -> Markup:

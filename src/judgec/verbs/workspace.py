@@ -4,7 +4,6 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from judgec.connect.tracking.background import Tracker
 from judgec.connect.tracking.store import TrackingStore, tracking_store
 from judgec.lm.executor import OnDone
 from judgec.lm.functions import Function
@@ -16,7 +15,6 @@ from judgec.lm.usage import Budget
 from judgec.raters import programs
 from judgec.raters.programs import Program
 from judgec.records.counts import plural
-from judgec.table import seal
 
 
 class Workspace:
@@ -70,10 +68,6 @@ class Workspace:
             UserError: When the URI is a folder.
         """
         return tracking_store(self.home, self.tracking_uri, self.environ)
-
-    def tracker(self) -> Tracker:
-        """MLflow on that store, in a process of its own; a context manager."""
-        return Tracker(self.store, self.environ, seal.notes)
 
     def journal(self) -> Journal:
         """The journal of all calls, which makes them resumable and free a second time; a context manager."""

@@ -13,7 +13,7 @@ from judgec.raters.verdicts import from_columns, read_verdicts
 from judgec.records.scale import Scale
 from judgec.records.tasks.winners import winner_words
 from judgec.table.tables import read_table
-from judgec.tournament.files.games import read_games
+from judgec.tournament.files.games import game_columns, games_of
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_winner_that_nobody_gave_is_missing_in_every_verb(tmp_path: Path) -> Non
     file.write_text("query,answer_a,answer_b,agent_a,agent_b,preference,gpt\n" + rows)
     said = winner_words({"error": "unscored"})
     assert len(read_label_file(str(file), winner_words=said).labels.labels) == 12
-    assert int(np.isnan(read_games(str(file), said=said).score).sum()) == 8
+    assert int(np.isnan(games_of(game_columns(str(file)), said=said).score).sum()) == 8
     found = graded_of(read_table(str(file)), Reading(experts=("preference",), judge="gpt", winner_words=said))
     assert len(found.ratings.expert) == 12
 

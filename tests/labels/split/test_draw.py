@@ -13,7 +13,7 @@ from judgec.errors import UserError
 from judgec.labels.split.draw import fold_splits, folds_of, recorded_split, split_labels, split_record
 from judgec.labels.split.family import SHARES, SPLITS
 from judgec.labels.split.memory import Memory, Version, measured_by
-from judgec.labels.split.queries import queries_of, query_key
+from judgec.labels.split.queries import key_of, normalized, queries_of
 from judgec.records.label import Item, Label, LabelSet
 from judgec.records.scale import Scale
 
@@ -113,8 +113,11 @@ def test_labels_and_groups_are_spread_over_the_sides() -> None:
 
 def test_query_is_known_by_its_text_and_by_its_id_where_it_has_none() -> None:
     one, other = (Item("1", "x", {"query": text}) for text in ("What  is it?", " WHAT is\nit? "))
-    assert query_key(one) == query_key(other) != query_key(Item("1", "x", {"query": "What is that?"}))
-    assert query_key(Item("1", "x", {"query": ""})) != query_key(Item("1", "y", {"query": ""}))
+    keys = [
+        key_of(normalized(item), item.query_id) for item in (one, other, Item("1", "x", {"query": "What is that?"}))
+    ]
+    assert keys[0] == keys[1] != keys[2]
+    assert key_of("", "x") != key_of("", "y")
 
 
 def test_items_of_one_text_and_items_of_one_id_are_of_one_query() -> None:

@@ -4,7 +4,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from judgec.labels.split.learned import LearnedItems, LearnedQueries
-from judgec.labels.split.queries import queries_of, query_key
+from judgec.labels.split.queries import key_of, normalized, queries_of
 from judgec.records.label import Item
 
 TEXTS = ["", "one", "TWO", "two ", "three", "four"]
@@ -30,7 +30,10 @@ def test_learned_in_parts_is_what_the_whole_file_says(
     pairs: list[tuple[str, str]], before: list[tuple[str, str]], learned: list[bool], cut: int
 ) -> None:
     items, earlier = items_of(pairs), items_of(before)
-    keys = [query_key(item, instructed=has) for item, has in zip(earlier, reversed(learned), strict=False)]
+    keys = [
+        key_of(normalized(item), item.query_id, instructed=has)
+        for item, has in zip(earlier, reversed(learned), strict=False)
+    ]
     memory = LearnedQueries(
         keys=frozenset(key for key, has in zip(keys, learned, strict=False) if has),
         known=frozenset(keys),

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from judgec.errors import InputError
 from judgec.labels.labels import read_item_file
 from judgec.labels.split.learned import LearnedQueries
-from judgec.labels.split.queries import query_key
+from judgec.labels.split.queries import key_of, normalized
 from judgec.labels.stream.pieces import ROWS, ItemStream, inputs_digest, open_items
 from judgec.records.label import Item
 
@@ -272,7 +272,7 @@ def test_labels_count_where_the_judge_has_not_learned_from_the_item(tmp_path: Pa
     rows = [{name: value for name, value in row.items() if name != "grade"} for row in rows]
     path = str(jsonl(tmp_path / "i.jsonl", rows))
     for known, found in ((2, ("stars", "eve")), (3, ("eve",))):
-        keys = frozenset(query_key(Item("", "", {"query": str(row["query"])})) for row in rows[:known])
+        keys = frozenset(key_of(normalized(Item("", "", {"query": str(row["query"])})), "") for row in rows[:known])
         memories = [LearnedQueries(keys, keys)]
         stream = open_items(path, task="grade", rename={"stars": "grade"}, memories=memories, raters=("eve", "adam"))
         assert stream.labelled == found

@@ -11,7 +11,7 @@ from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item, Label
 from judgec.records.scale import Scale
-from judgec.report.kit import cut, interval_bar, stylesheet
+from judgec.report.kit import TEMPLATES, cut, interval_bar
 from judgec.report.page import charts
 from judgec.report.page.audits import audits_section, with_audits
 from judgec.report.page.confusion import confidence_counts, confusion_counts, count_table
@@ -193,7 +193,7 @@ def contrast(*colours: list[int]) -> float:
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
 def test_every_text_has_the_contrast_that_wcag_asks_for(theme: int) -> None:
-    found = re.findall(r"--(\w+):light-dark\((.*?)\)", stylesheet())
+    found = re.findall(r"--(\w+):light-dark\((.*?)\)", (TEMPLATES / "style.css").read_text(encoding="utf-8"))
     colour = {name: channels(pair.split(",")[theme]) for name, pair in found}
     for ink in ("ink", "quiet", "hue", "alarm", "good"):
         for paper in ("paper", "soft"):

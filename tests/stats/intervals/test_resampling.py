@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from judgec.stats.agreement.statistic import mean, table_statistic
-from judgec.stats.intervals.resampling import bootstrap, jackknife_se, resample, resample_present
+from judgec.stats.intervals.resampling import jackknife_se, resample, resample_present
 
 
 def test_resample_draws_each_cluster_equally_often_and_repeats_by_seed() -> None:
@@ -40,14 +40,3 @@ def test_jackknife_se_of_a_mean_of_single_items_is_the_standard_error() -> None:
 def test_jackknife_se_where_leaving_a_cluster_out_is_undefined_is_nan() -> None:
     statistic = table_statistic("tau_b", np.array([0, 0, 0, 1]), np.array([0, 1, 0, 1]), np.arange(4), n_grades=2)
     assert np.isnan(jackknife_se(statistic, np.ones((1, 4)))).all()
-
-
-def test_bootstrap_of_single_items_has_the_distribution_of_the_cluster_bootstrap() -> None:
-    rng = np.random.default_rng(0)
-    expert = rng.integers(0, 3, 80)
-    judge = np.clip(expert + rng.integers(-1, 2, 80), 0, 2)
-    statistic = table_statistic("tau_b", expert, judge, np.arange(80), n_grades=3)
-    by_cells = bootstrap(statistic, resamples=4000)
-    by_clusters = statistic.under(resample(80, 4000, 1))
-    assert by_cells.mean() == pytest.approx(by_clusters.mean(), abs=0.006)
-    assert by_cells.std() == pytest.approx(by_clusters.std(), rel=0.05)

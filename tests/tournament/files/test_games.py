@@ -1,4 +1,5 @@
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -7,11 +8,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from judgec.errors import InputError
+from judgec.records.game import Games
 from judgec.records.tasks.winners import winner_words
 from judgec.table.tables import read_table
-from judgec.tournament.files.games import game_columns, games_of, read_games
+from judgec.tournament.files.games import game_columns, games_of
 
 EXAMPLE = Path(__file__).parents[3] / "../shared/data/ragelo_example"
+
+
+def read_games(path: str, rename: Mapping[str, str] | None = None, said: Mapping[str, str] | None = None) -> Games:
+    return games_of(game_columns(path, rename), rename, said or {})
 
 
 def _file(folder: Path, text: str, name: str = "games.csv") -> str:

@@ -32,17 +32,11 @@ class Queries:
         return len(self.keys)
 
 
-def query_key(item: Item, *, instructed: bool = False) -> str:
+def key_of(text: str, query_id: str, *, instructed: bool = False) -> str:
     """Key of a query, whatever a file or a judge is called: the hash of its normalized text.
 
-    Normalized are the form of its characters (NFKC), their case and white space. A query without text is known by its
-    query_id, and one whose text is the same instruction for all by both.
+    A query without text is known by its query_id, and one whose text is the same instruction for all by both.
     """
-    return key_of(normalized(item), item.query_id, instructed=instructed)
-
-
-def key_of(text: str, query_id: str, *, instructed: bool = False) -> str:
-    """``query_key`` of an item with this normalized text."""
     known_by = text if text and not instructed else f"{text}\0{query_id}"
     return hashlib.sha256(known_by.encode()).hexdigest()[:16]
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from judgec.records.label import FloatArray
 from judgec.stats.agreement.pair_statistic import MAX_CELLS
-from judgec.stats.agreement.statistic import Statistic, TableStatistic, moves_in_steps
+from judgec.stats.agreement.statistic import Statistic, moves_in_steps
 
 RESAMPLES = 1000  # of the standard error of a statistic that moves in steps
 
@@ -44,23 +44,6 @@ def resample_present(statistic: Statistic, resamples: int, seed: int) -> FloatAr
     spread = np.zeros((resamples, present.size))
     spread[:, present] = weights
     return spread
-
-
-def bootstrap(statistic: Statistic, *, resamples: int = 2000, seed: int = 0) -> FloatArray:
-    """The statistic in resamples of the clusters, shape (resamples,); NaN where undefined.
-
-    Where no cluster has two items, the cells of the one table are drawn instead of its items: the same
-    distribution, at a cost that does not grow with their number. Values of two judges are paired only when
-    taken from one ``WeightedSum``.
-
-    Source: Efron (1979), Annals of Statistics 7(1); Davison and Hinkley (1997), section 3.8, for clusters.
-    """
-    if isinstance(statistic, TableStatistic) and statistic.items.max(initial=0) == 1:
-        table = statistic.tables.sum(0)
-        n = int(table.sum())
-        drawn = np.random.default_rng(seed).multinomial(n, table.ravel() / n, size=resamples)
-        return statistic.formula(drawn.reshape(resamples, *table.shape).astype(np.float64))
-    return statistic.under(resample_present(statistic, resamples, seed))
 
 
 def standard_error(statistic: Statistic) -> float | None:

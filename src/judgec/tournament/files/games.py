@@ -32,26 +32,6 @@ _WHOLE = re.compile(r"(-?\d+)(?:\.0+)?")
 _NUMBER = re.compile(r"-?\d+(\.0+|\.\d*[1-9])?")  # 1.10 is none: nobody writes a number so
 
 
-def read_games(
-    path: str, rename: Mapping[str, str] | None = None, said: Mapping[str, str] = MappingProxyType({})
-) -> Games:
-    """Read games with the columns ``query_id, agent_a, agent_b, winner``; every row is one game.
-
-    ``winner`` is a, b, tie or empty (unscored), or another word of ``records.tasks.winners``. ``model_a``, ``left`` and
-    ``item1`` are ``agent_a``; ``question_id``, RAGElo's ``qid`` and ``answer``, ``preference`` as experts label it and
-    ``label`` are read where ours are missing. Without ``query_id`` each game is a query of its own.
-
-    Args:
-        path: Any file that ``read_table`` reads.
-        rename: New names by the file's own column names.
-        said: What words for the winner mean, as ``records.tasks.winners.winner_words`` makes it.
-
-    Raises:
-        InputError: Missing columns, an empty id, an agent against itself, with the line; unknown words, all together.
-    """
-    return games_of(game_columns(path, rename), rename, said)
-
-
 def game_columns(source: TableSource, rename: Mapping[str, str] | None = None) -> CodedTable:
     """The columns that may tell of games, of a file or of rows in memory, as they stand there.
 
@@ -74,7 +54,20 @@ def is_games(columns: Sequence[str]) -> bool:
 def games_of(
     table: CodedTable, rename: Mapping[str, str] | None = None, said: Mapping[str, str] = MappingProxyType({})
 ) -> Games:
-    """The games of a table; as ``read_games``."""
+    """The games of a table with the columns ``query_id, agent_a, agent_b, winner``; every row is one game.
+
+    ``winner`` is a, b, tie or empty (unscored), or another word of ``records.tasks.winners``. ``model_a``, ``left`` and
+    ``item1`` are ``agent_a``; ``question_id``, RAGElo's ``qid`` and ``answer``, ``preference`` as experts label it and
+    ``label`` are read where ours are missing. Without ``query_id`` each game is a query of its own.
+
+    Args:
+        table: From ``game_columns``.
+        rename: New names by the file's own column names.
+        said: What words for the winner mean, as ``records.tasks.winners.winner_words`` makes it.
+
+    Raises:
+        InputError: Missing columns, an empty id, an agent against itself, with the line; unknown words, all together.
+    """
     rename, path = dict(rename or {}), table.path
     named = renamed(Table(path, table.columns, (), ()), rename).columns
     theirs = _theirs(named)

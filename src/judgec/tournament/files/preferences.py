@@ -24,10 +24,10 @@ def read_preferences(
     Args:
         source: Any file that ``read_table`` reads, or its rows.
         rename: Our column names by theirs, for all files of a tournament: those that are not here are of another.
-        said: As ``read_games``.
+        said: As ``games_of``.
 
     Raises:
-        InputError: As ``read_games``; and rows of a stratum that was chosen, not drawn.
+        InputError: As ``games_of``; and rows of a stratum that was chosen, not drawn.
     """
     table = opened(source)
     refuse_chosen(table)

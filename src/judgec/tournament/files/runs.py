@@ -11,9 +11,6 @@ from judgec.table.rows.columns import listed, named_here, renamed
 from judgec.table.table import Table
 from judgec.table.tables import TableSource, name_of, opened
 
-Qrels = Mapping[tuple[str, str], int]
-"""Grade by (query id, document id); a document that nobody judged is absent."""
-
 TABLES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
 COLUMNS = {"qid": "query_id", "did": "doc_id", "docid": "doc_id", "relevance": "grade", "rel": "grade"}
 

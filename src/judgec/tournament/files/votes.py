@@ -48,7 +48,7 @@ def read_votes(
             better one has won.
         judged: What the judge decided.
         rename: Our column names by theirs.
-        said: As ``read_games``.
+        said: As ``games_of``.
 
     Raises:
         InputError: Faulty rows, or games of which nobody says whose query they are.

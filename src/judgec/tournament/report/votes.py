@@ -170,7 +170,7 @@ def corrected_by(
         judged: The judge's games.
         rename: Our column names by theirs.
         seed: Of the test whether the votes look drawn at random.
-        said: As ``read_games``.
+        said: As ``games_of``.
 
     Raises:
         InputError: Faulty votes.

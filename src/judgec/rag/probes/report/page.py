@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
-from judgec.rag.probes.flakiness import FLAKY, Asked, Flakiness
+from judgec.rag.probes.flakiness import FLAKY, Asked
 from judgec.rag.probes.report.summary import ALL_DATA_SETS, COMPONENTS, TRIED, WORST, Cell, Summary
 from judgec.rag.probes.report.totals import TOTALS
 from judgec.records.counts import plural
@@ -124,13 +124,6 @@ def _component(name: str) -> Column[Cell]:
 def _fixes(summary: Summary) -> Markup | None:
     rows = [[name, fix.component, fix.fix, fix.reason] for name, fix in summary.fixes.items()]
     return table(["scenario", "part", "fix", "because"], rows, "words fixes", label="What to do") if rows else None
-
-
-def _again(found: Flakiness | None) -> dict[str, object]:
-    if found is None:
-        return {"flaky": None}
-    flaky = table(*FLAKY.page(found.shares), "words", label="Verdicts that change")
-    return {"flaky": flaky, "repeat": found.repeat, "changing": _changing(found.changing)}
 
 
 def _changing(asked: Sequence[Asked]) -> Markup | None:
