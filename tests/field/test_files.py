@@ -155,8 +155,12 @@ def test_ragas_columns_need_no_flag(tmp_path: Path) -> None:
 
 def dices(n: int, raters: int) -> list[dict[str, object]]:
     """google-research-datasets/dices-dataset: a response to a context, a row an item and rater."""
-    return [
+    people: list[dict[str, object]] = [
         {"rater_id": i % raters, "rater_gender": ("Man", "Woman")[i % raters % 2], "item_id": i // raters}
+        for i in range(raters * n)
+    ]
+    return [
+        people[i]
         | {"context": f"USER: tell me about number {i // raters}", "response": f"Number {i // raters} is a fine one."}
         for i in range(raters * n)
     ]

@@ -56,8 +56,8 @@ def test_last_answer_is_judged_with_the_turns_before_its_question(tmp_path: Path
     assert one.inputs == {"query": "Is it quiet?", "answer": "Yes.", "conversation": before}
     assert other.inputs == {"query": "Which fan?", "answer": "The F2."}
     (item,) = items_of(tmp_path, [{"messages": FAN}])  # a chat log of OpenAI
-    before = ("user: Which fan?", "assistant: The F2.")
-    assert item.inputs == {"query": "Is it quiet?", "answer": "No.", "conversation": before}
+    assert item.inputs["conversation"] == ("user: Which fan?", "assistant: The F2.")
+    assert (item.inputs["query"], item.inputs["answer"], len(item.inputs)) == ("Is it quiet?", "No.", 3)
 
 
 def test_each_answer_is_an_item_of_its_dialogue(tmp_path: Path) -> None:

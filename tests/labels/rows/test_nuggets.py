@@ -70,7 +70,7 @@ def test_verdicts_of_nuggets_in_two_columns_are_rows_of_grades(tmp_path: Path) -
     texts = ("It is deep.", "It is old.", "It is wide.")
     said = zip(texts, ("support", "partial_support", "not_support"), strict=True)
     found = zip(texts, ("partly supported", "supported", "contradicted"), strict=True)
-    row = {
+    row: dict[str, object] = {
         "query_id": "q",
         "nuggets": [{"text": text, "assignment": word} for text, word in said],
         "found_nuggets": json.dumps([{"text": text, "verdict": word} for text, word in found][::-1]),
@@ -95,7 +95,12 @@ def test_answers_are_claims_only_beside_something_to_check_them_against(tmp_path
 
 
 def test_yes_and_no_say_whether_a_citation_is_supported(tmp_path: Path) -> None:
-    row = {"query": "What is known?", "answer": "It is deep [1].", "contexts": ["It is deep."], "supported": "Yes"}
+    row: dict[str, object] = {
+        "query": "What is known?",
+        "answer": "It is deep [1].",
+        "contexts": ["It is deep."],
+        "supported": "Yes",
+    }
     read = read_labels(written(tmp_path, row, {**row, "contexts": ["Fish."], "supported": False}))
     assert (read.task, read.accept_only) == ("cited", False)
     assert [label.grades["grade"] for label in read.labels] == [1, 0]

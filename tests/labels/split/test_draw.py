@@ -51,7 +51,7 @@ def version_of(record: Mapping[str, object], task: str, column: str, folds: int 
     assert isinstance(by_id, dict)
     assert isinstance(tested, list)
     seen = frozenset(keys if folds > 1 else tested)
-    return Version("x", 1, task, frozenset({column}), keys, by_id, folds, seen, Path())  # type: ignore[arg-type]  # as read
+    return Version("x", 1, task, frozenset({column}), keys, by_id, folds, seen, Path())
 
 
 def remembers(labels: LabelSet, *, own: bool, memory: Memory | None = None) -> Memory:

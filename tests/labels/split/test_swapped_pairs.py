@@ -17,7 +17,7 @@ def queries(found: LabelSet) -> list[str]:
 
 def test_mirrored_copies_and_all_that_they_connect_share_one_query() -> None:
     rows = [("r3", "xy"), ("r2", "yx"), ("r2", "uv"), ("r1", "vu"), ("r0", "xz")]
-    found = with_swapped_together(labels(*((query_id, "?", *sides) for query_id, sides in rows)))  # type: ignore[arg-type]  # two letters
+    found = with_swapped_together(labels(*((query_id, "?", *sides) for query_id, sides in rows)))
     assert queries(found) == ["r1", "r1", "r1", "r1", "r0"]
 
 
@@ -34,7 +34,13 @@ def test_same_words_in_other_conversations_are_no_copies() -> None:
     for k, (before, a, b) in enumerate(
         [("a red chair", "x", "y"), ("a blue chair", "x", "y"), ("a blue chair", "y", "x")]
     ):
-        said = {"query": "?", "answer_a": a, "answer_b": b, "conversation_a": (before,), "conversation_b": (before,)}
+        said: dict[str, str | tuple[str, ...]] = {
+            "query": "?",
+            "answer_a": a,
+            "answer_b": b,
+            "conversation_a": (before,),
+            "conversation_b": (before,),
+        }
         items.append(Item(f"i{k}", f"r{k}", said))
     found = with_swapped_together(LabelSet("preference", PREFERENCE_SCALE, ("grade",), tuple(items), (), False, ""))
     assert queries(found) == ["r0", "r1", "r1"]

@@ -24,7 +24,7 @@ from judgec.lm.endpoint.exchange import Completion, Plain
 from judgec.lm.endpoint.pool import PooledBackend, open_endpoint
 from judgec.lm.executor import Executor
 from judgec.lm.journal.journal import Journal
-from judgec.lm.logprobs import from_prediction
+from judgec.lm.logprobs import condense_entries
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Usage
 from tests.lm.judging import KEYS, GradeAnswer, connected, item, requests
@@ -277,4 +277,4 @@ def test_call_paid_through_dspy_is_found_by_the_executor_and_the_other_way_round
             dspy.Predict(GradeAnswer)(**item(1))
         assert server.calls == 2
     assert sorted((reply.key, reply.cached) for reply in first) == [(0, True), (1, False)]
-    assert [from_prediction(said.logprobs)] == [reply.logprobs for reply in first if reply.cached]
+    assert [condense_entries(said.logprobs["content"])] == [reply.logprobs for reply in first if reply.cached]

@@ -16,8 +16,7 @@ from judgec.table import seal
 from tests.compile.small import compiled_from, write
 from tests.service import grading_world
 from tests.service.fake_openai import FakeOpenAI
-from tests.service.obedient import gullible, obedient
-from tests.service.policies import Policy
+from tests.service.policies import Policy, gullible, obedient
 from tests.verbs.cli.process import CANARY, Shared, judgec
 
 QUICK = ("length", "injection")
