@@ -541,8 +541,12 @@ def test_propose_people_by_parts_in_any_language_asks_and_its_line_reads_them(he
 
 def test_winner_beside_each_answers_grades_is_the_preference() -> None:
     beside: dict[str, Sequence[object]] = {
-        **{"question": QUESTIONS, "answer 1": ANSWERS, "answer 2": ANSWERS[::-1]},
-        **{"Mia 1": [1, 2, 3, 4, 5], "Mia 2": [3, 4, 5, 1, 2], "preferred": ["answer 1", "answer 2", "tie"]},
+        "question": QUESTIONS,
+        "answer 1": ANSWERS,
+        "answer 2": ANSWERS[::-1],
+        "Mia 1": [1, 2, 3, 4, 5],
+        "Mia 2": [3, 4, 5, 1, 2],
+        "preferred": ["answer 1", "answer 2", "tie"],
     }
     for file, winner in (
         (pairs(Mia_A=[1, 2, 3, 4, 5], Mia_B=[4, 5, 1, 2], Winner=["A", "B", "tie"]), "Winner"),
