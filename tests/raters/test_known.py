@@ -244,7 +244,7 @@ def test_features_and_parts_are_computed_once_and_come_back_exactly(tmp_path: Pa
         again, some = (kept.begin(evidence, known, rows)() for rows in (range(20), [7, 3]))
         other = replace(evidence, mean_length=evidence.mean_length + 1)
         with pytest.raises(AssertionError, match="not needed"):
-            kept.begin(other, known, [7])
+            KeptFeatures(journal, "judge").begin(other, known, [7])
     for found in (first, again):
         assert np.array_equal(found[0], features)
         assert found[1] == parts

@@ -89,9 +89,10 @@ def test_bare_name_is_the_newest_version_only_while_there_is_no_champion(tmp_pat
     ],
 )
 def test_load_of_what_is_not_there_names_what_is(tmp_path: Path, reference: str, message: str) -> None:
+    with pytest.raises(UserError, match=r"no judge .* compile-judge"):
+        load(tmp_path, reference)
     save(tmp_path, program("s"))
     save(tmp_path, program("s"))
-
     with pytest.raises(UserError, match=message):
         load(tmp_path, reference)
 
