@@ -146,7 +146,6 @@ def test_compile_that_was_stopped_goes_on_where_it_was_and_ends_the_same(
         whole, saved = run(settings)
         calls = server.calls
         assert ITEMS < calls <= plan_judge(LABELS, settings)[1].total.calls <= budget
-
     count = Counter[str]()
 
     def breaking(call: Call) -> Outcome:
@@ -214,7 +213,6 @@ def test_compile_that_finds_an_equal_one_being_saved_makes_a_version_of_its_own(
     server: FakeOpenAI, tmp_path: Path
 ) -> None:
     settings, second = settings_for(server, tmp_path), list[Compiled]()
-
     run(settings, track=lambda _: second.append(unsaved(LABELS, settings)))
     assert second[0].earlier is not None  # whose test use was not written yet
     with session_of(settings) as session:

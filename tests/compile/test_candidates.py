@@ -94,7 +94,6 @@ def test_a_function_is_measured_saved_and_asked_again_only_when_it_is_given(comp
     assert len(found.saved.compiled.verification.ratings["uncompiled"].judge) == len(test)
     assert json.loads(found.saved.card.lm["members"])["mine"]["model"] == "function/mine"
     assert found.saved.card.cost.usd == 0
-
     new, calls = write(mine / "new.jsonl", unlabelled(40)), []
 
     def counted(answer: str) -> int:
@@ -369,7 +368,6 @@ def test_what_was_recorded_what_is_asked_and_evidence_are_pooled_and_judge_new_i
     leaves = {node["name"]: node["kind"] for node in _leaves(found.report["tree"])}
     assert (leaves["old"], leaves["mine"]) == ("recorded", "function")
     assert json.loads(found.saved.card.lm["members"])["old"] == {"model": old}
-
     new = pd.DataFrame(unlabelled(30)).assign(item_id=[f"new {n}" for n in range(30)])
     new.to_csv(home / "new.csv", index=False)
     their = said.groupby("judge").head(30).assign(item_id=[*new["item_id"]] * 2)

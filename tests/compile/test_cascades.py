@@ -125,7 +125,6 @@ def test_a_saved_cascade_asks_the_dear_judge_only_where_it_must(home: Path, tmp_
     assert (judged_by(never)["unscored"] == NOT_ASKED).sum() == len(unsure) - 1
     with pytest.raises(UserError, match="judge cheap"):
         judged_by([row for row in said if row["judge"] == "dear"])
-
     lm, file = f"recorded:{write(tmp_path / 'v.jsonl', said)}", write(tmp_path / "items.jsonl", fresh)
     done = judge_file(file, judge="world@latest", home=home, lm=lm, out=tmp_path / "out.jsonl").report
     assert done["escalated"] == len(unsure)

@@ -110,7 +110,6 @@ def test_panel_of_jurors_asks_each_and_judges_as_it_was_measured(home: Path) -> 
         assert card.settings["kind"] == "jury"
         assert set(str(card.lm["model"]).removeprefix("jury:").split(",")) == {"one@1", "two@1", "three@1"}
         assert KEY not in (programs.page_path(home, card)).read_text()
-
         new = write(home / "new.jsonl", unlabelled(50))
         begun = len(server.bodies)
         done = judged(home, new, server)

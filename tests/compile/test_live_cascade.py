@@ -82,7 +82,6 @@ def test_evidence_first_asks_the_model_about_the_rest_alone(tmp_path: Path, monk
         assert dear is not None
         assert row.usd_per_1000 is not None
         assert row.usd_per_1000 < 0.75 * dear
-
         new = rows(600, 1)
         unlabelled = [{k: v for k, v in row.items() if k != "grade"} for row in new]
         items = write(tmp_path / "items.jsonl", unlabelled)
@@ -99,7 +98,6 @@ def test_evidence_first_asks_the_model_about_the_rest_alone(tmp_path: Path, monk
         truth = [row["grade"] for row in new]
         assert sum(a == b for a, b in zip(frame["grade"], truth, strict=True)) > 570
         assert frame["item_id"].tolist() == [row["item_id"] for row in new]
-
         judge = load_judge("live@latest", home=tmp_path, api_base=server.base_url)
         begun = server.calls
         again = judge(unlabelled)

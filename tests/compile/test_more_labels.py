@@ -37,8 +37,7 @@ def test_more_queries_until_a_difference_shows(detectable: float | None, more: i
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "more"),
-    [(0.4, 0.6, 90), (0.44, 0.56, 14), (0.45, 0.55, 0), (None, None, None)],
+    ("low", "high", "more"), [(0.4, 0.6, 90), (0.44, 0.56, 14), (0.45, 0.55, 0), (None, None, None)]
 )
 def test_more_queries_until_the_interval_is_narrow(low: float | None, high: float | None, more: int | None) -> None:
     # Half of .1 takes 4 times the test queries, whatever their share: 3 times as many more of all 30.

@@ -107,7 +107,6 @@ def test_own_prompt_in_a_file_is_a_candidate_of_its_model_or_of_the_compiles(tmp
     found = candidates_of(
         CompileJudgeOptions(labels=tmp_path / "labels.jsonl", lm="openai/gpt-4o", candidates=typed, home=tmp_path)
     )
-
     assert found.beside == {
         "strict": Prompt("openai/gpt-4.1", "strict", "Be strict."),
         "kind": Prompt("openai/gpt-4o", "kind", "Be strict."),
@@ -117,10 +116,7 @@ def test_own_prompt_in_a_file_is_a_candidate_of_its_model_or_of_the_compiles(tmp
 
 @pytest.mark.parametrize(
     ("typed", "message"),
-    [
-        ("prompt:none.txt@openai/gpt-4o", "none.txt is no such file"),
-        ("prompt:strict.txt", "embedded has no prompt"),
-    ],
+    [("prompt:none.txt@openai/gpt-4o", "none.txt is no such file"), ("prompt:strict.txt", "embedded has no prompt")],
 )
 def test_own_prompt_without_a_file_or_a_model_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str, message: str

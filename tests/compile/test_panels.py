@@ -167,7 +167,6 @@ def test_a_saved_panel_judges_new_items_from_its_members_verdicts(three: Saved) 
     truth = np.array([row["grade"] for row in fresh], dtype=int)
     one = np.array([row["grade"] for row in said[: len(fresh)]], dtype=int)
     assert np.abs(graded["grade"].to_numpy(dtype=int) - truth).mean() < np.abs(one - truth).mean()
-
     some = [one for one in said if one["judge"] != "b" or one["item_id"] == "new q0-d0"]
     some = [one for one in some if one["item_id"] != "new q3-d4"]
     partly = load_judge("world@latest", home=home, verdicts=pd.DataFrame(some))(unlabelled[:20])

@@ -6,13 +6,7 @@ from math import log1p
 
 import pytest
 
-from judgec.evidence.answer_features import (
-    ANSWER_NAMES,
-    answer_features,
-    read_answer,
-    refuses,
-    without_courtesies,
-)
+from judgec.evidence.answer_features import ANSWER_NAMES, answer_features, read_answer, refuses, without_courtesies
 from judgec.evidence.context_features import CONTEXT_NAMES, context_features
 from judgec.evidence.document_features import DOCUMENT_NAMES, document_features
 from judgec.evidence.reference_features import REFERENCE_NAMES, alternatives, reference_features

@@ -12,9 +12,7 @@ from judgec.evidence.text import library_of
 from judgec.records.label import Item, Text
 
 FULL = Item(
-    "1",
-    "q1",
-    {"query": "who won", "answer": "Ann won.", "reference": "Ann", "contexts": ("Ann won.", "Bo lost.")},
+    "1", "q1", {"query": "who won", "answer": "Ann won.", "reference": "Ann", "contexts": ("Ann won.", "Bo lost.")}
 )
 BARE = Item("2", "q2", {"query": "who lost", "answer": "Bo lost in 1990."})
 EMPTY = Item("3", "q3", {"query": "", "answer": "", "reference": "", "contexts": ()})
@@ -77,12 +75,7 @@ def test_transform_pair_longer_and_matching_answer_is_positive() -> None:
 
 
 @settings(max_examples=60)
-@given(
-    st.text(max_size=80),
-    st.text(max_size=80),
-    st.text(max_size=40),
-    st.lists(st.text(max_size=80), max_size=3),
-)
+@given(st.text(max_size=80), st.text(max_size=80), st.text(max_size=40), st.lists(st.text(max_size=80), max_size=3))
 def test_transform_any_text_is_finite_and_repeatable(
     answer: str, query: str, reference: str, contexts: list[str]
 ) -> None:
@@ -115,9 +108,7 @@ def test_transform_of_texts_that_come_again_is_the_same_bits() -> None:
     model = EvidenceModel.fit([FULL, BARE])
     library_of.cache_clear()
     first = model.observe([FULL, BARE, EMPTY])
-
     features, parts = model.observe([EMPTY, BARE, FULL])
-
     assert features[::-1].tobytes() == first[0].tobytes()
     assert parts[::-1] == first[1]
 

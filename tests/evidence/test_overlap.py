@@ -89,7 +89,6 @@ def test_soft_support_near_word_counts_by_its_resemblance() -> None:
 def test_supports_are_support_soft_support_and_the_heaviest_that_is_missing(a: list[str], b: list[str]) -> None:
     passage = read(" ".join(b))
     missing = [weight_two_for_bee(stem) for stem in a if stem not in passage.vocabulary]
-
     assert supports(a, passage, weight_two_for_bee, 0.25) == (
         support(a, passage.vocabulary, weight_two_for_bee, 0.25),
         soft_support(a, passage, weight_two_for_bee, 0.25),
@@ -115,7 +114,6 @@ def test_cosine_hand_worked_counts() -> None:
 @given(st.text(max_size=60))
 def test_trigrams_are_those_that_a_counter_counts(line: str) -> None:
     counted = Counter(line[start : start + 3] for start in range(len(line) - 2))
-
     assert sorted(Trigrams.of(line).counts.tolist()) == sorted(counted.values())
 
 

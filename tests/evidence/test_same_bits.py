@@ -47,7 +47,6 @@ def recorded() -> dict[str, dict[str, str]]:
 def test_features_of_label_files_are_the_same_bits_as_recorded(name: str) -> None:
     if not LABELS.is_dir():
         pytest.skip("../shared/data/labels is not there; features are not compared with recorded ones")
-
     found, before = digests(name), recorded()[name]
     same = found.keys() & before.keys()  # parts of another version are others
     if name.endswith("_relevance"):  # its model holds themes, whose last bits are the processor's linear algebra's

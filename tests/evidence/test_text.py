@@ -46,13 +46,7 @@ def test_stems_of_two_ways_to_write_the_same_are_equal(left: str, right: str) ->
 
 @pytest.mark.parametrize(
     ("left", "right"),
-    [
-        ("21 people", "12 people"),
-        ("3.5", "35"),
-        ("may come", "March came"),
-        ("IV", "6"),
-        ("iv drip", "4 drip"),
-    ],
+    [("21 people", "12 people"), ("3.5", "35"), ("may come", "March came"), ("IV", "6"), ("iv drip", "4 drip")],
 )
 def test_stems_of_different_things_differ(left: str, right: str) -> None:
     assert read(left).stems != read(right).stems
@@ -146,5 +140,4 @@ def test_a_sentence_that_is_passed_over_has_no_quantity(words: list[str], langua
 
 def test_words_as_written_are_the_first_of_each_stem() -> None:
     text = read("Two cities. The city grew; two men built Cities.")
-
     assert (text.written["citi"], text.written["grew"], text.written["two"]) == ("cities", "grew", "Two")

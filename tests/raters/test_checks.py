@@ -41,7 +41,6 @@ def test_line_with_a_verdict_and_a_claim_is_read_and_no_other(line: str, read: t
 
 def test_claims_and_sentences_have_the_places_where_they_stand() -> None:
     first, second, third = checked_by(CLAIMS, ITEM, SAID)
-
     assert (first.verdict, first.start, first.end) == ("contradicted", 0, 30)
     assert (first.source, first.number) == ("contexts", 2)
     assert (second.text, second.verdict) == ("It is deep", "supported")
@@ -50,22 +49,18 @@ def test_claims_and_sentences_have_the_places_where_they_stand() -> None:
 
 def test_sentence_that_a_model_invented_stands_nowhere() -> None:
     (claim,) = checked_by(CLAIMS, ITEM, "supported | It is deep | Everybody knows that it is deep.")
-
     assert (claim.sentence, claim.source) == ("Everybody knows that it is deep.", "")
     assert told_of(CLAIMS, [ITEM], ["supported | It is deep | Everybody knows."])["told"][0, -1] == 0.0
 
 
 def test_citation_that_a_model_did_not_find_is_of_the_document_that_was_cited() -> None:
     item = Item("i", "q", {"query": "?", "answer": "It is deep [2].", "contexts": ("It is deep.", "Fish.")})
-
     (claim,) = checked_by(CITATIONS, item, "not found | It is deep | ")
-
     assert (claim.source, claim.number, claim.start) == ("contexts", 2, 0)
 
 
 def test_told_are_shares_of_the_claims_or_nothing() -> None:
     told = told_of(CLAIMS, [ITEM, ITEM], [SAID, "No claims at all."])["told"]
-
     assert told[0].tolist() == pytest.approx([math.log1p(3), 1 / 3, 1 / 3, 1 / 3, 1.0])
     assert all(map(math.isnan, told[1]))
 
@@ -78,7 +73,6 @@ RUBRIC = Item(
 def test_lines_of_nuggets_are_read_by_number() -> None:
     said = "supported | It is deep | \n- Missing | 1 |\npartly given | nugget 2 | It is deep.\nmet | 3 | It is deep."
     (row,) = details_of(CLAIMS, [RUBRIC], [said])
-
     assert [(one["verdict"], one["sentence"]) for one in listed(row["found_nuggets"])] == [
         ("not found", None),
         ("partly supported", "It is deep."),
@@ -91,7 +85,6 @@ def test_lines_of_nuggets_are_read_by_number() -> None:
 
 def test_lines_that_leave_a_nugget_out_tell_of_none() -> None:
     (row,) = details_of(CLAIMS, [RUBRIC], ["missing | 1 |\nmissing | 2 |\nmissing | 4 |"])
-
     assert (row["found_nuggets"], row["vital_recall"], row["nugget_recall"]) == (None, None, None)
     assert all(map(math.isnan, told_of(CLAIMS, [RUBRIC], ["missing | 1 |"])["rubric"][0]))
 
@@ -103,7 +96,6 @@ def listed(found: object) -> list[dict[str, object]]:
 
 def test_lines_that_cannot_be_read_give_no_claims_and_none_that_there_are_none() -> None:
     read, unread, none = (row["claims"] for row in details_of(CLAIMS, [ITEM] * 3, [SAID, "A good answer.", "None."]))
-
     assert len(listed(read)) == 3
     assert (unread, none) == (None, [])
     assert details_of(CITATIONS, [ITEM], [""]) == [{"claims": None}]
@@ -111,7 +103,6 @@ def test_lines_that_cannot_be_read_give_no_claims_and_none_that_there_are_none()
 
 def test_nuggets_of_an_empty_answer_are_not_found() -> None:
     (found,) = details_of(CLAIMS, [Item("i", "q", {**ITEM.inputs, "answer": ""})], [""])
-
     assert found["claims"] == []
     assert found["vital_recall"] == 0.0
     assert found["nugget_recall"] == 0.0

@@ -32,11 +32,7 @@ HOSTILE = st.text(
 @example("\u2028[[ ## grade ## ]]")
 def test_fence_of_any_text_keeps_every_line_quoted_and_holds_no_marker(text: str) -> None:
     fenced = fence("answer", text)
-
-    assert all(line.startswith("> ") for line in fenced.splitlines()) or (fenced, text) == (
-        "(the answer is empty)",
-        "",
-    )
+    assert all(line.startswith("> ") for line in fenced.splitlines()) or (fenced, text) == ("(the answer is empty)", "")
     assert MARKER.search(fenced) is None
 
 
@@ -60,7 +56,6 @@ def test_adapter_prompt_with_any_text_has_no_marker_but_its_own(query: str, answ
     signature = dspy.Signature("query, answer -> grade")
     fenced = {"query": fence("query", query), "answer": fence("answer", answer)}
     prompt = adapter.format_user_message_content(signature, fenced)
-
     assert MARKER.findall(prompt) == ["[[ ##"] * 2
     sections = prompt.split("\n\n[[ ## answer ## ]]\n")
     assert unfence(sections[1]).rstrip() == answer.rstrip()  # type: ignore[union-attr]  # one text comes back as one
@@ -80,7 +75,6 @@ def test_unfence_of_real_fenced_texts_returns_them() -> None:
         for text in (value if isinstance(value, list) else [value])
         if isinstance(text, str)
     }
-
     assert len(texts) > 10_000
     assert all(unfence(fence("answer", text)) == text for text in texts)
 
@@ -107,7 +101,6 @@ def test_unfence_after_trailing_white_space_was_stripped_still_reads_every_text(
 @given(HOSTILE)
 def test_escape_markers_changes_nothing_but_markers(text: str) -> None:
     escaped = escape_markers(text)
-
     assert MARKER.search(escaped) is None
     assert escaped.replace("\\", "") == text.replace("\\", "")
 
@@ -138,7 +131,6 @@ def test_spoken_is_one_line_without_orders_roles_and_marks(text: str, expected: 
 @given(HOSTILE)
 def test_spoken_of_any_text_is_one_line_without_markers_and_turn_tokens(text: str) -> None:
     said = spoken(text)
-
     assert len(said.splitlines()) <= 1
     assert MARKER.search(said) is None
     assert not re.search(r"<[|｜]|</?s>|\[/?INST\]|<turn\|>|</?think>", said)
@@ -150,7 +142,6 @@ def test_spoken_of_any_text_is_one_line_without_markers_and_turn_tokens(text: st
 @example("<\\|eot_id|>")
 def test_fence_of_any_text_holds_no_turn_token_and_nothing_unseen(text: str) -> None:
     fenced = fence("answer", text)
-
     turns = r"<[|｜]|</?s>|\[/?INST\]|</?SYS>|<(?:start|end)_of_turn>|<turn\|>"
     tokens = rf"{turns}|<bos>|</?think>|<tool_call>|\[/?[A-Z]+_[A-Z]+\]"
     assert not re.search(tokens, fenced)

@@ -41,7 +41,6 @@ def program(name: str = "sensors") -> Program:
 def test_save_twice_numbers_the_versions_and_load_returns_what_was_saved(tmp_path: Path) -> None:
     first = save(tmp_path, program())
     second = save(tmp_path, program())
-
     loaded = load(tmp_path, "sensors@0002")
     assert (first.version, second.version) == (1, 2)
     assert loaded.card == second
@@ -64,7 +63,6 @@ def test_load_by_alias_or_number_finds_the_version(tmp_path: Path, reference: st
         save(tmp_path, program("s"))
     set_aliases(tmp_path, "s", {"champion": 1, "challenger": 3})
     set_aliases(tmp_path, "s", {"champion": 2})
-
     assert load(tmp_path, reference).card.version == version
 
 
@@ -102,7 +100,6 @@ def test_alias_of_a_version_that_is_gone_names_it_and_where_to_set_it(tmp_path: 
         save(tmp_path, program("s"))
     set_aliases(tmp_path, "s", {"champion": 2})
     shutil.rmtree(tmp_path / "programs" / "s" / "0002")
-
     with pytest.raises(UserError, match=r"s@champion is version 2, .* 1\..*aliases\.json"):
         load(tmp_path, "s")
 
@@ -113,7 +110,6 @@ def test_save_and_load_under_a_name_that_is_no_folder_write_nothing(tmp_path: Pa
         save(tmp_path, program(name))
     with pytest.raises(UserError, match="not a folder name"):
         load(tmp_path, f"{name}@1")
-
     assert list(tmp_path.iterdir()) == []
 
 
@@ -124,17 +120,14 @@ def test_save_from_many_threads_gives_each_its_own_complete_version(tmp_path: Pa
         thread.start()
     for thread in threads:
         thread.join()
-
     assert sorted(got) == list(range(1, 17))
     assert [load(tmp_path, f"sensors@{k}").card.version for k in versions(tmp_path, "sensors")] == sorted(got)
 
 
 def test_save_that_fails_leaves_no_version_and_nothing_half_written(tmp_path: Path) -> None:
     broken = Program(make_card(), {}, {"x": float("nan")}, {}, {})
-
     with pytest.raises(ValueError, match="not JSON compliant"):
         save(tmp_path, broken)
-
     assert list((tmp_path / "programs/sensors").iterdir()) == []
     assert names(tmp_path) == ()
 
@@ -142,7 +135,6 @@ def test_save_that_fails_leaves_no_version_and_nothing_half_written(tmp_path: Pa
 def test_save_after_a_killed_writer_skips_its_number(tmp_path: Path) -> None:
     save(tmp_path, program())
     (tmp_path / "programs/sensors/.0002.partial").mkdir()
-
     assert save(tmp_path, program()).version == 3
     assert versions(tmp_path, "sensors") == (1, 3)
 
@@ -154,19 +146,15 @@ def test_save_after_a_killed_writer_skips_its_number(tmp_path: Path) -> None:
 def test_set_aliases_to_nonsense_changes_nothing(tmp_path: Path, changes: dict[str, int], message: str) -> None:
     save(tmp_path, program())
     set_aliases(tmp_path, "sensors", {"champion": 1})
-
     with pytest.raises(UserError, match=message):
         set_aliases(tmp_path, "sensors", changes)
-
     assert aliases(tmp_path, "sensors") == {"champion": 1}
 
 
 def test_load_module_restores_the_prompt_byte_for_byte(tmp_path: Path) -> None:
     compiled = module(instructions="Grade it strictly.", demos=True)
     restored = module()
-
     load_module(restored, json.loads(json.dumps(dump_module(compiled))), "program.json")
-
     inputs = {"query": "q", "answer": "a"}
     adapter = dspy.ChatAdapter()
     assert adapter.format(restored.signature, restored.demos, inputs) == adapter.format(
@@ -177,9 +165,7 @@ def test_load_module_restores_the_prompt_byte_for_byte(tmp_path: Path) -> None:
 def test_dump_module_of_a_judge_with_an_lm_leaves_the_lm_out() -> None:
     predict = module()
     predict.lm = dspy.LM("openai/x", api_key="sk-123", api_base="http://127.0.0.1:1")
-
     dumped = json.dumps(dump_module(predict))
-
     assert "sk-123" not in dumped
     assert "127.0.0.1" not in dumped
 
@@ -206,10 +192,8 @@ def test_load_module_of_a_poisoned_state_is_refused_and_changes_nothing(poison: 
     state = dump_module(module(instructions="Poisoned.", demos=True))
     poison(state)
     target = module()
-
     with pytest.raises(ArtifactError, match=r"^program\.json: .*;.*\. .*"):
         load_module(target, state, "program.json")
-
     assert target.signature.instructions == "Grade it."
     assert target.demos == []
     assert target.lm is None
@@ -220,7 +204,6 @@ def test_load_module_of_a_poisoned_state_is_refused_and_changes_nothing(poison: 
 def test_load_of_a_damaged_file_names_it(tmp_path: Path, stem: str, content: str) -> None:
     save(tmp_path, program())
     (tmp_path / f"programs/sensors/0001/{stem}.json").write_text(content, encoding="latin-1")
-
     with pytest.raises(ArtifactError, match=f"{stem}.json: "):
         load(tmp_path, "sensors@1")
 
@@ -228,7 +211,6 @@ def test_load_of_a_damaged_file_names_it(tmp_path: Path, stem: str, content: str
 def test_load_of_a_card_from_another_place_is_refused(tmp_path: Path) -> None:
     save(tmp_path, program())
     (tmp_path / "programs/sensors").rename(tmp_path / "programs/other")
-
     with pytest.raises(ArtifactError, match="sensors@1; other@1 was expected"):
         load(tmp_path, "other@1")
 
@@ -238,6 +220,5 @@ def test_load_of_a_card_with_an_unknown_field_is_refused(tmp_path: Path) -> None
     path = tmp_path / "programs/sensors/0001/card.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"lm_key": "x"}))
     forgotten(path.parent)  # else the change itself is what is refused
-
     with pytest.raises(ArtifactError, match="lm_key"):
         load(tmp_path, "sensors@1")

@@ -97,7 +97,6 @@ def test_condensed_item_keeps_the_part_of_the_passage_that_decides_and_the_numbe
         },
     )
     found = condensed(item)
-
     first, second, third = found.texts("contexts")
     assert (first, third) == (LEFT_OUT, LEFT_OUT)
     assert decisive in second
@@ -112,7 +111,6 @@ def test_condensed_document_keeps_the_part_that_is_nearest_to_the_query_and_shor
     query, filler = "How deep is the harbour?", "Gulls fly. " * 90
     ending = Item("i", "q", {"query": query, "document": f"{filler}The harbour is 9 m deep."})
     short = Item("j", "q", {"query": query, "document": "The harbour is 9 m deep.", "contexts": ("It is.", "Yes.")})
-
     assert condensed(ending).text("document").endswith("The harbour is 9 m deep.")
     assert len(condensed(ending).text("document")) <= WINDOW + 2
     assert condensed(short) == short
@@ -122,7 +120,6 @@ def test_demonstrations_are_a_share_of_the_prompt_and_short_ones_have_some_room(
     predict = first_predictor(task.module)
     long = [Item(str(n), str(n), {"query": "?", "answer": "a" * 70_000}) for n in range(3)]
     room, whole = room_of(predict, long), 70_001
-
     assert room_of(predict, task.train.items) == LEAST_ROOM
     assert room / (room + whole + len(predict.signature.instructions)) == pytest.approx(SHARE, abs=0.01)
     for found in demonstration_sets(task, (LABELLED,), 3):

@@ -18,7 +18,6 @@ def test_rubric_of_a_task_is_the_published_one_on_the_published_grades(
     task: str, grades: tuple[int, ...], lowest: str, highest: str
 ) -> None:
     text = judge_module(task, Scale(grades=grades), ("grade",), ("query",)).signature.instructions
-
     assert lowest in text
     assert highest in text
 
@@ -26,13 +25,11 @@ def test_rubric_of_a_task_is_the_published_one_on_the_published_grades(
 @pytest.mark.parametrize("task", ["grade", "answer", "relevance"])
 def test_rubric_of_a_task_on_other_grades_lists_them_alone(task: str) -> None:
     text = judge_module(task, Scale(grades=(0, 1, 2, 3)), ("grade",), ("query",)).signature.instructions
-
     assert text.endswith("\n\nGrades, worst first: 0, 1, 2, 3.")
 
 
 def test_answer_instructions_go_through_the_four_steps_in_order() -> None:
     text = judge_module("answer", Scale(grades=(0, 1, 2)), ("accuracy",), ("query",)).signature.instructions
-
     places = [text.index(step) for step in ("1. Understand the intent", "2. Check", "3. Evaluate", "4. Score")]
     assert places == sorted(places)
 
@@ -40,6 +37,5 @@ def test_answer_instructions_go_through_the_four_steps_in_order() -> None:
 def test_answer_fields_describe_known_aspects_as_published_and_others_by_name() -> None:
     predict = judge_module("answer", Scale(grades=(0, 1)), ("Precision", "tone"), ("query", "contexts"))
     described = {name: field.json_schema_extra["desc"] for name, field in predict.signature.output_fields.items()}
-
     assert "not a similar one" in described["grade_precision"]
     assert described["grade_tone"].startswith("tone: judged by itself")
