@@ -15,17 +15,10 @@ def test_the_changes_are_there() -> None:
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_files_of_a_change_are_there(change: str) -> None:
+def test_files_and_proof_of_a_change_are_there(change: str) -> None:
     files = re.findall(r"^\| `([^`]+)`", CHANGES[change], re.MULTILINE)
-    assert files
-    for file in files:
-        folder = re.split(r"NAME|VERB", file)[0]
-        assert (ROOT / folder).exists(), file
-
-
-@pytest.mark.parametrize("change", CHANGES)
-def test_proof_of_a_change_is_there(change: str) -> None:
     tests = re.findall(r"`(tests/[^`]+\.py)`", CHANGES[change])
+    assert files
     assert tests
-    for test in tests:
-        assert (ROOT / test).exists(), test
+    for name in [*(re.split(r"NAME|VERB", file)[0] for file in files), *tests]:
+        assert (ROOT / name).exists(), name

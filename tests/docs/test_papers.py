@@ -35,14 +35,10 @@ def numbered(text: str, word: str) -> set[int]:
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_every_table_and_figure_has_a_heading(paper: str) -> None:
+def test_every_table_and_figure_has_a_heading_with_its_counterpart_or_that_there_is_none(paper: str) -> None:
     tables, figures = PAPERS[paper]
     assert numbered(section(paper), "Table") == set(range(1, tables + 1))
     assert numbered(section(paper), "Figure") == set(range(1, figures + 1))
-
-
-@pytest.mark.parametrize("paper", PAPERS)
-def test_every_heading_names_what_makes_its_counterpart_or_says_that_there_is_none(paper: str) -> None:
     for part in section(paper).split("\n### ")[1:]:
         assert "`" in part or "No counterpart" in part, part.partition("\n")[0]
 

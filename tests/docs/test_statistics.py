@@ -12,26 +12,14 @@ from tests.verbs.cli.process import ROOT
 
 PAGE = (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8")
 PLAIN = {"estimates", "annotators", "n", "level", "note", "aspects"}  # what a value belongs to, no statistic
+COMPILE = """difference detectable prompt_gain calibration_error abstention compiled_loo majority ceiling adjudicators
+    against_others below_majority above evidence_alone"""
 KEYS = {
     "agreement": [*STATISTICS, *Agreement({}, BlandAltman(None, None, None), None, None, 0, 0, 0).to_json()],
     "raters": sorted({*AnnotatorAgreement.__annotations__, *PairAgreement.__annotations__} - PLAIN),
     "closeness": sorted(set(closeness([], [], lambda texts: None)) - PLAIN),  # type: ignore[arg-type,return-value]
     "calibrators": sorted(set(CalibratorChoice.model_fields) - {"source", "family", "chosen"}),
-    "compile": [
-        "difference",
-        "detectable",
-        "prompt_gain",
-        "calibration_error",
-        "abstention",
-        "compiled_loo",
-        "majority",
-        "ceiling",
-        "adjudicators",
-        "against_others",
-        "below_majority",
-        "above",
-        "evidence_alone",
-    ],
+    "compile": COMPILE.split(),
     "alt_test": sorted(
         {"alt_test", *AltTest.__slots__, *AnnotatorContest.__slots__, "passes"}
         - {"note", "annotator", "contests", "items", "queries", "clustered_by", "alignment", "majority_omega"}

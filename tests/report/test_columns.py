@@ -22,26 +22,20 @@ COLUMNS: TableColumns[Team] = TableColumns(
     (
         Column("team", lambda team: team.name, value=lambda team: team.name, csv="team"),
         Column(
-            "score",
-            lambda team: "-" if math.isnan(team.score) else f"{team.score:g}",
-            value=lambda team: team.score,
-            csv="score",
-            json=("teams", None, "score"),
-            metric=("score", None),
+            *("score", lambda team: "-" if math.isnan(team.score) else f"{team.score:g}"),
+            value=lambda team: team.score, csv="score", json=("teams", None, "score"), metric=("score", None),
             headline=True,
         ),
         Column("drawn", cell=lambda _: Markup("<i></i>")),
         Column("why", lambda _: "said", page=False),
         Column(value=lambda team: team.won, json=("teams", None, "won"), metric=("won", None)),
         Column(
-            value=lambda _: 1.0,
-            json=("beats", None, "a.b"),
-            metric=("beats", None, "a.b"),
+            value=lambda _: 1.0, json=("beats", None, "a.b"), metric=("beats", None, "a.b"),
             absent=lambda team: team.name == "a.b",
         ),
     ),
     lambda team: team.name,
-)
+)  # fmt: skip
 
 
 def test_screen_and_page_show_what_each_of_them_can() -> None:
@@ -73,17 +67,15 @@ def test_mlflow_gets_names_with_the_row_in_them_and_headlines_as_tags() -> None:
 
 
 def test_column_of_a_part_fills_from_that_part() -> None:
-    of_pairs: TableColumns[tuple[str, Team]] = TableColumns(
-        [column.of(lambda pair: pair[1]) for column in COLUMNS.columns], _first
-    )
+    def first(pair: tuple[str, Team]) -> str:
+        return pair[0]
+
+    columns = [column.of(lambda pair: pair[1]) for column in COLUMNS.columns]
+    of_pairs: TableColumns[tuple[str, Team]] = TableColumns(columns, first)
     pairs = [("x", TEAMS[0])]
     assert of_pairs.csv(pairs)[1] == ["a.b", 2.0]
     assert of_pairs.screen(pairs)[1] == [("a.b", "2", "said")]
     assert list(of_pairs.metrics(pairs)) == ["score.x", "won.x"]
-
-
-def _first(pair: tuple[str, Team]) -> str:
-    return pair[0]
 
 
 def test_table_escapes_cells_heads_and_label_but_not_what_the_kit_made() -> None:

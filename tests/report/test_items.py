@@ -50,10 +50,7 @@ def test_data_cannot_end_its_block_and_comes_back_as_it_was() -> None:
 def test_turns_of_a_conversation_stand_beside_who_spoke_them() -> None:
     before = ("user: Is it red?", "tool (search): red: 3", "assistant: Yes.")
     shown = shown_texts({"query": ("user: Sure?",), "conversation": before, "answer": ("assistant: No.",)}, (), "f")
-    assert shown == [
-        ["query", [["user: Sure?"]]],
-        ["conversation", [["Is it red?"], ["red: 3"], ["Yes."]], ["user", "tool (search)", "assistant"]],
-        ["answer", [["assistant: No."]]],
-    ]
+    told = ["conversation", [["Is it red?"], ["red: 3"], ["Yes."]], ["user", "tool (search)", "assistant"]]
+    assert shown == [["query", [["user: Sure?"]]], told, ["answer", [["assistant: No."]]]]
     whole = shown_texts({"answer": ("user: Hi.", "assistant: Hello."), "dialogue": ("2 turns",)}, (), "f")
     assert whole == [["answer", [["Hi."], ["Hello."]], ["user", "assistant"]], ["dialogue", [["2 turns"]]]]

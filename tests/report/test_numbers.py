@@ -31,8 +31,23 @@ def test_signed_numbers_have_a_sign_and_no_zero_before_the_point(value: float | 
     assert signed(value) == shown
 
 
-def test_zero_has_no_sign_what_is_less_keeps_it_and_nan_is_unknown() -> None:
-    assert (number(-0.0), number(-0.004), number(math.nan)) == (".00", "-.00", "-")
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        *(
+            (0.637, ".64"),
+            (-0.05, "-.05"),
+            (1.0, "1.00"),
+            (-1.17, "-1.17"),
+            (0.0, ".00"),
+            (10.25, "10.25"),
+            (None, "-"),
+        ),
+        *((-0.0, ".00"), (-0.004, "-.00"), (math.nan, "-")),
+    ],
+)
+def test_numbers_have_two_decimals_and_no_leading_zero(value: float | None, shown: str) -> None:
+    assert number(value) == shown
 
 
 def test_intervals_stand_in_brackets_and_half_an_interval_is_left_out() -> None:

@@ -2,21 +2,12 @@
 
 import pytest
 
-from judgec.report.numbers import number
 from judgec.report.render import agreement_table, comparison_table, notes
 from judgec.report.screen import print_tables
 from judgec.stats.agreement.measure import Resampling, measure
 from tests.stats.agreement.test_measure import ratings, replaced
 
 HOW = Resampling(resamples=100)
-
-
-@pytest.mark.parametrize(
-    ("value", "shown"),
-    [(0.637, ".64"), (-0.05, "-.05"), (1.0, "1.00"), (-1.17, "-1.17"), (0.0, ".00"), (10.25, "10.25"), (None, "-")],
-)
-def test_numbers_have_two_decimals_and_no_leading_zero(value: float | None, shown: str) -> None:
-    assert number(value) == shown
 
 
 def test_brackets_and_colons_in_names_are_text_and_not_markup(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,8 +3,9 @@
 import http.client
 import json
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,11 +22,15 @@ ROWS = [
 ]
 
 
+def desk(folder: Path, *rows: Mapping[str, object], people: Sequence[str] = ()) -> Desk:
+    path = folder / "items.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return Desk(open_sheet(str(path))[0], people)
+
+
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[ReviewServer]:
-    path = tmp_path / "items.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
-    with serving(Desk(open_sheet(str(path))[0])) as running:
+    with serving(desk(tmp_path, *ROWS)) as running:
         yield running
 
 
@@ -56,11 +61,8 @@ def ask(server: ReviewServer, method: str, path: str, body: object = None, **hea
 LABEL = {"number": 1, "annotator": "ann", "grades": {"grade": 3}, "rationale": "why"}
 
 
-def test_server_listens_on_loopback_alone(server: ReviewServer) -> None:
-    assert server.socket.getsockname()[0] == "127.0.0.1"
-
-
 def test_page_comes_with_the_token_and_lets_only_its_own_script_run(server: ReviewServer) -> None:
+    assert server.socket.getsockname()[0] == "127.0.0.1"
     status, headers, body = ask(server, "GET", f"/?token={server.token}", X_Judgec_Token=None)
     policy = headers["Content-Security-Policy"]
     nonce = policy.split("script-src 'nonce-")[1].split("'")[0]
@@ -68,29 +70,19 @@ def test_page_comes_with_the_token_and_lets_only_its_own_script_run(server: Revi
     assert body.count(f"<script nonce={nonce}>") == body.count("<script") == 1
     assert "default-src 'none'" in policy
     assert "frame-ancestors 'none'" in policy
-    assert headers["Cache-Control"] == "no-store"
-    assert headers["Referrer-Policy"] == "no-referrer"
-    assert server.token not in body
-    assert "innerHTML" not in body
-    assert "http://" not in body
-    assert "https://" not in body
+    assert (headers["Cache-Control"], headers["Referrer-Policy"]) == ("no-store", "no-referrer")
+    assert [text for text in (server.token, "innerHTML", "http://", "https://") if text in body] == []
     assert nonce not in ask(server, "GET", f"/?token={server.token}")[1]["Content-Security-Policy"]
 
 
 @pytest.mark.parametrize(
     "headers",
     [
-        {"X_Judgec_Token": None},
-        {"X_Judgec_Token": "guess"},
-        {"X_Judgec_Token": "é"},
-        {"Host": "evil.example"},  # DNS rebinding: the name of the attacker, our address
-        {"Host": None},
-        {"Host": "127.0.0.1"},
-        {"Origin": "http://evil.example"},
-        {"Origin": "null"},
-        {"Origin": "http://127.0.0.1:1"},
-        {"Sec_Fetch_Site": "cross-site"},
-        {"Sec_Fetch_Site": "same-site"},
+        *({"X_Judgec_Token": token} for token in (None, "guess", "é")),
+        # DNS rebinding: the name of the attacker, our address
+        *({"Host": host} for host in ("evil.example", None, "127.0.0.1")),
+        *({"Origin": origin} for origin in ("http://evil.example", "null", "http://127.0.0.1:1")),
+        *({"Sec_Fetch_Site": site} for site in ("cross-site", "same-site")),
     ],
     ids=str,
 )
@@ -98,14 +90,9 @@ def test_request_that_is_not_our_page_s_is_refused_and_changes_nothing(
     server: ReviewServer, headers: dict[str, str | None]
 ) -> None:
     before = server.desk.labels("ann")
-    for method, path, body in (
-        ("GET", "/api/about", None),
-        ("GET", "/api/item?number=0", None),
-        ("POST", "/api/label", LABEL),
-    ):
-        status, _, said = ask(server, method, path, body, **headers)
-        assert status == 403
-        assert "Q1" not in said
+    for method, path in (("GET", "/api/about"), ("GET", "/api/item?number=0"), ("POST", "/api/label")):
+        status, _, said = ask(server, method, path, LABEL if method == "POST" else None, **headers)
+        assert (status, "Q1" in said) == (403, False)
     assert server.desk.labels("ann") == before
 
 
@@ -156,46 +143,40 @@ def test_label_for_another_item_than_the_one_shown_is_refused(server: ReviewServ
 
 
 def test_experts_see_the_texts_and_the_rubric_and_nothing_that_was_said_of_them(server: ReviewServer) -> None:
-    item = json.loads(ask(server, "GET", "/api/item?number=0")[2])
-    assert item == {
-        "number": 0,
-        "item_id": "i1",
-        "texts": [{"name": "query", "texts": ["<script>Q1"]}, {"name": "answer", "texts": ["A1"]}],
-        "label": {"grades": {}, "rationale": ""},  # of nobody: no annotator is named
-    }
-    asked = [
-        json.loads(ask(server, "GET", f"/api/item?number=0&annotator={name}")[2])["label"] for name in ("ann", "cem")
-    ]
-    assert asked == [{"grades": {}, "rationale": ""}, {"grades": {"grade": 1}, "rationale": SECRET}]  # each their own
-    about = json.loads(ask(server, "GET", "/api/about")[2])
+    def told(path: str) -> dict[str, Any]:  # JSON
+        found: dict[str, Any] = json.loads(ask(server, "GET", f"/api/{path}")[2])
+        return found
+
+    item, nothing = told("item?number=0"), {"grades": {}, "rationale": ""}
+    assert item.pop("texts") == [{"name": "query", "texts": ["<script>Q1"]}, {"name": "answer", "texts": ["A1"]}]
+    assert item == {"number": 0, "item_id": "i1", "label": nothing}  # of nobody: no annotator is named
+    asked = [told(f"item?number=0&annotator={name}")["label"] for name in ("ann", "cem")]
+    assert asked == [nothing, {"grades": {"grade": 1}, "rationale": SECRET}]  # each their own
+    about = told("about")
     assert about["grades"] == ["1", "2", "3", "4", "5"]
     assert about["meanings"]["grade"][1].startswith("honestly admits")  # the words that the judge is given
     assert "vRAG-Eval" in about["note"]  # and whose they are
-    everything = json.dumps([item, about, json.loads(ask(server, "GET", "/api/labels?annotator=ann")[2])])
+    everything = json.dumps([item, told("item?number=0"), about, told("labels?annotator=ann")])
     assert SECRET not in everything
     assert "gpt" not in everything
 
 
 def test_page_names_nobody_as_the_author_of_meanings_that_are_the_users_own(tmp_path: Path) -> None:
-    path = tmp_path / "items.jsonl"
-    path.write_text(json.dumps(ROWS[1]) + "\n")
     told = 'task = "grade"\n[scale]\ngrades = [1, 2, 3, 4, 5]\nmeanings = ["bad", "weak", "fair", "good", "best"]\n'
     (tmp_path / "datasheet.toml").write_text(told)
-    assert Desk(open_sheet(str(path))[0]).about()["note"] == ""
+    assert desk(tmp_path, ROWS[1]).about()["note"] == ""
 
 
 def test_only_the_named_annotators_may_grade(tmp_path: Path) -> None:
-    path = tmp_path / "items.jsonl"
-    path.write_text(json.dumps(ROWS[1]) + "\n")
-    desk = Desk(open_sheet(str(path))[0], ["ann"])
-    desk.save(0, " ann ", Given({"grade": 1}))
-    with pytest.raises(UserError, match="ann may grade here"):
-        desk.save(0, "bob", Given({"grade": 1}))
+    anns = desk(tmp_path, ROWS[1], people=["ann"])
+    anns.save(0, " ann ", Given({"grade": 1}))
+    with pytest.raises(UserError, match="ann may grade"):
+        anns.save(0, "bob", Given({"grade": 1}))
 
 
 def test_port_that_is_taken_is_said(server: ReviewServer) -> None:
     with socket.socket() as other:
         other.bind((LOOPBACK, 0))
         other.listen()
-        with pytest.raises(UserError, match="a free port is needed"), serving(server.desk, other.getsockname()[1]):
+        with pytest.raises(UserError, match="a free port"), serving(server.desk, other.getsockname()[1]):
             pass

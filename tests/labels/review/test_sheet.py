@@ -36,6 +36,25 @@ def rows_of(path: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
+def blank(n: int, **more: object) -> list[dict[str, object]]:
+    return [{"item_id": f"i{k}", "query": f"Q{k}", "answer": "A", **more} for k in range(n)]
+
+
+def test_labels_fill_blank_rows_and_further_annotators_get_rows_of_their_own(tmp_path: Path) -> None:
+    sheet = sheet_of(tmp_path)
+    sheet.save("i1", "bob", Given({"grade": 4}, "good"))
+    sheet.save("i1", "ann", Given({"grade": 0}))
+    sheet.save("i2", "bob", Given({"grade": 1}))
+    rows = rows_of(sheet.path)
+    given = [("i1", "bob", 5), ("i1", "ann", 1), ("i2", "ann", 3), ("i2", "bob", 2)]
+    found = [(row["item_id"], row.get("annotator"), row.get("grade")) for row in rows]
+    assert found == [*given, ("i3", None, None)]
+    assert (rows[0]["rationale"], rows[1]["extra"]) == ("good", {"kept": 1.5})
+    assert sheet.annotators() == {"ann": 2, "bob": 2}
+    read = read_label_file(str(sheet.path)).labels
+    assert [(label.item_id, label.annotator, label.grades["grade"] + 1) for label in read.labels] == given
+
+
 def test_label_that_does_not_know_what_the_file_says_is_not_saved_and_told_what_it_says(tmp_path: Path) -> None:
     sheet, other = sheet_of(tmp_path), open_sheet(str(tmp_path / "items.jsonl"))[0]
     other.save("i1", "ann", Given({"grade": 3}, "long thought"))
@@ -47,31 +66,6 @@ def test_label_that_does_not_know_what_the_file_says_is_not_saved_and_told_what_
     assert sheet.save("i1", "ann", Given({"grade": 0}), known=[Given({}), Given({"grade": 3}, "long thought")]) is None
     assert sheet.save("i1", "ann", Given({}, "no grade, no row"), known=[Given({"grade": 0}, "  ")]) is None
     assert sheet.given("ann") == {"i2": Given({"grade": 2})}
-
-
-def test_labels_fill_blank_rows_and_further_annotators_get_rows_of_their_own(tmp_path: Path) -> None:
-    sheet = sheet_of(tmp_path)
-    sheet.save("i1", "bob", Given({"grade": 4}, "good"))
-    sheet.save("i1", "ann", Given({"grade": 0}))
-    sheet.save("i2", "bob", Given({"grade": 1}))
-    rows = rows_of(sheet.path)
-    assert [(row["item_id"], row.get("annotator"), row.get("grade")) for row in rows] == [
-        ("i1", "bob", 5),
-        ("i1", "ann", 1),
-        ("i2", "ann", 3),
-        ("i2", "bob", 2),
-        ("i3", None, None),
-    ]
-    assert rows[0]["rationale"] == "good"
-    assert rows[1]["extra"] == {"kept": 1.5}
-    assert sheet.annotators() == {"ann": 2, "bob": 2}
-    read = read_label_file(str(sheet.path)).labels
-    assert {(label.item_id, label.annotator): label.grades["grade"] for label in read.labels} == {
-        ("i1", "bob"): 4,
-        ("i1", "ann"): 0,
-        ("i2", "ann"): 2,
-        ("i2", "bob"): 1,
-    }
 
 
 def test_rows_that_are_not_concerned_keep_their_bytes(tmp_path: Path) -> None:
@@ -98,10 +92,8 @@ def test_label_that_is_given_again_replaces_the_first_and_taking_it_back_leaves_
 
 
 def test_file_that_somebody_else_changed_is_read_again_and_nothing_of_it_is_lost(tmp_path: Path) -> None:
-    sheet, other = (
-        sheet_of(tmp_path),
-        LabelSheet(tmp_path / "items.jsonl", open_sheet(str(tmp_path / "items.jsonl"))[0].form),
-    )
+    sheet = sheet_of(tmp_path)
+    other = LabelSheet(sheet.path, open_sheet(str(sheet.path))[0].form)
     sheet.save("i1", "ann", Given({"grade": 4}))
     other.save("i3", "bob", Given({"grade": 1}))
     sheet.save("i3", "ann", Given({"grade": 2}))
@@ -110,22 +102,17 @@ def test_file_that_somebody_else_changed_is_read_again_and_nothing_of_it_is_lost
 
 
 def test_many_people_at_once_lose_nothing(tmp_path: Path) -> None:
-    rows = [{"item_id": f"i{n}", "query": f"Q{n}", "answer": "A"} for n in range(12)]
-    sheet = sheet_of(tmp_path, rows)
-    work = [(f"i{n}", name, n % 5) for n in range(12) for name in ("ann", "bob", "cem")]
+    sheet, people = sheet_of(tmp_path, blank(12)), ("ann", "bob", "cem")
+    work = [(f"i{n}", name, n % 5) for n in range(12) for name in people]
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda one: sheet.save(one[0], one[1], Given({"grade": one[2]})), work))
     fresh, _ = open_sheet(str(sheet.path))
-    assert {
-        (item, name, label.grades["grade"])
-        for name in ("ann", "bob", "cem")
-        for item, label in fresh.given(name).items()
-    } == set(work)
+    found = {(item, name, label.grades["grade"]) for name in people for item, label in fresh.given(name).items()}
+    assert found == set(work)
 
 
 def test_two_programs_that_save_into_one_file_at_once_lose_nothing(tmp_path: Path) -> None:
-    rows = [{"item_id": f"i{n}", "query": f"Q{n}", "answer": "A"} for n in range(25)]
-    path = sheet_of(tmp_path, rows).path
+    path = sheet_of(tmp_path, blank(25)).path
 
     def grading(name: str) -> None:
         sheet = open_sheet(str(path))[0]  # nothing in common with the other one but the file
@@ -189,26 +176,25 @@ def test_table_of_another_format_is_copied_once_and_then_gone_on_with(tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("row", "task", "grades", "columns"),
+    ("columns", "task", "grades", "asked"),
     [
-        ({"query": "Q", "answer": "A"}, "grade", (1, 2, 3, 4, 5), ("grade",)),
-        ({"query": "Q", "answer": "A", "accept": ""}, "grade", (0, 1), ("accept",)),
-        ({"query": "Q", "document": "D"}, "relevance", (0, 1, 2), ("grade",)),
-        ({"query": "Q", "answer_a": "A", "answer_b": "B"}, "preference", ("a", "b", "tie"), ("preference",)),
-        ({"query": "Q", "answer": "A", "grade.tone": ""}, "answer", (0, 1, 2), ("grade.tone",)),
+        ("query answer", "grade", (1, 2, 3, 4, 5), "grade"),
+        ("query answer accept", "grade", (0, 1), "accept"),
+        ("query document", "relevance", (0, 1, 2), "grade"),
+        ("query answer_a answer_b", "preference", ("a", "b", "tie"), "preference"),
+        ("query answer grade.tone", "answer", (0, 1, 2), "grade.tone"),
         (
-            {"query": "Q", "passage": "P", "answer": "A"},
-            "reliability",
-            (0, 1),
-            ("grade.question_in_passage", "grade.answer_in_passage", "grade.self_contained"),
+            "query passage answer",
+            *("reliability", (0, 1), "grade.question_in_passage grade.answer_in_passage grade.self_contained"),
         ),
     ],
 )
 def test_form_of_unlabelled_items_follows_their_columns(
-    tmp_path: Path, row: dict[str, object], task: str, grades: tuple[object, ...], columns: tuple[str, ...]
+    tmp_path: Path, columns: str, task: str, grades: tuple[object, ...], asked: str
 ) -> None:
+    row = {name: "" if name == "accept" or "." in name else "Text" for name in columns.split()}
     form = sheet_of(tmp_path, [row]).form
-    assert (form.task, form.scale.grades, form.columns) == (task, grades, columns)
+    assert (form.task, form.scale.grades, form.columns) == (task, grades, tuple(asked.split()))
 
 
 def test_form_keeps_the_scale_of_labels_that_go_beyond_the_usual_one(tmp_path: Path) -> None:
@@ -230,9 +216,7 @@ def test_scale_that_experts_saw_is_the_scale_that_judges_are_compiled_on(tmp_pat
 
 
 def test_accepts_are_saved_as_true_and_false(tmp_path: Path) -> None:
-    sheet = sheet_of(
-        tmp_path, [{"item_id": f"i{n}", "query": f"Q{n}", "answer": "A", "accept": None} for n in range(2)]
-    )
+    sheet = sheet_of(tmp_path, blank(2, accept=None))
     sheet.save("i0", "ann", Given({"grade": 1}))
     sheet.save("i1", "ann", Given({"grade": 0}))
     assert [row["accept"] for row in rows_of(sheet.path)] == [True, False]
@@ -254,19 +238,16 @@ ACTIONS = st.lists(
 @settings(max_examples=25, deadline=None)
 def test_file_says_what_was_said_last_whatever_was_done_before(actions: list[tuple[int, str, int | None, str]]) -> None:
     with TemporaryDirectory() as folder:
-        sheet = sheet_of(Path(folder), [{"item_id": f"i{n}", "query": f"Q{n}", "answer": "A"} for n in range(3)])
-        said: dict[tuple[str, str], Given] = {}
+        sheet = sheet_of(Path(folder), blank(3))
+        said: dict[tuple[str, str], tuple[dict[str, int], str]] = {}
         for number, name, position, reason in actions:
             given = Given({} if position is None else {"grade": position}, reason)
             sheet.save(f"i{number}", name, given)
             said.pop((f"i{number}", name), None)
             if position is not None:
-                said[f"i{number}", name] = given
+                said[f"i{number}", name] = ({"grade": position}, reason.strip())
         fresh, _ = open_sheet(str(sheet.path))
         for one in (sheet, fresh):
             found = {(item, name): label for name in ("ann", "bob") for item, label in one.given(name).items()}
-            assert {key: label.grades for key, label in found.items()} == {
-                key: label.grades for key, label in said.items()
-            }
-            assert all(label.rationale.strip() == said[key].rationale.strip() for key, label in found.items())
+            assert {key: (dict(one.grades), one.rationale.strip()) for key, one in found.items()} == said
         assert [item.item_id for item in fresh.items] == ["i0", "i1", "i2"]

@@ -16,15 +16,14 @@ from judgec.verbs.cli.app import app
 
 def run(*arguments: object) -> dict[str, object]:
     """A command in this process: the object that ``--json`` prints, and its exit code."""
-    said = io.StringIO()
+    said, code = io.StringIO(), None
     with contextlib.redirect_stdout(said):
         try:
             app([*map(str, arguments)])
-            code: object = 0
         except SystemExit as end:
-            code = end.code or 0
+            code = end.code
     text = said.getvalue()
-    return {"exit": code, **(json.loads(text) if text.startswith("{") else {})}
+    return {"exit": code or 0, **(json.loads(text) if text.startswith("{") else {})}
 
 
 def main(home: Path) -> dict[str, object]:

@@ -39,17 +39,10 @@ def test_nothing_known_is_no_drawing_and_one_value_alone_is_one() -> None:
     assert "<circle" in interval_chart({"a": Estimate(value=1000.0)}, "x", digits=0)
 
 
-def _found(said: str, *row: str) -> Report:
-    return Report(verdict=[said], tables=[TextTable("Board", ("agent", "rating"), [row])])
-
-
 def test_part_of_a_notebook_has_sentence_table_and_drawing() -> None:
-    html = notebook(_found("A is <best>.", "A", "1000"), chart=ROWS)
+    table = TextTable("Board", ("agent", "rating"), [("agent A", "1000 [900, 1100]")])
+    html = notebook(Report(verdict=["A is <best>."], tables=[table]), chart=ROWS)
     assert html.index("A is &lt;best&gt;.") < html.index("<table") < html.index("<svg")
     assert Page(f"<!doctype html><html lang=en><title>t</title><body>{html}</body></html>").faults == []
-
-
-def test_interval_in_a_narrow_notebook_stays_on_one_line() -> None:
-    html = notebook(_found("A leads.", "agent A", "1000 [900, 1100]"))
-    assert "<td>1000\u00a0[900,\u00a01100]" in html
+    assert "<td>1000\u00a0[900,\u00a01100]" in html  # stays on one line in a narrow notebook
     assert "<td>agent A" in html

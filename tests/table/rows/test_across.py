@@ -12,7 +12,7 @@ from judgec.table.datasheet import Datasheet
 from judgec.table.rows.across import turned
 from judgec.table.table import column_letters
 from judgec.table.tables import read_table
-from tests.table.spreadsheets import write_xlsx
+from tests.table.spreadsheets import letters, write_xlsx
 
 ROWS: list[list[object]] = [
     ["Frage", "Was kostet A?", "Was kostet B?", "Was kostet A?"],
@@ -36,7 +36,8 @@ def test_turned_table_has_a_row_an_item_and_its_places_are_columns(tmp_path: Pat
 
 
 def test_columns_are_lettered_as_in_a_spreadsheet() -> None:
-    assert list(map(column_letters, (1, 26, 27, 52, 53, 703))) == ["A", "Z", "AA", "AZ", "BA", "AAA"]
+    assert [column_letters(n) for n in (1, 26, 27, 52, 53, 702, 703)] == ["A", "Z", "AA", "AZ", "BA", "ZZ", "AAA"]
+    assert all(letters(n) == column_letters(n + 1) for n in range(800))  # of the tests' own writer
 
 
 @pytest.mark.parametrize(
