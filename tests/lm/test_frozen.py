@@ -36,7 +36,7 @@ TEXT = st.one_of(st.text(max_size=200), st.sampled_from(ODD))
 @settings(deadline=None, max_examples=150)
 @given(query=TEXT, answer=TEXT, contexts=TEXT)
 @example(query="", answer="", contexts="")
-def test_messages_of_any_text_are_dspys_byte_for_byte(
+def test_messages_of_any_text_are_dspys_to_the_byte(
     frozen: FrozenPrompt, query: str, answer: str, contexts: str
 ) -> None:
     inputs = {"query": query, "answer": answer, "contexts": contexts}
@@ -73,9 +73,7 @@ class Silent(dspy.ChatAdapter):  # type: ignore[misc]  # DSPy's classes are unty
 
 
 @pytest.mark.parametrize("adapter", [Shouting(), Silent()])
-def test_messages_of_an_adapter_that_rewrites_or_drops_a_field_are_its_own_and_it_says_so(
-    adapter: dspy.Adapter,
-) -> None:
+def test_messages_of_an_adapter_that_rewrites_or_drops_a_field_are_its_own(adapter: dspy.Adapter) -> None:
     frozen = freeze(judge(), [item(2)], adapter)
     assert frozen.departure is not None
     assert frozen.messages(item(3)) == adapter.format(GradeAnswer, DEMOS, item(3))

@@ -33,9 +33,7 @@ def nothing_named(monkeypatch: pytest.MonkeyPatch) -> None:
         ("recorded:openai/x.csv", {"OPENAI_BASE_URL": GATEWAY}, None),
     ],
 )
-def test_parse_takes_the_endpoint_of_the_providers_variable(
-    model: str, environ: dict[str, str], base: str | None
-) -> None:
+def test_parse_takes_the_providers_variable(model: str, environ: dict[str, str], base: str | None) -> None:
     spec = LMSpec.parse(model, environ=environ)
     assert spec.api_base == base
     assert "pass-word" not in f"{spec.describe()}{spec.asked_at}"

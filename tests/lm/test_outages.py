@@ -76,9 +76,7 @@ def test_mixed_storm_costs_next_to_no_item() -> None:
     assert sum(reply.text is None for reply in replies) <= 2  # four tries in ten fail: seldom all of one call
 
 
-def test_service_that_is_lost_leaves_the_file_with_what_there_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_service_that_is_lost_leaves_a_file_with_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setattr("judgec.lm.client.Retries", lambda: QUICK)
     file = write_items(tmp_path / "items.jsonl", 200)
@@ -101,7 +99,7 @@ def test_service_that_is_lost_leaves_the_file_with_what_there_is(
 
 
 @pytest.mark.parametrize(("allowed", "refused"), [(None, False), (0.2, False), (0.05, True)])
-def test_max_unscored_decides_only_where_it_is_given(
+def test_max_unscored_decides_where_given(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, allowed: float | None, refused: bool
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)

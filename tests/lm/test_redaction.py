@@ -41,7 +41,7 @@ from tests.verbs.cli.judging import save_judge, write_items
         ("KEY_OWNER", "ann.lee@example.com", False),
     ],
 )
-def test_secret_is_what_the_environment_calls_one_and_looks_like_one(
+def test_secret_is_called_one_and_looks_like_one(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str, secret: bool
 ) -> None:
     monkeypatch.setenv(name, value)

@@ -58,9 +58,7 @@ def judged(
     return said
 
 
-def test_reply_under_a_schema_is_a_grade_on_the_scale_with_the_models_own_probabilities(
-    url: str, tmp_path: Path
-) -> None:
+def test_reply_under_a_schema_is_a_grade_with_the_models_own_probabilities(url: str, tmp_path: Path) -> None:
     usage = Usage()
     said = judged(url, tmp_path / "j.db", structured=True, usage=usage)
     scored = said.scored
@@ -77,9 +75,7 @@ def test_reply_under_a_schema_is_a_grade_on_the_scale_with_the_models_own_probab
     assert logprobs is not None
 
 
-def test_ollamas_way_to_name_a_quantized_model_is_asked_at_the_same_endpoint_for_nothing(
-    url: str, tmp_path: Path
-) -> None:
+def test_ollamas_way_to_name_a_quantized_model_is_asked_at_the_same_endpoint(url: str, tmp_path: Path) -> None:
     usage = Usage()
     said = judged(url, tmp_path / "j.db", structured=True, usage=usage, model="ollama_chat/smollm2:135m-q8_0")
     assert said.scored.any(), said.unscored

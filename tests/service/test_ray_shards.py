@@ -55,9 +55,7 @@ def grades(out: str) -> list[object]:
     return [json.loads(line)["grade"] for n in range(SHARDS) for line in place.read(f"part-{n}.jsonl").splitlines()]
 
 
-def test_a_killed_run_goes_on_with_the_missing_shards_and_pays_a_batch_again_at_most(
-    items: Path, tmp_path: Path
-) -> None:
+def test_a_killed_run_goes_on_with_the_missing_shards_and_pays_a_batch_again(items: Path, tmp_path: Path) -> None:
     out, source = tmp_path / "out", str(tmp_path / "items")
     with FakeOpenAI("good", latency=0.05) as server:
         running = judging(tmp_path, server.base_url, source, str(out))
@@ -80,9 +78,7 @@ def test_a_killed_run_goes_on_with_the_missing_shards_and_pays_a_batch_again_at_
     assert grades(str(out)) == ruled(tmp_path, items)
 
 
-def test_a_cluster_whose_last_worker_is_gone_says_how_far_it_is_and_the_same_command_goes_on(
-    items: Path, tmp_path: Path
-) -> None:
+def test_a_cluster_without_a_worker_says_how_far_it_is_and_the_command_goes_on(items: Path, tmp_path: Path) -> None:
     from ray.cluster_utils import Cluster
 
     out, source = tmp_path / "out", str(tmp_path / "items")

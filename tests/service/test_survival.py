@@ -41,9 +41,7 @@ def ruled(home: Path, file: Path) -> list[object]:
 
 
 @pytest.mark.parametrize("kills", [pytest.param(3, marks=pytest.mark.full), pytest.param(8, marks=pytest.mark.soak)])
-def test_judge_killed_at_random_moments_loses_nothing_and_pays_only_what_was_in_flight_again(
-    tmp_path: Path, kills: int
-) -> None:
+def test_judge_killed_at_random_moments_pays_only_what_was_in_flight_again(tmp_path: Path, kills: int) -> None:
     file = write_items(tmp_path / "items.jsonl", 1500)
     save_judge(tmp_path)
     chance = random.Random(0)

@@ -37,9 +37,7 @@ def test_all_missing_answers_leave_only_the_games_that_can_be_played() -> None:
 
 @given(st.integers(2, 9), st.integers(1, 12), st.data())
 @settings(max_examples=60, deadline=None)
-def test_balanced_any_size_is_even_over_pairs_agents_and_queries(
-    n_agents: int, n_queries: int, data: st.DataObject
-) -> None:
+def test_balanced_is_even_over_pairs_agents_and_queries(n_agents: int, n_queries: int, data: st.DataObject) -> None:
     total = n_queries * n_agents * (n_agents - 1) // 2
     count = data.draw(st.integers(0, total))
     games = _full(n_agents, n_queries).balanced(count, seed=data.draw(st.integers(0, 99)))

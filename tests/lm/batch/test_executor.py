@@ -142,9 +142,7 @@ def test_run_with_failures_that_pass_answers_all(tmp_path: Path, model: str) -> 
 
 @BOTH
 @pytest.mark.parametrize("lost", [["lose"], ["drop"], ["lose", "drop"], ["drop", "drop"]], ids="-".join)
-def test_run_with_a_lost_reply_to_a_creation_finds_the_batch_or_creates_it(
-    tmp_path: Path, model: str, lost: list[Act]
-) -> None:
+def test_lost_reply_to_a_creation_finds_the_batch_or_creates_it(tmp_path: Path, model: str, lost: list[Act]) -> None:
     acts = iter(lost)
     with FakeBatches(hook=lambda step: next(acts, "") if step == "batches.create" else "") as server:
         replies = asked(server, tmp_path, model, 10)
@@ -190,9 +188,7 @@ def test_run_with_results_that_break_off_reads_them_again(tmp_path: Path, model:
 
 
 @BOTH
-def test_run_with_too_many_requests_for_a_batch_splits(
-    tmp_path: Path, model: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_many_requests_for_a_batch_are_split(tmp_path: Path, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with FakeBatches() as server, opened(server, tmp_path, model) as session:
         provider = session.executor(session.spec).client._service  # type: ignore[attr-defined]  # of batches
         monkeypatch.setattr(provider, "limits", BatchLimits(4, 10**9))

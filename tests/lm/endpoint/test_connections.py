@@ -242,9 +242,7 @@ def test_tls_is_spoken_with_whom_is_trusted_alone(certificate: Path) -> None:
 
 
 @pytest.mark.parametrize("notified", [True, False])
-def test_tls_connection_that_ends_behind_a_reply_ends_a_body_and_is_not_used_again(
-    certificate: Path, notified: bool
-) -> None:
+def test_tls_connection_that_ends_behind_a_reply_is_not_used_again(certificate: Path, notified: bool) -> None:
     """With close_notify or by the end of TCP alone, as many servers do; JSON that was cut is found when it is read."""
     turn = [b"HTTP/1.1 200 OK\r\n\r\nok", OK, OK]
 

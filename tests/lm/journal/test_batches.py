@@ -36,9 +36,7 @@ def test_take_over_of_a_dead_process_finds_all_that_it_knew(tmp_path: Path, monk
         assert theirs.take_over() == []  # it is theirs now, and they live
 
 
-def test_take_over_leaves_what_is_read_or_void_or_of_another_model(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_take_over_leaves_what_is_read_or_void_or_anothers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Journal(tmp_path / "j.db") as journal, Journal(tmp_path / "j.db") as other:
         mine = batches(journal)
         for end in (mine.read, mine.void):

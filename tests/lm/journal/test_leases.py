@@ -49,7 +49,7 @@ def test_calls_of_a_living_process_are_its_own_and_those_of_a_killed_one_free_at
             assert ours.take(calls) == {*calls}
 
 
-def test_calls_of_a_process_that_ended_are_free_whoever_has_its_number_now(
+def test_calls_of_a_process_that_ended_are_free_whoever_it_is_now(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "journal.db"

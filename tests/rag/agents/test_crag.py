@@ -8,7 +8,7 @@ from judgec.rag.agents.answer import REFUSAL
 from judgec.rag.agents.bulk import answer_queries
 from judgec.rag.agents.crag import CorrectiveRAG, read_grades
 from judgec.rag.agents.rag import AgentSettings
-from judgec.rag.agents.registry import open_agent
+from judgec.rag.agents.registry import agent_names, open_agent
 from judgec.rag.agents.rerank import lexical_scores
 from judgec.rag.retrieval.build import build_index
 from judgec.rag.retrieval.index import Index, open_index
@@ -65,19 +65,22 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
     return open_index(str(folder / "index"))
 
 
-def test_rules_grade_and_the_catalogue_is_answered(index: Index) -> None:
+@pytest.mark.parametrize("name", ["crag-bm25", "rag-bm25", "rag-fusion-hybrid"])
+def test_rules_answer_the_catalogue_with_citations_and_refuse_a_stranger(index: Index, name: str) -> None:
     lines = (ROOT / "trainsets" / "sensors" / "queries.jsonl").read_text(encoding="utf-8").splitlines()[:12]
     pairs = [(row["query_id"], row["query"]) for row in map(json.loads, lines)]
     pairs.append(("stranger", "Who wrote the opera Wozzeck?"))
-    agent = open_agent("crag-bm25", index, AgentSettings(feedback=True))
-    assert {name for name, _ in agent.named_predictors()} == {"answer", "grade", "vary"}
-    answers = answer_queries(agent, "crag-bm25", pairs, ask=None)
+    agent = open_agent(name, index, AgentSettings(feedback=True))
+    answers = answer_queries(agent, name, pairs, ask=None)
     assert not [answer.error for answer in answers if answer.error]
-    decisions = [answer.decision for answer in answers]
-    assert any("A passage answers" in one for one in decisions[:-1])
-    assert "searched again" in decisions[-1]
+    answered = [answer for answer in answers[:-1] if answer.text != REFUSAL]
+    assert len(answered) >= 9
+    assert all(answer.cited for answer in answered)
     assert answers[-1].text == REFUSAL
-    assert sum(answer.text != REFUSAL for answer in answers[:-1]) >= 9
+    if name == "crag-bm25":
+        assert {name for name, _ in agent.named_predictors()} == {"answer", "grade", "vary"}
+        assert any("passage answers" in answer.decision for answer in answers[:-1])
+        assert "again" in answers[-1].decision
 
 
 def test_lexical_reranker_orders_by_what_a_text_says_of_the_query() -> None:
@@ -100,3 +103,12 @@ def test_agent_names_its_own_reranker(index: Index) -> None:
     scores = [hit.score for hit in found]
     assert scores == sorted(scores, reverse=True)
     assert 0.0 <= scores[-1] <= scores[0] <= 1.0
+
+
+def test_the_papers_six_agents_are_there_and_unknown_ones_name_them(index: Index) -> None:
+    six = [f"{kind}-{retriever}" for kind in ("rag", "rag-fusion") for retriever in ("bm25", "knn", "hybrid")]
+    assert set(six) <= set(agent_names())
+    for name in six:
+        assert open_agent(name, index, AgentSettings()).retriever.name == name.rsplit("-", 1)[1]
+    with pytest.raises(UserError, match=r"rag-fusion-hybrid.*python:module:function"):
+        open_agent("rag-splade", index, AgentSettings())

@@ -56,9 +56,7 @@ def test_http_system_is_asked_and_read_as_its_file_says(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_query_in_a_url_is_escaped_and_parameters_join_those_of_the_url(
-    tmp_path: Path, text: str, query: str, path: bytes, params: dict[str, str]
-) -> None:
+def test_query_in_a_url_is_escaped(tmp_path: Path, text: str, query: str, path: bytes, params: dict[str, str]) -> None:
     seen: list[httpx.URL] = []
 
     def reply(request: httpx.Request) -> httpx.Response:
@@ -80,9 +78,7 @@ def test_query_in_a_url_is_escaped_and_parameters_join_those_of_the_url(
         (httpx.Response(200, json={"result": {}}), "no text at result.text"),
     ],
 )
-def test_failure_of_the_system_is_no_answer_and_tells_no_secret(
-    tmp_path: Path, response: httpx.Response, said: str
-) -> None:
+def test_failure_of_the_system_is_no_answer_nor_a_secret(tmp_path: Path, response: httpx.Response, said: str) -> None:
     system = http(tmp_path, SYSTEM, httpx.MockTransport(lambda _: response))
     (answer,) = ask_system(system, [("q", "text")], in_flight=1)
     assert answer.text is None

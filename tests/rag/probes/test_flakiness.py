@@ -64,9 +64,7 @@ def test_nothing_that_was_judged_each_time_is_no_share() -> None:
     assert json.loads(json.dumps(found.to_json()))["overall"]["unscored"] == 1
 
 
-def test_a_system_that_changes_its_mind_is_found_and_nothing_is_asked_twice(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_system_that_changes_its_mind_is_found_at_one_price(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     Path("moods.py").write_text(SYSTEM)
@@ -97,9 +95,7 @@ def test_a_system_that_changes_its_mind_is_found_and_nothing_is_asked_twice(
     assert len(Path("asked.txt").read_text().splitlines()) == 16  # the fourth time only
 
 
-def test_an_agent_is_asked_anew_each_time_and_for_nothing_when_run_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_agent_is_asked_anew_and_for_nothing_when_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
     turn = count(1)
 

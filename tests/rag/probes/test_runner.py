@@ -199,9 +199,7 @@ def test_http_system_sends_the_key_and_maps_the_fields(tmp_path: Path) -> None:
         (500, b"sk-canary was here", "HTTP 500", 4),
     ],
 )
-def test_http_system_that_misbehaves_is_an_error_with_its_reason(
-    tmp_path: Path, status: int, text: bytes, said: str, calls: int
-) -> None:
+def test_http_system_that_misbehaves_says_why(tmp_path: Path, status: int, text: bytes, said: str, calls: int) -> None:
     found, server = over_http(tmp_path, Raw(text, {"Content-Type": "text/html"}, status))
     assert all(one.answer is None and one.error is not None and said in one.error for one in found)
     assert server.calls == calls
@@ -239,9 +237,7 @@ def test_answered_keeps_any_character_and_says_what_is_from_before(tmp_path: Pat
     assert [" 6 of 6 " in note for note in notes] == [True]
 
 
-def test_open_system_of_changed_code_or_documents_is_another_system(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_system_of_changed_code_or_documents_is_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def identity(name: str, index: Index | None, model: str = "embedded") -> str:
         spec = LMSpec(model=model)
         return open_system(name, index, AgentSettings(), spec, lambda *_: [], FAST, {}).identity  # type: ignore[arg-type]  # never asked

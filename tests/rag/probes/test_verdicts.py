@@ -31,9 +31,7 @@ class Passing:
         ("8 m", ("d2",), False),
     ],
 )
-def test_right_answer_of_other_documents_passes_in_part(
-    answer: str, named: tuple[str, ...] | None, partial: bool
-) -> None:
+def test_right_answer_of_others_passes_in_part(answer: str, named: tuple[str, ...] | None, partial: bool) -> None:
     question = Question(query_id="q", query="How deep is it?", reference="9 m", doc_ids=("d1",), data_set="own")
     reply = SystemReply(query_id="q", system="s", answer=answer, doc_ids=named)
     (found,) = verdicts([question], [reply], Passing(), data_set="corpus", terms=None)

@@ -61,7 +61,7 @@ def test_near_finds_what_comparing_all_pairs_finds(lists: list[list[str]]) -> No
     st.dictionaries(st.sampled_from("abc"), st.integers(1, 20)),
     st.integers(0, 9),
 )
-def test_stratified_gives_each_stratum_its_share_or_says_what_is_missing(
+def test_stratified_gives_each_its_share_or_says_what_is_missing(
     strata: list[str], sizes: dict[str, int], seed: int
 ) -> None:
     chosen, missing = stratified(strata, sizes, seed)

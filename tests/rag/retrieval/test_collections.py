@@ -18,9 +18,7 @@ pytestmark = pytest.mark.full
         ("cranfield", 0.347, 0.387),  # nDCG@10 .367, k1 1.2, b .75, Porter, stop words
     ],
 )
-def test_bm25_reaches_what_is_published_and_differences_have_intervals(
-    name: str, low: float, high: float, tmp_path: Path
-) -> None:
+def test_bm25_reaches_what_is_published_within_intervals(name: str, low: float, high: float, tmp_path: Path) -> None:
     if not (DATA / f"{name}_corpus.jsonl").is_file():
         pytest.skip(
             f"{DATA}: {name}_corpus.jsonl is not here; the collection is needed to check BM25 against its figures"

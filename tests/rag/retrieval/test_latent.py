@@ -13,7 +13,7 @@ TEXTS = [
     "cedar dune dune dune",
     "amber amber ember",
     "basil ember dune cedar flint",
-    "flint grove",
+    "grove",
 ]
 
 

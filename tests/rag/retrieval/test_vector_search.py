@@ -75,7 +75,7 @@ def test_published_vectors_are_compared_by_cosine(manuals: Path, tmp_path: Path)
     assert not (tmp_path / "x").exists()
 
 
-def test_candidates_are_compared_and_shown_from_mapped_files_as_from_the_table(
+def test_mapped_files_say_what_the_table_says(
     built: judgec.CorpusIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("judgec.rag.retrieval.stores.lance.IN_MEMORY", 1)

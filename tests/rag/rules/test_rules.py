@@ -59,9 +59,7 @@ LETTERED = "How many litres does the Aster 4 pump move in a minute?\nA) 20 litre
         ("What is the range?", [], REFUSAL),
     ],
 )
-def test_answer_quotes_the_sentence_or_row_that_says_it_or_refuses(
-    query: str, passages: list[str], answer: str
-) -> None:
+def test_answer_quotes_what_says_it_or_refuses(query: str, passages: list[str], answer: str) -> None:
     assert extract(query, passages, REFUSAL, cite=True, most=1) == answer
 
 

@@ -1,5 +1,7 @@
 """The Alternative Annotator Test: against loops written from the paper, by hand, and in worlds whose truth is known."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.stats import t, ttest_1samp
@@ -10,7 +12,12 @@ from judgec.report.replacement_table import outcome_sentences
 from judgec.stats.agreement.alternative_annotator import alternative_annotator_test
 
 FIVE = (1.0, 2.0, 3.0, 4.0, 5.0)
-NAMES = ("ann", "bob", "cem")
+NAMES = ("a", "b", "c", "d")
+
+
+def alt(judge: IntArray, by: IntArray, **how: Any) -> AltTest:  # Any: options of the test
+    """The test of annotators a, b, c, ... with all five grades' values and items alone, if nothing else is said."""
+    return alternative_annotator_test(judge, by, NAMES[: len(by)], **{"values": FIVE, "cluster": None, **how})
 
 
 # --- the second implementation: dictionaries and loops, as section 3 of the paper reads ---------------------------
@@ -73,7 +80,7 @@ def _world(seed: int, n: int = 90, *, raters: int = 4, grades: int = 5) -> tuple
 def test_item_form_equals_the_loops_of_the_paper(seed: int, values: tuple[float, ...] | None) -> None:
     judge, by = _world(seed)
     names = ("a", "b", "c", "d")
-    found = alternative_annotator_test(judge, by, names, values=values, cluster=None, epsilon=0.15)
+    found = alt(judge, by, values=values, epsilon=0.15)
     said = {name: {i: int(g) for i, g in enumerate(row) if g >= 0} for name, row in zip(names, by, strict=True)}
     omega, rho, ps = _by_loops({i: int(g) for i, g in enumerate(judge) if g >= 0}, said, values, 0.15)
     assert found.omega == omega
@@ -85,8 +92,8 @@ def test_item_form_equals_the_loops_of_the_paper(seed: int, values: tuple[float,
 
 def test_one_item_a_query_is_the_item_form() -> None:
     judge, by = _world(3)
-    alone = alternative_annotator_test(judge, by, tuple("abcd"), values=FIVE, cluster=None)
-    each = alternative_annotator_test(judge, by, tuple("abcd"), values=FIVE, cluster=np.arange(len(judge)) * 7)
+    alone = alt(judge, by)
+    each = alt(judge, by, cluster=np.arange(len(judge)) * 7)
     assert [one.p for one in alone.contests] == pytest.approx([one.p for one in each.contests], abs=1e-12)
     assert each.clustered_by == "query"
 
@@ -94,7 +101,7 @@ def test_one_item_a_query_is_the_item_form() -> None:
 def test_clustered_error_equals_leaving_out_each_query_by_hand() -> None:
     judge, by = _world(5, n=120)
     cluster = np.random.default_rng(9).integers(12, size=120)
-    found = alternative_annotator_test(judge, by, tuple("abcd"), values=FIVE, cluster=cluster)
+    found = alt(judge, by, cluster=cluster)
     said = {name: {i: int(g) for i, g in enumerate(row) if g >= 0} for name, row in zip("abcd", by, strict=True)}
     judges, annotators, items = _indicators("b", {i: int(g) for i, g in enumerate(judge) if g >= 0}, said, FIVE)
     gain = [a - b for a, b in zip(judges, annotators, strict=True)]
@@ -111,7 +118,7 @@ def test_clustered_error_equals_leaving_out_each_query_by_hand() -> None:
 
 def test_adjusted_p_is_benjamini_yekutieli_by_hand() -> None:
     judge, by = _world(1, raters=3)
-    found = alternative_annotator_test(judge, by, NAMES, values=FIVE, cluster=None, epsilon=0.05)
+    found = alt(judge, by, epsilon=0.05)
     ordered = sorted(found.contests, key=lambda one: one.p)
     # m = 3, H = 1 + 1/2 + 1/3 = 11/6: the factors of the ordered p are 3 H / 1, 3 H / 2, 3 H / 3.
     scaled = [one.p * 5.5 / rank for rank, one in enumerate(ordered, start=1)]
@@ -125,10 +132,10 @@ def test_advantage_counts_ties_for_both() -> None:
     # Item 2: ann 2, judge 0, ann closer. Item 3: ann 1, judge 3, others 2 and 2: equally far.
     ann, judge = np.array([2, 0, 2, 1] * 10), np.array([2, 2, 0, 3] * 10)
     by = np.stack([ann, np.full(40, 2), np.full(40, 2)])
-    found = alternative_annotator_test(judge, by, NAMES, values=FIVE, cluster=None)
+    found = alt(judge, by)
     first = found.contests[0]
     assert (first.rho_judge, first.rho_annotator) == (0.75, 0.75)
-    accuracy = alternative_annotator_test(judge, by, NAMES, values=None, cluster=None).contests[0]
+    accuracy = alt(judge, by, values=None).contests[0]
     assert (accuracy.rho_judge, accuracy.rho_annotator) == (0.75, 0.75)  # item 3: neither says 2
 
 
@@ -143,9 +150,9 @@ def _judged(seed: int, noise: float, queries: int = 60, epsilon: float = 0.1) ->
     def grader(spread: float) -> IntArray:
         return np.clip(np.rint(truth + spread * rng.standard_normal(len(truth))), 0, 4).astype(np.int64)
 
-    by = np.stack([grader(0.7) for _ in NAMES])
+    by = np.stack([grader(0.7) for _ in range(3)])
     cluster = np.repeat(np.arange(queries), 5)
-    return alternative_annotator_test(grader(noise), by, NAMES, values=FIVE, cluster=cluster, epsilon=epsilon)
+    return alt(grader(noise), by, cluster=cluster, epsilon=epsilon)
 
 
 def test_winning_rates_tell_a_better_from_an_equal_from_a_worse_judge() -> None:
@@ -172,7 +179,7 @@ def test_judge_better_than_one_annotator_only_wins_against_that_one() -> None:
         return np.clip(np.rint(truth + spread * rng.standard_normal(300)), 0, 4).astype(np.int64)
 
     by = np.stack([grader(0.3), grader(2.0), grader(0.3)])
-    found = alternative_annotator_test(grader(0.9), by, NAMES, values=FIVE, cluster=None, epsilon=0.05)
+    found = alt(grader(0.9), by, epsilon=0.05)
     assert [one.wins for one in found.contests] == [False, True, False]
     assert found.omega == pytest.approx(1 / 3)
     assert found.passes is False
@@ -189,7 +196,7 @@ def test_clustering_holds_the_rate_of_false_wins_where_queries_decide() -> None:
             ann, judge = np.where(better, 0, 2), np.where(better, 2, 0)
             by = np.stack([ann, np.full(200, 2), np.full(200, 2)])
             cluster = np.repeat(np.arange(20), 10) if clustered else None
-            found = alternative_annotator_test(judge, by, NAMES, values=None, cluster=cluster, epsilon=0.0)
+            found = alt(judge, by, values=None, cluster=cluster, epsilon=0.0)
             total += found.contests[0].p < 0.05
         return total / 150
 
@@ -202,35 +209,35 @@ def test_clustering_holds_the_rate_of_false_wins_where_queries_decide() -> None:
 
 def test_fewer_than_three_annotators_is_said_in_words() -> None:
     judge, by = _world(0, raters=2)
-    found = alternative_annotator_test(judge, by, NAMES[:2], values=FIVE, cluster=None)
+    found = alt(judge, by)
     assert (found.omega, found.rho, found.passes, found.contests) == (None, None, None, ())
-    assert "at least 3 annotators with 30 labels each in common" in found.note
+    assert "at least 3 annotators" in found.note
     assert found.to_json()["omega"] is None
-    assert outcome_sentences(found) == (f"May it replace an annotator? Not tested: {found.note}.",)
+    assert [found.note in line for line in outcome_sentences(found)] == [True]
 
 
 def test_annotator_of_few_items_is_left_out_but_counts_among_the_others() -> None:
     judge, by = _world(2)
     by[3, 20:] = -1
-    found = alternative_annotator_test(judge, by, tuple("abcd"), values=FIVE, cluster=None)
+    found = alt(judge, by)
     assert [one.annotator for one in found.contests] == ["a", "b", "c"]
     assert "fewer than 30" in found.note
     assert "d 20" in found.note
-    without = alternative_annotator_test(judge, by[:3], tuple("abc"), values=FIVE, cluster=None)
+    without = alt(judge, by[:3])
     assert [one.rho_judge for one in found.contests] != [one.rho_judge for one in without.contests]
 
 
 def test_adjudicator_is_not_tested() -> None:
     judge, by = _world(2)
-    found = alternative_annotator_test(judge, by, tuple("abcd"), values=FIVE, cluster=None, adjudicators=("b",))
+    found = alt(judge, by, adjudicators=("b",))
     assert [one.annotator for one in found.contests] == ["a", "c", "d"]
-    assert "asked only where others differed: b" in found.note
+    assert "others differed: b" in found.note
 
 
 def test_items_of_one_annotator_are_counted_not_used() -> None:
     judge, by = _world(0, raters=3)
     by[1:, :10] = -1
-    found = alternative_annotator_test(judge, by, NAMES, values=FIVE, cluster=None)
+    found = alt(judge, by)
     alone = int(((by >= 0).sum(axis=0) == 1).sum())
     assert found.items_left_out == alone >= 8
     assert found.items == int(((by >= 0).sum(axis=0) > 1).sum())
@@ -239,9 +246,9 @@ def test_items_of_one_annotator_are_counted_not_used() -> None:
 def test_unscored_items_count_against_the_judge() -> None:
     judge, by = _world(0, raters=3)
     judge = np.maximum(judge, 0)
-    whole = alternative_annotator_test(judge, by, NAMES, values=FIVE, cluster=None)
+    whole = alt(judge, by)
     judge[::3] = -1
-    fewer = alternative_annotator_test(judge, by, NAMES, values=FIVE, cluster=None)
+    fewer = alt(judge, by)
     assert fewer.items == whole.items
     assert (fewer.rho or 0.0) < (whole.rho or 0.0)
     assert fewer.unscored > 0
@@ -250,11 +257,11 @@ def test_unscored_items_count_against_the_judge() -> None:
 def test_judge_that_is_never_behind_wins_without_an_interval() -> None:
     grades: FloatArray = np.tile(np.arange(5), 12)
     same = grades.astype(np.int64)
-    found = alternative_annotator_test(same, np.stack([same] * 3), NAMES, values=FIVE, cluster=None)
+    found = alt(same, np.stack([same] * 3))
     assert found.omega == found.rho == 1.0
     assert found.contests[0].difference.value == 0.0
     assert found.contests[0].difference.low is None
-    equal = alternative_annotator_test(same, np.stack([same] * 3), NAMES, values=FIVE, cluster=None, epsilon=0.0)
+    equal = alt(same, np.stack([same] * 3), epsilon=0.0)
     assert equal.omega == 0.0  # equal is not better
 
 
@@ -262,15 +269,13 @@ def test_judge_that_is_never_behind_wins_without_an_interval() -> None:
 def test_margins_out_of_range_are_refused(epsilon: float, q: float) -> None:
     judge, by = _world(0, raters=3)
     with pytest.raises(ValueError, match="valid"):
-        alternative_annotator_test(judge, by, NAMES, values=FIVE, cluster=None, epsilon=epsilon, q=q)
+        alt(judge, by, epsilon=epsilon, q=q)
 
 
 def test_aspects_are_labels_of_their_query() -> None:
     judge, by = _world(0, n=100, raters=3)
-    both = alternative_annotator_test(
-        judge.reshape(50, 2), by.reshape(3, 50, 2), NAMES, values=FIVE, cluster=np.arange(50)
-    )
-    flat = alternative_annotator_test(judge, by, NAMES, values=FIVE, cluster=np.repeat(np.arange(50), 2))
+    both = alt(judge.reshape(50, 2), by.reshape(3, 50, 2), cluster=np.arange(50))
+    flat = alt(judge, by, cluster=np.repeat(np.arange(50), 2))
     assert both == flat
 
 
@@ -286,12 +291,10 @@ def _aspects(seed: int, noises: tuple[float, ...], epsilon: float = 0.2) -> AltT
         noise = np.array(spread) * rng.standard_normal(truth.shape)
         return np.clip(np.rint(truth + noise), 0, 4).astype(np.int64)
 
-    by = np.stack([grader((0.7,) * len(noises)) for _ in NAMES])
+    by = np.stack([grader((0.7,) * len(noises)) for _ in range(3)])
     names = ("clear", "alike", "poor")[: len(noises)]
     cluster = np.repeat(np.arange(60), 5)
-    return alternative_annotator_test(
-        grader(noises), by, NAMES, values=FIVE, cluster=cluster, epsilon=epsilon, aspects=names
-    )
+    return alt(grader(noises), by, cluster=cluster, epsilon=epsilon, aspects=names)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -308,7 +311,7 @@ def test_each_aspect_equals_the_loops_of_the_paper_and_the_pool_is_of_all_labels
     pairs = [_world(seed) for seed in (11, 12)]
     judge, by = np.stack([one for one, _ in pairs], axis=1), np.stack([of for _, of in pairs], axis=2)
     names = ("a", "b", "c", "d")
-    found = alternative_annotator_test(judge, by, names, values=FIVE, cluster=None, aspects=("x", "y"))
+    found = alt(judge, by, aspects=("x", "y"))
     for (own, labels), aspect in zip(pairs, ("x", "y"), strict=True):
         said = {name: {i: int(g) for i, g in enumerate(row) if g >= 0} for name, row in zip(names, labels, strict=True)}
         omega, rho, ps = _by_loops({i: int(g) for i, g in enumerate(own) if g >= 0}, said, FIVE, 0.2)
@@ -317,7 +320,7 @@ def test_each_aspect_equals_the_loops_of_the_paper_and_the_pool_is_of_all_labels
         assert one.rho == pytest.approx(rho, abs=1e-12)
         assert {contest.annotator: contest.p for contest in one.contests} == pytest.approx(ps, abs=1e-9)
     assert found.items == sum(one.items for one in found.aspects.values())
-    pooled = alternative_annotator_test(judge, by, names, values=FIVE, cluster=None)
+    pooled = alt(judge, by)
     assert pooled.aspects == {}
     assert found.to_json() == pooled.to_json() | {"aspects": {n: one.to_json() for n, one in found.aspects.items()}}
 
@@ -326,12 +329,9 @@ def test_aspect_with_two_annotators_says_why_it_is_not_tested() -> None:
     judge, by = _world(4, raters=3)
     lonely = by.copy()
     lonely[2] = -1
-    found = alternative_annotator_test(
+    found = alt(
         np.stack([judge, judge], axis=1),
         np.stack([by, lonely], axis=2),
-        NAMES,
-        values=FIVE,
-        cluster=None,
         aspects=("x", "y"),
     )
     assert found.omega is not None
@@ -342,7 +342,7 @@ def test_aspect_with_two_annotators_says_why_it_is_not_tested() -> None:
 
 def test_single_aspect_has_no_table_of_aspects_and_names_must_fit() -> None:
     judge, by = _world(4, raters=3)
-    one = alternative_annotator_test(judge[:, None], by[:, :, None], NAMES, values=FIVE, cluster=None, aspects=("x",))
+    one = alt(judge[:, None], by[:, :, None], aspects=("x",))
     assert "aspects" not in one.to_json()
     with pytest.raises(ValueError, match="one name a column"):
-        alternative_annotator_test(judge, by, NAMES, values=FIVE, cluster=None, aspects=("x", "y"))
+        alt(judge, by, aspects=("x", "y"))

@@ -92,9 +92,7 @@ def test_judge_is_measured_against_the_same_leave_one_out_consensuses(tmp_path: 
     assert (loo.n, loo.n_clusters) == (ceiling.n, ceiling.n_clusters)
 
 
-def test_unscored_item_leaves_the_judges_panel_counted_and_the_ceiling_and_the_weights_as_they_were(
-    tmp_path: Path,
-) -> None:
+def test_unscored_item_leaves_the_judges_panel_counted_and_the_ceiling_as_it_was(tmp_path: Path) -> None:
     ceiling, loo = both(tmp_path, [1, 2, 0, 1, -1, 0])  # i5, which all three graded
     assert loo.estimates["exact"].value == pytest.approx((4 * 2 / 3 + 4 * 1 / 3 + 3 * 2 / 2) / 11)
     assert (loo.n, loo.unscored) == (8, 3)
@@ -174,7 +172,7 @@ def test_adjudicator_of_the_whole_file_is_one_in_every_part_of_it(tmp_path: Path
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_annotator_who_was_not_called_to_disputes_is_no_adjudicator(
+def test_who_was_not_called_to_disputes_is_no_adjudicator(
     tmp_path: Path, by: dict[str, dict[str, int]], why: str
 ) -> None:
     assert experts_of(graded(tmp_path, by)).adjudicators == (), why

@@ -76,13 +76,7 @@ def test_compare_differences_are_a_minus_b() -> None:
 def test_compare_of_classes_counts_a_wrong_class_as_the_whole_scale() -> None:
     scale = Scale(level="nominal", grades=("a", "b", "tie", "x", "y"))
     truth: list[int | None] = [1, 2, 3, 4, 5, 1]
-    found = compare(
-        ITEMS,
-        experts(truth),
-        judged([1, 2, 3, 4, 5, 1], "a"),
-        judged([2, 2, 3, 1, 5, 1], "b"),
-        scale,
-        accept_only=False,
-    )
+    a, b = judged([1, 2, 3, 4, 5, 1], "a"), judged([2, 2, 3, 1, 5, 1], "b")
+    found = compare(ITEMS, experts(truth), a, b, scale, accept_only=False)
     assert [each.distance for each in found.differing] == [4.0, 4.0]
     assert found.differences["tau_b"].value is None

@@ -98,31 +98,26 @@ def test_unscoring_the_rare_grade_costs_tau_b_where_imputing_the_farthest_grade_
     assert parse_objective("tau_b").value(unscored) == pytest.approx(-1.0, abs=1e-12)
 
 
-def test_tau_b_with_one_unscored_item_is_the_hand_count() -> None:
-    # Expert 0 1 1 2, judge 0 1 ? 2. Scored pairs 0-1 0-3 1-3: three concordant. Pairs with the unscored
-    # item: 0-2 2-3 discordant, 3 - 2 = 1. Untied by the expert 5, by the judge 3 + 2 + the tie 1-2 = 6.
-    value = parse_objective("tau_b").value(judged([0, 1, 1, 2], [0, 1, -1, 2], 3))
-    assert value == pytest.approx(1 / (5 * 6) ** 0.5, abs=1e-15)
-
-
-def test_kappa_with_one_unscored_item_is_the_hand_count() -> None:
-    # Expert 0 0 0 1, judge 0 0 ? 1. The unscored 0 counts as 1: one disagreement of four; chance
-    # 3/4 * 2/4 + 1/4 * 2/4 = 1/2: (3/4 - 1/2) / (1/2).
-    value = parse_objective("kappa").value(judged([0, 0, 0, 1], [0, 0, -1, 1], 2))
-    assert value == pytest.approx(0.5, abs=1e-15)
-
-
-def test_qwk_with_one_unscored_item_is_the_hand_count() -> None:
-    # Expert 0 0 2 2 (mean 1), judge 0 0 2 ?. Covariance 0 + 0 + 2, and at worst 0 from the unscored 2: 2 > 0.
-    # Expected squared distance of judge grade 0: (0 + 0 + 4 + 4) / 4 = 2, of 1: 1, of 2: 2: 2 + 2 + 2 + 2.
-    value = parse_objective("qwk").value(judged([0, 0, 2, 2], [0, 0, 2, -1], 3))
-    assert value == pytest.approx(2 * 2 / 8, abs=1e-15)
-
-
-@pytest.mark.parametrize("name", ["exact", "accept", "balanced_accuracy"])
-def test_agreement_with_unscored_items_counts_them_wrong(name: str) -> None:
-    value = parse_objective(name).value(judged([0, 0, 1, 1], [0, 0, 1, -1], 2))
-    assert value == pytest.approx(0.75, abs=1e-15)
+@pytest.mark.parametrize(
+    ("name", "expert", "judge", "n_grades", "value"),
+    [
+        # Scored pairs 0-1 0-3 1-3: three concordant. Pairs with the unscored item: 0-2 2-3 discordant, 3 - 2 = 1.
+        # Untied by the expert 5, by the judge 3 + 2 + the tie 1-2 = 6.
+        ("tau_b", [0, 1, 1, 2], [0, 1, -1, 2], 3, 1 / (5 * 6) ** 0.5),
+        # The unscored 0 counts as 1: one disagreement of four; chance 3/4 * 2/4 + 1/4 * 2/4 = 1/2: (3/4 - 1/2) / (1/2).
+        ("kappa", [0, 0, 0, 1], [0, 0, -1, 1], 2, 0.5),
+        # Expert mean 1. Covariance 0 + 0 + 2, and at worst 0 from the unscored 2: 2 > 0. Expected squared distance of
+        # judge grade 0: (0 + 0 + 4 + 4) / 4 = 2, of 1: 1, of 2: 2: 2 + 2 + 2 + 2.
+        ("qwk", [0, 0, 2, 2], [0, 0, 2, -1], 3, 2 * 2 / 8),
+        ("exact", [0, 0, 1, 1], [0, 0, 1, -1], 2, 0.75),
+        ("accept", [0, 0, 1, 1], [0, 0, 1, -1], 2, 0.75),
+        ("balanced_accuracy", [0, 0, 1, 1], [0, 0, 1, -1], 2, 0.75),
+    ],
+)
+def test_objective_with_one_unscored_item_is_the_hand_count(
+    name: str, expert: list[int], judge: list[int], n_grades: int, value: float
+) -> None:
+    assert parse_objective(name).value(judged(expert, judge, n_grades)) == pytest.approx(value, abs=1e-15)
 
 
 @pytest.mark.parametrize("name", ["tau_b", "kappa", "qwk", "balanced_accuracy"])

@@ -18,31 +18,13 @@ evalica = pytest.importorskip("evalica")
 inter_rater = pytest.importorskip("statsmodels.stats.inter_rater")
 
 # Krippendorff (2011), section C: four observers, twelve units, five grades, missing values.
-_ = 0
 PUBLISHED = np.array(
-    [
-        [1, 2, 3, 3, 2, 1, 4, 1, 2, _, _, _],
-        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, _, 3],
-        [_, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, _],
-        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, _],
-    ]
+    [[int(n) for n in row] for row in ("123321412000", "123322412503", "033323422510", "123324412510")]
 )
 
 # Fleiss (1971) as worked in textbooks: ten subjects, fourteen raters, five categories; kappa .210.
-FLEISS = np.array(
-    [
-        [0, 0, 0, 0, 14],
-        [0, 2, 6, 4, 2],
-        [0, 0, 3, 5, 6],
-        [0, 3, 9, 2, 0],
-        [2, 2, 8, 1, 1],
-        [7, 7, 0, 0, 0],
-        [3, 2, 6, 3, 0],
-        [2, 5, 3, 2, 2],
-        [6, 5, 2, 1, 0],
-        [0, 2, 2, 3, 7],
-    ]
-)
+COUNTS = ("0 0 0 0 14", "0 2 6 4 2", "0 0 3 5 6", "0 3 9 2 0", "2 2 8 1 1", "7 7 0 0 0", "3 2 6 3 0", "2 5 3 2 2")
+FLEISS = np.array([list(map(int, row.split())) for row in (*COUNTS, "6 5 2 1 0", "0 2 2 3 7")])
 
 RATINGS = hnp.arrays(np.int64, st.tuples(st.integers(2, 5), st.integers(2, 12)), elements=st.integers(-1, 3))
 
@@ -122,7 +104,7 @@ def test_counts_flatten_aspects() -> None:
 
 
 @given(RATINGS, st.lists(st.integers(0, 3), min_size=4, max_size=4), st.integers(0, 2**32 - 1))
-def test_fleiss_statistic_under_weights_is_fleiss_kappa_of_units_written_out(
+def test_fleiss_statistic_under_weights_is_that_of_units_written_out(
     ratings: IntArray, drawn: list[int], seed: int
 ) -> None:
     counts = rating_counts(ratings, 4)

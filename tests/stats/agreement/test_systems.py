@@ -70,11 +70,7 @@ def test_decisions_are_the_same_for_people_themselves_and_opposite_for_their_neg
 
 @pytest.mark.parametrize(
     ("systems", "queries", "why"),
-    [
-        (1, 20, "1 system "),
-        (2, 20, "2 systems "),
-        (5, 2, "2 queries "),
-    ],
+    [(1, 20, "1 system "), (2, 20, "2 systems "), (5, 2, "2 queries ")],
 )
 def test_too_few_systems_or_queries_are_undefined_and_say_why(systems: int, queries: int, why: str) -> None:
     found = known(system_agreement(*graded(systems, queries, 0)))

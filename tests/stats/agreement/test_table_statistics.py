@@ -1,49 +1,45 @@
 """Hand-worked values and properties of the statistics of one contingency table."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given
 
-from judgec.records.label import FloatArray
+from judgec.records.label import FloatArray, IntArray
 from judgec.stats.agreement.kappa import balanced_accuracy_table, exact_table, kappa_table, qwk_table
 from judgec.stats.agreement.rank_correlation import spearman_p, spearman_table, tau_b_p, tau_b_table
 from judgec.stats.agreement.statistic import TABLE_FORMULAS
 from judgec.stats.agreement.tables import contingency
 from tests.stats.strategies import PROPERTY, Graded, graded_items
 
+Formula = Callable[[FloatArray | IntArray], FloatArray]
 # Six items, expert 0 0 1 1 2 2, judge 0 1 0 2 2 1: rows are the expert's grades.
 M = np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1]])
 
 
-def test_tau_b_of_six_items_is_the_hand_count() -> None:
-    # 15 pairs; each grader ties 3, so 12 are untied by each. Concordant: items 0-3 0-4 0-5 (judge 0 < 2 2 1),
-    # 1-3 1-4, 2-4 2-5 = 7; discordant: 1-2, 3-5 = 2. (7 - 2) / 12.
-    assert float(tau_b_table(M)) == pytest.approx(5 / 12, abs=1e-15)
+THREE = np.array([[3, 1, 0], [0, 1, 1], [0, 0, 0]])  # the third grade is used by the judge alone
 
 
-def test_spearman_of_six_items_is_the_hand_count() -> None:
-    # Midranks minus mean: expert -2 -2 0 0 2 2, judge -2 0 -2 2 2 0; products 4 0 0 0 4 0 = 8; squares 16.
-    assert float(spearman_table(M)) == pytest.approx(8 / 16, abs=1e-15)
-
-
-def test_kappa_of_six_items_is_the_hand_count() -> None:
-    # Agree on 2 of 6; margins 2 2 2 by 2 2 2 give 1/3 by chance: (1/3 - 1/3) / (1 - 1/3).
-    assert float(kappa_table(M)) == pytest.approx(0.0, abs=1e-15)
-    # [[4, 1], [2, 3]]: agree .7, chance .5 * .6 + .5 * .4 = .5: .2 / .5.
-    assert float(kappa_table(np.array([[4, 1], [2, 3]]))) == pytest.approx(0.4, abs=1e-15)
-
-
-def test_qwk_of_six_items_is_the_hand_count() -> None:
-    # Four items off by one: 4. Expected: 9 cells of 2 * 2 / 6 = 2/3 items each, squared distance 1 in four
-    # cells and 4 in two: 12 * 2/3 = 8. 1 - 4 / 8.
-    assert float(qwk_table(M)) == pytest.approx(0.5, abs=1e-15)
-
-
-def test_balanced_accuracy_averages_recall_over_the_grades_the_expert_used() -> None:
-    # Recalls 3/4 and 1/2; the third grade is used by the judge alone.
-    table = np.array([[3, 1, 0], [0, 1, 1], [0, 0, 0]])
-    assert float(balanced_accuracy_table(table)) == pytest.approx((0.75 + 0.5) / 2, abs=1e-15)
-    assert float(exact_table(table)) == pytest.approx(4 / 6, abs=1e-15)
+@pytest.mark.parametrize(
+    ("formula", "table", "value"),
+    [
+        # 15 pairs; each grader ties 3, so 12 are untied by each. Concordant: items 0-3 0-4 0-5 (judge 0 < 2 2 1),
+        # 1-3 1-4, 2-4 2-5 = 7; discordant: 1-2, 3-5 = 2.
+        (tau_b_table, M, (7 - 2) / 12),
+        # Midranks minus mean: expert -2 -2 0 0 2 2, judge -2 0 -2 2 2 0; products 4 0 0 0 4 0 = 8; squares 16.
+        (spearman_table, M, 8 / 16),
+        (kappa_table, M, 0.0),  # agree on 2 of 6; margins 2 2 2 by 2 2 2 give 1/3 by chance
+        (kappa_table, np.array([[4, 1], [2, 3]]), 0.4),  # agree .7, chance .5 * .6 + .5 * .4 = .5: .2 / .5
+        # Four items off by one: 4. Expected: 9 cells of 2 * 2 / 6 = 2/3 items each, squared distance 1 in four
+        # cells and 4 in two: 12 * 2/3 = 8.
+        (qwk_table, M, 1 - 4 / 8),
+        (balanced_accuracy_table, THREE, (0.75 + 0.5) / 2),  # recalls 3/4 and 1/2
+        (exact_table, THREE, 4 / 6),
+    ],
+)
+def test_statistic_of_a_table_is_the_hand_count(formula: Formula, table: IntArray, value: float) -> None:
+    assert float(formula(table)) == pytest.approx(value, abs=1e-15)
 
 
 CONSTANT_JUDGE = np.array([[3, 0], [2, 0]])
@@ -52,25 +48,23 @@ BOTH_CONSTANT = np.array([[0, 0], [0, 5]])
 EMPTY = np.zeros((2, 2))
 
 
-@pytest.mark.parametrize("formula", [tau_b_table, spearman_table])
-@pytest.mark.parametrize("table", [CONSTANT_JUDGE, CONSTANT_EXPERT, BOTH_CONSTANT, EMPTY])
-def test_rank_correlation_of_constant_grader_is_undefined(formula: object, table: FloatArray) -> None:
-    assert callable(formula)
-    assert np.isnan(formula(table))
+UNDEFINED = float("nan")
 
 
-@pytest.mark.parametrize("formula", [kappa_table, qwk_table])
-def test_kappa_of_one_constant_grader_is_chance_and_of_two_is_undefined(formula: object) -> None:
-    assert callable(formula)
-    assert float(formula(CONSTANT_JUDGE)) == 0.0
-    assert float(formula(CONSTANT_EXPERT)) == 0.0
-    assert np.isnan(formula(BOTH_CONSTANT))
-    assert np.isnan(formula(EMPTY))
-
-
-def test_balanced_accuracy_of_constant_expert_is_undefined() -> None:
-    assert np.isnan(balanced_accuracy_table(CONSTANT_EXPERT))
-    assert float(balanced_accuracy_table(CONSTANT_JUDGE)) == 0.5
+@pytest.mark.parametrize(
+    ("formula", "values"),  # of a constant judge, a constant expert, both, and nobody
+    [
+        (tau_b_table, (UNDEFINED,) * 4),
+        (spearman_table, (UNDEFINED,) * 4),
+        (kappa_table, (0.0, 0.0, UNDEFINED, UNDEFINED)),
+        (qwk_table, (0.0, 0.0, UNDEFINED, UNDEFINED)),
+        (balanced_accuracy_table, (0.5, UNDEFINED)),
+    ],
+)
+def test_statistic_of_constant_graders(formula: Formula, values: tuple[float, ...]) -> None:
+    tables = (CONSTANT_JUDGE, CONSTANT_EXPERT, BOTH_CONSTANT, EMPTY)
+    found = [float(formula(table)) for table in tables[: len(values)]]
+    np.testing.assert_array_equal(found, values)
 
 
 def test_p_values_of_constant_grader_are_undefined() -> None:

@@ -26,8 +26,6 @@ def test_cluster_tables_with_empty_cluster_keep_its_zeros() -> None:
         ([0, 1], [0, 1], [0, -1], "cluster codes -1..0"),
     ],
 )
-def test_cluster_tables_of_bad_input_raise(
-    expert: list[int], judge: list[int], cluster: list[int], message: str
-) -> None:
+def test_tables_of_bad_input_raise(expert: list[int], judge: list[int], cluster: list[int], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         cluster_tables(np.array(expert), np.array(judge), np.array(cluster), 2, n_clusters=2)

@@ -30,6 +30,7 @@ from tests.stats.intervals.world import (
 )
 
 LOOKS = 20
+FULL, SOAK = pytest.mark.full, pytest.mark.soak
 
 
 def test_population_tau_b_equals_that_of_a_huge_sample() -> None:
@@ -51,11 +52,7 @@ def test_intervals_of_fifteen_clusters_mostly_hold_the_population_value(correlat
 @pytest.mark.parametrize("correlations", [(0.8, 0.7), (0.6, 0.6)])
 @pytest.mark.parametrize(
     ("n_clusters", "repeats"),
-    [
-        pytest.param(15, 2000, marks=pytest.mark.soak),
-        pytest.param(30, 1000, marks=pytest.mark.soak),
-        pytest.param(100, 2000, marks=pytest.mark.full),
-    ],
+    [pytest.param(15, 2000, marks=SOAK), pytest.param(30, 1000, marks=SOAK), pytest.param(100, 2000, marks=FULL)],
 )
 def test_intervals_of_tau_b_and_its_difference_hold_the_population_value_in_93_to_97_percent(
     n_clusters: int, repeats: int, correlations: tuple[float, float]
@@ -67,11 +64,7 @@ def test_intervals_of_tau_b_and_its_difference_hold_the_population_value_in_93_t
 
 @pytest.mark.parametrize(
     "n_clusters",
-    [
-        pytest.param(15, marks=pytest.mark.full),
-        pytest.param(30, marks=pytest.mark.soak),
-        pytest.param(100, marks=pytest.mark.full),
-    ],
+    [pytest.param(15, marks=FULL), pytest.param(30, marks=SOAK), pytest.param(100, marks=FULL)],
 )
 def test_intervals_of_the_other_statistics_hold_the_population_value(n_clusters: int) -> None:
     for name, found in other_coverages(n_clusters, repeats=1000).items():
@@ -131,16 +124,12 @@ def test_equal_judges_are_rarely_promoted_in_twenty_looks() -> None:
     assert false_promotion_rate(60, families=60, seed=0) <= 0.1
 
 
-@pytest.mark.parametrize(
-    "n_clusters", [pytest.param(15, marks=pytest.mark.soak), pytest.param(60, marks=pytest.mark.full)]
-)
+@pytest.mark.parametrize("n_clusters", [pytest.param(15, marks=SOAK), pytest.param(60, marks=FULL)])
 def test_equal_judges_are_promoted_in_at_most_5_percent_of_400_families(n_clusters: int) -> None:
     assert false_promotion_rate(n_clusters, families=400, seed=1) <= 0.05
 
 
-@pytest.mark.parametrize(
-    "n_clusters", [pytest.param(20, marks=pytest.mark.full), pytest.param(60, marks=pytest.mark.soak)]
-)
+@pytest.mark.parametrize("n_clusters", [pytest.param(20, marks=FULL), pytest.param(60, marks=SOAK)])
 def test_p_of_equal_judges_is_honest_far_into_the_tail(n_clusters: int) -> None:
     p = tail_p(n_clusters)
     for alpha in (0.05, 0.01, 0.001, 0.05 / 420):

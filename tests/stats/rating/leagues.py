@@ -10,12 +10,7 @@ from judgec.records.label import FloatArray
 
 
 def league(
-    strengths: FloatArray,
-    n_queries: int,
-    rng: np.random.Generator,
-    *,
-    tie: float = 0.2,
-    query_effect: float = 0.0,
+    strengths: FloatArray, n_queries: int, rng: np.random.Generator, *, tie: float = 0.2, query_effect: float = 0.0
 ) -> Games:
     """Every pair meets once on every query; ``query_effect`` is the spread of an agent's form on a query."""
     n = len(strengths)

@@ -57,7 +57,7 @@ def test_fit_strengths_any_results_order_agrees_with_who_took_points(wins: Float
 
 @pytest.mark.parametrize("strongest_opponent", [True, False])
 @pytest.mark.parametrize("games_of_loser", [1, 2, 50])
-def test_fit_strengths_an_agent_that_lost_everything_is_last_however_few_it_played(
+def test_agent_that_lost_everything_is_last_however_few_it_played(
     games_of_loser: int, *, strongest_opponent: bool
 ) -> None:
     # The three others are 30:1 apart, so a weak prior alone would leave the loser of one game above the last.

@@ -118,12 +118,7 @@ def test_elo_mean_over_many_shuffles_is_bradley_terry_spread_a_little() -> None:
 def test_elo_impossible_options_are_refused(options: dict[str, float]) -> None:
     games = Games.of([Game("q", "x", "y", "a")])
     with pytest.raises(UserError, match="--tournaments, --k or --initial"):
-        elo(
-            games,
-            tournaments=int(options.get("tournaments", 5)),
-            k=options.get("k", 32.0),
-            initial=options.get("initial"),
-        )
+        elo(games, **{"tournaments": 5, **options})  # type: ignore[arg-type]  # a number each
 
 
 @pytest.mark.parametrize("ragelo_compat", [False, True])
@@ -159,7 +154,7 @@ def test_games_that_do_not_fit_give_the_same_ratings_as_those_that_do(monkeypatc
 
 
 @pytest.mark.parametrize(("strength", "dealt"), [(1.0, 2400), (40.0, 3000)])
-def test_only_the_last_of_very_many_games_are_played_where_the_first_are_forgotten(
+def test_of_very_many_games_only_the_last_are_played(
     monkeypatch: pytest.MonkeyPatch, strength: float, dealt: int
 ) -> None:
     games = league(np.linspace(-strength, strength, 6), 200, np.random.default_rng(3))

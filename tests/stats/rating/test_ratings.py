@@ -205,9 +205,7 @@ def test_more_agents_than_are_rated_together_are_refused() -> None:
         for case in product([2, 4], [0.0, 1.0, 3.0, 10.0], LOST)
     ],
 )
-def test_bradley_terry_intervals_cover_at_few_decisive_games_of_many_leagues(
-    agents: int, decisive: float, lost: float
-) -> None:
+def test_intervals_cover_at_few_decisive_games_of_many_leagues(agents: int, decisive: float, lost: float) -> None:
     high, low, _ = missed(1000, queries=50, agents=agents, decisive=decisive, lost=lost)
     assert high + low <= 0.07
     assert high <= 0.04
@@ -227,14 +225,8 @@ def test_bradley_terry_intervals_cover_the_truth_with_query_effects(n_queries: i
         games = league(strengths, n_queries, rng, query_effect=0.8)
         ratings = bradley_terry(games, resamples=500, seed=run)
         hits += int(((ratings.low <= truth) & (truth <= ratings.high)).sum())
-        single = Games(
-            games.agents,
-            tuple(map(str, range(len(games.a)))),
-            games.a,
-            games.b,
-            np.arange(len(games.a)),
-            games.score,
-        )
+        each = np.arange(len(games.a))
+        single = Games(games.agents, tuple(map(str, each)), games.a, games.b, each, games.score)
         naive = bradley_terry(single, resamples=500, seed=run)
         ignoring_queries += int(((naive.low <= truth) & (truth <= naive.high)).sum())
     coverage, naive_coverage = hits / (5 * leagues), ignoring_queries / (5 * leagues)

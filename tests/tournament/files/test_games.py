@@ -60,7 +60,7 @@ def test_read_games_jsonl_numbers_as_ids_and_null_winner(tmp_path: Path) -> None
         ("model_a,model_b,winner\ngpt,llama,gpt\ngpt,llama,model_b\n", {}, [1.0, 0.0]),
     ],
 )
-def test_read_games_of_columns_as_they_are_called(
+def test_columns_are_read_as_they_are_called(
     tmp_path: Path, text: str, rename: dict[str, str], scores: list[float]
 ) -> None:
     assert read_games(_file(tmp_path, text), rename).score.tolist() == scores
@@ -77,7 +77,7 @@ def test_read_games_of_columns_as_they_are_called(
         (("win", "loss", "Model A", "answerB"), (1, 0, 1, 0)),
     ],
 )
-def test_read_games_words_of_the_field_are_winners(
+def test_words_of_the_field_are_winners(
     tmp_path: Path, words: tuple[str, ...], scores: tuple[float | None, ...]
 ) -> None:
     rows = "".join(f"q{n},x,y,{word}\n" for n, word in enumerate(words))
@@ -119,9 +119,7 @@ def test_read_games_sides_of_other_tools_stand_alone_without_a_query(tmp_path: P
         ("agent_a,agent_b,winner\n7,gpt,a\n7.0,1.10,b\n", ("1.10", "7", "gpt")),  # a gap made a float of it
     ],
 )
-def test_read_games_n_and_n_point_0_are_one_agent_of_numbers(
-    tmp_path: Path, text: str, agents: tuple[str, ...]
-) -> None:
+def test_n_and_n_point_0_are_one_agent_of_numbers(tmp_path: Path, text: str, agents: tuple[str, ...]) -> None:
     assert read_games(_file(tmp_path, text)).agents == agents
 
 
@@ -152,9 +150,7 @@ def test_read_games_ragelo_example_has_200_games_of_six_agents() -> None:
 
 
 @pytest.mark.parametrize("name", ["games.csv", "games.jsonl", "games.parquet"])
-def test_read_games_in_pieces_reads_what_is_read_whole(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_read_games_in_pieces_reads_the_whole(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A piece is a few rows here; the first of them has no winner, and lines without anything stand between them."""
     monkeypatch.setattr("judgec.table.coded.CHUNK", 3)
     rows: list[dict[str, object]] = [

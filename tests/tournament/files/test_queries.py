@@ -8,11 +8,8 @@ from tests.compile.small import write
 
 
 def test_ids_references_and_renamed_columns_are_read(tmp_path: Path) -> None:
-    rows = [
-        {"qid": 7, "question": "Why?", "reference": ["a", "b"]},
-        {"qid": 8, "question": "How?"},
-        {"qid": 7, "question": "Why?"},
-    ]
+    rows = [{"qid": 7, "question": "Why?", "reference": ["a", "b"]}, {"qid": 8, "question": "How?"}]
+    rows.append({"qid": 7, "question": "Why?"})
     found = read_queries(str(write(tmp_path / "q.jsonl", rows)), {"question": "query"})
     assert found == (Query("7", "Why?", "a | b"), Query("8", "How?"))
 

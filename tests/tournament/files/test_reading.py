@@ -78,9 +78,7 @@ def test_unknown_queries_are_errors_with_their_lines_all_at_once(tmp_path: Path)
     ("cells", "said"), [([("1", "a"), ("2", "b")], "no two agents"), ([("1", "solo")], r"one agent only \(solo\)")]
 )
 def test_agents_that_cannot_meet_are_refused(tmp_path: Path, cells: list[tuple[str, str]], said: str) -> None:
-    rows: list[dict[str, object]] = [
-        {"query_id": query, "query": "?", "agent": agent, "answer": "x"} for query, agent in cells
-    ]
+    rows: list[dict[str, object]] = [{"query_id": q, "query": "?", "agent": a, "answer": "x"} for q, a in cells]
     with pytest.raises(InputError, match=said):
         read_entries(answering(tmp_path, rows))
     with pytest.raises(UserError, match="no answers"):

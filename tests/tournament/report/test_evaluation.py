@@ -189,9 +189,7 @@ def test_games_csv_gives_rank_the_same_games(found: Evaluation, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("query", ["q1", "what is it?"])
-def test_relevance_grades_are_read_again_as_qrels_whatever_the_ids(
-    found: Evaluation, tmp_path: Path, query: str
-) -> None:
+def test_relevance_grades_are_read_again_as_qrels(found: Evaluation, tmp_path: Path, query: str) -> None:
     grades = {(query, "d1"): 2, (query, "d2"): 0}
     relevance = Relevance(grades, {(query, "d1"): "says it, and more"}, {(query, "d3"): "no reply"}, True, 2)
     judged = replace(found, relevance=relevance)
@@ -202,9 +200,7 @@ def test_relevance_grades_are_read_again_as_qrels_whatever_the_ids(
     assert "relevance" not in csv_tables(replace(found, relevance=given(grades)))
 
 
-def test_folder_of_an_earlier_evaluation_keeps_none_of_its_tables_but_the_experts_sheet(
-    found: Evaluation, tmp_path: Path
-) -> None:
+def test_folder_of_an_earlier_evaluation_keeps_the_experts_sheet_alone(found: Evaluation, tmp_path: Path) -> None:
     (tmp_path / "retrieval.csv").write_text("of another judge")
     (tmp_path / "sample.csv").write_text("labels")
     (tmp_path / "notes.txt").write_text("mine")
@@ -224,9 +220,7 @@ def test_run_names_the_judge_and_leaves_unknown_numbers_undefined(found: Evaluat
     assert run.version_tags["rating.best+v2"] == f"{best:.1f}"
 
 
-def test_run_shows_the_judge_and_the_five_best_agents_and_keeps_the_rest_in_the_table(
-    found: Evaluation, tmp_path: Path
-) -> None:
+def test_run_shows_the_judge_and_the_five_best_agents_of_many(found: Evaluation, tmp_path: Path) -> None:
     run = run_of(found, folder=tmp_path, started=1.0, ended=2.0)
     headline = known(run.headline)
     assert {f"{kind}.{agent}" for kind in ("rating", "elo") for agent in ("worst", EVIL)} <= set(headline)

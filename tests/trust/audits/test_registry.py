@@ -204,7 +204,7 @@ def test_few_items_leave_an_audit_not_shown_and_say_how_many_more_would_do() -> 
         (None, None, False, "not shown"),
     ],
 )
-def test_pass_is_said_only_where_the_interval_is_within_the_bound(
+def test_pass_is_said_only_within_the_bound(
     low: float | None, high: float | None, two_sided: bool, status: str
 ) -> None:
     assert status_of(Estimate(value=0.0, low=low, high=high), 0.1, two_sided=two_sided) == status

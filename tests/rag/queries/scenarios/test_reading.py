@@ -162,9 +162,7 @@ MERGES = ["m0: &m0 {x: 1}", *(f"m{n}: &m{n} {{<<: [{', '.join([f'*m{n - 1}'] * 1
 
 
 @pytest.mark.parametrize("lines", [LAUGHS, MERGES, ["endless: &e [*e]"]], ids=["aliases", "merges", "endless"])
-def test_aliases_and_merges_that_stand_for_billions_are_refused_before_they_are_written_out(
-    tmp_path: Path, lines: list[str]
-) -> None:
+def test_aliases_and_merges_that_stand_for_billions_are_never_written_out(tmp_path: Path, lines: list[str]) -> None:
     begun = time.thread_time()
     assert "more than 100000 values" in faults(tmp_path, GOOD + "\n".join(lines) + "\n")[0]
     assert time.thread_time() - begun < 5
