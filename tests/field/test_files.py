@@ -27,6 +27,7 @@ from judgec.verbs.options.evaluate import EvaluateOptions
 from judgec.verbs.options.init import InitOptions
 
 N = 24
+Rows = list[dict[str, object]]
 
 
 def lines(path: Path, rows: Sequence[object]) -> str:
@@ -109,7 +110,7 @@ SHAPES: dict[str, Callable[[list[dict[str, object]]], object]] = {
 @pytest.mark.parametrize("indent", [None, 1])
 def test_json_of_another_shape_is_read(tmp_path: Path, shape: str, indent: int | None) -> None:
     """pandas, datasets and SQuAD each write a table as one JSON value of another shape."""
-    rows: list[dict[str, object]] = [{"query": f"q{i}", "answer": f"a{i}", "grade": i % 2} for i in range(N)]
+    rows: Rows = [{"query": f"q{i}", "answer": f"a{i}", "grade": i % 2} for i in range(N)]
     (tmp_path / "t.json").write_text(json.dumps(SHAPES[shape](rows), indent=indent))
     assert [dict(row) for row in read_table(str(tmp_path / "t.json")).rows] == rows
 
@@ -153,7 +154,7 @@ def test_ragas_columns_need_no_flag(tmp_path: Path) -> None:
     assert found.items[0].inputs.keys() == {"query", "answer", "reference", "contexts"}
 
 
-def dices(n: int, raters: int) -> list[dict[str, object]]:
+def dices(n: int, raters: int) -> Sequence[Mapping[str, object]]:
     """google-research-datasets/dices-dataset: a response to a context, a row an item and rater."""
     people: list[dict[str, object]] = [
         {"rater_id": i % raters, "rater_gender": ("Man", "Woman")[i % raters % 2], "item_id": i // raters}
@@ -167,7 +168,7 @@ def dices(n: int, raters: int) -> list[dict[str, object]]:
 
 
 def test_dices_columns_need_no_flag(tmp_path: Path) -> None:
-    rows = [{**row, "Q_overall": ("No", "Yes", "Unsure")[i % 3]} for i, row in enumerate(dices(N, 4))]
+    rows: Rows = [{**row, "Q_overall": ("No", "Yes", "Unsure")[i % 3]} for i, row in enumerate(dices(N, 4))]
     labels = judgec.read_labels(lines(tmp_path / "t.jsonl", rows)).label_set
     assert (labels.scale.grades, graders(labels)) == (("No", "Unsure", "Yes"), set("0123"))
     found = judgec.init(str(tmp_path / "t.jsonl"))
@@ -312,7 +313,7 @@ def conversation(number: int, side: str) -> list[dict[str, str]]:
     ]
 
 
-def mt_bench(people: Sequence[str] = ("expert_0", "author_1")) -> list[dict[str, object]]:
+def mt_bench(people: Sequence[str] = ("expert_0", "author_1")) -> Rows:
     """lmsys/mt_bench_human_judgments: each pair in two turns, its conversations always whole, ``judge`` a person."""
     words = ("model_a", "model_b", "tie")
     return [

@@ -26,13 +26,10 @@ rows_of_labels = st.lists(st.tuples(texts, texts, st.integers(1, 5)), min_size=2
 Rows = list[list[object]]
 
 
-def _delimited(delimiter: str) -> Callable[[Path, Rows], object]:
-    def write(path: Path, rows: Rows) -> None:
-        text = io.StringIO(newline="")
-        csv.writer(text, delimiter=delimiter).writerows([NAMES, *rows])
-        path.write_text(text.getvalue(), encoding="utf-8", newline="")
-
-    return write
+def _delimited(path: Path, rows: Rows) -> None:
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter="," if path.suffix == ".csv" else "\t").writerows([NAMES, *rows])
+    path.write_text(text.getvalue(), encoding="utf-8", newline="")
 
 
 def _json_lines(path: Path, rows: Rows) -> None:
@@ -41,8 +38,8 @@ def _json_lines(path: Path, rows: Rows) -> None:
 
 
 FORMATS: dict[str, Callable[[Path, Rows], object]] = {
-    ".csv": _delimited(","),
-    ".tsv": _delimited("\t"),
+    ".csv": _delimited,
+    ".tsv": _delimited,
     ".jsonl": _json_lines,
     ".parquet": lambda path, rows: pd.DataFrame(rows, columns=NAMES).to_parquet(path),
     ".xlsx": lambda path, rows: write_xlsx(path, {"Labels": [NAMES, *rows]}),

@@ -49,7 +49,7 @@ def test_what_is_written_is_read_whatever_columns_and_grades_are_called(
 def test_key_that_would_redirect_something_is_refused_with_its_reason(tmp_path: Path, line: str) -> None:
     (fault,) = faults_of(tmp_path, f'name = "a"\n{line}\n')
     assert fault.startswith("judgec.toml:2: ")
-    assert "never read from judgec.toml" in fault
+    assert "is never read" in fault
     assert "Delete the line" in fault
 
 

@@ -540,18 +540,10 @@ def test_propose_people_by_parts_in_any_language_asks_and_its_line_reads_them(he
 
 
 def test_winner_beside_each_answers_grades_is_the_preference() -> None:
-    beside: dict[str, Sequence[object]] = {
-        "question": QUESTIONS,
-        "answer 1": ANSWERS,
-        "answer 2": ANSWERS[::-1],
-        "Mia 1": [1, 2, 3, 4, 5],
-        "Mia 2": [3, 4, 5, 1, 2],
-        "preferred": ["answer 1", "answer 2", "tie"],
-    }
-    for file, winner in (
-        (pairs(Mia_A=[1, 2, 3, 4, 5], Mia_B=[4, 5, 1, 2], Winner=["A", "B", "tie"]), "Winner"),
-        (table(**beside), "preferred"),
-    ):
+    sides: dict[str, Sequence[object]] = {"question": QUESTIONS, "answer 1": ANSWERS, "answer 2": ANSWERS[::-1]}
+    sides |= {"Mia 1": FIFTHS, "Mia 2": [3, 4, 5, 1, 2], "preferred": ["answer 1", "answer 2", "tie"]}
+    beside = pairs(Mia_A=FIFTHS, Mia_B=[4, 5, 1, 2], Winner=["A", "B", "tie"])
+    for file, winner in ((beside, "Winner"), (table(**sides), "preferred")):
         found = propose(file, Datasheet(), UserChoices())
         assert (found.task, found.columns[winner], found.annotators) == ("preference", "preference", ())
         assert len(found.unused) == 2

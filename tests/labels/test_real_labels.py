@@ -50,15 +50,12 @@ def test_label_file_reads_as_its_readme_says_in_half_a_second(name: str) -> None
     assert min(split_labels(labels).sizes().values()) > 0.1 * len(labels.items)
 
 
-def test_planted_traps_are_counted() -> None:
+def test_planted_traps_are_counted_and_preference_majorities_the_published_ones() -> None:
     assert read_label_file(str(LABELS / "clapnq_faithfulness.jsonl")).empty_answers == 60
-    assert read_label_file(str(LABELS / "pandalm_preference.jsonl")).not_text == 18
-
-
-def test_preference_majorities_are_the_published_ones() -> None:
-    labels = read_label_file(str(LABELS / "pandalm_preference.jsonl")).labels
-    counts = np.bincount(experts_of(labels).grade[:, 0])
-    assert dict(zip(labels.scale.grades, counts.tolist(), strict=True)) == {"a": 422, "b": 472, "tie": 105}
+    file = read_label_file(str(LABELS / "pandalm_preference.jsonl"))
+    assert file.not_text == 18
+    counts = np.bincount(experts_of(file.labels).grade[:, 0])
+    assert dict(zip(file.labels.scale.grades, counts.tolist(), strict=True)) == {"a": 422, "b": 472, "tie": 105}
 
 
 def test_faithfulness_annotators_agree_as_published() -> None:

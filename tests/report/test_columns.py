@@ -70,8 +70,9 @@ def test_column_of_a_part_fills_from_that_part() -> None:
     def first(pair: tuple[str, Team]) -> str:
         return pair[0]
 
-    columns = [column.of(lambda pair: pair[1]) for column in COLUMNS.columns]
-    of_pairs: TableColumns[tuple[str, Team]] = TableColumns(columns, first)
+    of_pairs: TableColumns[tuple[str, Team]] = TableColumns(
+        [column.of(lambda pair: pair[1]) for column in COLUMNS.columns], first
+    )
     pairs = [("x", TEAMS[0])]
     assert of_pairs.csv(pairs)[1] == ["a.b", 2.0]
     assert of_pairs.screen(pairs)[1] == [("a.b", "2", "said")]

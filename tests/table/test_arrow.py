@@ -75,7 +75,7 @@ def test_saved_data_set_with_class_labels_gives_their_names(datasets: Any, tmp_p
 def test_saved_splits_need_one_of_them_named(datasets: Any, tmp_path: Path) -> None:
     part = datasets.Dataset.from_list([{"query": "x"}])
     datasets.DatasetDict({"dev": part, "train": part}).save_to_disk(str(tmp_path / "sets"))
-    with pytest.raises(InputError, match=r"dev, train; .* Give .*/sets/dev"):
+    with pytest.raises(InputError, match=r"dev, train; .*/sets/dev"):
         read_table(str(tmp_path / "sets"))
     assert len(read_table(str(tmp_path / "sets" / "dev")).rows) == 1
     datasets.DatasetDict({"only": part}).save_to_disk(str(tmp_path / "one"))
@@ -108,6 +108,6 @@ def test_hub_names_are_taken_apart(datasets: Any, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(datasets, "load_dataset", load)
     assert read_hub("hf:a/b@train[:10%]")[1] == [{"query": "x"}]
     assert read_hub("hf:a/b/en@test")[0] == ["query"]
-    with pytest.raises(InputError, match=r"train, test. Give hf:a/b@train"):
+    with pytest.raises(InputError, match=r"train, test. .*hf:a/b@train"):
         read_hub("hf:a/b")
     assert asked == [("a/b", None, "train[:10%]"), ("a/b", "en", "test"), ("a/b", None, None)]

@@ -43,14 +43,14 @@ def test_pipe_or_folder_in_the_place_of_a_file_of_a_version_is_refused(
 
 @pytest.mark.timeout(60)
 def test_pipe_in_the_place_of_other_files_is_refused(tmp_path: Path) -> None:
-    reads: dict[str, Callable[[], object]] = {
-        "programs/s/aliases.json": lambda: programs.aliases(tmp_path, "s"),
-        "programs/s/family.json": lambda: read_family(tmp_path, "s"),
-        "datasheet.toml": lambda: read_toml(tmp_path / "datasheet.toml"),
-        "s.yaml": lambda: read_scenario(tmp_path / "s.yaml"),
+    reads: dict[str, Callable[[Path], object]] = {
+        "programs/s/aliases.json": lambda _: programs.aliases(tmp_path, "s"),
+        "programs/s/family.json": lambda _: read_family(tmp_path, "s"),
+        "datasheet.toml": read_toml,
+        "s.yaml": read_scenario,
     }
     (tmp_path / "programs" / "s").mkdir(parents=True)
     for name, read in reads.items():
         os.mkfifo(tmp_path / name)
         with pytest.raises((ArtifactError, InputError), match="a file is needed"):
-            read()
+            read(tmp_path / name)

@@ -95,7 +95,7 @@ def test_open_store_other_schema_version_says_how_to_upgrade(tmp_path: Path) -> 
         source.backup(target)
         target.execute("UPDATE alembic_version SET version_num = 'bd07f7e963c5'")
         target.commit()
-    with pytest.raises(ArtifactError, match=r"Back it up.* mlflow db upgrade 'sqlite:///.*old.db'"):
+    with pytest.raises(ArtifactError, match=r"mlflow db upgrade 'sqlite:///.*old.db'"):
         opened(TrackingStore(f"sqlite:///{copy}", None))
 
 

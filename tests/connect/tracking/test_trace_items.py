@@ -77,7 +77,7 @@ def test_traces_become_rows_with_documents_tools_tokens_and_sessions(store: Trac
     ]  # fmt: skip
     assert (table.rows[-1]["query"], table.rows[-1]["answer"]) == ("What is 119?", "It is 119.")
     assert "MLflow in 2" in table.notes[0]
-    assert "1 of them are left out" in table.notes[1]  # the broken one has no answer
+    assert table.notes[1].startswith("1 of them")  # the broken one has no answer
     assert not list(tmp_path.glob("*.part"))
 
 

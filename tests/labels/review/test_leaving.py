@@ -64,17 +64,12 @@ IN_NODE = pytest.mark.skipif(NODE is None, reason="no Node here: leaving the pag
 
 @IN_NODE
 @pytest.mark.parametrize("event", ["pagehide", "visibilitychange", "beforeunload"])
-def test_reason_that_is_typed_just_before_the_tab_closes_is_saved(event: str) -> None:
+@pytest.mark.parametrize("stall", ["", "stall = true;"], ids=["", "a save is under way"])
+def test_reason_that_is_typed_just_before_the_tab_closes_is_saved(event: str, stall: str) -> None:
     hidden = "document.visibilityState = 'hidden'" if event == "visibilitychange" else ""
-    found = arrived(f"give(0, 1); await settle(); type('because'); {hidden}; close('{event}')")
+    found = arrived(f"{stall} give(0, 1); await settle(); type('because'); {hidden}; close('{event}')")
     assert [body["rationale"] for body in found] == ["", "because"]
     assert found[-1]["grades"] == {"grade": 1}
-
-
-@IN_NODE
-def test_reason_does_not_wait_for_a_save_that_is_under_way() -> None:
-    found = arrived("stall = true; give(0, 1); await settle(); type('because'); close('pagehide')")
-    assert [body["rationale"] for body in found] == ["", "because"]
 
 
 @IN_NODE

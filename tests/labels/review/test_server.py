@@ -15,7 +15,7 @@ from judgec.labels.review.server import LOOPBACK, TOKEN_HEADER, ReviewServer, se
 from judgec.labels.review.sheet import Given, open_sheet
 
 SECRET = "the judge said 5 and cem said 2"
-ROWS = [
+ROWS: Sequence[dict[str, object]] = [
     {"item_id": "i1", "query": "<script>Q1", "answer": "A1", "agent": "gpt", "judge_grade": SECRET, "rationale": SECRET}
     | {"annotator": "cem", "grade": 2},
     {"item_id": "i2", "query": "Q2", "answer": "A2", "agent": "gpt", "judge_grade": SECRET},

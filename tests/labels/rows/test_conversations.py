@@ -52,7 +52,7 @@ def fault_of(folder: Path, row: Mapping[str, object], turn: TurnChoice | None = 
 def test_last_answer_is_judged_with_the_turns_before_its_question(tmp_path: Path) -> None:
     rows: Rows = [{"conversation": PUMP}, {"query": "Which fan?", "answer": "The F2."}]
     one, other = items_of(tmp_path, rows)
-    before = ("system: Be brief.", "user: Which pump?", "assistant: The P7.")
+    before: tuple[str, ...] = ("system: Be brief.", "user: Which pump?", "assistant: The P7.")
     assert one.inputs == {"query": "Is it quiet?", "answer": "Yes.", "conversation": before}
     assert other.inputs == {"query": "Which fan?", "answer": "The F2."}
     (item,) = items_of(tmp_path, [{"messages": FAN}])  # a chat log of OpenAI

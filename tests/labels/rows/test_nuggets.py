@@ -1,6 +1,7 @@
 """Nuggets in a label file: as texts, as objects, as lines, and what is said of others."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from judgec.table.tables import read_table
 ROW = {"query": "What is known?", "answer": "It is deep.", "grade": 3}
 
 
-def written(tmp_path: Path, *rows: dict[str, object]) -> str:
+def written(tmp_path: Path, *rows: Mapping[str, object]) -> str:
     file = tmp_path / "labels.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return str(file)

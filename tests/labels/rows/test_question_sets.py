@@ -31,18 +31,14 @@ def test_generated_questions_with_a_column_an_annotator_are_pairs_to_trust(
     tmp_path: Path, yes: object, no: object
 ) -> None:
     labels = read_label_file(rated(tmp_path, yes=yes, no=no), annotators=("ann", "bob", "cem")).labels
-    assert (labels.task, labels.aspects) == ("reliability", ("reliable",))
+    assert (labels.task, labels.aspects, len(labels.labels)) == ("reliability", ("reliable",), 14)
     assert labels.items[0].inputs == {"query": "How long is q1?", "passage": "It is 5 m long.", "answer": "5 m"}
-    assert len(labels.labels) == 14
     experts = experts_of(labels)
     found = by_all(experts.accept_by, experts.cluster)
     assert found is not None
     assert (found["accepted"], found["rejected"], found["of"]) == (3, 1, 5)
-
-
-def test_passages_of_a_probe_are_one_passage(tmp_path: Path) -> None:
-    labels = read_label_file(rated(tmp_path, several=True), annotators=("ann", "bob", "cem")).labels
-    assert labels.items[0].inputs["passage"] == "It is\n5 m long."
+    probed = read_label_file(rated(tmp_path, several=True), annotators=("ann", "bob", "cem")).labels
+    assert probed.items[0].inputs["passage"] == "It is\n5 m long."  # the passages of a probe are one
 
 
 def test_aspects_of_annotators_stay_aspects(tmp_path: Path) -> None:

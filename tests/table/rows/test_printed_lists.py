@@ -12,19 +12,13 @@ from judgec.table.rows.cells import as_texts, is_unread_list
     ("cell", "texts"),
     [
         ("""['passage 0', "it's 0"]""", ("passage 0", "it's 0")),
-        ('["a", "b"]', ("a", "b")),
-        ("['a' 'b']", ("a", "b")),
-        ("['a'\n \"it's\"]", ("a", "it's")),
+        *(('["a", "b"]', ("a", "b")), ("['a' 'b']", ("a", "b")), ("['a'\n \"it's\"]", ("a", "it's")), ("[]", ())),
         ("array(['a', 'b'], dtype=object)", ("a", "b")),
         ("[Document(page_content='x', metadata={'p': 1}), Document(page_content='y')]", ("x", "y")),
-        ("[{'text': 'a', 'score': nan}]", ("a",)),
-        ('{"chunks": [{"text": "p"}]}', ("p",)),
-        ({"chunks": [{"text": "p", "score": 0.5}]}, ("p",)),
+        *(("[{'text': 'a', 'score': nan}]", ("a",)), ('{"chunks": [{"text": "p"}]}', ("p",))),
+        *(({"chunks": [{"text": "p", "score": 0.5}]}, ("p",)), ([({"page_content": "p"}, 0.4)], ("p",))),
         ([{"page_content": "p"}, {"type": "image_url", "image_url": {"url": "data:"}}], ("p", "[image_url]")),
-        ([({"page_content": "p"}, 0.4)], ("p",)),
-        ("[1] as the paper says, it leaks", ("[1] as the paper says, it leaks",)),
-        ("(see a, b)", ("(see a, b)",)),
-        ("[]", ()),
+        *((text, (text,)) for text in ("[1] as the paper says, it leaks", "(see a, b)")),
     ],
 )
 def test_lists_of_every_dialect_give_their_texts(cell: object, texts: tuple[str, ...]) -> None:
