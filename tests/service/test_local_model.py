@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
+import dspy
 import numpy as np
 import pytest
 
@@ -45,13 +46,23 @@ def url() -> Iterator[str]:
         yield address
 
 
+def opened(
+    url: str,
+    model: str = "hosted_vllm/smollm",
+    max_tokens: int = 12,
+    journal: Journal | None = None,
+    usage: Usage | None = None,
+) -> dspy.LM:
+    spec = LMSpec.parse(model, api_base=url, max_tokens=max_tokens, timeout=WAIT)
+    return open_lm(spec, journal=journal, budget=Budget(), usage=usage or Usage(), environ={})
+
+
 def judged(
     url: str, path: Path, *, structured: bool, usage: Usage | None = None, model: str = "hosted_vllm/smollm"
 ) -> Judgments:
-    spec = LMSpec.parse(model, api_base=url, max_tokens=TOKENS, timeout=WAIT)
     module = judge_module("grade", SCALE, ("grade",), ("query", "answer"))
     with Journal(path) as journal:
-        lm = open_lm(spec, journal=journal, budget=Budget(), usage=usage or Usage(), environ={})
+        lm = opened(url, model, TOKENS, journal, usage)
         known = KnownAnswers(journal, client_of(lm), "local")
         rater = PromptRater(module, scale=SCALE, aspects=("grade",), structured=structured, known=known)
         ((_, said),) = rated(rater, pieces_of(ITEMS), Executor(lm, in_flight=1).run)
@@ -102,17 +113,10 @@ def test_second_run_asks_the_model_nothing(url: str, tmp_path: Path) -> None:
 
 
 def test_log_probabilities_of_a_real_tokenizer_are_read_as_labels(url: str) -> None:
-    spec = LMSpec.parse("hosted_vllm/smollm", api_base=url, max_tokens=12, timeout=WAIT)
-    lm = open_lm(spec, journal=None, budget=Budget(), usage=Usage(), environ={})
+    lm = opened(url)
     preflight(lm)
-    schema = json.dumps(
-        {
-            "type": "object",
-            "properties": {"grade": {"type": "integer", "enum": [1, 2, 3, 4]}},
-            "required": ["grade"],
-            "additionalProperties": False,
-        }
-    )
+    fields = {"properties": {"grade": {"type": "integer", "enum": [1, 2, 3, 4]}}, "required": ["grade"]}
+    schema = json.dumps({"type": "object", "additionalProperties": False, **fields})
     messages = [{"role": "user", "content": "Grade the answer 4 to 2 + 2 from 1 to 4. Reply with JSON."}]
     (reply,) = Executor(lm).run([Request(0, messages, schema=schema)])
     assert reply.text is not None, reply.error
@@ -123,12 +127,9 @@ def test_log_probabilities_of_a_real_tokenizer_are_read_as_labels(url: str) -> N
 
 
 def test_prompt_that_is_too_long_is_one_failed_call_and_the_next_one_works(url: str) -> None:
-    spec = LMSpec.parse("hosted_vllm/smollm", api_base=url, max_tokens=1, timeout=WAIT)
-    lm = open_lm(spec, journal=None, budget=Budget(), usage=Usage(), environ={})
+    lm = opened(url, max_tokens=1)
     chats = ["short", "far too long " * 5000, "short again"]
     requests = [Request(n, [{"role": "user", "content": chat}]) for n, chat in enumerate(chats)]
     replies = {reply.key: reply for reply in Executor(lm, in_flight=1).run(requests)}
-    assert replies[0].text is not None
-    assert replies[2].text is not None
-    assert replies[1].text is None
+    assert [replies[n].text is None for n in range(3)] == [False, True, False]
     assert "exceeds" in str(replies[1].error) or "context" in str(replies[1].error)

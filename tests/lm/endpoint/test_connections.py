@@ -38,10 +38,9 @@ class To:
         return await self.connections.post(f"{self.at}:{self.port}/v1", AUTHORIZATION, body, most)
 
 
-def opened(
-    trusted: ssl.SSLContext | None = None, *, connect: float = 9.0, silent: float = 9.0, whole: float = 9.0
-) -> Connections:
-    return Connections(trusted or ssl.create_default_context(), connect=connect, silent=silent, whole=whole)
+def opened(trusted: ssl.SSLContext | None = None, **seconds: float) -> Connections:
+    limits = {"connect": 9.0, "silent": 9.0, "whole": 9.0, **seconds}
+    return Connections(trusted or ssl.create_default_context(), **limits)
 
 
 @contextlib.asynccontextmanager

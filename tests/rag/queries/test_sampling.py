@@ -90,10 +90,8 @@ def test_draws_that_iterate_take_documents_and_chunks_as_they_stand() -> None:
     assert found == taken(sampled("iterate", "iterate"), documents, 6, seed=5)
     assert [one[:2] for one in found] == ["d2", "d1", "d0", "d2", "d1", "d0"]
     assert found[:3] == sorted(found[:3], reverse=True)
-    assert [draw.chunks[0].text for draw in islice(draws(documents, sampled("iterate", "iterate"), 0), 2)] == [
-        "line 2.0 of the text",
-        "line 1.0 of the text",
-    ]
+    texts = [draw.chunks[0].text for draw in islice(draws(documents, sampled("iterate", "iterate"), 0), 2)]
+    assert texts == ["line 2.0 of the text", "line 1.0 of the text"]
 
 
 @given(st.integers(0, 50))
@@ -112,12 +110,10 @@ def test_stratified_draws_of_one_folder_and_of_one_document_go_by_length_and_pla
         int(one.partition("#")[0].removeprefix("d")) // 3 for one in taken(sampled("stratified"), documents, 6, seed)
     ]
     assert sorted(found[:3]) == sorted(found[3:]) == [0, 1, 2]
-    whole = [
-        chunk.text for draw in islice(draws(world([9]), sampled(chunks="iterate"), seed), 9) for chunk in draw.chunks
-    ]
-    each = [
-        chunk.text for draw in islice(draws(world([9]), sampled(chunks="stratified"), seed), 3) for chunk in draw.chunks
-    ]
+    whole, each = (
+        [chunk.text for draw in islice(draws(world([9]), sampled(chunks=how), seed), n) for chunk in draw.chunks]
+        for how, n in (("iterate", 9), ("stratified", 3))
+    )
     assert sorted(whole.index(text) // 3 for text in each) == [0, 1, 2]
 
 

@@ -22,10 +22,10 @@ from judgec.stats.intervals.bootstrap import difference_interval
 from judgec.stats.intervals.paired_gain import paired_gain
 from tests.stats.known import bounds, known
 
+Columns = tuple[list[str], IntArray, FloatArray, FloatArray]
 
-def graded(
-    systems: int, queries: int, seed: int, slope: float = 0.5
-) -> tuple[list[str], IntArray, FloatArray, FloatArray]:
+
+def graded(systems: int, queries: int, seed: int, slope: float = 0.5) -> Columns:
     """Grades of people and a judge that follows them by ``slope``."""
     rng = np.random.default_rng(seed)
     query, agent = np.repeat(np.arange(queries), systems), np.tile(np.arange(systems), queries)
@@ -37,9 +37,8 @@ def graded(
 def test_correlations_of_means_are_those_of_scipy(seed: int) -> None:
     names, query, people, judge = graded(3 + seed % 8, 12 + seed, seed, slope=0.2)
     found = known(system_agreement(names, query, people, judge))
-    by_people, by_judge = (
-        np.array([by[np.array(names) == name].mean() for name in found.systems]) for by in (people, judge)
-    )
+    own = [np.array(names) == name for name in found.systems]
+    by_people, by_judge = (np.array([by[rows].mean() for rows in own]) for by in (people, judge))
     assert found.tau_b.value == pytest.approx(kendalltau(by_people, by_judge).statistic, abs=1e-12)
     assert found.spearman.value == pytest.approx(spearmanr(by_people, by_judge).statistic, abs=1e-12)
     low, high = bounds(found.tau_b)
@@ -110,9 +109,8 @@ def test_an_item_without_one_of_its_aspects_is_no_part_of_the_order() -> None:
     rows = pd.DataFrame({"item_id": [f"i{k}" for k in range(150)], "query": query, "answer": "a", "agent": names})
     given = {"accuracy": np.clip(people + 1, 1, 5), "style": np.clip(people - 1, 1, 5)}
     labels = rows.assign(**{f"grade.{aspect}": grade for aspect, grade in given.items()})
-    said = pd.concat(
-        rows[["item_id"]].assign(judge="j", aspect=aspect, grade=np.clip(np.round(judge), 1, 5)) for aspect in given
-    )
+    each = rows[["item_id"]].assign(judge="j", grade=np.clip(np.round(judge), 1, 5))
+    said = pd.concat(each.assign(aspect=aspect) for aspect in given)
     labels.loc[(labels["agent"] == "s4") & (labels["query"] >= 20), "grade.accuracy"] = np.nan
     found = judgec.agreement(said, labels=labels).systems["j"]
     assert found.n_queries == 20  # in the others s4 would stand with its lower aspect alone
@@ -154,7 +152,7 @@ def test_agreement_says_how_a_judge_ranks_the_column_agent() -> None:
     assert "systems" not in judgec.agreement(rows, expert="human", judge="gpt").report
 
 
-def biased(queries: int, towards: float, seed: int) -> tuple[list[str], IntArray, FloatArray, FloatArray]:
+def biased(queries: int, towards: float, seed: int) -> Columns:
     """Six systems of which the best are barely apart; the judge likes ``s0`` by so many grades more than people do."""
     rng = np.random.default_rng(seed)
     query, agent = np.repeat(np.arange(queries), 6), np.tile(np.arange(6), queries)
@@ -205,12 +203,8 @@ def test_decisions_are_those_of_paired_t_tests_of_scipy() -> None:
     names, query, people, judge = graded(6, 14, 4)
     found = known(system_agreement(names, query, people, judge))
     wide = [by.reshape(14, 6) for by in (people, judge)]
-    told = [
-        [np.sign(test.statistic) * (test.pvalue < 0.05) for a, b in combinations(range(6), 2)
-         if (test := ttest_rel(by[:, a], by[:, b]))]
-        for by in wide
-    ]  # fmt: skip
-    theirs, ours = np.array(told[0]), np.array(told[1])
+    tests = [[ttest_rel(by[:, a], by[:, b]) for a, b in combinations(range(6), 2)] for by in wide]
+    theirs, ours = (np.array([np.sign(one.statistic) * (one.pvalue < 0.05) for one in by]) for by in tests)
     assert (found.told, found.same) == ((theirs != 0).sum(), (theirs == ours).sum())
     assert found.opposite == (theirs * ours < 0).sum()
 
@@ -272,9 +266,8 @@ def test_the_objective_is_tau_b_of_the_means_and_the_mean_of_its_shares(seed: in
     assert OBJECTIVE.value(compared) == pytest.approx(kendalltau(*means).statistic, abs=1e-12)
     assert OBJECTIVE.shares(compared).mean() == pytest.approx(OBJECTIVE.value(compared), abs=1e-12)
     both = parse_objective("tau_b+0.5*system_tau")
-    assert both.value(compared) == pytest.approx(
-        parse_objective("tau_b").value(compared) + 0.5 * OBJECTIVE.value(compared)
-    )
+    tau_b = parse_objective("tau_b").value(compared)
+    assert both.value(compared) == pytest.approx(tau_b + 0.5 * OBJECTIVE.value(compared))
     assert parse_objective(both.name) == both
 
 

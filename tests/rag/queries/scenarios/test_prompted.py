@@ -137,11 +137,7 @@ def test_write_of_several_in_sequence_asks_each_chunk_and_then_merges() -> None:
     (draft,) = PromptedWriter("m", asked, 0).write(scenario, [draw("a", "b", "c")])
     assert isinstance(draft, Draft)
     assert draft.query == "All three, please?"
-    assert [(part.query, part.reference) for part in draft.parts] == [
-        ("About a?", "a"),
-        ("About b?", "b"),
-        ("About c?", "c"),
-    ]
+    assert [(part.query, part.reference) for part in draft.parts] == [(f"About {name}?", name) for name in "abc"]
     assert draft.reference == "1) a 2) b 3) c"
     assert len(asked.prompts) == 4
 
@@ -197,15 +193,11 @@ def test_windows_hold_every_character_once_and_the_likest_passage_first() -> Non
 
 
 def test_write_of_a_follow_up_keeps_the_first_turn_as_history() -> None:
-    (draft,), _ = write(
-        "follow-up",
-        lambda _, p: (
-            {"question": "Q2 of it", "answer": "A2"}
-            if "draft_question" in p.inputs
-            else {"question": "Q1", "answer": "A1"}
-        ),
-        draw("t"),
-    )
+    def model(_: str, prompt: PromptParts) -> Mapping[str, str]:
+        turn = "2" if "draft_question" in prompt.inputs else "1"
+        return {"question": f"Q{turn}" + " of it" * (turn == "2"), "answer": f"A{turn}"}
+
+    (draft,), _ = write("follow-up", model, draw("t"))
     assert isinstance(draft, Draft)
     assert [(turn.role, turn.content) for turn in draft.history] == [("user", "Q1"), ("assistant", "A1")]
 
@@ -213,9 +205,9 @@ def test_write_of_a_follow_up_keeps_the_first_turn_as_history() -> None:
 def test_write_keeps_a_reason_for_every_draw_without_a_draft() -> None:
     def model(_: str, prompt: PromptParts) -> Mapping[str, str] | str | None:
         text = prompt.inputs["passages"]
-        return (
-            None if "down" in text else "prose without a field" if "prose" in text else {"question": "Q", "answer": "A"}
-        )
+        if "down" in text:
+            return None
+        return "prose without a field" if "prose" in text else {"question": "Q", "answer": "A"}
 
     found, asked = write("S1", model, draw("down"), draw("prose"), draw("fine"))
     assert found[0] == "service error: down"
