@@ -57,7 +57,7 @@ class BatchExecutor(Executor):
         """
         self.client.check()
 
-    def _remote(self, requests: Iterable[Request]) -> Generator[list[Reply], None, None]:
+    def _groups(self, requests: Iterable[Request]) -> Generator[list[Reply], None, None]:
         self.client.begin()
         run = _Run(self, iter(requests))
         try:
