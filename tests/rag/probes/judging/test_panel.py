@@ -1,18 +1,22 @@
 """Models as judges: what they are asked, part by part, and what becomes of replies that nobody can read."""
 
+import json
 from collections.abc import Mapping
-from typing import cast
+from statistics import median
+from typing import Any, cast
 
 import pytest
+from sklearn.metrics import cohen_kappa_score
 
 from judgec.rag.probes.judging.panel import ReplyPanel, uncompiled
-from judgec.rag.probes.judging.rules import RuleJudge
+from judgec.rag.probes.judging.rules import RuleJudge, faithful
 from judgec.rag.probes.verdicts import verdicts
 from judgec.raters.asked_judges import AskedJudges
 from judgec.records.scenario.outcome import ReplyVerdict, SystemReply
 from judgec.records.scenario.schema import CRITERIA, Question, QuestionPart
 from tests.prompts import PromptParts, unquote
 from tests.rag.queries.scenarios.test_prompted import Asked
+from tests.verbs.cli.process import ROOT
 
 GRADES = [f"grade_{name}" for name in CRITERIA]
 
@@ -145,6 +149,21 @@ def test_panel_without_a_model_judges_faithfulness_by_rules_and_leaves_bias_open
     (found,) = verdicts([question(1, metrics=(metric,))], [reply], ReplyPanel(), data_set="d", terms=None)
     assert found.verdict.outcome == outcome
     assert outcome != "unscored" or metric in found.verdict.reason
+
+
+def test_rule_of_faithfulness_agrees_with_annotators_of_clapnq() -> None:
+    path = ROOT.parent / "shared" / "data" / "labels" / "clapnq_faithfulness.jsonl"
+    if not path.is_file():
+        pytest.skip(f"{path} is not here")
+    by_item: dict[str, list[dict[str, Any]]] = {}
+    for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+        by_item.setdefault(row["item_id"], []).append(row)
+    items = [rows for rows in by_item.values() if rows[0].get("answer")]
+    experts = [median(row["grade"] for row in rows) == 4 for rows in items]
+    given = [(row["answer"], row["query"], row["contexts"]) for row, *_ in items]
+    rules = [faithful(a, q, (texts,) if isinstance(texts, str) else tuple(texts))[0] for a, q, texts in given]
+    assert len(items) == 380
+    assert cohen_kappa_score(experts, rules) > 0.6
 
 
 def test_panel_of_two_judges_keeps_what_each_said_and_counts_their_agreement() -> None:

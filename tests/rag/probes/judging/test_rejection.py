@@ -14,56 +14,16 @@ from judgec.rag.probes.verdicts import verdicts
 from judgec.records.scenario.outcome import REJECTION_OUTCOMES, SystemReply
 from judgec.records.scenario.schema import Question
 
-QUERY = "What is the price of the Fenn 25 (IP67)?"
+
+def read(name: str) -> list[dict[str, Any]]:
+    return list(map(json.loads, Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines()))
 
 
-@pytest.mark.parametrize(
-    ("answer", "outcome", "query"),
-    [
-        ("The carbon footprint is 12 kg.", "answered", ""),
-        ("Sure! The carbon footprint of the pump is about twelve kilograms a year.", "answered", ""),
-        ("The documents do not answer this question.", "refused", ""),
-        ("I'm sorry, but I cannot find this in the provided documents. Please contact support.", "refused", ""),
-        ("No information about the price is given.", "refused", ""),
-        ("I could not find it in the documents, but the footprint is usually 12 kg.", "refused_then_answered", ""),
-        ("The context does not say. The pump was released in 2019 and weighs 3 kg.", "refused_then_answered", ""),
-        ("The documents describe the accuracy and the housing of the pump.", "described", ""),
-        ("The documents do not mention it. The passages cover installation and wiring.", "described", ""),
-        ("The documents describe the pump. Its carbon footprint is 12 kg.", "described_then_answered", ""),
-        ("This question falls outside the scope of the provided documentation.", "refused", ""),
-        ("I'd need more details to answer this. Could you tell me which pump you mean?", "refused", ""),
-        ("Repairs are outside the scope of the warranty.", "answered", ""),
-        ("", "error", ""),
-        ("  \n", "error", ""),
-        (None, "error", ""),
-        # a figure is a claim in any sentence
-        ("The manual lists a price of 499 EUR.", "answered", QUERY),
-        ("Based on the context, the documentation includes the price, which is 499 euros.", "answered", QUERY),
-        ("The catalogue lists its price at 499 EUR.", "answered", QUERY),
-        ("I do not know, it costs 499 EUR.", "refused_then_answered", QUERY),
-        ("While the documents do not mention the price, it is around 499 EUR.", "refused_then_answered", QUERY),
-        ("The price is not specified: 499 EUR", "refused_then_answered", QUERY),
-        ("Although the documents do not say, the housing is painted signal red.", "refused_then_answered", QUERY),
-        ("Although the documents cover pressure sensors, they do not mention the price.", "refused", QUERY),
-        ("While the documents do not mention it, they cover accuracy and supply voltage.", "described", QUERY),
-        ("While I cannot find the price, you can contact sales.", "refused", QUERY),
-        ("The documents describe the Fenn 25 and its IP67 housing.", "described", QUERY),
-        ("The documents describe two sensors and three gateways.", "described", QUERY),
-        ("There is no price of the Fenn 25 given in the 102 passages.", "refused", QUERY),
-        ("Unfortunately no price is listed for it. Please contact sales at 555-1234.", "refused", QUERY),
-        # denials, and answers that deny; an echo is no question back
-        ("That isn't covered in the pages that I have; I'd rather not guess.", "refused", ""),
-        ("Which of the two pumps do you mean?", "refused", ""),
-        ("The pump weighs 12 kg. Do you need anything else?", "answered", ""),
-        ("It is not available in the context. The context describes the summer menu.", "described", ""),
-        ('The message "not found" means that the cable is loose.', "answered", ""),
-        ("Which pumps do you sell?", "answered", "Which pumps do you sell?"),
-        ("Which pumps do you mean?", "refused", "Which pumps do you sell?"),
-    ],
-)
-def test_rejection_outcome_names_what_was_done(answer: str | None, outcome: str, query: str) -> None:
-    assert outcome in REJECTION_OUTCOMES
-    assert rejection_outcome(answer, query) == outcome
+@pytest.mark.parametrize("row", read("outcomes.jsonl"), ids=lambda row: row["reply"])
+def test_rejection_outcome_names_what_was_done(row: dict[str, Any]) -> None:
+    """Denials, and answers that deny; a figure is a claim in any sentence; an echo is no question back."""
+    assert row["outcome"] in REJECTION_OUTCOMES
+    assert rejection_outcome(row["reply"], row["question"]) == row["outcome"]
 
 
 CONFUSION = {  # rows: what a reader says; columns: what the rules say, both in the order of REJECTION_OUTCOMES
@@ -74,10 +34,6 @@ CONFUSION = {  # rows: what a reader says; columns: what the rules say, both in 
     "described_then_answered": (1, 0, 0, 0, 24, 0),
     "error": (0, 0, 0, 0, 0, 35),
 }
-
-
-def read(name: str) -> list[dict[str, Any]]:
-    return list(map(json.loads, Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines()))
 
 
 # Written for the purpose, with the outcome that a reader gives, before the rules were run on them, which then got 166
