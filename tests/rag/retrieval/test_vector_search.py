@@ -106,7 +106,7 @@ def test_mapped_files_belong_to_the_version_of_the_table_and_damage_is_refused(m
         path = out / name
         whole = path.read_bytes()
         path.write_bytes(whole[: len(whole) // 2])
-        with pytest.raises(ArtifactError, match=r"rows.*Build the index again"):
+        with pytest.raises(ArtifactError, match=r"rows.*again"):
             LanceIndex(out).nearest(np.ones((1, 2), np.float32), 1)
         path.write_bytes(whole)
     judgec.index(sources, out=tmp_path / "exact", ann="exact", progress=False)

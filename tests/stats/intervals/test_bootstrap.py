@@ -136,7 +136,7 @@ def test_difference_of_nearly_equal_pairs_but_a_few_is_of_the_size_of_these() ->
 def test_interval_of_a_perfect_judge_says_that_no_spread_was_seen() -> None:
     found = interval(perfect_and_constant(20)[0])
     assert (found.value, found.low, found.high) == (1.0, None, None)
-    assert found.note == "no interval: leaving any cluster out gives the same value"
+    assert "the same value" in found.note
 
 
 def test_interval_of_undefined_statistic_is_none_with_the_reason() -> None:
@@ -151,14 +151,14 @@ def test_interval_of_two_clusters_is_none_with_the_reason_and_keeps_the_value() 
     found = interval(mean(np.array([1.0, 2.0, 5.0]), np.array([0, 0, 4]), n_clusters=6))
     assert (found.low, found.high, found.n_clusters) == (None, None, 2)
     assert found.value == pytest.approx(8 / 3)
-    assert found.note == "no interval: 2 clusters, at least 3 are needed"
+    assert "2 clusters, at least 3" in found.note
 
 
 def test_interval_where_one_cluster_holds_all_variation_is_none_with_the_reason() -> None:
     expert, judge = np.array([0, 0, 0, 0, 1, 0]), np.array([0, 1, 0, 1, 1, 0])
     found = interval(table_statistic("tau_b", expert, judge, np.array([0, 0, 1, 2, 3, 3]), n_grades=2))
     assert found.low is None
-    assert found.note == "no interval: without one of the clusters the value is undefined"
+    assert "without one of" in found.note
 
 
 def test_interval_undefined_in_many_resamples_is_none_and_says_how_many() -> None:

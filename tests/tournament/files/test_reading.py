@@ -117,7 +117,7 @@ def test_answers_that_name_their_passages_rest_on_the_documents_of_these_ids(tmp
 def test_documents_that_no_answer_rests_on_are_refused(tmp_path: Path) -> None:
     sources = two_agents(tmp_path)
     documents = write(tmp_path, "d.csv", "doc_id,document\n0,red is right\n1,blue is not\n")
-    with pytest.raises(InputError, match=r"d\.csv: none of its 2 documents .* passage_ids"):
+    with pytest.raises(InputError, match=r"d\.csv: .* 2 documents .* passage_ids"):
         read_entries(Sources(queries=sources.queries, answers=sources.answers, documents=documents))
 
 

@@ -43,7 +43,8 @@ def test_two_agents_have_scipys_values_on_the_queries_of_both() -> None:
     assert (found.difference.low, found.difference.high) == pytest.approx((limits.low, limits.high))
     assert found.difference.value == pytest.approx(np.mean(ONE) - np.mean(OTHER))
     assert found.signed_rank.n == 5
-    assert found.note.startswith("5 queries differ: Wilcoxon's p cannot fall below .062")
+    assert found.note.startswith("5 queries differ: ")
+    assert " .062" in found.note
 
 
 def test_every_pair_of_every_aspect_is_there_with_holms_p_by_hand() -> None:

@@ -217,7 +217,7 @@ def test_pdf_that_takes_too_long_for_its_size_is_refused(tmp_path: Path, monkeyp
     path = pdf_bomb(tmp_path / "a.pdf", b"3 0 R " * 20_000, b"5 0 R", WORDS * 500)  # one page, 20,000 times
     monkeypatch.setattr(pdf_parsing, "SECONDS", 0.5)
     monkeypatch.setattr(pdf_parsing, "SECONDS_A_MEGABYTE", 0.5)
-    with pytest.raises(UnreadableError, match="too long for its size"):
+    with pytest.raises(UnreadableError, match="too long"):
         read_documents(path, {})
 
 
