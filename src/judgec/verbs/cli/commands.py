@@ -137,7 +137,7 @@ def audit(
 
 @command_of(ExportOptions)
 def export(options: ExportOptions, *, json: JsonOption = False) -> None:
-    """Write a judge for use outside judgec: prompt, Python, promptfoo's assertion, its labels as chat.
+    """Write a judge for use outside judgec: prompt, Python or promptfoo's assertion.
 
     Example: judgec export NAME --to python --out judge
     """
