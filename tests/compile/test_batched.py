@@ -25,13 +25,8 @@ def test_plan_in_batches_halves_the_passes_and_counts_the_waits(tmp_path: Path) 
         share = 0.5 if stage.name in {"uncompiled judge", "winner"} else 1.0
         assert prices[stage.name] == pytest.approx(share * (stage.most.usd or 0.0))
     assert [stage.most.calls for stage in half.stages] == [stage.most.calls for stage in usual.stages]
-    assert (usual.waits, half.waits) == (0, 2)
-
-
-def test_plan_of_folds_in_batches_waits_once_for_all_and_once_a_round(tmp_path: Path) -> None:
-    settings = settings_at(NOWHERE, tmp_path, batch=True, folds=3)
-    _, plan = plan_judge(LABELS, settings)
-    assert plan.waits == 1 + 3 + 1
+    _, folds = plan_judge(LABELS, replace(settings, batch=True, folds=3))
+    assert (usual.waits, half.waits, folds.waits) == (0, 2, 1 + 3 + 1)  # once for all, and once a round
 
 
 def test_compile_in_batches_makes_the_same_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

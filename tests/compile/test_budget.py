@@ -73,7 +73,7 @@ def test_max_cost_too_small_for_a_compile_is_refused_before_the_first_call(serve
     assert server.calls == 0
 
 
-@pytest.mark.parametrize("budget", [ITEMS + 2, 210, pytest.param(400, marks=pytest.mark.full)])
+@pytest.mark.parametrize("budget", [ITEMS + 2, 210])
 def test_budget_is_never_passed_and_the_best_so_far_is_verified_and_saved(
     server: FakeOpenAI, tmp_path: Path, budget: int
 ) -> None:

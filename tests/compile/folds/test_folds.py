@@ -119,25 +119,17 @@ def test_held_out_items_of_a_judge_in_folds_are_all_of_its_own_and_judged_out_of
     assert judged.grade.tolist() == tested.grade[order].tolist()
     assert judged.probabilities == pytest.approx(tested.probabilities[order])
     assert judged.rationale == tuple(tested.rationale[i] for i in order)
-
-
-def test_new_answers_to_questions_that_a_judge_in_folds_learned_from_are_left_out(world: World) -> None:
-    program = programs.load(world.home, "small@1")
+    # None is left where the verdicts are those of the judge that ships.
+    assert unlearned(labels.items, program, out_of_fold=False) == []
+    with pytest.raises(UserError, match="all 60 labelled items"):
+        held_out(labels, "again.jsonl", program, out_of_fold=False)
     # Another answer to a known question, under another query_id; and an answer to a question of its own.
     rows = [
         {**ROWS[0], "item_id": "new", "query_id": "x", "answer": "Another answer."},
         {**ROWS[0], "item_id": "free", "query_id": "y", "query": "How heavy is it?", "grade": 1},
     ]
-    labels = read_labels(str(write(world.home / "new.jsonl", rows)))
-    assert [labels.items[i].item_id for i in unlearned(labels.items, program)] == ["free"]
-
-
-def test_no_item_of_its_own_is_left_where_the_verdicts_are_those_of_the_judge_that_ships(world: World) -> None:
-    program = programs.load(world.home, "small@1")
-    labels = read_labels(str(write(world.home / "own.jsonl", ROWS)))
-    assert unlearned(labels.items, program, out_of_fold=False) == []
-    with pytest.raises(UserError, match="all 60 labelled items"):
-        held_out(labels, "own.jsonl", program, out_of_fold=False)
+    more = read_labels(str(write(world.home / "new.jsonl", rows)))
+    assert [more.items[i].item_id for i in unlearned(more.items, program)] == ["free"]
 
 
 def test_compare_measures_the_out_of_fold_judgments(world: World) -> None:

@@ -1,4 +1,8 @@
+"""Races of simulated candidates whose true tau-b is known."""
+
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -6,14 +10,76 @@ import pytest
 
 from judgec.compile.search.race import FINALISTS, SHARES, most_judgments, race, slices, survivors
 from judgec.errors import BudgetError
-from judgec.records.label import IntArray
+from judgec.records.label import FloatArray, IntArray
 from judgec.records.ratings import GradePairs
 from judgec.stats.agreement.objective import parse_objective
+from judgec.stats.agreement.rank_correlation import tau_b_table
 from judgec.stats.intervals.bootstrap import difference_interval
-from tests.compile.search.contest import Contest, contest
 
 TAU_B = parse_objective("tau_b")
 SPAN = tuple(np.linspace(0.5, 0.6, 16))
+
+
+GRADE_SHARES = np.array([0.08, 0.12, 0.2, 0.4, 0.2])  # of the experts' grades: skewed, as real labels are
+PER_QUERY = 3
+QUERY_SPREAD = 0.4  # of the difficulty that the items of a query share, and all candidates with them
+ITEM_SPREAD = 0.5  # of the difficulty of an item, which all candidates share
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Candidates' grades of the same items; ``rows`` is what a race asks for."""
+
+    expert: IntArray
+    judged: IntArray
+    cluster: IntArray
+
+    def ratings(self, number: int, rows: Sequence[int]) -> GradePairs:
+        chosen = np.asarray(rows)
+        judge = self.judged[number, chosen]
+        nothing = np.full(len(chosen), -1, dtype=np.int64)
+        return GradePairs(
+            self.expert[chosen],
+            judge,
+            judge.astype(np.float64),
+            nothing,
+            nothing,
+            self.cluster[chosen],
+            tuple(map(float, range(len(GRADE_SHARES)))),
+            int(self.cluster.max()) + 1,
+        )
+
+
+def contest(true: Sequence[float], items: int, seed: int) -> Contest:
+    """Candidates with these tau-b's in the long run."""
+    rng = np.random.default_rng(seed)
+    expert = rng.choice(len(GRADE_SHARES), size=items, p=GRADE_SHARES)
+    cluster = np.arange(items) // PER_QUERY
+    shared = QUERY_SPREAD * rng.normal(size=cluster.max() + 1)[cluster] + ITEM_SPREAD * rng.normal(size=items)
+    judged = np.stack([_judge(expert, shared, noise_for(tau), rng) for tau in rng.permutation(true)])
+    return Contest(expert.astype(np.int64), judged, cluster.astype(np.int64))
+
+
+def _judge(expert: IntArray, shared: FloatArray, noise: float, rng: np.random.Generator) -> IntArray:
+    heard = expert + shared + noise * rng.normal(size=expert.size)
+    return np.clip(np.rint(heard), 0, len(GRADE_SHARES) - 1).astype(np.int64)
+
+
+@lru_cache(maxsize=64)
+def noise_for(tau: float) -> float:
+    """The noise at which a candidate's tau-b is ``tau``, by bisection on many items."""
+    low, high = 0.0, 6.0
+    for _ in range(25):
+        noise = (low + high) / 2
+        rng = np.random.default_rng(0)
+        expert = rng.choice(len(GRADE_SHARES), size=20_000, p=GRADE_SHARES)
+        shared = np.hypot(QUERY_SPREAD, ITEM_SPREAD) * rng.normal(size=expert.size)
+        counts = np.bincount(
+            expert * len(GRADE_SHARES) + _judge(expert, shared, noise, rng), minlength=len(GRADE_SHARES) ** 2
+        )
+        found = float(tau_b_table(counts.reshape(len(GRADE_SHARES), -1)))
+        low, high = (noise, high) if found > tau else (low, noise)
+    return noise
 
 
 def test_slices_grow_by_whole_queries_up_to_all_of_dev() -> None:
@@ -73,7 +139,8 @@ def test_race_never_chooses_a_judge_that_fails_over_the_same_judge_that_does_not
 
     def runs(number: int, rows: Sequence[int]) -> GradePairs:
         ratings = found.ratings(0, rows)
-        return ratings if number == 1 else _without(ratings, np.asarray(rows) % 4 == 0)
+        failed = np.asarray(rows) % 4 == 0
+        return ratings if number == 1 else replace(ratings, judge=np.where(failed, -1, ratings.judge))
 
     assert race(2, slices(found.cluster, 0), runs, parse_objective(objective)).chosen == 1
 
@@ -140,16 +207,3 @@ def _regret(found: Contest, chosen: int) -> tuple[float, float]:
     best = int(np.argmax(values))
     error = 0.0 if best == chosen else difference_interval(full[best], full[chosen], resamples=400).se or 0.0
     return values[best] - values[chosen], error
-
-
-def _without(ratings: GradePairs, failed: IntArray | np.ndarray[tuple[int], np.dtype[np.bool_]]) -> GradePairs:
-    return GradePairs(
-        ratings.expert,
-        np.where(failed, -1, ratings.judge),
-        ratings.score,
-        ratings.expert_accept,
-        ratings.judge_accept,
-        ratings.cluster,
-        ratings.values,
-        ratings.n_clusters,
-    )
