@@ -20,7 +20,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup
 
-from judgec.report.kit import document
+from judgec.report.kit import page as filled
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "judgec"
@@ -151,8 +151,9 @@ def _linked(body: str) -> str:
 
 def _write(path: Path, title: str, body: str, *, script: str = "") -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    parts = Markup(body), Markup(MORE)  # noqa: S704 -- our own documents and style
-    page = document(title, *parts).replace("default-src 'none'", "default-src 'none'; img-src 'self'")
+    body, style = Markup(body), Markup(MORE)  # noqa: S704 -- our own documents and style
+    page = filled("document.html", {"title": title, "body": body, "style": style})
+    page = page.replace("default-src 'none'", "default-src 'none'; img-src 'self'")
     if script:
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
         page = page.replace("img-src 'self'", f"img-src 'self'; script-src 'sha256-{digest}'")

@@ -67,6 +67,7 @@ def alive(pid: int) -> bool:
     return True
 
 
+@pytest.mark.full
 def test_ui_starts_answers_and_ctrl_c_stops_it_with_its_children(tmp_path: Path) -> None:
     (tmp_path / "mlruns").mkdir()
     (tmp_path / "mlruns" / "mlflow.db").touch()  # MLflow fills an empty database itself
