@@ -188,6 +188,7 @@ def test_agreement_takes_raters_and_threshold_of_its_file_from_judgec_toml(tmp_p
     assert "accept_at" not in said.splitlines()[0]  # what is typed goes before
 
 
+@pytest.mark.full
 def test_answers_that_are_typed_change_what_is_written_and_nobody_there_is_said(tmp_path: Path) -> None:
     rows = "".join(f"q{i},a{i},{'red' if i % 2 else 'blue'}\n" for i in range(9))
     (tmp_path / "l.csv").write_text(f"question,reply,label\n{rows}")
