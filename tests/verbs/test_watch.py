@@ -9,7 +9,7 @@ from judgec.errors import ArtifactError, InputError, UserError
 from judgec.records.card import ProgramCard
 from judgec.records.scale import Scale
 from judgec.verbs.trace_labels import file_labels, people_shares
-from judgec.verbs.watch import fired, sample_rates
+from judgec.verbs.watch import fired, sample_rates, state_name
 
 CARD = ProgramCard.model_construct(
     task="grade", aspects=("grade",), scale=Scale(name="s", level="ordinal", grades=(1, 2, 3), accept_at=3)
@@ -63,9 +63,23 @@ def test_file_of_labels_is_read_by_trace_without_its_unsure_rows(tmp_path: Path)
     assert people_shares([in_mlflow, given], CARD, unsure) == ({"a": 0.5}, 0)
     file.write_text("trace_id,accept\na,yes\nb,no\n")
     assert people_shares([file_labels(file, CARD, "grade")[0]], CARD) == ({"a": 1.0, "b": 0.0}, 0)
+    file.write_text("trace_id,accept\na,1\nb,0\nc,maybe\n")  # no grades of the scale
+    assert people_shares([file_labels(file, CARD, "grade")[0]], CARD) == ({"a": 1.0, "b": 0.0}, 1)
     file.write_text("trace,grade\na,3\n")
     with pytest.raises(InputError, match="trace_id"):
         file_labels(file, CARD, "grade")
+
+
+def test_label_of_a_scale_without_a_threshold_accepts_nothing() -> None:
+    card = CARD.model_copy(update={"scale": CARD.scale.model_copy(update={"accept_at": None})})
+    given: dict[str, dict[str, object]] = {"a": {"x": 1, "y": True}, "b": {"x": False}}
+    assert people_shares([given], card) == ({"a": 1.0, "b": 0.0}, 1)
+
+
+def test_experiments_whose_names_no_file_can_have_do_not_share_a_state() -> None:
+    names = ["客服", "订单", "a b", "a-b"]
+    assert len({state_name(name, "runs@1") for name in names}) == 4
+    assert state_name("a-b", "runs@1") == "a-b.runs@1.json"
 
 
 @pytest.mark.parametrize("text", ["accept", "accept<2", "accept=.8", "drift", ""])

@@ -426,10 +426,7 @@ def load_judge(program: Program) -> CompiledJudge:
         asks = spec is not None and spec.read_by_models(card.fields)
         return replace(judge, refusal=gone(program, what, A_MODEL if asks else ""))
     if judge.asks_lm and card.lm.get("model") == NO_LM:
-        seal.note(
-            f"{where}: compiled when rules stood in for a model, and these are gone. Compile it again: "
-            f"judgec compile-judge FILE --name {card.name}."
-        )
+        seal.note(gone(program, "rules that stood in for a model"))
     return judge
 
 

@@ -30,7 +30,11 @@ def file_labels(file: Path, card: ProgramCard, aspect: str) -> tuple[Labels, set
         there = ", ".join(table.columns)
         raise InputError([f"{file}: its columns are {there}; trace_id, and {label} or accept are needed. Add them."])
     for row in table.rows:
-        value = row.get("accept") if is_missing(row.get(label)) else row.get(label)
+        value = row.get(label)
+        if is_missing(value) and not is_missing(row.get("accept")):  # 1 and 0 are no grades here
+            accept = as_grade(row["accept"])
+            value = None if accept is None else as_accept(accept)
+            value = as_text(row["accept"]) if value is None else value
         if is_missing(row.get(key)):
             continue
         if row.get("stratum") == UNCERTAIN:
@@ -52,9 +56,12 @@ def people_shares(
     for (trace, _), value in given.items():
         if trace in unsure:
             continue
-        grade = as_grade(value)
-        place = None if grade is None or least is None else position_of(grade, card.scale)
-        accept = as_accept("" if grade is None else grade) if place is None or least is None else place >= least
+        grade = None if isinstance(value, bool) else as_grade(value)
+        place = None if grade is None else position_of(grade, card.scale)
+        if place is not None:  # a grade of a scale without a threshold accepts and rejects nothing
+            accept = None if least is None else place >= least
+        else:
+            accept = value if isinstance(value, bool) else as_accept("" if grade is None else grade)
         if accept is None:
             unknown += 1
         else:

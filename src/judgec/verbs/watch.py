@@ -1,5 +1,6 @@
 """``judgec.watch``: judges a sample of an application's new traces, in one pass, and says what people would accept."""
 
+import hashlib
 import json
 import re
 from collections import Counter
@@ -124,8 +125,9 @@ def watch(options: WatchOptions, watch: Watch) -> WatchReport:
     aspect = options.aspect or card.aspects[0]
     require_accepts(program, f"--judge {options.judge}")
     given, unsure = ({}, set()) if options.labels is None else file_labels(options.labels, card, aspect)
-    path = options.home / ".judgec" / "watch" / re.sub(r"[^A-Za-z0-9._@-]+", "-", f"{experiment}.{name}.json")
-    with open_state(path, {"store": workspace.store.shown, "rate": options.rate}) as state:
+    about = {"experiment": experiment, "store": workspace.store.shown, "rate": options.rate}
+    about |= {name: getattr(options, name) for name in ("lm", "live", "samples", "abstain_below")}  # another judge
+    with open_state(options.home / ".judgec" / "watch" / state_name(experiment, name), about) as state:
         labels, asked, spent, bare = _Pass(options, workspace, program, state, watch).run(experiment)
     people, unknown = people_shares([labels, given], card, unsure)
     inputs = Counter(field for one in state.judged for field in one.given)
@@ -135,7 +137,9 @@ def watch(options: WatchOptions, watch: Watch) -> WatchReport:
     said = {
         "traces have no question, or cannot be read: they are not judged.": bare,
         "labels are not on the judge's scale.": unknown,
-        "labelled traces left out: the judge has learned from their queries.": learned,
+        "traces are of queries that the judge has learned from; no label speaks for them.": sum(
+            one.learned for one in state.judged
+        ),
     }
     return WatchReport(
         judge=name,
@@ -151,6 +155,13 @@ def watch(options: WatchOptions, watch: Watch) -> WatchReport:
         asked=asked,
         alerts={text: fired(text, rates) for text in options.alert},
     )
+
+
+def state_name(experiment: str, judge: str) -> str:
+    """Name of the state's file; a name that no file can have is told apart by a digest."""
+    plain = re.sub(r"[^A-Za-z0-9._@-]+", "-", experiment)
+    digest = "" if plain == experiment else f"-{hashlib.sha256(experiment.encode()).hexdigest()[:12]}"
+    return f"{plain}{digest}.{judge}.json"
 
 
 @dataclass(frozen=True, slots=True)

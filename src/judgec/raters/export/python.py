@@ -11,7 +11,7 @@ from judgec.lm.spec import NO_LM
 from judgec.raters.export.prompt import BarePrompt, bare_prompts, placed
 from judgec.raters.export.sources import standalone_sources, stemmer_sources
 from judgec.raters.judge import CompiledJudge
-from judgec.raters.programs import Json, Program
+from judgec.raters.programs import Json, Program, gone
 from judgec.raters.signatures import check_kind, grade_fields, json_schema
 from judgec.records.tasks.registry import TASKS
 
@@ -68,10 +68,7 @@ def python_files(program: Program, judge: CompiledJudge) -> dict[str, str]:
             "itself. Export one of them, or the prompts of all with --to prompt."
         )
     if judge.asks_lm and card.lm.get("model") == NO_LM:
-        raise UserError(
-            f"export {name}: asks rules that stood in for a model, and these are gone. Compile it again: "
-            f"judgec compile-judge FILE --name {card.name}."
-        )
+        raise UserError(f"export {name}: {gone(program, 'rules that stood in for a model')}")
     if card.task not in TASKS:
         raise UserError(f"export {name}: {card.task} is a plugin's own module; tasks with a declaration are valid.")
     package = "judge_" + re.sub(r"\W+", "_", f"{card.name}_{card.version}").lower()

@@ -54,6 +54,19 @@ def test_rejection_outcome_on_100_replies_is_right_on_36_of_38_in_english_and_no
     assert {outcome for row, outcome in told if row["language"] != "en"} == {None}
 
 
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "N/A",
+        "No, de la Cruz is not mentioned.",
+        "No information available on Tour de France or la Vuelta a España.",
+        "No data on Die Zeit und Der Spiegel.",
+    ],
+)
+def test_english_refusal_that_names_what_is_foreign_is_a_refusal(reply: str) -> None:
+    assert rejection_outcome(reply) == "refused"
+
+
 def test_rules_leave_a_refusal_in_another_language_unscored() -> None:
     question = Question(query_id="1", query="What does it cost?", form="absent", metrics=("rejection",))
     replies = [

@@ -102,7 +102,7 @@ _SENTENCE = re.compile(
 
 
 def rejection_outcome(answer: str | None, query: str = "") -> str | None:
-    """One of RAGProbe's six outcomes; None of a reply in another language than English.
+    """One of RAGProbe's six outcomes; None of a reply in another language that does not refuse in English either.
 
     A sentence refuses, describes the documents, asks back, gives advice or is a courtesy; whatever else says something
     claims it.
@@ -115,8 +115,6 @@ def rejection_outcome(answer: str | None, query: str = "") -> str | None:
     """
     if answer is None or not answer.strip() or is_failure(answer, query):
         return "error"
-    if language_of([answer], least=LEAST_WORDS) not in {None, ENGLISH}:
-        return None
     refused = described = answered = asked = False
     given = set(read(query).stems)
     for sentence in _sentences(without_courtesies(answer)):
@@ -131,10 +129,14 @@ def rejection_outcome(answer: str | None, query: str = "") -> str | None:
             refused, answered = True, answered or bool(_figures(sentence) - given)
         elif not _ADVICE.match(low) and _claims(sentence):
             answered = True
+    if (refused or described) and not answered:
+        return "described" if described else "refused"
+    if language_of([answer], least=LEAST_WORDS) not in {None, ENGLISH}:
+        return None
     if refused:
-        return "refused_then_answered" if answered else "described" if described else "refused"
+        return "refused_then_answered"
     if described:
-        return "described_then_answered" if answered else "described"
+        return "described_then_answered"
     return "answered" if answered or not (asked or _only_advice(answer)) else "refused"
 
 
