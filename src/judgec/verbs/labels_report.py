@@ -52,7 +52,7 @@ def labels_report(
     if options.pool:
         heads, rows = COLUMNS.screen(sorted(tests, key=lambda test: not test.pooled))
         tables.append(TextTable(TESTED, heads, rows))
-    first, command_next = min(tables, key=_place), _next(options, len(labels.items))
+    first, command_next = min(tables, key=_place), _next(options, labels)
     experts = experts_of(labels)
     cases = [] if file is None else label_cases(labels, experts)
     summary, *others = tables
@@ -116,7 +116,7 @@ def _sentence(report: LabelReport) -> str:
     )
 
 
-def _next(options: LabelsOptions, items: int) -> str:
+def _next(options: LabelsOptions, labels: LabelSet) -> str:
     """The compile of these labels, as it is typed."""
     project = find_project(options.file)
     named = project is not None and project.names(options.file)
@@ -124,8 +124,9 @@ def _next(options: LabelsOptions, items: int) -> str:
     file = () if project is not None and named and project.path.parent == Path() else (options.file,)
     beside = project.judges if project is not None and named and not TASKS[project.task or "grade"].by_aspect else ()
     there = columns_in(options.file) if beside else ()
-    verdicts = ",".join(_as_verdicts(options, name, items) for name in beside if name in there)
-    asked = ("--verdicts", verdicts) if verdicts else ()
+    verdicts = ",".join(_as_verdicts(options, name, len(labels.items)) for name in beside if name in there)
+    read = labels.task in TASKS and TASKS[labels.task].read_by_models(labels.fields)  # no rule reads these
+    asked = ("--verdicts", verdicts) if verdicts else ("--lm", "provider/name") if read else ()
     given = [*asked, *as_typed(options), *(("--name", options.name) if options.name is not None and not told else ())]
     return command("compile-judge", *file, *given, home=options.home)
 

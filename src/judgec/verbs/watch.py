@@ -147,7 +147,11 @@ def watch(options: WatchOptions, watch: Watch) -> WatchReport:
         labels=str(options.labels or options.source),
         labelled=rates.n_labelled,
         left_out=learned,
-        notes=(ASSUMED, *(f"{n} {what}" for what, n in said.items() if n), *validity.notes("traces", ADVICE)),
+        notes=(
+            *([ASSUMED] if people else []),
+            *(f"{n} {what}" for what, n in said.items() if n),
+            *validity.notes("traces", ADVICE),
+        ),
         missing_inputs=validity.to_json(),
         spent=spent,
         source=options.source,
@@ -288,7 +292,7 @@ def watch_report(found: WatchReport) -> Report:
         rated,
         data=found.to_json(),
         lines=[
-            f"{found.asked} traces judged, {found.sampled} so far",
+            f"{plural(found.asked, 'trace')} judged, {found.sampled} so far",
             found.verdict + (f", {missing} are missing" if missing else ""),
             *rated.lines,
         ],

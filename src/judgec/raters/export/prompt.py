@@ -104,7 +104,7 @@ def lost_outside(judge: CompiledJudge, *, abstains: bool) -> tuple[str, ...]:
     """Steps of the judge beside asking its prompt, a sentence each: somebody who asks the prompt alone lacks them."""
     lost = []
     if not judge.asks_lm:
-        lost.append("the judge itself: it grades by evidence alone and asks nobody; its prompt was not good enough")
+        lost.append("the judge itself: it grades by evidence alone and asks nobody")
     if judge.panel is not None:
         lost.append(f"panel: the {judge.panel.kind} of {', '.join(judge.panel.members)}")
     if judge.cascade is not None:
