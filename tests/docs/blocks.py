@@ -6,6 +6,7 @@ to be printed, but those that begin with ``...``; seconds and rates are not comp
 fence, ``<!-- file: NAME -->``, makes the block a file that later blocks find; ``<!-- written: NAME -->`` says that
 the blocks before have written it as it stands here. Comments anywhere in a document say how it is run:
 ``<!-- lm: openai -->``: a fake OpenAI server answers, ``<!-- lm: batches -->``: one that takes batches, too;
+``<!-- soak -->``: by ``make soak``, as it needs Ray, or a minute of a processor and more;
 ``<!-- needs: COMMAND -->``: skipped where that is missing.
 """
 
@@ -19,7 +20,7 @@ FILE = re.compile(r"<!-- file: (\S+) -->\s*\Z")
 WRITTEN = re.compile(r"<!-- written: (\S+) -->\s*\Z")
 TIMED = re.compile(r"\d+(?:\.\d+)?(?= (?:s|min|calls/s|items/s)\b)")  # seconds and rates, which no two machines share
 CALLED = re.compile(r"(\S+ -m |\S*/)judgec\b")
-MARK = re.compile(r"<!-- (lm|needs)(?:: (\S+))? -->")
+MARK = re.compile(r"<!-- (lm|needs|soak)(?:: (\S+))? -->")
 
 
 @dataclass(frozen=True)

@@ -85,8 +85,13 @@ def run(block: Block, folder: Path, environment: Mapping[str, str]) -> subproces
     return done
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("path", documents(), ids=lambda path: path.relative_to(ROOT).as_posix())
+def _document(path: Path) -> object:
+    soak = "soak" in marks(path.read_text(encoding="utf-8"))
+    name = path.relative_to(ROOT).as_posix()
+    return pytest.param(path, id=name, marks=pytest.mark.soak if soak else pytest.mark.full)
+
+
+@pytest.mark.parametrize("path", map(_document, documents()))
 def test_code_blocks_of_document_run(path: Path, tmp_path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     found = marks(text)
