@@ -212,7 +212,7 @@ class NobodyAsked:
         """
         raise UserError(
             "this judge asks rules that stood in for a model, and these are gone; without --lm the evidence alone "
-            "judges now. Compile it again: judgec compile-judge FILE --name NAME."
+            "judges now. Compile it again: judgec compile-judge LABELS --name NAME."
         )
 
     async def acomplete(self, request: Request) -> NoReturn:

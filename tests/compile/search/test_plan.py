@@ -61,7 +61,7 @@ def asked(
     return server.calls - before, compiled, {stage.name: stage.most.calls for stage in plan.stages}
 
 
-@pytest.mark.parametrize("budget", [None, 2 * len(PAIRS) + 1, 350])
+@pytest.mark.parametrize("budget", [pytest.param(None, marks=pytest.mark.full), 2 * len(PAIRS) + 1, 350])
 def test_pairwise_compile_asks_in_both_orders_and_leaves_nothing_unscored_within_its_budget(
     server: FakeOpenAI, tmp_path: Path, budget: int | None
 ) -> None:

@@ -182,7 +182,7 @@ def test_judge_that_rules_answered_for_loads_and_refuses_with_the_command_that_c
     save_judge(tmp_path, lm={"model": "embedded"})
     judge = judgec.load_judge("mine", home=tmp_path)
     assert judge.card.task == "grade"
-    again = r"gone.*judgec compile-judge FILE --name"
+    again = r"gone.*judgec compile-judge LABELS --name"
     with pytest.raises(UserError, match=again):
         judge(query="How far is 1?", answer="1 km", contexts=["It is 1."])
     with pytest.raises(UserError, match=again):

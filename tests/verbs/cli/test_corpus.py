@@ -72,6 +72,7 @@ def test_answers_cite_passages_and_carry_what_they_took(
     assert [row["answer"] for row in rows_of(here / "a.jsonl")] == [row["answer"] for row in rows]
 
 
+@pytest.mark.full
 def test_a_grid_builds_each_index_once_and_its_tournament_says_what_mattered(folder: Path) -> None:
     grid = shlex.split("--index docs --queries queries.jsonl --grid retriever=bm25,hybrid chunk=40,1000 k=1,2")
     asked = ["answer", *grid, "--out", "grid.jsonl", "--json"]

@@ -68,7 +68,7 @@ def python_files(program: Program, judge: CompiledJudge) -> dict[str, str]:
             "itself. Export one of them, or the prompts of all with --to prompt."
         )
     if judge.asks_lm and card.lm.get("model") == NO_LM:
-        raise UserError(f"export {name}: {gone(program, 'rules that stood in for a model')}")
+        raise UserError(f"export {gone(program, 'rules that stood in for a model')}")
     if card.task not in TASKS:
         raise UserError(f"export {name}: {card.task} is a plugin's own module; tasks with a declaration are valid.")
     package = "judge_" + re.sub(r"\W+", "_", f"{card.name}_{card.version}").lower()
