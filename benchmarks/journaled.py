@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks import judging_world as world
@@ -96,15 +96,32 @@ def from_journal(options: argparse.Namespace) -> Iterator[str]:
             part = home / f"{size}.jsonl"
             with whole.open("rb") as every, part.open("wb") as some:
                 some.writelines(next(every) for _ in range(size))
-            seconds, counts = _judge(home, part, url)
-            asked = [counts[name] for name in ("lm_calls", "journaled", "unscored")]
-            assert asked == [0, size + 1, 0], counts  # one to see whether somebody is there
-            rates = (size / seconds, size / counts["seconds"], size / counts["cpu"], counts["peak_mb"])
-            rows.append((f"{size:,}", f"{seconds:,.1f}", *(f"{rate:,.0f}" for rate in rates)))
+            rows.append(_row(f"{size:,}", size, *_judge(home, part, url), calls=0))
             part.unlink()
+        size, texts = sizes[0], len(items)
+        world.write_items(whole, items, size, first=sizes[-1], texts=texts)
+        facts = _facts(home)
+        for turn, calls in (("first", texts), ("second", 0)):
+            rows.append(
+                _row(f"{size:,} of {texts} new texts, {turn} pass", size, *_judge(home, whole, url), calls=calls)
+            )
+        kept = _facts(home) - facts
     yield f"`judgec judge` in a process of its own on clapnq items, {FEATURES}."
+    yield f"Of the {texts} texts that come again, the journal holds {kept} facts: verdicts and features."
     yield ""
     yield from table(("items", "seconds", "items/s", "without start-up", "a CPU second", "peak MB"), rows)
+
+
+def _row(name: str, size: int, seconds: float, counts: Mapping[str, float], *, calls: int) -> tuple[str, ...]:
+    assert (counts["lm_calls"], counts["unscored"]) == (calls, 0), counts
+    assert calls or counts["journaled"] == size + 1, counts  # one to see whether somebody is there
+    rates = (size / seconds, size / counts["seconds"], size / counts["cpu"], counts["peak_mb"])
+    return name, f"{seconds:,.1f}", *(f"{rate:,.0f}" for rate in rates)
+
+
+def _facts(home: Path) -> int:
+    with Journal(home / ".judgec" / "journal.db") as journal:
+        return int(journal.select("SELECT COUNT(*) FROM facts")[0][0])
 
 
 def _judge(home: Path, file: Path, url: str) -> tuple[float, dict[str, float]]:

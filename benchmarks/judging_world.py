@@ -60,11 +60,12 @@ def item(items: Sequence[Item], number: int) -> Item:
     return Item(str(row["item_id"]), str(row["query_id"]), inputs)
 
 
-def write_items(path: Path, items: Sequence[Item], count: int, first: int = 0) -> None:
-    """A file of ``count`` different items, from the ``first`` on."""
+def write_items(path: Path, items: Sequence[Item], count: int, first: int = 0, texts: int | None = None) -> None:
+    """A file of ``count`` items, from the ``first`` on: all different, or the same ``texts`` under new names."""
     with path.open("w", encoding="utf-8") as file:
-        for number in range(first, first + count):
-            row = variant(items[number % len(items)], number // len(items))
+        for number in range(count):
+            copy, place = divmod(first + (number if texts is None else number % texts), len(items))
+            row = {**variant(items[place], copy), "item_id": f"{first + number}"}
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 

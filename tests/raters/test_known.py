@@ -1,13 +1,14 @@
 """What is known of items: found when nothing changed, missed as soon as anything does, never a bad reply."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from judgec.evidence.model import EvidenceModel
+from judgec.evidence.model import EvidenceModel, Observed
 from judgec.labels.stream.pieces import ROWS, Piece, pieces_of
 from judgec.lm.client import client_of, open_lm
 from judgec.lm.executor import Executor, Reply, Request
@@ -15,6 +16,7 @@ from judgec.lm.journal.facts import Facts
 from judgec.lm.journal.journal import Journal
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
+from judgec.raters.ahead import Processes
 from judgec.raters.features import KeptFeatures
 from judgec.raters.judge import Binding, CompiledJudge
 from judgec.raters.known import KnownAnswers
@@ -249,6 +251,51 @@ def test_features_and_parts_are_computed_once_and_come_back_exactly(tmp_path: Pa
         assert np.array_equal(found[0], features)
         assert found[1] == parts
     assert np.array_equal(some[0], features[[7, 3]])
+
+
+def facts_in(path: Path) -> int:
+    with Journal(path) as journal:
+        return int(journal.select("SELECT COUNT(*) FROM facts")[0][0])
+
+
+@pytest.mark.parametrize("last_first", [False, True])
+@pytest.mark.parametrize("count", [0, 1])
+def test_features_of_texts_that_come_again_are_computed_and_kept_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int, last_first: bool
+) -> None:
+    """Ten pieces of the same four items are open at once, in each of two runs that share a journal."""
+    asked = items(4)
+    evidence, pieces = EvidenceModel.fit(asked), [*pieces_of(asked)] * 10
+    features, parts = evidence.observe(asked)
+    computed, compute = [], EvidenceModel.observe
+
+    def observe(model: EvidenceModel, some: Sequence[Item]) -> Observed:
+        computed.append(len(some))
+        return compute(model, some)
+
+    monkeypatch.setattr(EvidenceModel, "observe", observe)
+    with ExitStack() as opened:
+        journals = [opened.enter_context(Journal(tmp_path / "j.db")) for _ in range(2)]
+        processes = opened.enter_context(Processes(count, [evidence])) if count else None
+        runs = [KeptFeatures(journal, "judge", processes) for journal in journals]
+        begun = [[kept.begin(evidence, piece, range(4)) for piece in pieces] for kept in runs]
+        found = [observed() for run in begun for observed in (run[::-1] if last_first else run)]
+        assert not any(kept._begun for kept in runs)
+        again = KeptFeatures(journals[0], "judge").begin(evidence, replace(pieces[0], read=refuse), range(4))()
+    assert computed == ([] if count else [4, 4])
+    for values, packed in (*found, again):
+        assert np.array_equal(values, features)
+        assert packed == parts
+    assert facts_in(tmp_path / "j.db") == 4
+
+
+def test_verdicts_on_texts_that_come_again_are_kept_once(tmp_path: Path) -> None:
+    bench, asked = Bench(tmp_path / "j.db"), [replace(items(4)[n % 4], item_id=str(n)) for n in range(2 * ROWS)]
+    first, second = bench.judge(tuple(asked)), bench.judge(tuple(asked))
+    grades = [dict(zip(one.item_ids, one.grade[:, 0].tolist(), strict=True)) for (one,) in (first, second)]
+    assert grades[0] == grades[1]
+    assert bench.asked == 4
+    assert facts_in(tmp_path / "j.db") == 4
 
 
 def test_stream_of_a_judge_equals_judging_the_list(tmp_path: Path) -> None:

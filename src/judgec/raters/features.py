@@ -56,6 +56,7 @@ class KeptFeatures:
     def __init__(self, journal: Journal, name: str, processes: Processes | None = None) -> None:
         self._journal, self._name, self._processes = journal, name, processes
         self._facts: Facts | None = None
+        self._begun: dict[bytes, tuple[Observed | Future[Observed], int]] = {}  # of pieces that are open
 
     def begin(
         self, evidence: EvidenceModel, piece: Piece, rows: Sequence[int], *, turned: bool = False
@@ -76,22 +77,24 @@ class KeptFeatures:
             self._facts = Facts(self._journal, "features", digest, f"{self._name}, {len(evidence.names)} features")
         if turned:
             piece, rows = both_orders(piece), [row + len(piece.item_ids) for row in rows]
-        facts, wanted = self._facts, [piece.digests[row] for row in rows]
+        facts, begun, wanted = self._facts, self._begun, [piece.digests[row] for row in rows]
         known = facts.get_many(wanted)
         missing = {digest: row for row, digest in zip(rows, wanted, strict=True) if digest not in known}
-        made: Observed | Future[Observed] | None = None
-        if missing:
+        new = [digest for digest in missing if digest not in begun]
+        if new:
             items = piece.read()
-            asked = [items[row] for row in missing.values()]
+            asked = [items[missing[digest]] for digest in new]
             made = evidence.observe(asked) if self._processes is None else self._processes.observe(evidence, asked)
+            begun.update((digest, (made, place)) for place, digest in enumerate(new))
+        sources = [(digest, *begun[digest]) for digest in missing]  # new, or of a piece that was opened before
 
         def observed() -> Observed:
-            if made is not None:
+            for digest, made, place in sources:
                 features, parts = made.result() if isinstance(made, Future) else made
-                packed = [row.tobytes() + part for row, part in zip(features, parts, strict=True)]
-                new = list(zip(missing, packed, strict=True))
-                facts.put_many(new)
-                known.update(new)
+                known[digest] = features[place].tobytes() + parts[place]
+            facts.put_many((digest, known[digest]) for digest in new)
+            for digest in new:
+                begun.pop(digest, None)
             values, cut = [known[digest] for digest in wanted], FLOAT_BYTES * len(evidence.names)
             numbers = np.frombuffer(b"".join([value[:cut] for value in values]), dtype=np.float64)
             return numbers.reshape(len(values), len(evidence.names)), [value[cut:] for value in values]

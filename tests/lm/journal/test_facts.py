@@ -23,6 +23,23 @@ def test_facts_opened_again_under_the_same_digest_are_the_same(tmp_path: Path) -
         assert journal.select("SELECT COUNT(*) FROM owners") == [(1,)]
 
 
+def test_put_many_appends_what_differs_from_the_newest_alone(tmp_path: Path) -> None:
+    with Journal(tmp_path / "journal.db") as one, Journal(tmp_path / "journal.db") as two:
+        for value, rows in ((b"a", 2), (b"a", 2), (b"b", 4), (b"a", 6)):
+            for journal in (one, two):
+                Facts(journal, "features", b"d", "n").put_many([(b"i", value), (b"j", value), (b"i", value)])
+            assert one.select("SELECT COUNT(*) FROM facts") == [(rows,)]
+        assert Facts(two, "features", b"d", "n").get_many([b"i", b"j"]) == {b"i": b"a", b"j": b"a"}
+
+
+def test_get_many_of_a_journal_that_holds_a_fact_many_times_finds_the_newest(tmp_path: Path) -> None:
+    with Journal(tmp_path / "journal.db") as journal:
+        facts = Facts(journal, "features", b"d", "n")
+        rows = [(1, item, f"{n}".encode()) for n in range(16) for item in (b"i", b"j")]
+        journal.change("INSERT INTO facts (owner, item, value) VALUES (?, ?, ?)", rows)
+        assert facts.get_many([b"i", b"k", b"j"]) == {b"i": b"15", b"j": b"15"}
+
+
 def test_put_many_of_nothing_writes_nothing(tmp_path: Path) -> None:
     with Journal(tmp_path / "journal.db") as journal:
         Facts(journal, "features", b"d", "n").put_many([])

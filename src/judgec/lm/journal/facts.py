@@ -7,6 +7,10 @@ from typing import Literal
 from judgec.lm.journal.journal import LOOKUP_CHUNK, Journal
 
 Kind = Literal["verdicts", "features", "failures"]
+_APPEND = """
+    INSERT INTO facts (owner, item, value) SELECT ?1, ?2, ?3
+    WHERE (SELECT value FROM facts WHERE owner = ?1 AND item = ?2 ORDER BY seq DESC LIMIT 1) IS NOT ?3
+"""
 
 
 class Facts:
@@ -40,12 +44,13 @@ class Facts:
         for start in range(0, len(items), LOOKUP_CHUNK):
             chunk = items[start : start + LOOKUP_CHUNK]
             marks = ",".join("?" * len(chunk))
-            query = f"SELECT item, value FROM facts WHERE owner = ? AND item IN ({marks}) ORDER BY item, seq"  # noqa: S608 - marks only
+            newest = f"SELECT MAX(seq) FROM facts WHERE owner = ? AND item IN ({marks}) GROUP BY item"  # noqa: S608 - marks only
+            query = f"SELECT item, value FROM facts WHERE seq IN ({newest})"  # noqa: S608 - as above
             found.update(self._journal.select(query, (self._owner, *chunk)))
         return found
 
     def put_many(self, facts: Iterable[tuple[bytes, bytes]]) -> None:
-        """Append facts in one commit; they are durable when this returns."""
+        """Append facts in one commit, but those that are known as they are; they are durable when this returns."""
         rows = [(self._owner, item, value) for item, value in facts]
         if rows:
-            self._journal.change("INSERT INTO facts (owner, item, value) VALUES (?, ?, ?)", rows)
+            self._journal.change(_APPEND, rows)
