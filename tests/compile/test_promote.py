@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from judgec.compile.promote import Decision, Gain, decide
+from judgec.compile.promote import Decision, Gain, decide, standing_above
 from judgec.records.label import IntArray
 from judgec.records.ratings import GradePairs
 from judgec.report.numbers import number
@@ -183,6 +183,31 @@ def test_judge_below_a_row_of_its_own_table_replaces_a_champion_and_is_not_calle
     assert "; but evidence alone (." in decision.reason
     fair = decide(compiled, {"champion": champion}, TAU_B, HOW, test_use=1, table={"uncompiled": champion})
     assert fair.reason.startswith("better: ")
+
+
+def test_row_that_stands_above_is_printed_beside_the_judge_on_the_items_of_that_row() -> None:
+    expert, cluster = world()
+    compiled, first, other = (judge(expert, cluster, noise, seed) for noise, seed in ((0.3, 1), (0.1, 2), (0.1, 3)))
+    part = other.masked(np.arange(len(expert)) >= 36)  # asked about half of them
+    above = decide(compiled, {"uncompiled": first, "evidence_only": part}, TAU_B, HOW, test_use=1).above
+    taus = {
+        name: tuple(kendalltau(expert[rows], said.judge[rows]).statistic for said in (rival, compiled))
+        for name, rival, rows in (("uncompiled", first, slice(None)), ("evidence_only", part, part.labelled))
+    }
+    assert above == {name: pytest.approx(pair) for name, pair in taus.items()}
+    said = standing_above(above, "tau_b").split("; ")
+    assert len(said) == 2
+    for clause, (rival, own) in zip(said, taus.values(), strict=True):
+        assert f"({number(rival)}) " in clause
+        assert f"({number(own)}, tau-b)" in clause
+    assert taus["uncompiled"][1] != pytest.approx(taus["evidence_only"][1], abs=0.01)
+
+
+def test_rows_are_one_only_where_both_values_are_and_values_are_told_apart() -> None:
+    rows = {"uncompiled": (0.6, 0.5), "evidence_only": (0.6, 0.5), "majority": (0.6, 0.5996)}
+    same, near = standing_above(rows, "tau_b").split("; ")
+    assert [text in same for text in ("(.60)", "(.50, tau-b)")] == [True, True]
+    assert [text in near for text in ("(.6000)", "(.5996, tau-b)")] == [True, True]
 
 
 @settings(max_examples=60, deadline=None)

@@ -239,15 +239,22 @@ def shortfalls(below: Mapping[str, Shortfall]) -> str:
 
 
 def standing_above(above: Mapping[str, tuple[float, float]], objective: str) -> str:
-    """``evidence alone (.52) agrees more with the consensus of all annotators than the compiled judge (.50)``."""
-    first: dict[float, str] = {}  # rows that are one and the same stand once
-    for name, (other, _) in above.items():
-        first.setdefault(other, name)
-    *rows, last = [f"{_plain(name)} ({number(other)})" for other, name in first.items()]
-    own = next(iter(above.values()))[1]
-    who = f"{', '.join(rows)} and {last} agree" if rows else f"{last} agrees"
-    value = f"{number(own)}, {objective_name(objective)}"
-    return f"{who} more with the consensus of all annotators than the compiled judge ({value})"
+    """``evidence alone (.52) agrees more with the consensus of all annotators than the compiled judge (.50)``.
+
+    The judge's own objective is that on the items of the rows before it: rows of other items are a clause of their own.
+    """
+    first: dict[tuple[float, float], str] = {}  # rows that are one and the same stand once
+    for name, pair in above.items():
+        first.setdefault(pair, name)
+    clauses = []
+    for own in dict.fromkeys(own for _, own in first):
+        rows = {name: other for (other, beside), name in first.items() if beside == own}
+        digits = next((n for n in range(2, 6) if number(min(rows.values()), n) != number(own, n)), 6)
+        *others, last = [f"{_plain(name)} ({number(other, digits)})" for name, other in rows.items()]
+        who = f"{', '.join(others)} and {last} agree" if others else f"{last} agrees"
+        value = f"{number(own, digits)}, {objective_name(objective)}"
+        clauses.append(f"{who} more with the consensus of all annotators than the compiled judge ({value})")
+    return "; ".join(clauses)
 
 
 def _above(
