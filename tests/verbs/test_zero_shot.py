@@ -70,7 +70,9 @@ def test_every_task_has_a_judge_without_labels(
     with FakeOpenAI(best) as server:
         found = judged(home, server, [{**row, "item_id": "a"}], name)
         assert found.frame()[key].iloc[0] == grade
-        assert any("nobody knows how far" in note for note in found.report["notes"])
+        assert any(note.startswith("UNPROVEN JUDGE: ") for note in found.report["notes"])
+        assert found.report["unproven"].startswith("no label was given")
+        assert found.frame()["unproven"].tolist() == [True]
         (step,) = next_step(found)
         assert re.search(rf"labels next \S+ 50 --judge {name} --lm openai/gpt-4o-mini --api-base \S+ --home", step)
         sent = str([body["messages"] for body in server.bodies])
@@ -113,12 +115,12 @@ def test_python_makes_a_judge_that_fits_itself_to_what_it_is_given(home: Path) -
         assert not judge.card.promoted
         bare = judge(query="How wide?", answer="0.6 to 70 m3/h")
         assert isinstance(bare, judgec.Judgment)
-        assert bare.grade == 5
+        assert (bare.grade, dict(bare.details)) == (5, {"unproven": True})
         assert "contexts" not in str(server.bodies[-1]["messages"])
         judge(**ANSWER)  # type: ignore[call-overload]
         assert "judging it against the contexts" in str(server.bodies[-1]["messages"]).replace("\\n", " ")
         rows = judgec.zero_shot("umbrela", **asked)(pd.DataFrame([{**QUERY, "document": "The range."}]))  # type: ignore[arg-type]
-        assert rows["grade"].tolist() == [3]
+        assert (rows["grade"].tolist(), rows["unproven"].tolist()) == ([3], [True])
         assert judgec.zero_shot("relevance", **asked).card.scale.grades == (0, 1, 2)  # type: ignore[arg-type]
         assert not (home / "programs").exists()
 

@@ -38,6 +38,7 @@ from judgec.verbs.live import live_leaf, live_specs
 from judgec.verbs.options.shared import Spending
 from judgec.verbs.recorded import NAMES, recorded_for, without
 from judgec.verbs.spending import session_for
+from judgec.verbs.validity import marks_of
 from judgec.verbs.verb import watching
 from judgec.verbs.workspace import Workspace
 
@@ -62,7 +63,7 @@ class Judgment:
         unscored: Why there is no grade, or None.
         probabilities: Of each grade.
         stated_confidence: What the model said of its confidence, 0-1; None where it said nothing or none was asked.
-        details: Further columns of the task by name, such as ``claims`` of the task ``claims``; empty for most tasks.
+        details: Further columns by name, such as ``claims`` of the task ``claims``, or ``unproven``; mostly empty.
     """
 
     grade: object
@@ -189,7 +190,16 @@ class Judge:
         if not len(frame):
             return self._appended(frame, [])
         found = judged(renamed(as_table(frame), columns or {}))
-        return self._appended(frame, list(found.rows(self.compiled.scale)))
+        return self._appended(frame, self._said(found))
+
+    def _said(self, found: Judgments) -> list[dict[str, object]]:
+        """The rows of judgments, each with what is said of the judge."""
+        return [row | self.marks for row in found.rows(self.compiled.scale)]
+
+    @property
+    def marks(self) -> dict[str, object]:
+        """Further keys of every row: ``unproven`` of a judge that nobody measured."""
+        return marks_of([self.card])
 
     @property
     def account(self) -> Account:
@@ -212,7 +222,7 @@ class Judge:
         table = Table(IN_MEMORY, columns, tuple(map(dict, rows)), tuple(range(1, len(rows) + 1)), by_line=False)
         with watching(False) as watch:
             found = self._judged(table, account=account or self.account, watch=watch)
-        return list(found.rows(self.compiled.scale))
+        return self._said(found)
 
     async def acall(
         self,
@@ -255,11 +265,11 @@ class Judge:
             raise UserError(f"judge: {', '.join(unknown)}; a judge of {self.card.task} reads {', '.join(known)}.")
         given = {name: value for name, value in fields.items() if value is not None}
         table = Table(IN_MEMORY, tuple(given), (given,), (1,), by_line=False)
-        (row,) = judged(table).rows(self.compiled.scale)
+        (row,) = self._said(judged(table))
         if len(self.compiled.aspects) > 1:
             row = {name.removesuffix("s") if name.removesuffix("s") in GRADED else name: row[name] for name in row}
         kept = {name: row[name] for name in (*GRADED, *WHOLE)}
-        details = {name: row[name] for name in TASKS[self.card.task].details}
+        details = {name: row[name] for name in (*TASKS[self.card.task].details, *self.marks)}
         return Judgment(**kept, details=details)  # type: ignore[arg-type]  # as rows() makes them
 
     def _judged(self, table: Table, *, account: Account, watch: Watch) -> Judgments:
@@ -316,7 +326,7 @@ class Judge:
     def _appended(self, frame: pd.DataFrame, rows: Sequence[Mapping[str, object]]) -> pd.DataFrame:
         aspects = self.compiled.aspects
         graded = list(GRADED) if len(aspects) == 1 else [f"{name}.{aspect}" for name in GRADED for aspect in aspects]
-        details = TASKS[as_task(self.card.task)].details
+        details = (*TASKS[as_task(self.card.task)].details, *self.marks)
         names, taken = [*graded, *WHOLE, *details], {str(name) for name in frame.columns}
         before = ""
         while any(before + name in taken for name in names):

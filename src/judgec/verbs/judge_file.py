@@ -39,13 +39,14 @@ from judgec.records.tasks.registry import TASKS
 from judgec.records.tasks.spec import ASPECT_PREFIX, MODE_PREFIX
 from judgec.report.numbers import number, percent
 from judgec.report.report import Report
+from judgec.table.rows.heads import JUDGED_BY
 from judgec.table.shards.place import as_shown, is_remote
 from judgec.verbs.frames import frame_part
 from judgec.verbs.jury import RAY, OpenJury, VerdictCount, abstaining, asked_at, open_jury, open_session
 from judgec.verbs.options.judge import JudgeFileOptions
 from judgec.verbs.spending import account_for
 from judgec.verbs.typed import command, maps_typed
-from judgec.verbs.validity import missing_inputs, validity_notes
+from judgec.verbs.validity import marks_of, missing_inputs, unproven, validity_notes
 from judgec.verbs.verb import verb
 from judgec.verbs.workspace import Workspace
 from judgec.verbs.zero_shot import FEW, is_zero_shot, zero_shot_of_file
@@ -243,7 +244,9 @@ def judged_by(
         usual=usual_turn(cards[0].fields),
     )
     details = TASKS[cards[0].task].details if cards[0].task in TASKS else ()
-    names = names_of(options.out, items, items.rename, cards[0].aspects, inputs=options.inputs, details=details)
+    marks = marks_of(cards)
+    more = (*details, *marks)
+    names = names_of(options.out, items, items.rename, cards[0].aspects, inputs=options.inputs, details=more)
     watch.stage("items", f"{items.items} of {file}")
     outlasted = None if options.batch else Outlasted()
     tally = Tally(cards[0].scale, cards[0].aspects, inputs=items.inputs)
@@ -259,9 +262,9 @@ def judged_by(
         lacking = jury.lacking(items.pieces, items.items)
         for sentence in lacking:
             watch.stage("verdicts", sentence)
-        judges = ", ".join(f"{card.name}@{card.version}" for card in cards)
+        same = {JUDGED_BY: ", ".join(f"{card.name}@{card.version}" for card in cards), **marks}
         out, cut = opened.enter_context(
-            judged_file(options.out, items, names, cards[0].scale, judge=judges, inputs=options.inputs)
+            judged_file(options.out, items, names, cards[0].scale, same=same, inputs=options.inputs)
         )
         try:
             for judgments in jury.judge(items.pieces()):
@@ -287,6 +290,7 @@ def judged_by(
         "evidence_alone": not any(juror.judge.asks_lm for juror in jury.jury.jurors),
         "columns": names.to_json(),
         "missing_inputs": missing_inputs(cards, items.inputs),
+        "unproven": unproven(cards),
         "notes": notes,
         "agreement": jury.jury.agreement(),
     }

@@ -34,7 +34,7 @@ from judgec.verbs.frames import frame_part
 from judgec.verbs.judge_file import Tally, asked_lines, judged_by, judges_of, notes_of
 from judgec.verbs.jury import RAY
 from judgec.verbs.options.judge import Asking, JudgeFileOptions, judged_beside
-from judgec.verbs.validity import missing_inputs, validity_notes
+from judgec.verbs.validity import missing_inputs, unproven, validity_notes
 from judgec.verbs.verb import verb
 
 if TYPE_CHECKING:
@@ -390,6 +390,7 @@ def _report(
         **({} if tally.escalated is None else {"escalated": tally.escalated}),
         "cost_usd": cost,
         "missing_inputs": missing_inputs(cards, tally.inputs),
+        "unproven": unproven(cards),
         "notes": [
             *(f"{_where(names)}: {note}" for note, names in islice(notes.items(), MOST_NOTES)),
             *validity_notes(cards, tally.inputs),

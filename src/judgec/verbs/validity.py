@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from judgec.labels.stream.judged import UNPROVEN
 from judgec.records.card import ProgramCard
 from judgec.records.label import InputCounts, Item
 from judgec.records.tasks.registry import TASKS
@@ -122,9 +123,21 @@ def missing_inputs(cards: Sequence[ProgramCard], inputs: InputCounts) -> dict[st
 
 
 def why_not_promoted(card: ProgramCard) -> str:
-    """That a judge was not shown to be better, in a sentence; empty of one that was."""
+    """That a judge was not shown to be better, or was never measured, in a sentence; empty of one that was."""
     if card.promoted:
         return ""
+    if why := unproven([card]):
+        return f"UNPROVEN JUDGE: {why}"
     known = card.reason.startswith("not shown")
     reason = "this version was not shown to be better than its baselines" if known else card.reason
     return f"{card.name}@{card.version} was not promoted: {reason}"
+
+
+def unproven(cards: Sequence[ProgramCard]) -> str | None:
+    """The reason why nobody knows how far these judges agree with people, as ``evaluate --json`` says; or None."""
+    return next((card.reason for card in cards if not card.version), None)
+
+
+def marks_of(cards: Sequence[ProgramCard]) -> dict[str, object]:
+    """What every judged row says of its judges."""
+    return {UNPROVEN: True} if unproven(cards) else {}

@@ -31,6 +31,7 @@ PREFIX = "judge_"
 GRADED = ("grade", "score", "accept", "confidence")  # one an aspect
 ITEM_ID = "item_id"
 WHOLE = ("rationale", "unscored", "probabilities", LEARNED, JUDGED_BY, "stated_confidence")  # one an item
+UNPROVEN = "unproven"  # in every row of a judge that nobody measured
 HELD = 64_000_000  # bytes of judgments that are needed again later; more go to the disk
 
 
@@ -112,13 +113,13 @@ class JudgedFile:
         items: What is judged.
         names: Of the columns.
         scale: The judge's.
-        judge: Who judges, as ``NAME@VERSION``.
+        same: What stands in every row alike, by key.
         held: Holds judgments that are needed again later.
     """
 
-    def __init__(self, sink: Sink, items: ItemStream, names: Names, scale: Scale, judge: str, held: IO[bytes]) -> None:
+    def __init__(self, sink: Sink, items: ItemStream, names: Names, scale: Scale, same: Row, held: IO[bytes]) -> None:
         self._sink, self._items, self._names, self._scale = sink, items, names, scale
-        self._judge = judge
+        self._same = same
         self._blocks = items.blocks()
         self._block = next(self._blocks, None)
         self._ready: deque[JudgedRow] = deque()
@@ -131,7 +132,7 @@ class JudgedFile:
         """Judgments of the next items, in their order."""
         learned = self._items.learned[self._count : self._count + len(judgments.item_ids)].tolist()
         for row, known in zip(judgments.rows(self._scale), learned, strict=True):
-            row[LEARNED], row[JUDGED_BY] = known, self._judge
+            row |= {LEARNED: known, **self._same}
             self._ready.append(JudgedRow(str(row[ITEM_ID]), dict(zip(self._columns, self._values(row), strict=True))))
         if len(self._items.again):
             for number, one in enumerate(list(self._ready)[-len(learned) :], self._count):
@@ -189,7 +190,7 @@ class _Again:
 
 @contextmanager
 def judged_file(
-    out: Path, items: ItemStream, names: Names, scale: Scale, *, judge: str, inputs: bool = True
+    out: Path, items: ItemStream, names: Names, scale: Scale, *, same: Row, inputs: bool = True
 ) -> Iterator[tuple[JudgedFile, list[str]]]:
     """A judged file, and notes on what its format could not hold; it appears when it is complete, or not at all.
 
@@ -198,7 +199,7 @@ def judged_file(
         items: What is judged.
         names: From ``names_of``.
         scale: The judge's.
-        judge: Its ``NAME@VERSION``; of a jury all of them.
+        same: What stands in every row alike, by key: ``judged_by``, and marks.
         inputs: Whether the columns of the input are written too.
 
     Raises:
@@ -221,14 +222,14 @@ def judged_file(
         tempfile.SpooledTemporaryFile(max_size=HELD) as held,
         make(file, target, items.blocks, notes) as sink,
     ):
-        yield JudgedFile(sink, items, names, scale, judge, held), notes
+        yield JudgedFile(sink, items, names, scale, same, held), notes
 
 
 def _kinds(names: Names, scale: Scale) -> dict[str, type]:
     """Type of each added column."""
     kinds = {type(grade) for grade in scale.grades}
     grade: type = next(iter(kinds)) if len(kinds) == 1 else float if kinds == {int, float} else str
-    by_name = {"grade": grade, "score": float, "accept": bool, "confidence": float}
+    by_name = {"grade": grade, "score": float, "accept": bool, "confidence": float, UNPROVEN: bool}
     by_name |= {"stated_confidence": float, LEARNED: bool, "vital_recall": float, "nugget_recall": float}
     return {column: by_name.get(key.partition(".")[0], str) for key, column in names.added.items()}
 
