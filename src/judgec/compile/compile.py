@@ -446,8 +446,8 @@ def default_objective(labels: LabelSet) -> str:
 
 def missing_of(labels: LabelSet) -> dict[str, float]:
     """The share of the labelled items without an input that others have, by field."""
-    known, counts = {label.item_id for label in labels.labels}, InputCounts()
-    counts.add([item for item in labels.items if item.item_id in known])
+    known = {label.item_id for label in labels.labels}
+    counts = InputCounts.of([item for item in labels.items if item.item_id in known])
     return {name: share for name in labels.fields if (share := counts.missing(name))}
 
 

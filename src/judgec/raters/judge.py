@@ -15,7 +15,7 @@ from judgec.evidence.model import EvidenceGoneError, EvidenceModel, Observed
 from judgec.labels.stream.pieces import Piece
 from judgec.lm.adapters import CHAT, AdapterName, adapter_name, with_adapter
 from judgec.lm.executor import Ask
-from judgec.lm.spec import NO_LM
+from judgec.lm.spec import NO_LM, REFUSED, LMSpec
 from judgec.raters.calibrator import Calibrator, Trace
 from judgec.raters.cascade import EVIDENCE, Cascade
 from judgec.raters.checks import details_of, no_details, told_of
@@ -76,6 +76,23 @@ def no_member(name: str) -> Rater:
         f"{name}: its verdicts were recorded, and a judge that is made of them is asked by judge FILE and load_judge "
         "alone, which look them up. Name a judge whose members are all asked, or compile one without recorded ones."
     )
+
+
+def require_asked(judge: "CompiledJudge", spec: LMSpec, where: str) -> None:
+    """Refuse a judge whose verdicts were recorded: they are of their own items, and other ones are judged here.
+
+    Args:
+        judge: The judge.
+        spec: Its model.
+        where: What named it, for the message.
+
+    Raises:
+        UserError: When it, or a member of it, was recorded.
+    """
+    for name in (name for name, model in spec.members.items() if model.recorded is not None):
+        no_member(name)
+    if spec.recorded is not None and judge.asks_lm:
+        raise UserError(REFUSED.format(model=f"{where} ({spec.model})"))
 
 
 @dataclass(frozen=True)

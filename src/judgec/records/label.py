@@ -126,6 +126,13 @@ class InputCounts:
     items: int = 0
     given: Counter[str] = field(default_factory=Counter)
 
+    @classmethod
+    def of(cls, items: Sequence[Item]) -> "InputCounts":
+        """The counts of some items."""
+        found = cls()
+        found.add(items)
+        return found
+
     def add(self, items: Sequence[Item]) -> None:
         """Count items."""
         self.items += len(items)

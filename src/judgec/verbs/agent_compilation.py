@@ -10,6 +10,7 @@ import pandas as pd
 from judgec.compile.agents.compile import AgentCompile
 from judgec.compile.agents.duel import Duel
 from judgec.compile.agents.report import SavedAgent
+from judgec.errors import JudgecError
 from judgec.lm.spec import NO_LM
 from judgec.rag.retrieval.manifest import location_shown
 from judgec.raters import programs
@@ -32,12 +33,14 @@ class AgentCompilation:
         duel: Compiled against uncompiled, head to head; None where there is no judge.
         settings: What was asked for.
         report: What ``judgec compile-agent --json`` prints.
+        failure: Why there is no head to head, where a judge failed at it; the agent is saved all the same.
     """
 
     saved: SavedAgent
     duel: Duel | None
     settings: AgentCompile
     report: Mapping[str, object]
+    failure: JudgecError | None = None
 
     @property
     def name(self) -> str:

@@ -16,14 +16,13 @@ from judgec.compile.judge_page import put_audits
 from judgec.connect.tracking.background import Tracker
 from judgec.connect.tracking.runs import AuditRun
 from judgec.connect.tracking.store import tracking_store
-from judgec.errors import UserError
 from judgec.lm.executor import Ask
 from judgec.lm.session import Session
-from judgec.lm.spec import NO_LM, REFUSED, LMSpec
+from judgec.lm.spec import NO_LM, LMSpec
 from judgec.lm.usage import Spent
 from judgec.lm.watch import Watch
 from judgec.raters import programs
-from judgec.raters.judge import no_member
+from judgec.raters.judge import require_asked
 from judgec.records.audit import AuditReport, Finding, Status
 from judgec.records.card import ProgramCard
 from judgec.records.counts import plural
@@ -125,10 +124,7 @@ def audit(options: AuditOptions, watch: Watch) -> JudgeAudit:
     """
     judge = given_judge(options.judge, home=options.home, lm=options.lm, api_base=options.api_base, labels=options)
     require_better_above(judge.program.card.task, f"--judge {judge.name}")
-    for name in (name for name, model in judge.judge.spec.members.items() if model.recorded is not None):
-        no_member(name)
-    if judge.judge.spec.recorded is not None and judge.judge.compiled.asks_lm:
-        raise UserError(REFUSED.format(model=f"--judge {judge.name} ({judge.judge.spec.model})"))
+    require_asked(judge.judge.compiled, judge.judge.spec, f"--judge {judge.name}")
     return _audited(options, judge, watch)
 
 

@@ -3,6 +3,8 @@
 import os
 import re
 import time
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -18,7 +20,7 @@ from judgec.compile.settings import reflection_spec
 from judgec.connect.tracking.background import Tracker
 from judgec.connect.tracking.runs import Logged
 from judgec.connect.tracking.store import tracking_store
-from judgec.errors import UserError
+from judgec.errors import JudgecError, UserError
 from judgec.lm.session import Session
 from judgec.lm.spec import NO_LM, LMSpec
 from judgec.lm.watch import Watch
@@ -29,6 +31,7 @@ from judgec.rag.retrieval.index import open_index
 from judgec.rag.retrieval.manifest import location_shown
 from judgec.rag.retrieval.retrievers import Retriever
 from judgec.records.counts import plural
+from judgec.records.label import InputCounts
 from judgec.records.scale import ACCEPT_SCALE
 from judgec.table import seal
 from judgec.tournament.files.queries import Query, read_queries
@@ -38,7 +41,10 @@ from judgec.verbs.judge import Judge
 from judgec.verbs.labels import Labels, read_labels
 from judgec.verbs.options.compile_agent import CompileAgentOptions
 from judgec.verbs.spending import account_for, session_for
+from judgec.verbs.validity import require_inputs
 from judgec.verbs.verb import verb
+
+ADVICE = "Give {name} with every query, or name a judge that was compiled without."
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +59,11 @@ class _Judges:
 def compile_agent(options: CompileAgentOptions, watch: Watch) -> AgentCompilation:
     """Optimize an agent's prompts for a compiled judge, or for answers that experts accepted.
 
-    Exactly one of ``judge`` and ``labels`` says what for. The version is saved below ``home`` and logged to MLflow.
+    Exactly one of ``judge`` and ``labels`` says what for. The version is saved below ``home`` and logged to MLflow,
+    also where the head to head by another judge fails: then ``failure`` of the result says why.
 
     Raises:
-        UserError: Bad input, or a judge that is not proven without ``unproven``.
+        UserError: Bad input, a judge that is not proven without ``unproven``, or one that cannot judge the answers.
         InputError: Faulty queries or labels, each with its row.
         ServiceError: When a model fails for good.
 
@@ -83,7 +90,7 @@ def compile_agent(options: CompileAgentOptions, watch: Watch) -> AgentCompilatio
     )
     name = options.name or re.sub(r"[+/]", "-", options.agent)
     settings = AgentCompile(name, options.home, options.agent, shape, options.optimizer, options.seed)
-    judges = _checked(options, settings)
+    judges = _checked(options, settings)  # that are named
     spec = LMSpec.parse(options.lm, api_base=options.api_base)
     reflection, _ = reflection_spec(spec, options.reflection_lm)
     queries = read_queries(named_table(options.queries, "queries"), options.columns)
@@ -96,7 +103,13 @@ def compile_agent(options: CompileAgentOptions, watch: Watch) -> AgentCompilatio
     ):
         session.preflight()
         spec = session.settled(spec)
-        found, met, metric = _compiled(options, judges, queries, settings, session, watch)
+        judges = _able(options, judges, queries, session)
+        found, metric = _compiled(options, judges, queries, settings, session, watch)
+        try:
+            met, failure = _dueled(found, judges, queries, settings, session, watch), None
+        except JudgecError as error:
+            met, failure = None, error
+            found = replace(found, notes=(*found.notes, f"no head to head, the judge failed: {error}"))
         ended = time.time()
         origin = _origin(judges, metric, options, spec, session, ended - started, ended)
         source = str(options.queries) if is_path(options.queries) else "queries"
@@ -108,7 +121,7 @@ def compile_agent(options: CompileAgentOptions, watch: Watch) -> AgentCompilatio
             logged.append(tracker.log_compile(run))
 
         saved = save_agent(found, met, settings, origin, track)
-    return AgentCompilation(saved, met, settings, {**saved.report, "mlflow_run_id": logged[0].run_id})
+    return AgentCompilation(saved, met, settings, {**saved.report, "mlflow_run_id": logged[0].run_id}, failure)
 
 
 def _checked(options: CompileAgentOptions, settings: AgentCompile) -> _Judges:
@@ -117,9 +130,26 @@ def _checked(options: CompileAgentOptions, settings: AgentCompile) -> _Judges:
     kind_of(options.agent)
     check_place(Place(settings.home, settings.name, TASK))
     metric = None if options.judge is None else _working(options, options.judge, "--judge")
-    if isinstance(options.report_judge, Judge):
-        return _Judges(metric, _working(options, options.report_judge, "--report-judge"))
-    return _Judges(metric, report_judging(options.home, options.report_judge, metric, unproven=options.unproven))
+    reporter = None if options.report_judge is None else _working(options, options.report_judge, "--report-judge")
+    return _Judges(metric, reporter)
+
+
+def _able(options: CompileAgentOptions, named: _Judges, queries: Sequence[Query], session: Session) -> _Judges:
+    """The judges that are named, and one that reports where none is: all can judge answers to these queries.
+
+    Raises:
+        UserError: One that is named cannot.
+    """
+    given = Counter({"query": len(queries), "contexts": len(queries)})
+    inputs = InputCounts(len(queries), given + Counter(reference=sum(bool(query.reference) for query in queries)))
+
+    def require_able(judge: WorkingJudge) -> None:
+        require_inputs([judge.card], inputs, "queries", ADVICE)
+        judge.ask(session)
+
+    for judge in filter(None, (named.metric, named.reporter)):
+        require_able(judge)
+    return replace(named, reporter=named.reporter or report_judging(options.home, named.metric, require_able))
 
 
 def _working(options: CompileAgentOptions, judge: Judge | str, option: str) -> WorkingJudge:
@@ -137,7 +167,7 @@ def _compiled(
     settings: AgentCompile,
     session: Session,
     watch: Watch,
-) -> tuple[CompiledAgent, Duel | None, Metric]:
+) -> tuple[CompiledAgent, Metric]:
     build, retriever_name = kind_of(options.agent)
     index = open_index(options.index, api_base=options.api_base)
 
@@ -156,11 +186,23 @@ def _compiled(
     if len(usable) < len(queries):
         left_out = f"{len(queries) - len(usable)} of {len(queries)} queries left out: no accepted answer is known"
         found = replace(found, notes=(left_out, *found.notes))
+    return found, metric
+
+
+def _dueled(
+    found: CompiledAgent,
+    judges: _Judges,
+    queries: Sequence[Query],
+    settings: AgentCompile,
+    session: Session,
+    watch: Watch,
+) -> Duel | None:
+    """Head to head by the judge that reports, else by the metric; None where there is no judge."""
     judge = judges.reporter or judges.metric
     watch.stage("duel", "no judge" if judge is None else judge.name)
     if judge is None:
-        return found, None, metric
-    met = duel(
+        return None
+    return duel(
         found,
         UNCOMPILED,
         {query.query_id: query for query in queries},
@@ -171,7 +213,6 @@ def _compiled(
         resamples=settings.resamples,
         seed=settings.seed,
     )
-    return found, met, metric
 
 
 def _origin(

@@ -1,8 +1,9 @@
 """Says whether what was measured of a judge holds of new items: they have its inputs, and it was shown to be better."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from judgec.errors import UserError
 from judgec.labels.stream.judged import UNPROVEN
 from judgec.records.card import ProgramCard
 from judgec.records.label import InputCounts, Item
@@ -23,10 +24,12 @@ class Lack:
     Args:
         items: The share of the items without it.
         labels: The share of the labels that the judge was compiled and tested on.
+        known: False of a judge that was saved before that share was kept.
     """
 
     items: float
     labels: float
+    known: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,8 @@ class Validity:
         for name, lack in self.lacking.items():
             part = "" if lack.items == 1 else f"{percent(lack.items, 1)} of "
             none = f"no {things[:-1]} has {name}; " if lack.items == 1 else ""
-            usual = f"{none}{percent(lack.labels, 1)} of its labels lack it"
+            of_labels = percent(lack.labels, 1) if lack.known else "nobody kept how many"
+            usual = f"{none}{of_labels} of its labels lack it"
             said.append(f"{self.judge} was compiled with {name}, which {part}these {things} lack ({usual})")
         return said
 
@@ -90,13 +94,7 @@ def validity_of(card: ProgramCard, items: Sequence[Item] | InputCounts, *, label
         items: What it judges, or what they have.
         labelled: Labels of some of them that take the place of the judge's own, where they lack less.
     """
-    if isinstance(items, InputCounts):
-        counts = items
-    else:
-        counts = InputCounts()
-        counts.add(items)
-    own = InputCounts()
-    own.add(labelled)
+    counts, own = items if isinstance(items, InputCounts) else InputCounts.of(items), InputCounts.of(labelled)
     graded = {QUERY, STEPS, *(TASKS[card.task].graded if card.task in TASKS else ())}
     lacking = {}
     for name in card.fields:
@@ -104,8 +102,43 @@ def validity_of(card: ProgramCard, items: Sequence[Item] | InputCounts, *, label
         usual = min(usual, own.missing(name)) if labelled else usual
         share = counts.missing(name)
         if name not in graded and share - usual > MORE + TINY:
-            lacking[name] = Lack(share, usual)
+            lacking[name] = Lack(share, usual, "missing" in card.model_fields_set)
     return Validity(f"{card.name}@{card.version}", lacking, why_not_promoted(card))
+
+
+def require_inputs(
+    cards: Sequence[ProgramCard],
+    items: Sequence[Item] | InputCounts,
+    things: str = "items",
+    advice: str = OF_FILES,
+    *,
+    without: Collection[str] = (),
+) -> None:
+    """Stop before anything is asked where items lack an input that a judge learned with: see ``validity_of``.
+
+    Nothing stops a judge that was saved before the share of its labels was kept, nor a single item where more than a
+    few of the labels lack the input: it has no share.
+
+    Args:
+        cards: Of the judges.
+        items: What they would judge, or what they have.
+        things: As for ``Validity.refused``.
+        advice: As for ``Validity.notes``.
+        without: Inputs that may be missing.
+
+    Raises:
+        UserError: When they do.
+    """
+    alone = (items.items if isinstance(items, InputCounts) else len(items)) == 1
+    for card in cards:
+        found = validity_of(card, items)
+        stops = {
+            name: lack
+            for name, lack in found.lacking.items()
+            if name not in without and lack.known and not (alone and lack.labels > MORE)
+        }
+        if stops:
+            raise UserError(" ".join(replace(found, lacking=stops, unproven="").notes(things, advice)))
 
 
 def validity_notes(cards: Sequence[ProgramCard], inputs: InputCounts) -> list[str]:

@@ -12,7 +12,7 @@ import pytest
 import judgec as package
 from judgec.labels.shipped import shipped
 from judgec.verbs.cli.demo import FAMILY
-from tests.verbs.cli.process import ROOT, judgec
+from tests.verbs.cli.process import ROOT
 
 
 def test_labels_that_ship_are_the_one_file_of_the_checkout() -> None:
@@ -38,33 +38,51 @@ def test_make_demo_runs_the_command_of_its_own_environment() -> None:
     assert recipe[1] == "$(BIN)/judgec demo"
 
 
+class Clone:
+    """A clone in which the demos run in the order of README: each finds what those before it left."""
+
+    order = ("judgec demo --json", "demo.writers", "demo.tournament", "demo.agent", "demo.probe")
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._done: dict[str, subprocess.CompletedProcess[str]] = {}
+        (folder / "trainsets").symlink_to(ROOT / "trainsets")
+        (folder / "programs" / f"{FAMILY}-1" / "0001").mkdir(parents=True)
+
+    def ran(self, demo: str) -> subprocess.CompletedProcess[str]:
+        """A demo, after those before it."""
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
+        for one in self.order[len(self._done) : self.order.index(demo) + 1]:
+            self._done[one] = subprocess.run(
+                [sys.executable, "-m", *one.split()],
+                cwd=self.folder, env=environment, capture_output=True, text=True, check=True, timeout=600,
+            )  # fmt: skip
+        return self._done[demo]
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Clone:
+    return Clone(tmp_path_factory.mktemp("clone"))
+
+
 @pytest.mark.full
-def test_demo_compiles_fresh_families_says_what_compiling_brought_and_is_tested_on_what_is_new(tmp_path: Path) -> None:
-    (tmp_path / "programs" / f"{FAMILY}-1" / "0001").mkdir(parents=True)
-    done = judgec(tmp_path, "demo", "--json")
-    report = json.loads(done.stdout)
+def test_demo_compiles_fresh_families_says_what_compiling_brought_and_is_tested_on_what_is_new(clone: Clone) -> None:
+    report = json.loads(clone.ran("judgec demo --json").stdout)
     compared = report["compared"]
     typical, compiled, _, together = (compared[name]["qwk"]["value"] for name in compared)
     assert typical < compiled < together
     assert report["program"] == f"{FAMILY}-2"
     assert report["promoted"]
     assert report["lm_calls"] == 0
-    alone = json.loads((tmp_path / "programs" / f"{FAMILY}-2-chatgpt" / "0001" / "report.json").read_text())
+    versions = clone.folder / "programs"
+    alone = json.loads((versions / f"{FAMILY}-2-chatgpt" / "0001" / "report.json").read_text())
     assert alone["test"]["uncompiled"]["qwk"]["value"] == typical
-    assert (tmp_path / "programs" / f"{FAMILY}-2" / "0001" / "report.html").is_file()
-
-
-def ran(name: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """A demo of the folder `demo`, run beside the train sets."""
-    (folder / "trainsets").symlink_to(ROOT / "trainsets")
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
-    command = [sys.executable, "-m", f"demo.{name}"]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True, timeout=600)
+    assert (versions / f"{FAMILY}-2" / "0001" / "report.html").is_file()
 
 
 @pytest.mark.full
-def test_demo_ranks_writers_as_people_do_better_compiled(tmp_path: Path) -> None:
-    done = ran("writers", tmp_path)
+def test_demo_ranks_writers_as_people_do_better_compiled(clone: Clone) -> None:
+    done = clone.ran("demo.writers")
     said = " ".join(done.stderr.split())
     found = re.search(r"tau-b (\.\d+); ChatGPT as it is with (\.\d+)\.", said)
     assert found is not None
@@ -76,9 +94,9 @@ def test_demo_ranks_writers_as_people_do_better_compiled(tmp_path: Path) -> None
 
 
 @pytest.mark.full
-def test_demo_of_agents_tells_the_broken_systems_from_the_others(tmp_path: Path) -> None:
-    ran("tournament", tmp_path)
-    ranks = json.loads((tmp_path / "demo-out" / "tournament" / "report.json").read_text())["ranks"]
+def test_demo_of_agents_tells_the_broken_systems_from_the_others(clone: Clone) -> None:
+    clone.ran("demo.tournament")
+    ranks = json.loads((clone.folder / "demo-out" / "tournament" / "report.json").read_text())["ranks"]
     assert [ranks[agent]["rank"] for agent in ("broken_retriever", "no_context")] == [7, 8]
     groups = {agent: set(found["group"]) for agent, found in ranks.items()}
     best, broken, mute = groups.pop("rag-bm25"), groups.pop("broken_retriever"), groups.pop("no_context")
@@ -87,24 +105,25 @@ def test_demo_of_agents_tells_the_broken_systems_from_the_others(tmp_path: Path)
 
 
 @pytest.mark.full
-def test_demo_of_an_agent_gains_is_promoted_and_its_next_command_runs(tmp_path: Path) -> None:
-    done = ran("agent", tmp_path)
-    folder = tmp_path / "programs" / "agent-demo-1" / "0001"
+def test_demo_of_an_agent_gains_is_promoted_and_its_next_command_runs(clone: Clone) -> None:
+    done = clone.ran("demo.agent")
+    folder = clone.folder / "programs" / "agent-demo-1" / "0001"
     report = json.loads((folder / "report.json").read_text())
     gain = report["difference"]["score"]
     assert gain["low"] > 0
+    assert report["head_to_head"]["judge"] == "sensors-demo-1@1"  # not the recorded one that `judgec demo` left
     assert "agent-demo-1@1 promoted to champion: better: mean score +" in done.stderr
     changes = [json.loads(line)["distance"] for line in (folder / "items.jsonl").read_text().splitlines()]
     assert changes[0] > 0
     following = [line for line in done.stderr.splitlines() if line.startswith("Next: ")][-1].removeprefix("Next: ")
     assert following.endswith("--agents rag-knn,agent-demo-1@champion --out answers.jsonl --k 1")
-    subprocess.run(following, cwd=tmp_path, shell=True, capture_output=True, check=True)  # noqa: S602  # as a user types it
-    rows = [json.loads(line) for line in (tmp_path / "answers.jsonl").read_text().splitlines()]
+    subprocess.run(following, cwd=clone.folder, shell=True, capture_output=True, check=True)  # noqa: S602  # as a user types it
+    rows = [json.loads(line) for line in (clone.folder / "answers.jsonl").read_text().splitlines()]
     read = {agent: {len(row["contexts"]) for row in rows if row["agent"] == agent} for agent in ("rag-knn",)}
     assert read == {"rag-knn": {1}}
 
 
 @pytest.mark.full
-def test_demo_of_probes_finds_every_planted_fault(tmp_path: Path) -> None:
-    assert "Every scenario found the fault that was planted" in ran("probe", tmp_path).stderr
-    assert (tmp_path / "demo-out" / "probe" / "report.html").is_file()
+def test_demo_of_probes_finds_every_planted_fault(clone: Clone) -> None:
+    assert "Every scenario found the fault that was planted" in clone.ran("demo.probe").stderr
+    assert (clone.folder / "demo-out" / "probe" / "report.html").is_file()

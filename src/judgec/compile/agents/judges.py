@@ -1,5 +1,6 @@
 """Loads the judges of an agent's compile: the one that is its metric, and another one that reports."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from judgec.lm.executor import Ask
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.raters import programs
-from judgec.raters.judge import CompiledJudge, load_judge
+from judgec.raters.judge import CompiledJudge, load_judge, require_asked
 from judgec.records.card import ProgramCard
 from judgec.records.tasks.registry import TASKS
 from judgec.tournament.report.evaluation import why_unproven
@@ -31,8 +32,15 @@ class WorkingJudge:
     spec: LMSpec | None = None
 
     def ask(self, session: Session) -> Ask:
-        """The way to the judge's own model: its endpoint is never taken from the card."""
+        """The way to the judge's own model: its endpoint is never taken from the card.
+
+        Raises:
+            UserError: It cannot be asked here.
+        """
+        if not self.judge.asks_lm:
+            return session.ask
         spec = self.spec or session.spec.of_judge(self.card.lm)
+        require_asked(self.judge, spec, self.name)
         return session.ask if spec.describe() == session.settled(session.spec).describe() else session.other(spec)
 
 
@@ -56,20 +64,22 @@ def judging(home: Path, reference: str, option: str, *, unproven: bool) -> Worki
 
 
 def report_judging(
-    home: Path, reference: str | None, metric: WorkingJudge | None, *, unproven: bool
+    home: Path, metric: WorkingJudge | None, require_able: Callable[[WorkingJudge], None]
 ) -> WorkingJudge | None:
-    """The judge that reports: the one that is named, else the first proven champion that is not the metric.
+    """The judge that reports where none is named: the first proven champion that is able and not the metric.
 
-    Raises:
-        UserError: When the named one cannot be used.
+    Args:
+        home: Folder of ``programs/``.
+        metric: What the agent is compiled for, or None.
+        require_able: Raises where a judge cannot judge what is at hand.
     """
-    if reference is not None:
-        return judging(home, reference, "--report-judge", unproven=unproven)
     for name in programs.names(home):
         if programs.CHAMPION not in programs.aliases(home, name) or (metric and metric.card.name == name):
             continue
         try:
-            return judging(home, name, "--report-judge", unproven=False)
+            found = judging(home, name, "--report-judge", unproven=False)
+            require_able(found)
         except JudgecError:
-            continue  # an agent, a judge of other things, or one that is not proven
+            continue  # an agent, a judge of other things, one that is not proven or cannot be asked about these
+        return found
     return None
