@@ -130,6 +130,8 @@ def test_judge_that_reads_evidence_alone_never_asks_the_lm() -> None:
     assert result.probabilities[:, 0].tolist() == spread.tolist()
     assert result.score[:, 0] == pytest.approx(spread @ [1, 2, 3, 4, 5])
     assert len(set(result.score[:, 0].round(6))) > 1
+    assert all(result.rationale)
+    assert replace(judge, remarks=False).judge(ITEMS, never).rationale == ("",) * 4  # its remarks are for people alone
 
 
 def test_judge_that_needs_what_is_gone_refuses_to_judge_in_one_line_that_compiles_it_again() -> None:

@@ -113,7 +113,7 @@ class CompiledJudge:
         out_of_fold: What it would have said of the items it was fitted on, each from folds without its query; known
             to the compile that made it alone.
         half_way: How many of the verdicts that it was fitted on lay half way between two grades; likewise.
-        remarks: What calibration has to say stands behind a verdict's own reason.
+        remarks: What calibration and evidence have to say stands behind a verdict's own reason.
         refusal: Why it cannot judge any more, from ``programs.gone``; empty for a judge that can.
     """
 
@@ -303,7 +303,7 @@ class CompiledJudge:
             if calibrator is not None:
                 judged = replace(judged, confidence=calibrator.sure(judged.confidence))
         details = self._details(judged, raw, piece)
-        if raw is not None and not self.remarks:
+        if not self.remarks:
             return replace(judged, details=details)
         return replace(judged, rationale=self._reasons.of(judged, raw, seen), details=details)
 
