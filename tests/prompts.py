@@ -12,7 +12,6 @@ _FIELD = re.compile(r"^\d+\. `(\w+)` \((.+?)\):(.*)$", re.MULTILINE)
 _HEADER = re.compile(r"^\[\[ ## (\w+) ## \]\][ \t]*", re.MULTILINE)
 _RANGE = re.compile(r"(-?\d+)\s*(?:-|–|to|\.\.)\s*(\d+)")
 _REQUIREMENTS = re.compile(r"\n\nRespond with (?:the corresponding output fields|a JSON object)[^\n]*\Z")
-_NUMBERED = re.compile(r"\[\d+\]")
 _QUOTE = "> "
 MOST_GRADES = 25  # a wider range is no scale but a number (a confidence, a year)
 
@@ -94,13 +93,11 @@ def unquote(block: str) -> tuple[str, ...]:
     inside = False
     for line in lines:
         quoted = line.startswith(_QUOTE) or line == _QUOTE.rstrip()
-        if not quoted and _NUMBERED.fullmatch(line):
-            inside = False
-            continue
-        if not inside:
+        if quoted and not inside:
             texts.append([])
-        inside = True
-        texts[-1].append(line[len(_QUOTE) :] if quoted else line)
+        if quoted:
+            texts[-1].append(line[len(_QUOTE) :])
+        inside = quoted  # what is not quoted is a number, a name, or said of the texts
     return tuple("\n".join(text) for text in texts)
 
 

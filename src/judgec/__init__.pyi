@@ -364,6 +364,7 @@ def evaluate(
     annotations: bool = True,
     factors: str = "",
     has_citations: bool = False,
+    citation_form: str = "",
     labels: Source | None = None,
     annotators: str | Sequence[str] = (),
     measured: str | Sequence[str] = (),

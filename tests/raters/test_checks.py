@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from judgec.raters.checks import CITATIONS, CLAIMS, checked_by, cited_numbers, details_of, read_lines, told_of
+from judgec.raters.checks import CITATIONS, CLAIMS, checked_by, details_of, read_lines, told_of
 from judgec.records.label import Item
 
 ITEM = Item(
@@ -106,17 +106,3 @@ def test_nuggets_of_an_empty_answer_are_not_found() -> None:
     assert found["claims"] == []
     assert found["vital_recall"] == 0.0
     assert found["nugget_recall"] == 0.0
-
-
-@pytest.mark.parametrize(
-    ("text", "numbers"),
-    [
-        ("It is deep [2].", [2]),
-        ("It is deep [3, 1] and wide [5-7].", [1, 3, 5, 6, 7]),
-        ("It is deep [9: missing].", [9]),
-        ("It is deep (2).", []),
-        ("It is deep [1-999].", list(range(1, 52))),
-    ],
-)
-def test_marks_of_a_text_cite_documents_by_number(text: str, numbers: list[int]) -> None:
-    assert cited_numbers(text) == numbers

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from judgec.raters.fencing import disarmed, escape_markers, fence, spoken, unfence
+from judgec.raters.fencing import HEADING, disarmed, escape_markers, fence, fence_pool, spoken, unfence
+from judgec.records.label import PooledContexts
 
 MARKER = re.compile(r"\[\[\s*##")  # wider than DSPy's own pattern
 WORDS = re.compile(r"\S+")
@@ -48,6 +49,21 @@ def test_unfence_of_a_fenced_text_returns_it(text: str) -> None:
 @given(st.lists(HOSTILE, min_size=1).map(tuple))
 def test_unfence_of_fenced_texts_returns_them_all(texts: tuple[str, ...]) -> None:
     assert unfence(fence("contexts", texts)) == texts
+
+
+@given(st.lists(st.tuples(HOSTILE, HOSTILE, HOSTILE), min_size=1), HOSTILE)
+@example([("x", "relevance 2", "why\n[P2] relevance 0\n> y"), ("[P1]\n> z", "", "")], "grades\n[P3]")
+def test_unfence_of_pooled_texts_returns_them_whatever_is_said_of_them(
+    documents: list[tuple[str, str, str]], meanings: str
+) -> None:
+    texts, grades, reasons = zip(*documents, strict=True)
+    fenced = fence_pool(texts, PooledContexts(grades, reasons, meanings))
+    assert unfence(fenced) == texts
+    assert MARKER.search(fenced) is None
+    said = [line for line in fenced.splitlines() if not line.startswith("> ")]
+    names = [line for line in said if HEADING.fullmatch(line)]
+    assert [line[: line.index("]") + 1] for line in names] == [f"[P{n}]" for n in range(1, len(texts) + 1)]
+    assert len(said) == len(names) + bool(meanings)
 
 
 @given(HOSTILE, HOSTILE)

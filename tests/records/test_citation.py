@@ -1,129 +1,146 @@
-"""Citations by number: which brackets are some, and that they cite the same documents under other numbers."""
+"""Citations in a declared form: they are written by the names of their documents, and nothing else is touched."""
 
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from judgec.records.citation import Cited, marks, numbers_of, own_numbers, renumbered, without_number
-
-ANEW = {1: Cited(4), 2: Cited(1), 3: Cited(6, shown=False)}
-
-
-@pytest.mark.parametrize(
-    ("answer", "anew"),
-    [
-        *(("A [1].", "A [4]."), ("A [1, 2]", "A [4, 1]"), ("A [1; 2]", "A [4, 1]"), ("A [1,\n2]", "A [4, 1]")),
-        *(("A [1][2]", "A [4][1]"), ("A [1-3]", "A [4, 1][6: not shown]"), ("A [1\u20132]", "A [4, 1]")),
-        ("Paris[1], CO2[2], example.org[1], **b**[2]", "Paris[4], CO2[1], example.org[4], **b**[1]"),
-        ("vitamin C[1] of person(s)[2] (see above)[1]", "vitamin C[4] of person(s)[1] (see above)[4]"),
-        ("as in [1, 2]", "as in [4, 1]"),
-        ("[[1]](u) [1](https://x.y) \\[1\\] \u30101\u3011", "[[4]](u) [4](https://x.y) \\[4\\] \u30104\u3011"),
-        ("[1] one\n[2] two", "[4] one\n[1] two"),
-        ("(doc 2) (Document 1) [doc1] [Doc. 2]", "(doc 1) (Document 4) [doc4] [Doc. 1]"),
-        ("(doc 1, doc 2) (see sources 1 and 2)", "(doc 4, 1) (see sources 4, 1)"),
-        *(("[Document 2, p. 5] [see 1]", "[Document 1, p. 5] [see 4]"), ("[1, 3, p. 5]", "[4, p. 5][6: not shown]")),
-        *(("so[^1] and so[^3]", "so[^4] and so[^6: not shown]"), ("$^{[1]}$", "$^{[4]}$")),
-        ("costs $5 [1] and $6 [2]", "costs $5 [4] and $6 [1]"),
-        ("[1]-[3] and [1]\u2013[2], not [1] - [2]", "[4, 1][6: not shown] and [4, 1], not [4] - [1]"),
-        ("\u30102\u2020source\u3011 [1\u2020L3-L9]", "\u30101\u2020source\u3011 [4\u2020L3-L9]"),
-        *(("[9] [1, 9]", "[9: missing] [4][9: missing]"), ("```\n[1]\n``` [1]", "```\n[1]\n``` [4]")),
-        ("[1-6] (doc 8)", "[4, 1][6: not shown][4-6: missing] (doc 8: missing)"),
-    ],
+from judgec.records.citation import (
+    NO_DOCUMENT,
+    NOT_SHOWN,
+    SQUARE,
+    armed,
+    cited_numbers,
+    form_fault,
+    marks,
+    numbers_of,
+    own_numbers,
+    renamed,
+    unread,
 )
-def test_marks_get_the_numbers_of_their_documents(answer: str, anew: str) -> None:
-    assert renumbered(answer, ANEW) == anew
 
-
-NO_MARKS = [
-    *("`a[1]`", "``[1] ` [2]``", "~~~\n[1]\n~~~", "```python\nx = y[1]\n[2]", "<pre>[1]</pre>", "a[1] + x1[2]"),
-    *("my_list[1]", "m[1][2]", "arr[1] = 2", "rows[1] = 2", "value = rows[1]", "f(x)[1]", "$[1, 2]$", "$$x[1]\n[2]$$"),
-    *("\\( [1, 2] \\)", "\\[ x \\in [1] \\]", "\\begin{equation}[1]\\end{equation}", "\\sqrt[3]{x}", "x \\in [1, 2]"),
-    *("x \u2208 [1, 2]", "the interval [1, 2]", "[1, 2] \u222a [2, 3]", "[0, 1]", '{"ids": [1, 2]}'),
-    *("[2021] and [1999, 2021]", "![1](x.png)", "(1) and (2)", "so[^1]\n\n[^1]: A title", "(document two)"),
-    "[x] [ ] [a1] []",
-]
-
-
-@pytest.mark.parametrize("answer", NO_MARKS)
-def test_code_formulas_indices_sets_and_years_stay(answer: str) -> None:
-    assert renumbered(answer, ANEW) == answer
-    assert renumbered(answer, {}) == answer
+NAMES = {"1": "P4", "2": "P1", "3": NOT_SHOWN}
+FROM_0 = {"0": "P4", "1": "P1", "2": NOT_SHOWN}
+IDS = {"m80": "P1", "a.b*c": "P2", "x]y": "P3", "two words": "P4", "1,5": "P5", "gone": NOT_SHOWN}
+OPENAI = "【{*}:{n0}†{*}】"
 
 
 @pytest.mark.parametrize(
     ("form", "answer", "anew"),
     [
-        ("({n})", "x (1) [1] (2, 1)", "x (4) [1] (1, 4)"),
-        ("document {n}", "document 1 and Document 9, mydocument 1", "document 4 and Document 9: missing, mydocument 1"),
-        ("<sup>{n}</sup>", "a<sup>1,3</sup>", "a<sup>4</sup><sup>6: not shown</sup>"),
+        (SQUARE, "70 m³/h[1] of vitamin C[2].", "70 m³/h[P4] of vitamin C[P1]."),
+        (SQUARE, "A [1, 3] and [1][2], [1;2]", "A [P4][not shown] and [P4][P1], [P4][P1]"),
+        (SQUARE, "[1-3] [2\u20131] [3-1, 2] [1-999]", "[P4][P1][not shown] [2\u20131] [3-1, 2] [P4][P1][not shown][x]"),
+        (SQUARE, "[9] [8, 9] [1, 9] [0] [0, 1] [2021]", "[x] [x] [P4][x] [0] [0, 1] [2021]"),
+        (SQUARE, "[[1]](u) [1](https://x.y) (1) {1} [1 ] [^1]", "[[P4]](u) [P4](https://x.y) (1) {1} [P4] [^1]"),
+        (SQUARE, "- a [1]\n  - b [2]\n    1. c [1]", "- a [P4]\n  - b [P1]\n    1. c [P4]"),
+        ("[^{n}]", "so[^1], x^[1]\n\n[^1]: A title", "so[P4], x^[1]\n\n[P4]: A title"),
+        ("(doc {n})", "(doc 2) (Doc1) (docs 1 and 2) [1]", "(P1) (P4) (docs 1 and 2) [1]"),
+        ("<sup>{n}</sup>", "a<sup>1,3</sup> x<sup>n</sup>", "a(P4)(not shown) x<sup>n</sup>"),
+        ("doc{n};", "doc1; mydoc1;", "(P4) mydoc1;"),
+        (OPENAI, "m³/h【2:1†source】, 【4:0†a b.pdf】【1:7†s】", "m³/h[P1], [P4][x]"),
+        (OPENAI, "【3:abc】 and 【4:0†a】, 【0】 【1:2021†a】", "【3:abc】 and [P4], 【0】 【1:2021†a】"),
+        ("[{id}]", "[m80], [a.b*c] [axbbc] [x]y] [two words] [1,5] [gone]", None),
+        ("[{id}]", "[m80, x]y] [m99] [sic] [see m80] [m80; m99]", "[P1][P3] [x] [sic] [see m80] [P1][x]"),
+        (r"\cite{{id}}", r"\cite{m80} \cite{m80, m8} \ref{m80}", r"[P1] [P1][x] \ref{m80}"),
     ],
 )
-def test_declared_form_is_the_only_one(form: str, answer: str, anew: str) -> None:
-    assert renumbered(answer, ANEW, form) == anew
+def test_marks_of_the_form_alone_become_the_names_of_their_documents(form: str, answer: str, anew: str | None) -> None:
+    known = IDS if "id" in form else FROM_0 if "n0" in form else NAMES
+    anew = anew or "[P1], [P2] [axbbc] [P3] [P4] [P5] [not shown]"
+    anew = re.sub(r"\((P\d|not shown)\)", r"[\1]", anew).replace("[x]", f"[{NO_DOCUMENT}]")
+    assert renamed(answer, form, known) == anew
 
 
-def test_nothing_changes_where_the_numbers_are_the_same() -> None:
-    answer = "A [1-3], B [ 1,2 ] (docs 1 and 2) [^3]."
-    assert renumbered(answer, {n: Cited(n) for n in (1, 2, 3)}) == answer
-    assert [mark.numbers for mark in marks(answer)] == [(1, 2, 3), (1, 2), (1, 2), (3,)]
-    assert renumbered("[0] [0, 1]", {0: Cited(2), 1: Cited(1)}) == "[2] [2, 1]"  # where a document has that number
+CODE = [
+    *("`a[1]`", "``[1] ` [2]``", "~~~\n[1]\n~~~", "```python\nx = y[1]\n[2]", "```\n[1]\n``` ", "- ```\n  [1]\n  ```"),
+    *("1. ~~~\n   [1]\n   ~~~", "> ```\n> [1]\n> ```", "````\n```\n[1]\n```\n````"),
+]
+
+
+@pytest.mark.parametrize("code", CODE)
+def test_nothing_in_code_is_rewritten_or_counted(code: str) -> None:
+    answer = f"{code}\n" if "\n" in code else code
+    assert renamed(answer, SQUARE, NAMES) == answer
+    assert unread(answer.replace("[1]", "[doc 1]"), SQUARE, NAMES) == []
+    closed = code.rstrip().endswith(("`", "~"))
+    assert renamed(f"[1] {answer}", SQUARE, NAMES).startswith("[P4] ")
+    assert renamed(f"{answer}\n[2]", SQUARE, NAMES).endswith("[P1]") is closed
+
+
+@pytest.mark.parametrize(
+    ("form", "valid"),
+    [
+        *((one, True) for one in (SQUARE, "[^{n}]", "({n})", OPENAI, "[{id}]", r"\cite{{id}}", "[{*}{n}]")),
+        *((one, False) for one in ("", "{n}", "[n]", "[{n}", "{n}]", " {n} ", "{*}[{n}]", "[{n}]{*}", "[{n}{id}]")),
+        *((one, False) for one in ("[{n}, {n}]", "[{m}]", "document {n}")),
+    ],
+)
+def test_form_has_one_place_and_a_sign_at_both_ends(form: str, *, valid: bool) -> None:
+    assert (form_fault(form) == "") is valid
+    assert valid or form_fault(form).startswith(repr(form))
+
+
+@pytest.mark.parametrize(
+    "forged", ["[P1]", "[ p1 ]", "[P1, P2]", "[not shown]", f"[{NO_DOCUMENT}]", "【P2】", r"[\P1]"]
+)
+def test_what_looks_like_a_name_of_ours_is_told_from_one(forged: str) -> None:
+    said = renamed(f"{forged} [1] `{forged}`", SQUARE, NAMES)
+    broken = f"{forged[0]}\\{forged[1:]}"
+    assert said == f"{broken} [P4] `{broken}`"
+    assert armed(forged) == broken
+    assert armed("[1] [Page 2] P1 (P1)") == "[1] [Page 2] P1 (P1)"
+
+
+@pytest.mark.parametrize(
+    ("answer", "left"),
+    [
+        ("[doc 2], 【2†source】, [Source: 12] and [^3]", ["[doc 2]", "【2†source】", "[Source: 12]", "[^3]"]),
+        ("[1] [1, 2] [2021] [x=1] [1, 9: a] [] [a] (doc 2) [1.5 - 2]", []),
+    ],
+)
+def test_brackets_with_one_number_and_words_that_the_form_left_are_found(answer: str, left: list[str]) -> None:
+    assert unread(answer, SQUARE, NAMES) == left
 
 
 def test_documents_that_say_their_numbers_are_cited_by_these() -> None:
     assert numbers_of(["[7] seven", "[3] three"]) == [7, 3]
     assert numbers_of(["[7] seven", "[7] again"]) == numbers_of(["[7] seven", "none"]) == [1, 2]
     assert own_numbers([]) is None
-    assert without_number(" [7] seven [8] ") == "seven [8] "
+    assert renamed("[0] [0, 1]", SQUARE, {"0": "P2", "1": "P1"}) == "[P2] [P2][P1]"
 
 
-FORMS = ("[{}]", "[ {} ]", "({word} {})", "[{word} {}]", "see [{}]", "(see {word} {})", "[{}, p. 3]", "word[{}]")
-numbers = st.lists(st.integers(1, 9), min_size=1, max_size=4, unique=True)
-pieces = st.one_of(
-    st.builds(
-        lambda form, word, some, joint: (form.format(joint.join(map(str, some)), word=word), some),
-        st.sampled_from(FORMS),
-        st.sampled_from(["doc", "docs", "Document", "source"]),
-        numbers,
-        st.sampled_from([", ", ",", "; "]),
-    ),
-    st.builds(
-        lambda low, more: (f"[{low}-{low + more}]", [*range(low, low + more + 1)]), st.integers(1, 5), st.integers(1, 4)
-    ),
-    st.builds(lambda one: (f"[^{one}]", [one]), st.integers(1, 9)),
-    st.sampled_from([(text, []) for text in NO_MARKS if "\n" not in text]),
-    st.text("abc ,.;!?(){}*", max_size=8).map(lambda text: (text, [])),
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("It is deep [2].", [2]),
+        ("It is deep [3, 1] and wide [5-7].", [1, 3, 5, 6, 7]),
+        ("It is deep (2).", []),
+        ("It is deep [1-999].", list(range(1, 52))),
+    ],
 )
+def test_marks_of_a_text_cite_documents_by_number(text: str, numbers: list[int]) -> None:
+    assert cited_numbers(text) == numbers
 
 
-@given(st.lists(pieces, max_size=8), st.integers(0, 9), st.permutations(range(1, 13)), st.sets(st.integers(1, 12)))
-def test_cited_documents_are_the_same_before_and_after(
-    parts: list[tuple[str, list[int]]], known: int, order: list[int], hidden: set[int]
-) -> None:
-    documents = {own: Cited(order[own - 1], order[own - 1] not in hidden) for own in range(1, known + 1)}
-    own_number = {one.number: own for own, one in documents.items()}
-    joint = "\n\n--\n\n"
-    after = renumbered(joint.join(text for text, _ in parts), documents).split(joint)
-    assert len(after) == max(len(parts), 1)
-    for (text, cited), written in zip(parts, after, strict=False):
-        if not cited:
-            assert written == text
-            continue
-        anew = written.replace(", p. 3", "")
-        ranges = re.findall(r"(\d+)(?:-(\d+))?: missing", anew)
-        missing = [n for low, high in ranges for n in range(int(low), int(high or low) + 1)]
-        left_out = [own_number[int(n)] for n in re.findall(r"(\d+): not shown", anew)]
-        rest = re.sub(r"\d+(?:-\d+)?: (?:missing|not shown)", "", anew)
-        spans = [n for low, high in re.findall(r"(\d+)-(\d+)", rest) for n in range(int(low) + 1, int(high))]
-        there = [own_number[n] for n in [*map(int, re.findall(r"\d+", rest)), *spans]]
-        assert sorted([*missing, *left_out, *there]) == sorted(cited)
-        assert documents.keys().isdisjoint(missing)
-        assert [documents[n].shown for n in left_out + there] == [False] * len(left_out) + [True] * len(there)
+PIECES = [*"[]0123(){}`~ \n,;-†", "[1]", "[9]", "```", "【1:0†", "m80", "[m80]", "[P1]"]
 
 
-@given(st.text(max_size=60), st.dictionaries(st.integers(0, 30), st.integers(1, 9).map(Cited), max_size=4))
-def test_every_text_is_read_and_what_has_no_bracket_stays(text: str, documents: dict[int, Cited]) -> None:
-    said = renumbered(text, documents)
-    if not re.search(r"[\[(\u3010]", text):
-        assert said == text
+@given(st.lists(st.sampled_from(PIECES)).map("".join) | st.text(), st.sampled_from([SQUARE, "({n})", OPENAI, "[{id}]"]))
+@example("[" * 3000 + "1" * 3000, "[{id}]")
+@example("【" + "1:" * 2000, OPENAI)
+def test_text_beside_the_marks_of_any_answer_stays(answer: str, form: str) -> None:
+    known = {"1": "P1", "0": "P2", "m80": "P3"}
+    ends = [0, *(end for _, end, _ in marks(answer, form, known))]
+    starts = [*(start for start, _, _ in marks(answer, form, known)), len(answer)]
+    assert ends == sorted(ends)
+    said = renamed(answer, form, known)
+    read = [(start, end) for start, end, one in marks(answer, form, known) if one]
+    beside, last = [], 0
+    for start, end in [*read, (len(answer), len(answer))]:
+        beside.append(armed(answer[last:start]))
+        last = end
+    pattern = rf"(?:\[(?:P\d|{NO_DOCUMENT})\])+".join(map(re.escape, beside))
+    assert re.fullmatch(pattern, said) is not None
+    assert len(starts) == len(ends)

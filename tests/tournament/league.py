@@ -12,6 +12,7 @@ from judgec.records.tasks.preference import PREFERENCE_SCALE
 from judgec.tournament.files.entries import Entries
 from judgec.tournament.leaderboard import make_leaderboard
 from judgec.tournament.play import GamePlan, PairPlayer, ScorePlayer, as_games, play_tournament
+from judgec.tournament.pooling import Showing
 from judgec.tournament.report.evaluation import Evaluation
 from tests.raters.engine import ScriptedEngine, asking, reply
 from tests.records.test_card import make_card
@@ -57,7 +58,7 @@ def comparing_engine(*, biased: bool = False) -> ScriptedEngine:
     """Prefers the better answer; of equal ones it says tie, or when biased always the first."""
 
     def script(prompt: str, _: int) -> str:
-        first, second = map(int, re.findall(r"\[\[ ## answer_[ab] ## \]\]\n> good (\d)", prompt))
+        first, second = map(int, re.findall(r"\[\[ ## answer_[ab] ## \]\]\n(?:\(.*\n)?> good (\d)", prompt))
         word = "a" if first > second or (biased and first == second) else "b" if second > first else "tie"
         return reply(word).replace("## grade ##", "## preference ##")
 
@@ -69,7 +70,8 @@ def scoring(entries: Entries, tie_band: float = 0.0, engine: ScriptedEngine | No
 
 
 def comparing(entries: Entries, engine: ScriptedEngine, **how: Any) -> PairPlayer:  # Any: options of PairPlayer
-    return PairPlayer(entries, AskedJudges.alone(comparer(), asking(engine).run), lambda *_: ("a passage",), **how)
+    one = replace(entries, documents={"p": "a passage"}, shared=dict.fromkeys(entries.queries, ("p",)))
+    return PairPlayer(one, AskedJudges.alone(comparer(), asking(engine).run), Showing(one), **how)
 
 
 def evaluated(entries: Entries, **fields: Any) -> Evaluation:  # Any: fields of Evaluation

@@ -17,6 +17,7 @@ from judgec.raters.asked_judges import AskedJudge, AskedJudges
 from judgec.records.game import Pairing
 from judgec.tournament.leaderboard import make_leaderboard
 from judgec.tournament.play import GamePlan, PairPlayer, ScorePlayer, as_games, play_tournament
+from judgec.tournament.pooling import Showing
 from judgec.tournament.schedule import Fixtures
 from tests.raters.engine import ScriptedEngine, asking, reply
 from tests.tournament.league import comparer, comparing, comparing_engine, grader, grading_engine, league, scoring
@@ -110,7 +111,7 @@ def journaled(
         spec = LMSpec.parse("hosted_vllm/scripted")
         lm = open_lm(spec, journal=journal, budget=Budget(), usage=Usage(), backend=engine)
         entries = league(qualities)
-        player = PairPlayer(entries, AskedJudges.alone(comparer(), Executor(lm).run), lambda *_: ())
+        player = PairPlayer(entries, AskedJudges.alone(comparer(), Executor(lm).run), Showing(entries))
         played = play_tournament(entries, player, plan)
     return {(one.game.query_id, frozenset((one.game.agent_a, one.game.agent_b))) for one in played}
 
@@ -185,7 +186,7 @@ def test_jury_of_comparers_takes_the_majority_and_keeps_what_each_said() -> None
 
     members = [AskedJudge(f"right@{n}", comparer(), asking(comparing_engine()).run) for n in (1, 2)]
     members.append(AskedJudge("wrong@1", comparer(), asking(ScriptedEngine(contrary)).run))
-    player = PairPlayer(entries, AskedJudges(tuple(members)), lambda *_: ())
+    player = PairPlayer(entries, AskedJudges(tuple(members)), Showing(entries))
     (game, other) = player.play([Pairing("q0", "a", "b"), Pairing("q1", "a", "b")])
     side = "a" if game.game.agent_a == "a" else "b"
     assert game.game.winner == side

@@ -9,6 +9,13 @@ from judgec.tournament.files.entries import Entries
 from judgec.tournament.pooling import Relevance, Showing, given, judge_pool
 from tests.raters.engine import ScriptedEngine, asking, reply
 
+
+def texts(showing: Showing, *agents: str) -> tuple[str, ...]:
+    """What a judge is shown, a line a document: its grade and reason, and its text."""
+    documents = showing.documents("q", agents).values()
+    return tuple(" | ".join(filter(None, (one.grade, one.reason, one.text))) for one in documents)
+
+
 SCALE = Scale(grades=(0, 1, 2))
 ENTRIES = Entries(
     queries={"q": "Which?"},
@@ -54,32 +61,32 @@ def test_own_scales_grade_is_what_a_comparing_judge_reads_and_a_threshold_means(
     found = judge_pool(ENTRIES, CompiledJudge(module, scale, ("grade",)), asking(engine).run)
     assert found.grades["q", "d1"] == 3  # a position: 0 is not relevant, whatever the scale calls it
     shown = Showing(ENTRIES, found, threshold=4)
-    assert shown("q", "x", "y") == ("(document d1; relevance 4: why)\nrelevance 2",)
-    assert len(Showing(ENTRIES, found, threshold=3)("q", "x", "y")) == 3
-    assert Showing(ENTRIES, found, threshold=5)("q", "x", "y") == ()
+    assert texts(shown, "x", "y") == ("relevance 4 | why | relevance 2",)
+    assert len(texts(Showing(ENTRIES, found, threshold=3), "x", "y")) == 3
+    assert texts(Showing(ENTRIES, found, threshold=5), "x", "y") == ()
 
 
 def test_showing_pools_both_agents_leaves_out_the_irrelevant_and_annotates() -> None:
     relevance = given({("q", "d1"): 2, ("q", "d2"): 1})  # nobody judged d3
-    assert Showing(ENTRIES, relevance)("q", "x", "y") == ("(document d1; relevance 2)\nrelevance 2",)
-    assert Showing(ENTRIES, relevance)("q", "y", "x") == Showing(ENTRIES, relevance)("q", "x", "y")
-    assert len(Showing(ENTRIES, relevance, threshold=1)("q", "x", "y")) == 2
-    assert Showing(ENTRIES, relevance, raw=False)("q", "x", "y") == ("(document d1; relevance 2)",)
-    assert Showing(ENTRIES, relevance, annotations=False)("q", "x", "y") == ("relevance 2",)
-    assert Showing(ENTRIES)("q", "x") == ("relevance 2", "relevance 1")
+    assert texts(Showing(ENTRIES, relevance), "x", "y") == ("relevance 2 | relevance 2",)
+    assert texts(Showing(ENTRIES, relevance), "y", "x") == texts(Showing(ENTRIES, relevance), "x", "y")
+    assert len(texts(Showing(ENTRIES, relevance, threshold=1), "x", "y")) == 2
+    assert texts(Showing(ENTRIES, relevance, raw=False), "x", "y") == ("relevance 2 | relevance 2",)
+    assert texts(Showing(ENTRIES, relevance, annotations=False), "x", "y") == ("relevance 2",)
+    assert texts(Showing(ENTRIES), "x") == ("relevance 2", "relevance 1")
 
 
 def test_threshold_adapts_to_the_best_grade_of_the_scale_unless_it_is_given() -> None:
     binary = Relevance({("q", "d1"): 1, ("q", "d2"): 0}, {}, {}, judged=True, best=1)
-    assert Showing(ENTRIES, binary, annotations=False)("q", "x", "y") == ("relevance 2",)
-    assert Showing(ENTRIES, binary, threshold=2)("q", "x", "y") == ("unreadable",)
+    assert texts(Showing(ENTRIES, binary, annotations=False), "x", "y") == ("relevance 2",)
+    assert texts(Showing(ENTRIES, binary, threshold=2), "x", "y") == ("unreadable",)
     graded = replace(binary, best=3)  # 2 of 0-3 is possible, though nobody gave it
     assert [Showing(ENTRIES, one).least for one in (None, binary, graded)] == [2, 1, 2]
     assert [given({("q", "d"): grade}).best for grade in (0, 1, 3)] == [1, 1, 3]
-    assert Showing(ENTRIES, given({("q", "d1"): 0}), annotations=False)("q", "x") == ("relevance 1",)
+    assert texts(Showing(ENTRIES, given({("q", "d1"): 0}), annotations=False), "x") == ("relevance 1",)
 
 
 def test_unjudged_documents_are_shown_only_where_none_was_judged_relevant() -> None:
     nothing = given({("q", "d1"): 0, ("q", "d2"): 0})
-    assert Showing(ENTRIES, nothing)("q", "x", "y") == ("unreadable",)
-    assert Showing(ENTRIES, nothing)("q", "x") == ()
+    assert texts(Showing(ENTRIES, nothing), "x", "y") == ("unreadable",)
+    assert texts(Showing(ENTRIES, nothing), "x") == ()

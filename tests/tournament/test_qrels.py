@@ -101,4 +101,5 @@ def test_sparse_qrels_with_ids_that_look_alike_are_no_error_and_say_how_many_are
 def test_showing_hides_the_chunks_of_an_irrelevant_document() -> None:
     given = entries(x=(("7#1", "51#2"),), y=(("51#1",),))
     found = by_document({("q0", "51"): 2, ("q0", "7"): 0}, given, "qrels.tsv")
-    assert Showing(given, found, annotations=False)("q0", "x", "y") == ("text of 51#1", "text of 51#2")
+    shown = Showing(given, found, annotations=False).documents("q0", ("x", "y"))
+    assert [one.text for one in shown.values()] == ["text of 51#1", "text of 51#2"]

@@ -222,20 +222,23 @@ def test_a_judge_of_single_answers_sees_the_relevant_documents_of_all_agents_wit
         for kind in ("fact", "rumour")
     ]
     with FakeOpenAI(by_document) as server:
-        found = league(home, server, answers, documents, "zero-shot:answer", relevance_judge="zero-shot")
+        how = {"relevance_judge": "zero-shot", "citation_form": "[{n}]"}
+        found = league(home, server, answers, documents, "zero-shot:answer", **how)
         prompts = [str(body["messages"]) for body in server.bodies if "ready" not in str(body)]
     assert len(prompts) == len(documents) + len(answers)
     seen = [prompt for prompt in prompts if "Said by" in prompt]
     for prompt in seen:
         (name,) = (name for name in agents if f"Said by {name}" in prompt)
-        (number,) = re.findall(rf"Said by {name} \[(\d)\]", prompt)
-        assert re.search(rf"\[{number}\]\\n> \(document fact-{name}; relevance 2[^\[]*> A fact of {name}\.", prompt)
+        (number,) = re.findall(rf"Said by {name} \[P(\d)\]", prompt)
+        assert re.search(rf"\[P{number}\] relevance 2[^\[]*\\n> A fact of {name}\.", prompt)
+        assert prompt.count("grades of relevance to the query") == 1
         assert all(f"A fact of {other}." in prompt for other in agents)
         assert "rumour" not in prompt
-        assert re.search(r"Noise \[\d: not shown\]", prompt)
+        assert "Noise [not shown]." in prompt
     assert any("relevant documents of all agents" in note for note in found.found.notes)
     told = (home / "out" / "items.jsonl").read_text(encoding="utf-8")  # the page shows what the reasons speak of
-    assert "Noise [4: not shown]" in told
+    assert "Noise [not shown]" in told
+    assert "[P3] relevance 2" in told
     assert "A rumour" not in told
 
 

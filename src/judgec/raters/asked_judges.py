@@ -41,20 +41,17 @@ class AskedJudge:
         ((_, predictor),) = self.judge.module.named_predictors()
         return "contexts" in predictor.signature.input_fields
 
-    def judged(self, items: Sequence[Item], *, one_order: bool = False, pooled: bool = False) -> Judgments:
-        """Its judgments; pairs without contexts are judged by a prompt that does not speak of them.
+    def judged(self, items: Sequence[Item], *, one_order: bool = False) -> Judgments:
+        """Its judgments; items of whose pool nothing is shown are judged by a prompt that does not speak of contexts.
 
         Args:
             items: Any number.
             one_order: Of a judge that compares two answers: ask one order only; one made of others asks both.
-            pooled: Contexts are of several answers together: single ones without are judged as pairs are.
         """
-        if not (self.judge.pairs or pooled) or not self.reads_contexts:
+        bare = [i for i, item in enumerate(items) if item.pool is not None and "contexts" not in item.inputs]
+        if not bare or not self.reads_contexts:
             return self.judge.judge(items, self.ask, one_order=one_order)
-        shown = [i for i, item in enumerate(items) if "contexts" in item.inputs]
-        bare = [i for i, item in enumerate(items) if "contexts" not in item.inputs]
-        if not bare:
-            return self.judge.judge(items, self.ask, one_order=one_order)
+        shown = sorted({*range(len(items))} - {*bare})
         said = [_without_contexts(self.judge).judge([items[i] for i in bare], self.ask, one_order=one_order)]
         if shown:
             said.append(self.judge.judge([items[i] for i in shown], self.ask, one_order=one_order))
@@ -111,18 +108,15 @@ class AskedJudges:
         """True if one of them was made to see passages."""
         return any(one.reads_contexts for one in self.members)
 
-    def judged(
-        self, items: Sequence[Item], *, one_order: bool = False, pooled: bool = False
-    ) -> tuple[Judgments, dict[str, Judgments]]:
+    def judged(self, items: Sequence[Item], *, one_order: bool = False) -> tuple[Judgments, dict[str, Judgments]]:
         """The joint judgments, and by name those of each; the second is empty of a judge alone.
 
         Args:
             items: Any number.
             one_order: As for ``AskedJudge.judged``.
-            pooled: Likewise.
         """
         self.inputs.add(items)
-        said = {one.name: one.judged(items, one_order=one_order, pooled=pooled) for one in self.members}
+        said = {one.name: one.judged(items, one_order=one_order) for one in self.members}
         ballots = list(said.values())
         if len(ballots) == 1:
             return ballots[0], {}

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from judgec.evidence.reference_features import alternatives
-from judgec.records.citation import numbers_of
+from judgec.records.citation import cited_numbers, numbers_of
 from judgec.records.claim import (
     CONTRADICTED,
     NOT_FOUND,
@@ -45,9 +45,6 @@ _NUGGET_WORDS: Mapping[str, Found] = {
 }
 _NUMBERED = re.compile(r"(?:nugget|criterion)?\s*#?(\d{1,3})\b", re.IGNORECASE)
 _BULLET = re.compile(r"^\s*(?:[-*•]\s+|\(?\d{1,3}[.):]\s+)*")
-_MARK = re.compile(r"\[\s*(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\s*(?:: missing)?\]")  # as records.citation writes them
-_SPAN = re.compile(r"(\d{1,3})\s*[–-]\s*(\d{1,3})")
-_MOST_IN_SPAN = 50  # of one mark: [1-999] is no citation of them all
 _WRAPPING = " \t\"'“”‘’`*_<>"
 _NOTHING = {"", "-", "–", "—", "none", "nothing", "n/a", "null"}
 _WORD = re.compile(r"\w+")
@@ -173,18 +170,6 @@ def _cited(claim: str, behind: str, source: str, number: int) -> tuple[str, int]
     """The document that a sentence cites: the only one, or the one of several that the deciding sentence stands in."""
     numbers = cited_numbers(claim) or cited_numbers(behind.partition("\n")[0])
     return ("contexts", numbers[0]) if len(numbers) == 1 else (source, number)
-
-
-def cited_numbers(text: str) -> list[int]:
-    """All numbers that the marks of a text cite, ascending."""
-    return sorted({number for mark in _MARK.finditer(text) for number in _numbers(mark[1])})
-
-
-def _numbers(said: str) -> list[int]:
-    spans = {span.span(): (int(span[1]), int(span[2])) for span in _SPAN.finditer(said)}
-    rest = _SPAN.sub(" ", said)
-    listed = [number for low, high in spans.values() for number in range(low, min(high, low + _MOST_IN_SPAN) + 1)]
-    return sorted({*listed, *map(int, re.findall(r"\d+", rest))})
 
 
 def _texts(kind: str, item: Item) -> list[tuple[str, int, str]]:

@@ -27,6 +27,13 @@ that no quoted text can look like::
     [18]
     > assistant: second text
 
+Documents of several answers together have names in place of numbers, and beside these what is known of them, each in
+one line; what the answers' marks mean stands above an answer::
+
+    (grades of relevance to the query, worst first: 0: not relevant; 1: relevant)
+    [P1] relevance 1: the reason
+    > first text
+
 Marking every line, rather than the two ends, is the stronger defence: Hines et al. (2024), "Defending against
 indirect prompt injection attacks with spotlighting", arXiv:2403.14720.
 """
@@ -34,9 +41,10 @@ indirect prompt injection attacks with spotlighting", arXiv:2403.14720.
 import re
 from types import MappingProxyType
 
+from judgec.records.citation import armed
 from judgec.records.claim import NUGGETS
 from judgec.records.counts import plural
-from judgec.records.label import Text
+from judgec.records.label import Item, PooledContexts, Text
 from judgec.records.trajectory import STEPS
 
 QUOTE = "> "
@@ -93,7 +101,7 @@ MOST_TOKENS = 6_000  # of a conversation in a prompt: fits, with the rest, where
 MOST_OF_STEP = 700  # of one step of a run that is longer than that: one long result must not hide the other steps
 BYTES_A_TOKEN = 4  # as prices are estimated
 BEGINNING = 1 / 3  # of what is kept: a conversation's end tells more of its last answer than its beginning
-HEADING = re.compile(r"\[\d+\]")
+HEADING = re.compile(r"\[\d+\]|\[P\d+\].*")
 HEAD = re.compile(r"^\s*(?:#{1,6}\s+|`{3,}\w*|>\s)")  # of a line in Markdown
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 ROLE = re.compile(r"^(system|developer|user|human|assistant|instructions?)\s*:", re.IGNORECASE)
@@ -125,6 +133,24 @@ def fence(name: str, value: Text) -> str:
     if name not in {"contexts", NUGGETS}:
         return _fenced_turns(value, "step", MOST_OF_STEP) if name == STEPS else _fenced_turns(value)
     return "\n".join(f"[{number}]\n{_quote(disarmed(text))}" for number, text in enumerate(value, 1))
+
+
+def fence_field(name: str, item: Item) -> str:
+    """Quote an input of an item."""
+    return fence(name, item.texts(name) if name in {"contexts", NUGGETS} else item.inputs.get(name, ""))
+
+
+def fence_pool(texts: tuple[str, ...], pool: PooledContexts) -> str:
+    """Quote pooled documents, each below one line of its name, grade and reason."""
+    lines = [f"({_line(pool.meanings)})"] if pool.meanings else []
+    for n, (text, grade, reason) in enumerate(zip(texts, pool.grades, pool.reasons, strict=True), 1):
+        said = ": ".join(filter(None, (_line(grade), armed(spoken(reason)))))
+        lines += [f"[P{n}] {said}".rstrip(), _quote(disarmed(text))]
+    return "\n".join(lines)
+
+
+def _line(text: str) -> str:
+    return escape_markers(disarmed(" ".join(text.split())))
 
 
 def _fenced_turns(turns: tuple[str, ...], what: str = "turn", each: int = MOST_TOKENS) -> str:

@@ -30,7 +30,9 @@ def is_pairwise(module: dspy.Module) -> bool:
 
 def mirrored(item: Item) -> Item:
     """The same pair with the answers, and the agents, in the other order."""
-    return replace(item, inputs={SIDES.get(name, name): text for name, text in item.inputs.items()})
+    inputs = {SIDES.get(name, name): text for name, text in item.inputs.items()}
+    shown = {} if item.pool is None else {SIDES[name]: text for name, text in item.pool.answers.items()}
+    return replace(item, inputs=inputs, pool=item.pool and replace(item.pool, answers=shown))
 
 
 def both_orders(piece: Piece) -> Piece:

@@ -1,147 +1,110 @@
-"""Citations by number in an answer, such as ``[2]``: found, and written anew where documents get other numbers.
+"""Citations in an answer: in the form that its agent declares, written anew by the names of documents in a prompt.
 
-Read are ``[1]``, ``[1, 3]``, ``[1][3]``, ``[1-3]``, ``[1]-[3]``, ``[see 2, p. 5]``, ``【1†source】``, ``[doc 2]``,
-``(doc 2)``, ``(sources 1 and 3)`` and footnotes ``[^2]`` without a text of their own; of an agent that declares another
-form, that form alone. Code, formulas, indices (``a[1]``), intervals (``x ∈ [1, 2]``) and years are no citations.
+A form has one of ``{n}`` (a number from 1), ``{n0}`` (from 0) and ``{id}`` (a document's), ``{*}`` for what varies, and
+begins and ends with a sign: ``[{n}]``, ``[^{n}]``, ``【{*}:{n0}†{*}】``, ``[{id}]``. In the place of one there may be
+several: ``[1, 3]``, of numbers also spans, ``[1-3]``. Nothing in fenced code or back-ticks is a citation.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
 
-NUMBER_HERE = "{n}"  # in a declared form: where the number stands
-MISSING, NOT_SHOWN = "missing", "not shown"
+SQUARE = "[{n}]"  # the form of judgec's own agents, and of --has-citations
+FROM_0, BY_ID, VARIED = "{n0}", "{id}", "{*}"
+NOT_SHOWN, NO_DOCUMENT = "not shown", "no such document"
+MOST_IN_SPAN = 50  # of one mark: [1-999] is no citation of them all
 
-_WORDS = r"(?:documents?|docs?|sources?|passages?|contexts?|chunks?|refs?|dokumente?|quellen?)"
-_GAP = r"\s{0,3}"  # bounded, like all below that a text could make long
 _NUMBER = r"\d{1,3}(?!\d)"
-_JOINT = rf"{_GAP}(?:[,;](?:{_GAP}(?:and\b|und\b|&))?|[–—‐‑-]|&|\band\b|\bund\b){_GAP}"
-_WORD = rf"{_WORDS}\.?{_GAP}[#:]?{_GAP}"
-_ONE = rf"(?:{_WORD})?{_NUMBER}"
-_APART = r"\][–—‐‑-]\["  # a span of two marks
-_LIST = rf"{_ONE}(?:(?:{_JOINT}|{_APART}){_ONE})*"
-_LEAD = r"(?:(?:see|cf\.?|e\.g\.?,?|from|siehe|vgl\.?|source:|quelle:)\s{1,3})?"
-_PAGE = rf"{_GAP}[,:]{_GAP}(?:pp?|pages?|seiten?|s|§|sec|sections?|ch|chapters?)\b\.?{_GAP}[\w.–-]{{1,12}}"
-_PLACE = rf"(?:{_PAGE}|†[\w.–-]{{1,20}})?"
-_MARK = re.compile(
-    rf"""
-    (?P<other>                                                # code and formulas, as far as they go
-        ^[ \t]*(?P<fence>`{{3,}}|~{{3,}})[^\n]*$ .*? (?:^[ \t]*(?P=fence)|\Z)
-      | (?<!`)(?P<tick>`+)(?!`)(?:(?!\n[ \t]*\n).){{1,2000}}?(?<!`)(?P=tick)(?!`)
-      | <(?P<tag>code|pre|math|kbd|script)\b.{{0,4000}}?<\/(?P=tag)\s*>
-      | \$\$.{{1,2000}}?\$\$
-      | \\\[(?!{_GAP}\d[\d,;\s–-]{{0,40}}\\?\]).{{1,2000}}?\\\]
-      | \\\(.{{1,1000}}?\\\)
-      | \\begin\{{(?P<begun>[\w*]{{1,20}})\}}.{{0,4000}}?\\end\{{(?P=begun)\}}
-      | (?<![\\\w$])\$(?![\s$]|\^\{{?\[\d)(?:[^$\n\\]|\\.|\n(?!\s*\n)){{1,500}}?(?<!\s)\$(?![\d$])
-    )
-    | (?P<note>\[\^)(?P<footnote>{_NUMBER})\](?P<text>:)?
-    | (?P<square>\\?\[|【){_GAP}(?P<lead>{_LEAD})(?P<cited>{_LIST})(?P<place>{_PLACE}){_GAP}(?P<squared>\\?\]|】)
-    | (?P<round>\(){_GAP}(?P<lead_>{_LEAD})(?={_WORDS})(?P<cited_>{_LIST})(?P<place_>{_PLACE}){_GAP}(?P<rounded>\))
-    """,
-    re.VERBOSE | re.MULTILINE | re.DOTALL | re.IGNORECASE,
-)
-_DEFINED = re.compile(r"^[ \t]*\[\^(\d{1,3})\]:", re.MULTILINE)
-_WORD_BEFORE = re.compile(_WORD, re.IGNORECASE)
-_SPAN = re.compile(rf"({_NUMBER})(?:{_APART}|{_GAP}[–—‐‑-]{_GAP}(?:{_WORD})?)({_NUMBER})", re.IGNORECASE)
+_NUMBERS = rf"{_NUMBER}(?:\s{{0,3}}[,;–-]\s{{0,3}}{_NUMBER})*"
+_SQUARE = re.compile(rf"\[\s*({_NUMBERS})\s*\]")
+_SPAN = re.compile(r"(\d+)\s*[–-]\s*(\d+)|(\d+)")
+_PLACE = re.compile(r"(\{n0?\}|\{id\})")
+_CODE = r"""(?mxs:
+    ^[ \t>]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)*(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})[^\n]*$ .*? (?:^[ \t>]*(?P=fence)|\Z)
+  | (?<!`)(?P<tick>`+)(?!`)(?:(?!\n[ \t]*\n).){1,2000}?(?<!`)(?P=tick)(?!`)
+)"""
+_OURS = re.compile(rf"([\[【])(?=\\*\s*(?:P\d|{NOT_SHOWN}|{NO_DOCUMENT}))", re.IGNORECASE)
+_LEFT = re.compile(r"[\[【]\^?(?:[^\W\d_]|[\s.†#:])*\d{1,3}(?:[^\W\d_]|[\s.†#:])*[\]】]")
 _OWN_NUMBER = re.compile(r"\s*\[(\d{1,3})\]\s")
 
-# What makes brackets an index, an image or a set of numbers; a name that is no more than a word is the text's.
-_NEAR = 40  # characters before brackets that are looked at
-_NAME = re.compile(r"(?:(?<=\\)|(?<![\w.\\]))[A-Za-z\u0370-\u03ff_$][\w$]*(?:\.[A-Za-z_]\w*)*\Z")
-_INDEXED = re.compile(r"[a-z\u03b1-\u03c9]\d*\Z|.*[_$]|(?:arr|args|argv|vec|tmp|idx|ptr|buf)\d*\Z")
-_CALL = re.compile(r"(?<!\w)[a-z_]\w*\((?!e?s\))[^()\s]*\)\Z")
-_USED = re.compile(r"\s{0,3}(?:[-+*/]?=|[<>]=?\s?\d|[≤≥≠]|!=)|\.[a-z_]\w*[\[(=]")
-_SET_BEFORE = re.compile(r"(?:[∈∉=×∪∩⊂⊆≤≥≈±]|\\[a-zA-Z]+|[\"']\w+[\"']\s?:)\s?\Z")
-_SET_WORD = re.compile(r"\b(?:interval|range|domain|intervall|bereich)s?(?:\s(?:of|from|is|von))?\s?\Z", re.IGNORECASE)
-_SET_BEHIND = re.compile(r"\s?[×∪∩⊂⊆∈]|\^[\w{]")
+
+def form_fault(form: str) -> str:
+    """Says what is wrong with a declared form; empty for a valid one."""
+    parts = _PLACE.split(form)
+    if len(parts) == 3 and all(map(str.strip, parts)) and not (form.startswith(VARIED) or form.endswith(VARIED)):
+        return ""
+    return (
+        f"{form!r}; valid is one of {{n}} (a number from 1), {FROM_0} (from 0) and {BY_ID} (in passage_ids), with "
+        f"{VARIED} for what varies, and a sign at both ends, such as {SQUARE} or 【{VARIED}:{FROM_0}†{VARIED}】"
+    )
 
 
-class Cited(NamedTuple):
-    """The document that a number cites.
-
-    Args:
-        number: Its number where the answer is shown.
-        shown: False for one that is known and left out there.
-    """
-
-    number: int
-    shown: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class CitationMark:
-    """One mark in an answer, such as ``[1, 3]``.
-
-    Args:
-        start: Where it begins.
-        end: Where it ends.
-        numbers: What it cites, in its order, each once.
-        form: The mark with ``{n}`` for its numbers.
-        place: The part of ``form`` that is about the first of several marks alone: a page.
-    """
-
-    start: int
-    end: int
-    numbers: tuple[int, ...]
-    form: str
-    place: str = ""
-
-
-def marks(answer: str, form: str = "") -> Iterator[CitationMark]:
-    """The marks that may cite, in order; whether there is such a document is not asked.
-
-    Args:
-        answer: The text.
-        form: In which its agent says that it cites, with ``{n}`` for the number; empty for the usual ones.
-    """
-    if form:
-        yield from _declared(answer, form)
-        return
-    if not any(sign in answer for sign in "[(【"):
-        return
-    defined = {int(one[1]) for one in _DEFINED.finditer(answer)} if "[^" in answer else set()
-    index_end = -1
-    for found in _MARK.finditer(answer):
-        if found["other"] is not None:
-            continue
-        if found["note"] is not None:
-            if found["text"] is None and int(found["footnote"]) not in defined:
-                yield CitationMark(found.start(), found.end(), (int(found["footnote"]),), f"[^{NUMBER_HERE}]")
-            continue
-        kind = "" if found["square"] is not None else "_"
-        if not kind and (found.start() == index_end or _no_citation(answer, found.start(), found.end())):
-            index_end = found.end()
-            continue
-        cited = found[f"cited{kind}"]
-        if numbers := _numbers(cited):
-            word = _WORD_BEFORE.match(cited)
-            head = (found["square"] or found["round"]) + found[f"lead{kind}"] + (word[0] if word else "")
-            tail = found["squared"] or found["rounded"]
-            place = found[f"place{kind}"]
-            yield CitationMark(found.start(), found.end(), numbers, f"{head}{NUMBER_HERE}{place}{tail}", place)
-
-
-def renumbered(answer: str, documents: Mapping[int, Cited], form: str = "") -> str:
-    """The answer with its citations by other numbers.
-
-    ``[1, 3]`` becomes ``[2, 5]``. A document that is left out is cited as ``[6: not shown]``; a number without a
-    document stays and is called missing, ``[9: missing]``, so that it cites no other one. 0 is a number of documents
-    only where one has it.
+def marks(answer: str, form: str, known: Mapping[str, object]) -> Iterator[tuple[int, int, list[str]]]:
+    """Beginning and end of each mark, and the numbers or ids that it says, each once; of code none.
 
     Args:
         answer: As its agent wrote it.
-        documents: What each of the agent's own numbers cites.
-        form: As in ``marks``.
+        form: In which it cites.
+        known: By the number or id of each of the agent's documents. An id of none of them is read as one where it has
+            a figure and no white space, so that ``[sic]`` is none.
+    """
+    head, place, tail = _PLACE.split(form)
+    ends = re.escape(re.sub(r"\w", "", form[0] + form[-1]))
+    varied = f"[^\n{ends}]{{0,80}}?"
+    fixed = (r"\s{0,3}".join(map(re.escape, part.split())) for part in (head, tail))
+    before, behind = (f"(?i:{part.replace(re.escape(VARIED), varied)})" for part in fixed)
+    ids = [*map(re.escape, sorted(filter(None, known), key=len, reverse=True))]
+    one = "|".join([*ids, rf"(?=[^\s,;{ends}]{{0,200}}\d)[^\s,;{ends}]{{1,200}}"])
+    several = rf"(?:{one})(?:\s{{0,3}}[,;]\s{{0,3}}(?:{one}))*" if place == BY_ID else _NUMBERS
+    edge = r"(?<!\w)" if head[0].isalnum() else ""
+    for found in re.finditer(rf"{_CODE}|{edge}{before}\s{{0,3}}(?P<said>{several})\s{{0,3}}{behind}", answer):
+        said = found["said"] or ""
+        if place == BY_ID:
+            numbers = [each[0] for each in re.finditer(rf"(?:{one})(?=\s*(?:[,;]|\Z))", said)]
+        else:
+            numbers = [*map(str, _numbers(said))]
+        counts = place != "{n}" or "0" not in numbers or "0" in known
+        if not said or (numbers and counts):
+            yield found.start(), found.end(), list(dict.fromkeys(numbers))
+
+
+def renamed(answer: str, form: str, names: Mapping[str, str]) -> str:
+    """The answer with its marks by the names that documents have where it is shown.
+
+    Args:
+        answer: As its agent wrote it.
+        form: In which it cites.
+        names: Of the agent's documents, by the number or id that cites each; ``NOT_SHOWN`` for one that is left out.
     """
     parts, end = [], 0
-    for mark in marks(answer, form):
-        if 0 in mark.numbers and 0 not in documents:
-            continue
-        parts += [answer[end : mark.start], _anew(mark, answer[mark.start : mark.end], documents)]
-        end = mark.end
-    return "".join([*parts, answer[end:]])
+    for start, behind, said in marks(answer, form, names):
+        if said:
+            anew = dict.fromkeys(names.get(one, NO_DOCUMENT) for one in said)
+            parts += [armed(answer[end:start]), *(f"[{name}]" for name in anew)]
+            end = behind
+    return "".join([*parts, armed(answer[end:])])
+
+
+def armed(text: str) -> str:
+    r"""The text with what looks like a name of ours, ``[P1]``, written ``[\P1]``."""
+    return _OURS.sub(r"\1\\", text)
+
+
+def unread(answer: str, form: str, known: Mapping[str, object]) -> list[str]:
+    """Brackets with a number and beside it nothing but words that are no mark of the form."""
+    read = [(start, end) for start, end, _ in marks(answer, form, known)]
+    return [one[0] for one in _LEFT.finditer(answer) if not any(start <= one.start() < end for start, end in read)]
+
+
+def cited_numbers(text: str) -> list[int]:
+    """All numbers that marks such as ``[1, 3]`` of a text cite, ascending."""
+    return sorted({number for mark in _SQUARE.finditer(text) for number in _numbers(mark[1])})
+
+
+def _numbers(said: str) -> list[int]:
+    """In the order of the text; none where a span runs backwards."""
+    spans = [(int(low or alone), int(high or alone)) for low, high, alone in _SPAN.findall(said)]
+    forwards = all(low <= high for low, high in spans)
+    return [n for low, high in spans for n in range(low, min(high, low + MOST_IN_SPAN) + 1) if forwards]
 
 
 def own_numbers(documents: Sequence[str]) -> list[int] | None:
@@ -154,72 +117,3 @@ def own_numbers(documents: Sequence[str]) -> list[int] | None:
 def numbers_of(documents: Sequence[str]) -> list[int]:
     """The number that cites each document: that at their beginning where all have one, else their place."""
     return own_numbers(documents) or list(range(1, len(documents) + 1))
-
-
-def without_number(document: str) -> str:
-    """The document without the number at its beginning."""
-    return _OWN_NUMBER.sub("", document, count=1) if _OWN_NUMBER.match(document) else document
-
-
-def _anew(mark: CitationMark, text: str, documents: Mapping[int, Cited]) -> str:
-    known = [documents[number] for number in mark.numbers if number in documents]
-    missing = [number for number in mark.numbers if number not in documents]
-    if not missing and [one.number for one in known] == list(mark.numbers) and all(one.shown for one in known):
-        return text
-    shown = list(dict.fromkeys(str(one.number) for one in known if one.shown))
-    hidden = list(dict.fromkeys(f"{one.number}: {NOT_SHOWN}" for one in known if not one.shown))
-    lost = [f"{said}: {MISSING}" for said in _spans(missing)]
-    first, *others = [*([", ".join(shown)] if shown else []), *hidden, *lost]
-    bare = mark.form.replace(mark.place, "", 1) if mark.place else mark.form
-    return mark.form.replace(NUMBER_HERE, first, 1) + "".join(bare.replace(NUMBER_HERE, one, 1) for one in others)
-
-
-def _spans(numbers: Sequence[int]) -> list[str]:
-    """Numbers in words, three and more in a row as a span."""
-    rows: list[list[int]] = []
-    for number in numbers:
-        if rows and number == rows[-1][-1] + 1:
-            rows[-1].append(number)
-        else:
-            rows.append([number])
-    return [said for row in rows for said in ([f"{row[0]}-{row[-1]}"] if len(row) > 2 else map(str, row))]
-
-
-def _numbers(said: str) -> tuple[int, ...]:
-    """In the order of the text, each once; empty where a span runs backwards or a number is of no document."""
-    numbers: list[int] = []
-    end = 0
-    for span in (*_SPAN.finditer(said), None):
-        numbers += map(int, re.findall(r"\d+", said[end : len(said) if span is None else span.start()]))
-        if span is not None:
-            low, high, end = int(span[1]), int(span[2]), span.end()
-            if low > high:
-                return ()
-            numbers += range(low, high + 1)
-    return tuple(dict.fromkeys(numbers))
-
-
-def _no_citation(answer: str, start: int, end: int) -> bool:
-    """True if the brackets there are an index, an image or a set of numbers."""
-    before = answer[max(0, start - _NEAR) : start]
-    if before.endswith("!") and answer.startswith("(", end):
-        return True
-    if name := _NAME.search(before):
-        leading = before[: name.start()]
-        if leading.endswith("\\") or _INDEXED.match(name[0]) or leading.rstrip().endswith("="):
-            return True
-        return _USED.match(answer, end) is not None
-    several = any(sign in answer[start:end] for sign in ",;-–")
-    is_set = _SET_BEFORE.search(before) or _SET_BEHIND.match(answer, end) or (several and _SET_WORD.search(before))
-    return bool(is_set or _CALL.search(before))
-
-
-def _declared(answer: str, form: str) -> Iterator[CitationMark]:
-    head, _, tail = form.partition(NUMBER_HERE)
-    several = rf"{_NUMBER}(?:{_JOINT}{_NUMBER})*" if tail else _NUMBER  # without an end a list would go on in the text
-    before, behind = (_GAP.join(map(re.escape, part.split())) for part in (head, tail))
-    edge = r"(?<!\w)" if (head or NUMBER_HERE)[0].isalnum() or not head else ""
-    for found in re.finditer(rf"{edge}{before}{_GAP}({several}){_GAP}{behind}", answer, re.IGNORECASE):
-        if numbers := _numbers(found[1]):
-            around = found[0].partition(found[1])
-            yield CitationMark(found.start(), found.end(), numbers, f"{around[0]}{NUMBER_HERE}{around[2]}")

@@ -70,6 +70,24 @@ UNLABELLED = -1  # in integer arrays of grades and accepts
 
 
 @dataclass(frozen=True, slots=True)
+class PooledContexts:
+    """What a prompt says of an item whose ``contexts`` are documents of several answers together, called P1, P2, ...
+
+    Args:
+        grades: What stands beside the name of each, such as "relevance 2"; empty for nothing.
+        reasons: Why it has this grade, in a model's words, or empty.
+        meanings: What the grades mean, once for all; empty where there are none.
+        answers: By input field, an answer with the names of these documents in place of its citations; a field is
+            absent where its agent has not declared in which form it cites.
+    """
+
+    grades: tuple[str, ...]
+    reasons: tuple[str, ...]
+    meanings: str = ""
+    answers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Item:
     """An item to grade: the inputs, who they belong to and where they came from.
 
@@ -80,6 +98,7 @@ class Item:
             ``contexts`` is a tuple of texts, all others are one text. A field that an item lacks is absent.
         agent: The RAG system that produced it, or None.
         group: The slice it belongs to (a subject area), or None.
+        pool: How a prompt shows documents of several answers; None where the contexts are the item's own.
     """
 
     item_id: str
@@ -87,6 +106,7 @@ class Item:
     inputs: Mapping[str, Text]
     agent: str | None = None
     group: str | None = None
+    pool: PooledContexts | None = None
 
     @property
     def given(self) -> list[str]:

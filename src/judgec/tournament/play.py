@@ -1,8 +1,8 @@
 """Games between answers: by the scores of a judge of single answers, or by a judge that compares two."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 import numpy as np
@@ -110,7 +110,7 @@ class ScorePlayer:
             return
         together = self.entries.answered
         items = [self._item(*cell, together[cell[0]]) for cell in cells]
-        judged, said = self.judges.judged(items, pooled=self.showing is not None)
+        judged, said = self.judges.judged(items)
         for i, cell in enumerate(cells):
             scores = judged.score[i]
             missing = judged.unscored[i] or ("no score of an aspect" if np.isnan(scores).any() else "")
@@ -127,13 +127,7 @@ class ScorePlayer:
 
     def _item(self, query: str, agent: str, together: tuple[str, ...]) -> Item:
         item = self.entries.item(query, agent)
-        if self.showing is None:
-            return item
-        answer = self.showing.answers(query, *together)[together.index(agent)]
-        shown = self.showing(query, *together)
-        others = {name: text for name, text in item.inputs.items() if name != "contexts"}
-        inputs = {**others, "answer": answer, **({"contexts": shown} if shown else {})}
-        return replace(item, inputs=inputs)
+        return item if self.showing is None else self.showing.pooled(item, {"answer": agent}, together)
 
     def _game(self, pairing: Pairing) -> Played:
         a, b = (self.marks[pairing.query_id, agent] for agent in (pairing.agent_a, pairing.agent_b))
@@ -160,16 +154,14 @@ class PairPlayer:
     Args:
         entries: The answers.
         judges: Of task preference: one judge, or several.
-        contexts: The documents to show for a query and two agents, as texts.
+        showing: What is shown of the documents of both agents.
         one_order: Ask one order only; which one follows from a hash of query and agents.
-        answers: Both answers as they cite these documents; None for answers as their agents wrote them.
     """
 
     entries: Entries
     judges: AskedJudges
-    contexts: Callable[[str, str, str], tuple[str, ...]]
+    showing: Showing
     one_order: bool = False
-    answers: Callable[[str, str, str], tuple[str, ...]] | None = None
 
     def play(self, pairings: Sequence[Pairing]) -> tuple[Played, ...]:
         """Ask the judge about each game; the journal answers what was asked before."""
@@ -208,19 +200,18 @@ class PairPlayer:
 
     def _item(self, pairing: Pairing) -> Item:
         query, a, b = pairing.query_id, pairing.agent_a, pairing.agent_b
-        own = (self.entries.answers[query, a], self.entries.answers[query, b])
-        answer_a, answer_b = own if self.answers is None else self.answers(query, a, b)
-        inputs: dict[str, Text] = {"query": self.entries.queries[query], "answer_a": answer_a, "answer_b": answer_b}
-        if contexts := self.contexts(query, a, b):
-            inputs["contexts"] = contexts
+        sides = {"answer_a": a, "answer_b": b}
+        answers = {field: self.entries.answers[query, agent] for field, agent in sides.items()}
+        inputs: dict[str, Text] = {"query": self.entries.queries[query], **answers}
         if query in self.entries.references:
             inputs["reference"] = self.entries.references[query]
-        return Item(f"{query}/{a}/{b}", query, inputs)
+        return self.showing.pooled(Item(f"{query}/{a}/{b}", query, inputs), sides, (a, b))
 
 
 def _identical(item: Item) -> bool:
     """True if both answers are the same, citations of the same documents included, but for white space."""
-    return item.text("answer_a").split() == item.text("answer_b").split()
+    shown = {**item.inputs, **(item.pool.answers if item.pool else {})}
+    return str(shown["answer_a"]).split() == str(shown["answer_b"]).split()
 
 
 def _tie(pairing: Pairing) -> Played:

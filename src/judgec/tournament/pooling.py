@@ -1,4 +1,4 @@
-"""The documents of a tournament, each graded once per query, and how a comparing judge is shown them."""
+"""The documents of a tournament, each graded once per query, and how a judge is shown those of several agents."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 from judgec.errors import InputError
 from judgec.lm.executor import Ask
 from judgec.raters.judge import CompiledJudge
-from judgec.records.citation import marks, own_numbers, without_number
+from judgec.records.citation import NOT_SHOWN, marks, renamed, unread
 from judgec.records.counts import plural
 from judgec.records.judgment import UNSCORED
-from judgec.records.label import Item
+from judgec.records.label import Item, PooledContexts
 from judgec.records.scale import Grade, Scale
-from judgec.tournament.files.entries import Entries, numbered
+from judgec.records.tasks.registry import TASKS
+from judgec.tournament.files.entries import Entries
 
 Cell = tuple[str, str]  # query id, document id
 VERY_RELEVANT = 2  # RAGElo leaves out documents below this when it compares answers
@@ -140,8 +141,17 @@ def _form(doc_id: str) -> tuple[object, ...]:
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """A document as a judge is shown it: its text, its grade in words, and why it has it; the last two may be empty."""
+
+    text: str
+    grade: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Showing:
-    """The documents of both agents that a comparing judge is shown, and their answers, which cite these.
+    """The documents of several agents together, as a judge of their answers is shown them.
 
     Args:
         entries: Whose documents.
@@ -158,22 +168,41 @@ class Showing:
     raw: bool = True
     annotations: bool = True
 
-    def __call__(self, query_id: str, *agents: str) -> tuple[str, ...]:
-        """The documents of the agents' pool as texts, best first, whatever the order of the agents."""
-        return tuple(self.documents(query_id, agents).values())
+    def pooled(self, item: Item, answers: Mapping[str, str], agents: Sequence[str]) -> Item:
+        """An item with the documents of some agents in place of its own; without contexts where none is shown.
 
-    def answers(self, query_id: str, *agents: str) -> tuple[str, ...]:
-        """The agents' answers, with their citations by the numbers that the documents have in the pool.
-
-        As they are where nobody has a document.
+        Args:
+            item: With its answers as their agents wrote them.
+            answers: The agent of each of these, by input field.
+            agents: Whose documents.
         """
-        cited = [self.entries.cited(query_id, agent) for agent in agents]
-        pool = self.entries.pool(query_id, *agents)
-        if not pool and not any(cited):
-            return tuple(self.entries.answers[query_id, agent] for agent in agents)
-        others = sorted({doc_id for documents in cited for doc_id in documents.values()})
-        numbers = numbered(dict(enumerate(self.documents(query_id, agents), 1)), [*pool, *others])
-        return tuple(self.entries.answer(query_id, agent, numbers) for agent in agents)
+        documents = self.documents(item.query_id, agents)
+        shown = {field: self.answer(item.query_id, agent, [*documents]) for field, agent in answers.items()}
+        pool = PooledContexts(
+            grades=tuple(one.grade for one in documents.values()),
+            reasons=tuple(one.reason for one in documents.values()),
+            meanings=self._meanings() if any(one.grade for one in documents.values()) else "",
+            answers={field: text for field, text in shown.items() if text is not None},
+        )
+        inputs = {name: text for name, text in item.inputs.items() if name != "contexts"}
+        if documents:
+            inputs["contexts"] = tuple(one.text for one in documents.values())
+        return replace(item, inputs=inputs, pool=pool)
+
+    def answer(self, query_id: str, agent: str, shown: Sequence[str]) -> str | None:
+        """An agent's answer with the names of documents for its citations; None where it declares no form.
+
+        Args:
+            query_id: Of the query.
+            agent: Who answered.
+            shown: Ids of the documents that are shown, in order.
+        """
+        if (form := self.entries.citing.get(agent)) is None:
+            return None
+        names = {doc_id: f"P{n}" for n, doc_id in enumerate(shown, 1)}
+        cited = self.entries.cited(query_id, agent)
+        known = {said: names.get(doc_id, NOT_SHOWN) for said, doc_id in cited.items()}
+        return renamed(self.entries.answers[query_id, agent], form, known)
 
     @property
     def least(self) -> int:
@@ -183,56 +212,46 @@ class Showing:
         best = min(VERY_RELEVANT, self.relevance.best)
         return best if self.threshold is None else self.relevance.position(self.threshold)
 
-    def documents(self, query_id: str, agents: Sequence[str]) -> dict[str, str]:
-        """Texts of the documents of the agents' pool that are shown, by id, in the order of their numbers."""
-        pool = self.entries.pool(query_id, *agents)
-        grades = {doc_id: self._grade(query_id, doc_id) for doc_id in pool}
+    def documents(self, query_id: str, agents: Sequence[str]) -> dict[str, Shown]:
+        """The documents of the agents' pool that are shown, by id, best first, whatever the order of the agents.
+
+        Of one without a text, or whose text is not to be shown, the text is the reason of its grade.
+        """
+        graded = self.relevance or given({})
+        cells = {d: (query_id, graded.graded_as.get(d, d)) for d in self.entries.pool(query_id, *agents)}
+        grades = {doc_id: graded.grades.get(cell) for doc_id, cell in cells.items()}
         relevant = any(grade is not None and grade >= self.least for grade in grades.values())
         kept = [d for d, grade in grades.items() if (not relevant if grade is None else grade >= self.least)]
-        numbers = self._with_numbers(query_id, agents)
-        texts = {doc_id: self._text(query_id, doc_id, grades[doc_id], bare=doc_id in numbers) for doc_id in kept}
-        return {doc_id: text for doc_id, text in texts.items() if text}
+        found = {}
+        for doc_id in kept:
+            grade, text = grades[doc_id], self.entries.documents.get(doc_id, "") if self.raw else ""
+            said = "" if grade is None or not self.annotations else f"relevance {graded.called(grade)}"
+            reason = graded.reasons.get(cells[doc_id], "") if said else ""
+            found[doc_id] = Shown(text, said, reason) if text else Shown(reason or said, said)
+        return {doc_id: one for doc_id, one in found.items() if one.text}
 
-    def _with_numbers(self, query_id: str, agents: Sequence[str]) -> set[str]:
-        """The documents that say the numbers by which an agent cites them: in the pool these are others."""
-        rankings = [self.entries.ranking(query_id, agent) for agent in agents]
-        return {
-            doc_id
-            for ranking in rankings
-            if own_numbers([self.entries.documents.get(doc_id, "") for doc_id in ranking]) is not None
-            for doc_id in ranking
-        }
-
-    def _grade(self, query_id: str, doc_id: str) -> int | None:
-        if self.relevance is None:
-            return None
-        return self.relevance.grades.get((query_id, self.relevance.graded_as.get(doc_id, doc_id)))
-
-    def _text(self, query_id: str, doc_id: str, grade: int | None, *, bare: bool) -> str:
-        text = self.entries.documents.get(doc_id, "") if self.raw else ""
-        text = without_number(text) if bare else text
-        if grade is None or self.relevance is None or not self.annotations:
-            return text
-        reason = self.relevance.reasons.get((query_id, self.relevance.graded_as.get(doc_id, doc_id)), "")
-        note = f"(document {doc_id}; relevance {self.relevance.called(grade)}{f': {reason}' if reason else ''})"
-        return f"{note}\n{text}" if text else note
+    def _meanings(self) -> str:
+        """What the grades of relevance mean, in one line."""
+        assert self.relevance is not None  # there is a grade
+        scale, best = self.relevance.scale, self.relevance.best
+        if scale is None:
+            return f"grades of relevance to the query: 0 is not relevant, {best} the best"
+        meanings = TASKS["relevance"].meanings_of(scale) or ("",) * len(scale.grades)
+        said = (": ".join(filter(None, (str(g), text))) for g, text in zip(scale.grades, meanings, strict=False))
+        return f"grades of relevance to the query, worst first: {'; '.join(said)}"
 
 
-def missing_citations(entries: Entries) -> dict[str, int]:
-    """Number of citations of documents that the agent did not have, by agent; only where there are any.
+def count_citations(entries: Entries) -> dict[str, tuple[list[list[str]], list[str]]]:
+    """Citations of documents that an agent did not have, and what looks like one and is none of its declared form.
 
-    Answers to queries for which nobody has documents are not looked at.
+    By agent; answers to queries without documents are left out.
     """
-    counts: dict[str, int] = {}
+    counts: dict[str, tuple[list[list[str]], list[str]]] = {}
     for (query_id, agent), answer in entries.answers.items():
-        if not entries.pool(query_id, *entries.answered[query_id]):
-            continue
-        cited = entries.cited(query_id, agent)
-        found = sum(
-            not cited.keys() >= set(mark.numbers)
-            for mark in marks(answer, entries.citing.get(agent, ""))
-            if 0 not in mark.numbers or 0 in cited
-        )
-        if found:
-            counts[agent] = counts.get(agent, 0) + found
+        form = entries.citing.get(agent)
+        if form is not None and entries.pool(query_id, *entries.answered[query_id]):
+            known = entries.cited(query_id, agent)
+            missing, left = counts.setdefault(agent, ([], []))
+            missing += [said for _, _, said in marks(answer, form, known) if not known.keys() >= {*said}]
+            left += unread(answer, form, known)
     return counts

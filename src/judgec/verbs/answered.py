@@ -161,6 +161,8 @@ def _row(answer: Answer, query: Query, *, settings: Mapping[str, str] | None) ->
     if all(ids):
         row["passage_ids"] = ids
         row["cited"] = [ids[place] for place in answer.cited]
+    if answer.citation_form:
+        row["citation_form"] = answer.citation_form
     if settings is not None:
         row["settings"] = dict(settings)
     if answer.searched:

@@ -23,6 +23,7 @@ from judgec.raters.judge import CompiledJudge
 from judgec.raters.recorded import recorded_judges
 from judgec.raters.tasks.preference import weighing
 from judgec.records.card import EVIDENCE_ALONE, ProgramCard
+from judgec.records.citation import SQUARE, form_fault
 from judgec.records.counts import plural
 from judgec.records.game import Games
 from judgec.records.tasks.winners import winner_words
@@ -176,6 +177,8 @@ def _tested(
 
 def _check(options: EvaluateOptions) -> None:
     out = options.out
+    if options.citation_form and (fault := form_fault(options.citation_form)):
+        raise UserError(f"--citation-form {fault}. Correct it.")
     if options.adaptive and (options.preferences is not None or options.sample):
         raise UserError(
             "--preferences, --sample: not with --adaptive, whose games are chosen by their results; a random sample of "
@@ -198,6 +201,7 @@ def _sources(options: EvaluateOptions) -> Sources:
         runs=options.runs or named.runs,
         qrels=next(iter(_tables(options.qrels, "qrels")), named.qrels),
         rename={**named.rename, **options.columns},
+        citation_form=options.citation_form or (SQUARE if options.has_citations else ""),
     )
 
 
@@ -256,7 +260,7 @@ def _evaluated(
         board=make_leaderboard(games, source="evaluate", seed=seed),
         played=played,
         unproven=panel.unproven,
-        showing=player.contexts if isinstance(player, PairPlayer) and isinstance(player.contexts, Showing) else None,
+        showing=player.showing if isinstance(player, PairPlayer) else None,
         marks=marks,
         tie_band=_tie_band(card) if marks else "",
         retrieval=None if relevance is None else retrieval_table(entries, relevance, cutoff=options.cutoff, seed=seed),
@@ -370,7 +374,7 @@ def _player(
     raw, annotations = options.raw_documents, options.annotations
     showing = Showing(entries, relevance, options.threshold, raw=raw, annotations=annotations)
     if jury.judge.pairs:
-        return PairPlayer(entries, jury, showing, one_order=options.one_order, answers=showing.answers)
+        return PairPlayer(entries, jury, showing, options.one_order)
     if "answer" not in card.fields or card.scale.level == "nominal":
         raise UserError(
             f"--judge {card.name}@{card.version}: a judge of {card.task}; one of answer, grade or preference can judge "

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from judgec.raters.programs import Program
+from judgec.records.citation import NO_DOCUMENT
 from judgec.records.counts import plural
 from judgec.records.tasks.registry import compares
 from judgec.report.systems_table import systems_lines
 from judgec.stats.agreement.systems import SystemAgreement
 from judgec.tournament.files.entries import Entries
-from judgec.tournament.pooling import missing_citations
+from judgec.tournament.pooling import count_citations
 from judgec.tournament.report.evaluation import Evaluation, audit_note
 from judgec.verbs.options.evaluate import EvaluateOptions
 from judgec.verbs.validity import Validity
@@ -58,10 +59,7 @@ def notes_of(
             f"{found.identical} of {len(found.played)} games are between answers that are the same: ties, and nobody "
             "was asked."
         )
-    pooled = (
-        found.relevance is not None and not card.evidence_alone
-    )  # as verbs.evaluate shows a judge of single answers
-    if "contexts" in card.fields and (compares(card.task) or pooled):
+    if "contexts" in card.fields and (compares(card.task) or any(one.item for one in found.marks.values())):
         notes += _documents(options, found)
     if options.adaptive and options.games is None:
         notes.append("--adaptive chose the order of the games, and all were played; --games N plays its first N.")
@@ -89,10 +87,13 @@ def _documents(options: EvaluateOptions, found: Evaluation) -> list[str]:
             f"{found.without_contexts} of {len(found.played)} games were judged without documents, by a prompt that "
             "does not speak of them: there was none, or all were hidden."
         )
-    notes += [
-        f"{count} citations of {agent} name a document that it did not have: marked as missing."
-        for agent, count in missing_citations(found.entries).items()
-    ]
+    for agent, (missing, left) in count_citations(found.entries).items():
+        if missing:
+            count = plural(len(missing), "citation")
+            notes.append(f"{count} of {agent} of documents that it did not have: the judge read [{NO_DOCUMENT}].")
+        if left:
+            form = f"not of its form {found.entries.citing[agent]}, and left as written"
+            notes.append(f"{plural(len(left), 'mark')} of {agent} such as {left[0]}: {form}.")
     return notes
 
 

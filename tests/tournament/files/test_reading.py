@@ -91,10 +91,10 @@ def test_jsonl_answers_carry_queries_references_and_ranked_contexts(tmp_path: Pa
         for agent, contexts in (("a", ["one", "two"]), ("b", ["two", "three", "two"]))
     ]
     entries = read_entries(answering(tmp_path, rows))
-    assert entries.texts(entries.ranking("1", "b")) == ("two", "three")
+    assert entries.item("1", "b").texts("contexts") == ("two", "three", "two")
     inputs = {"query": "?", "answer": "a", "contexts": ("one", "two"), "reference": "x | y"}
     assert entries.item("1", "a").inputs == inputs
-    assert set(entries.texts(entries.pool("1", "a", "b"))) == {"one", "two", "three"}
+    assert {entries.documents[one] for one in entries.pool("1", "a", "b")} == {"one", "two", "three"}
     assert entries.pool("1", "a", "b") == entries.pool("1", "b", "a")
 
 
@@ -110,7 +110,7 @@ def test_answers_that_name_their_passages_rest_on_the_documents_of_these_ids(tmp
     entries = read_entries(answering(tmp_path, rows, documents))
     assert entries.item("q1", "a").texts("contexts") == ("one", "two")
     assert entries.item("q2", "a").texts("contexts") == (("uno", "dos") if reused else ("one", "two"))
-    assert entries.documents[entries.cited("q2", "a")[2]] == ("dos" if reused else "two")
+    assert entries.documents[entries.cited("q2", "a")["2"]] == ("dos" if reused else "two")
     assert entries.item("q1", "b").texts("contexts") == ("three",)
 
 
@@ -170,8 +170,8 @@ def test_document_ids_used_for_different_texts_are_told_apart_by_query(tmp_path:
     sources = two_agents(tmp_path)
     documents = write(tmp_path, "d.csv", "qid,did,document,agent\nq1,0,one,new+v2\nq2,0,two,new+v2\n")
     entries: Entries = read_entries(Sources(sources.queries, sources.answers, documents))
-    assert entries.texts(entries.ranking("q2", "new+v2")) == ("two",)
-    assert entries.texts(entries.ranking("q1", "new+v2")) == ("one",)
+    assert [entries.documents[one] for one in entries.ranking("q2", "new+v2")] == ["two"]
+    assert [entries.documents[one] for one in entries.ranking("q1", "new+v2")] == ["one"]
 
 
 def test_a_question_without_an_id_is_its_own_or_that_of_the_queries_file(tmp_path: Path) -> None:

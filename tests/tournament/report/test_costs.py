@@ -54,5 +54,5 @@ def test_passage_ids_of_answers_name_the_documents(tmp_path: Path) -> None:
     ]
     entries = read_entries(Sources(answers=((str(write(tmp_path / "a.jsonl", rows)), ""),)))
     assert entries.ranking("1", "x") == ("d#1", "d#2")
-    assert entries.texts(entries.ranking("1", "y")) == ("other",)  # one id, two texts: told apart
-    assert entries.texts(entries.ranking("1", "z")) == ("T",)
+    assert entries.item("1", "y").texts("contexts") == ("other",)  # one id, two texts: told apart
+    assert entries.item("1", "z").texts("contexts") == ("T",)

@@ -217,6 +217,7 @@ def test_gate_says_its_verdict_in_capitals_and_only_passed_exits_0(
         ((*GIVEN, "flags", "--out", "queries.csv"), "--out queries.csv: a file"),
         ((*GIVEN, "flags", "--adaptive", "--sample", "3"), "not with --adaptive"),
         ((*GIVEN, "nobody"), "there is no judge 'nobody'"),
+        ((*GIVEN, "flags", "--citation-form", "{n}"), "--citation-form '{n}'; valid is one of {n}"),
         ((*GIVEN, "flags", "--preferences", "learned.csv"), "were in the judge's train or dev labels (t1)"),
         ((*GIVEN, "flags", "--preferences", "theirs.csv", *THEIRS), "were in the judge's train or dev labels (t1)"),
     ],
@@ -278,6 +279,48 @@ def test_documents_that_no_grade_can_show_are_said_to_be_hidden(
     options = EvaluateOptions(judge="duel", threshold=threshold)
     hidden = [note for note in notes_of(options, found, qrels=False) if "graded documents are hidden" in note]
     assert bool(hidden) == said
+
+
+@pytest.mark.parametrize(
+    ("typed", "read"), [((), ""), (("--has-citations",), "[{n}]"), (("--citation-form", "(doc {n})"), "(doc {n})")]
+)
+def test_form_of_citations_is_what_the_judge_reads_by_and_what_it_leaves_is_counted(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    typed: tuple[str, ...],
+    read: str,
+) -> None:
+    rows = [
+        {"query_id": "q", "query": "?", "agent": agent, "contexts": [f"Of {agent}.", "Of both."]}
+        | {"answer": f"By {agent} [2], (doc 2), {more}"}
+        for agent, more in (("x", "[9] and (doc 9), [source 2]"), ("y", "no more"))
+    ]
+    (tmp_path / "answers.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    typed = ("evaluate", "--answers", "answers.jsonl", "--judge", "zero-shot", "--lm", "openai/gpt-4o-mini", *typed)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "test")
+    with FakeOpenAI(
+        lambda call: reply(call, {one.name: one.labels[-1] for one in call.prompt.outputs if one.labels})
+    ) as server:
+        monkeypatch.setattr(sys, "argv", ["judgec", *typed, "--api-base", server.base_url, "--home", "."])
+        with pytest.raises(SystemExit) as end:
+            main()
+        asked = [str(body["messages"]) for body in server.bodies if "By x" in str(body["messages"])]
+    assert not end.value.code
+    assert len(asked) == 2
+    for prompt in asked:
+        assert ("By x [P3], (doc 2), [no such document] and (doc 9), [source 2]" in prompt) is (read == "[{n}]")
+        assert ("By x [2], [P3], [9] and [no such document], [source 2]" in prompt) is (read == "(doc {n})")
+        assert ("By x [2], (doc 2), [9] and (doc 9), [source 2]" in prompt) is (not read)
+        assert prompt.count("are its system's own") == (0 if read else 2)
+        assert prompt.count("Marks such as [P1]") == (2 if read else 0)
+        assert ("which is an error" in prompt) is bool(read)
+    screen = " ".join("".join(capsys.readouterr()).split())
+    assert ("1 citation of x of documents that it did not have" in screen) is bool(read)
+    example = {"": "", "[{n}]": "1 mark of x such as [source 2]:", "(doc {n})": "3 marks of x such as [2]:"}[read]
+    assert (example in screen) if read else ("of x such as" not in screen)
+    assert ("of y such as [2]" in screen) is (read == "(doc {n})")
 
 
 def test_learned_queries_are_known_by_id_and_by_text(home: Path) -> None:

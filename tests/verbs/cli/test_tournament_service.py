@@ -147,7 +147,7 @@ def test_relevance_judge_grades_once_a_query_and_document_and_a_seventh_agent_pl
     assert retrieval["south"]["MRR(rel=1)@5"]["value"] == pytest.approx((2 / 3) * 1 + (1 / 3) / 2)
     assert retrieval["south"]["MRR(rel=2)@5"]["value"] == pytest.approx(1 / 3)
     shown = next(text for body in league.server.bodies[before:] if "## answer_a ##" in (text := json.dumps(body)))
-    assert "(document all; relevance 1: as the rules say)" in shown
+    assert re.search(r"\[P\d\] relevance 1: as the rules say\\n> ", shown)
     before = len(league.server.bodies)
     more = run(*both, *league.enter("four", {**AGENTS, SEVENTH[0]: SEVENTH[1]}))
     assert asked(league.server, before) == (2 * 3 * QUERIES, 0)

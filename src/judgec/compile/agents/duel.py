@@ -117,8 +117,7 @@ def duel(
 
 def _player(entries: Entries, judge: CompiledJudge, card: ProgramCard, ask: Ask) -> Player:
     if judge.pairs:
-        showing = Showing(entries)
-        return PairPlayer(entries, AskedJudges.alone(judge, ask), showing, answers=showing.answers)
+        return PairPlayer(entries, AskedJudges.alone(judge, ask), Showing(entries))
     band = half_a_grade(card.scale).width if card.tie_band is None else card.tie_band
     return ScorePlayer(entries, AskedJudges.alone(judge, ask), band)
 

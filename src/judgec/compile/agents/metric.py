@@ -66,6 +66,7 @@ def entries_of(answers: Sequence[Answer], queries: Mapping[str, Query]) -> Entri
         references={query_id: queries[query_id].reference for query_id in asked if queries[query_id].reference},
         documents=documents,
         retrieved=retrieved,
+        citing={answer.agent: answer.citation_form for answer in said if answer.citation_form},
     )
 
 

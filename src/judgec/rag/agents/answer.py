@@ -1,13 +1,12 @@
 """The record of an agent's answer to a query: text, passages, time, tokens, dollars."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from judgec.rag.retrieval.passages import Hit
+from judgec.records.citation import SQUARE, marks
 
 REFUSAL = "The documents do not answer this question."
-_CITATION = re.compile(r"\[(\d{1,3})\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +32,7 @@ class Answer:
         text: None when there is none; ``error`` says why.
         contexts: The passages that it rests on, best first.
         cited: Those that it cites, by place in ``contexts`` from 0, in order of first citation.
+        citation_form: In which it cites them, as ``records.citation`` has it; empty where nobody knows.
         searched: What was searched for beside the query itself.
         seconds: Of retrieval and model calls, waiting for a free slot aside; None when the replies came from the
             journal.
@@ -48,6 +48,7 @@ class Answer:
     text: str | None
     contexts: tuple[Context, ...] = ()
     cited: tuple[int, ...] = ()
+    citation_form: str = ""
     searched: tuple[str, ...] = ()
     seconds: float | None = None
     input_tokens: int | None = None
@@ -68,5 +69,5 @@ def shown(hit: Hit) -> Context:
 
 def citations(text: str, contexts: Sequence[Context]) -> tuple[int, ...]:
     """The places of the contexts that ``[1]``, ``[2]`` ... in a text name, from 0; numbers of none are left out."""
-    places = (int(number) - 1 for number in _CITATION.findall(text))
+    places = (int(number) - 1 for _, _, said in marks(text, SQUARE, {}) for number in said)
     return tuple(dict.fromkeys(place for place in places if 0 <= place < len(contexts)))

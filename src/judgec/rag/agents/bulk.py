@@ -18,6 +18,7 @@ from judgec.rag.agents.rag import RAG, AgentResult, AgentSettings, Call, Steps
 from judgec.rag.rules.answering import reply_by_rule
 from judgec.raters.asking import ask_rows, text_of
 from judgec.raters.replies import UnreadableReplyError, read_fields
+from judgec.records.citation import SQUARE
 
 CHECKED = 4  # prompts that are compared with DSPy's adapter's
 
@@ -140,7 +141,8 @@ def answer_queries(
         work.go_on(None, clock)
     while any(work.call is not None for work in works):
         _wave(agent, works, ask, stopwatch, clock)
-    return [_answer(query_id, name, work) for (query_id, _), work in zip(queries, works, strict=True)]
+    form = SQUARE if agent.settings.citations else ""
+    return [_answer(query_id, name, form, work) for (query_id, _), work in zip(queries, works, strict=True)]
 
 
 def _wave(
@@ -179,7 +181,7 @@ def _fields(text: str, prompt: FrozenPrompt, agent: RAG, call: Call) -> Mapping[
     return fields
 
 
-def _answer(query_id: str, name: str, work: _Work) -> Answer:
+def _answer(query_id: str, name: str, form: str, work: _Work) -> Answer:
     draft = work.draft
     contexts = draft.contexts if draft is not None else ()
     return Answer(
@@ -188,6 +190,7 @@ def _answer(query_id: str, name: str, work: _Work) -> Answer:
         text=None if draft is None else draft.text,
         contexts=contexts,
         cited=() if draft is None else citations(draft.text, contexts),
+        citation_form=form,
         searched=() if draft is None else draft.searched,
         decision="" if draft is None else draft.decision,
         seconds=work.seconds,

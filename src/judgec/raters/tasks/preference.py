@@ -13,10 +13,6 @@ CITATIONS = (
     "The answers cite the documents in brackets. A citation that does not support its statement is an error, and "
     "a statement that needs a source and has none is weaker."
 )
-MARKED = (  # by records.citation
-    "[9: missing] cites a document that there is not, an error; [9: not shown] cites one that is left out here, which "
-    "is no error."
-)
 BOTH_STANDARDS = re.compile(r"\bthe\s+reference\s+and\s+the\s+contexts\b")
 STANDARD = re.compile(r"\bthe\s+contexts\b")
 DOCUMENTS = re.compile(r"\b(?:contexts?|documents?|passages?)\b", re.IGNORECASE)
@@ -69,7 +65,7 @@ def weighing(module: dspy.Module, *, factors: str = "", citations: bool = False)
             replaced = FACTORS.sub(factors.replace("\\", r"\\"), text)
             text = replaced if replaced != text else f"{text}\n\nWeigh {factors}."
         if citations:
-            text = f"{text}\n\n{CITATIONS} {MARKED}"
+            text = f"{text}\n\n{CITATIONS}"
         predict.signature = predict.signature.with_instructions(text)
     return copy
 
@@ -88,8 +84,7 @@ def without_contexts(module: dspy.Module) -> dspy.Module:
         if "contexts" not in predict.signature.input_fields:
             continue
         text = str(predict.signature.instructions)
-        for said in (CITATIONS, MARKED):
-            text = text.replace(said, "")
+        text = text.replace(CITATIONS, "")
         instead = "the reference" if "reference" in predict.signature.input_fields else "what you know"
         text = STANDARD.sub(instead, BOTH_STANDARDS.sub("the reference", text)).strip()
         text = f"{text}\n\n{NO_DOCUMENTS}" if DOCUMENTS.search(text) else text

@@ -1,9 +1,9 @@
 """Holds what takes part in a tournament: queries, the agents' answers, the documents they rest on."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from judgec.records.citation import Cited, numbers_of, renumbered
+from judgec.records.citation import BY_ID, FROM_0, own_numbers
 from judgec.records.claim import NUGGETS
 from judgec.records.label import Item, Text
 
@@ -39,9 +39,9 @@ class Entries:
         costs: What answers took, by (query id, agent), where a file says so.
         settings: An agent's value of each setting that it was made with, by agent, where a file says so.
         own_ids: The id in its file of a document that has another here, because one id stood for several texts.
-        numbered: The document that each number in an answer cites, by (query id, agent), where that is not its place
-            in ``retrieved``: a document that is there twice, one that is not in its run file.
-        citing: The form in which an agent says that it cites, by agent; absent for the usual ones.
+        given: Document ids as an answer's row has them, by (query id, agent), where ``retrieved`` has others: one may
+            be there twice; empty is that of an empty text.
+        citing: The form in which an agent cites, by agent; absent where nobody said it.
     """
 
     queries: Mapping[str, str]
@@ -55,7 +55,7 @@ class Entries:
     costs: Mapping[tuple[str, str], AnswerCost] = field(default_factory=dict)
     own_ids: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    numbered: Mapping[tuple[str, str], Mapping[int, str]] = field(default_factory=dict)
+    given: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
     citing: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -94,56 +94,33 @@ class Entries:
                 best[doc_id] = min(rank, best.get(doc_id, rank))
         return tuple(sorted(best, key=lambda doc_id: (best[doc_id], doc_id)))
 
-    def texts(self, doc_ids: tuple[str, ...]) -> tuple[str, ...]:
-        """Texts of documents; ids without a text are left out."""
-        return tuple(self.documents[doc_id] for doc_id in doc_ids if doc_id in self.documents)
+    def own(self, query_id: str, agent: str) -> tuple[str, ...]:
+        """The documents of an answer in the order in which its numbers count them."""
+        return self.given.get((query_id, agent)) or self.ranking(query_id, agent)
 
-    def cited(self, query_id: str, agent: str) -> Mapping[int, str]:
-        """The document that each number in an agent's answer cites, by number."""
-        if (known := self.numbered.get((query_id, agent))) is not None:
-            return known
-        ranking = self.ranking(query_id, agent)
-        return dict(zip(numbers_of([self.documents.get(doc_id, "") for doc_id in ranking]), ranking, strict=True))
-
-    def answer(self, query_id: str, agent: str, numbers: Mapping[str, Cited]) -> str:
-        """An answer with its citations by the numbers that its documents have where it is shown.
-
-        Args:
-            query_id: Of the query.
-            agent: Who answered.
-            numbers: By document id, of all documents that the answer may cite.
-        """
-        documents = {number: numbers[doc_id] for number, doc_id in self.cited(query_id, agent).items()}
-        return renumbered(self.answers[query_id, agent], documents, self.citing.get(agent, ""))
+    def cited(self, query_id: str, agent: str) -> dict[str, str]:
+        """The document that each number or id in an agent's answer cites, in the form in which the agent cites."""
+        places = {str(n): doc_id for n, doc_id in enumerate(self.own(query_id, agent), 1) if doc_id}
+        form, doc_ids = self.citing.get(agent, ""), [*places.values()]
+        if BY_ID in form:
+            return {self.own_ids.get(doc_id, doc_id): doc_id for doc_id in doc_ids}
+        if numbers := own_numbers([self.documents.get(doc_id, "") for doc_id in doc_ids]):
+            return dict(zip(map(str, numbers), doc_ids, strict=True))
+        return {str(int(n) - 1): doc_id for n, doc_id in places.items()} if FROM_0 in form else places
 
     def item(self, query_id: str, agent: str) -> Item:
-        """One answer as a judge of answers reads it; documents without a text are left out."""
-        cited = self.cited(query_id, agent)
-        shown = [doc_id for doc_id in self.ranking(query_id, agent) if doc_id in self.documents]
-        contexts = self.texts(tuple(shown))
-        places = dict(zip(numbers_of(contexts), shown, strict=True))
-        answer = self.answers[query_id, agent]
-        if dict(cited) != places:
-            answer = self.answer(query_id, agent, numbered(places, cited.values()))
-        inputs: dict[str, Text] = {"query": self.queries[query_id], "answer": answer}
+        """One answer as a judge of answers reads it, with its own documents.
+
+        One without a text keeps its place before others, so that ``[3]`` is the third.
+        """
+        contexts = [self.documents.get(doc_id, "") for doc_id in self.own(query_id, agent)]
+        while contexts and not contexts[-1]:
+            contexts.pop()
+        inputs: dict[str, Text] = {"query": self.queries[query_id], "answer": self.answers[query_id, agent]}
         if contexts:
-            inputs["contexts"] = contexts
+            inputs["contexts"] = tuple(contexts)
         if query_id in self.references:
             inputs["reference"] = self.references[query_id]
         if query_id in self.nuggets:
             inputs[NUGGETS] = self.nuggets[query_id]
         return Item(f"{query_id}/{agent}", query_id, inputs, agent)
-
-
-def numbered(shown: Mapping[int, str], others: Iterable[str]) -> dict[str, Cited]:
-    """The number of every document, by id: those that are shown have theirs, the others the next ones.
-
-    Args:
-        shown: Ids by number.
-        others: Ids of documents that may be cited; those that are shown do not count again.
-    """
-    numbers = {doc_id: Cited(number) for number, doc_id in shown.items()}
-    left = [doc_id for doc_id in dict.fromkeys(others) if doc_id not in numbers]
-    return numbers | {
-        doc_id: Cited(number, shown=False) for number, doc_id in enumerate(left, max(shown, default=0) + 1)
-    }

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from judgec.errors import InputError, UserError
 from judgec.labels.rows.items import ALTERNATIVES, digest
-from judgec.records.citation import NUMBER_HERE, own_numbers
+from judgec.records.citation import BY_ID, form_fault
 from judgec.records.claim import NUGGETS
 from judgec.records.counts import plural
 from judgec.table.regular import seen_at
@@ -88,6 +88,7 @@ class Sources:
         runs: TREC run files.
         qrels: Relevance grades, or None.
         rename: Our column names by theirs.
+        citation_form: In which agents cite whose answers do not say it; empty where nobody knows.
     """
 
     queries: TableSource | None = None
@@ -96,6 +97,7 @@ class Sources:
     runs: tuple[str, ...] = ()
     qrels: TableSource | None = None
     rename: Mapping[str, str] = field(default_factory=dict)
+    citation_form: str = ""
 
 
 def with_query_ids(table: Table, queries: Mapping[str, str], column: str = "query") -> Table:
@@ -174,7 +176,7 @@ def read_entries(sources: Sources, others: Sequence[TableSource] = ()) -> Entrie
     """
     if not sources.answers:
         raise UserError("evaluate: no answers; a file of query_id, agent, answer is needed. Give --answers.")
-    reader = _Reader(dict(sources.rename))
+    reader = _Reader(dict(sources.rename), sources.citation_form)
     if sources.queries is not None:
         reader.read_queries(sources.queries)
     for table, agent in sources.answers:
@@ -190,8 +192,9 @@ def read_entries(sources: Sources, others: Sequence[TableSource] = ()) -> Entrie
 class _Reader:
     """Collects rows and faults of all files."""
 
-    def __init__(self, rename: dict[str, str]) -> None:
+    def __init__(self, rename: dict[str, str], citation_form: str) -> None:
         self._rename = rename
+        self._citation_form = citation_form
         self._unused = set(rename)
         self._faults: list[str] = []
         self._notes: list[str] = []
@@ -207,7 +210,8 @@ class _Reader:
         self._costs: dict[tuple[str, str], AnswerCost] = {}
         self._own_ids: dict[str, str] = {}
         self._settings: dict[str, dict[str, str]] = {}
-        self._numbered: dict[tuple[str, str], dict[int, str]] = {}
+        self._given: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._without_ids: dict[str, str] = {}  # the place of an answer whose contexts have none, by agent
         self._citing: dict[str, str] = {}
 
     def read_queries(self, source: TableSource) -> None:
@@ -256,27 +260,25 @@ class _Reader:
         self._cites(where, key[1], row)
         if not contexts:  # the documents' own file has their texts
             if given := _passage_ids(row):
-                self._retrieved[key], self._numbered[key] = list(dict.fromkeys(given)), dict(enumerate(given, 1))
+                self._retrieved[key], self._given[key] = list(dict.fromkeys(given)), given
             return
         names = [
             self._named(doc_id, context) for doc_id, context in zip(context_ids(row, contexts), contexts, strict=True)
         ]
         ranking = self._retrieved.setdefault(key, [])
         ranking += [name for name in dict.fromkeys(names) if name not in ranking]
-        # An empty context has a number, too; documents that say their numbers themselves are cited by these.
-        places = [n for n, part in enumerate(as_parts(row["contexts"]), 1) if not is_missing(part)]
-        self._numbered[key] = dict(zip(own_numbers(contexts) or places, names, strict=True))
+        left = iter(names)  # an empty context has a number, too
+        self._given[key] = tuple("" if is_missing(part) else next(left) for part in as_parts(row["contexts"]))
+        if len(_passage_ids(row)) != len(contexts):
+            self._without_ids.setdefault(key[1], where)
 
     def _cites(self, where: str, agent: str, row: Row) -> None:
         """The form in which the agent cites, where the row says so."""
         if is_missing(row.get("citation_form")):
             return
         form = as_text(row["citation_form"]).strip()
-        if form.count(NUMBER_HERE) != 1:
-            self._faults.append(
-                f"{where}: citation_form {form!r}; the form of a citation with {NUMBER_HERE} for its number is valid, "
-                f"like (doc {NUMBER_HERE}). Correct it."
-            )
+        if fault := form_fault(form):
+            self._faults.append(f"{where}: citation_form {fault}. Correct it.")
         elif self._citing.setdefault(agent, form) != form:
             self._faults.append(
                 f"{where}: citation_form {form!r} of {agent!r}, {self._citing[agent]!r} before; an agent has one. "
@@ -355,6 +357,13 @@ class _Reader:
             for file, ids in self._listed.items()
             if used.isdisjoint(ids)
         ]
+        citing = {agent: form for agent in agents if (form := self._citing.get(agent, self._citation_form))}
+        self._faults += [
+            f"{self._without_ids[agent]}: no passage_ids of its contexts, by which {agent!r} cites ({form}); an id for "
+            "each context is needed. Add the column."
+            for agent, form in citing.items()
+            if BY_ID in form and agent in self._without_ids
+        ]
         if self._faults:
             raise InputError(self._faults)
         retrieved = {key: ids for key, ids in named.items() if key[1] in agents}
@@ -374,13 +383,12 @@ class _Reader:
             costs={key: cost for key, cost in self._costs.items() if cost != AnswerCost()},
             own_ids=self._own_ids,
             settings=self._settings,
-            numbered={
-                key: found
-                for key, ids in self._numbered.items()
-                if (found := {number: self._here(key[0], one) for number, one in ids.items()})
-                != dict(enumerate(retrieved.get(key, ()), 1))
+            given={
+                key: given
+                for key, ids in self._given.items()
+                if (given := tuple(self._here(key[0], one) for one in ids)) != retrieved.get(key, ())
             },
-            citing=self._citing,
+            citing=citing,
         )
 
     def _here(self, query_id: str, doc_id: str) -> str:

@@ -1,7 +1,9 @@
 """The page's drill-down: a query with all its answers, their contexts, the judge's reasons, and the games."""
 
 from collections.abc import Mapping
+from itertools import compress
 
+from judgec.records.label import Item
 from judgec.report.cases import BrowsedCase, CaseNote, CaseSide
 from judgec.report.columns import NO_NUMBER
 from judgec.report.items import WORDS
@@ -55,13 +57,13 @@ def _query(found: Evaluation, query: str, games: list[Played]) -> BrowsedCase:
 
 
 def _renumbered(found: Evaluation, one: Played, agents: list[str]) -> str:
-    """Documents that had other numbers before the judge of a game than on the page, where all agents' stand."""
+    """Documents that had other names before the judge of a game than on the page, where all agents' stand."""
     if found.showing is None or len(agents) == 2:
         return ""
     query, pair = one.game.query_id, (one.game.agent_a, one.game.agent_b)
     here = {doc_id: n for n, doc_id in enumerate(found.showing.documents(query, agents), 1)}
     seen = {doc_id: n for n, doc_id in enumerate(found.showing.documents(query, pair), 1)}
-    moved = [f"[{here[doc_id]}] as [{n}]" for doc_id, n in seen.items() if here.get(doc_id, n) != n]
+    moved = [f"[P{here[doc_id]}] as [P{n}]" for doc_id, n in seen.items() if here.get(doc_id, n) != n]
     return f"The judge saw {', '.join(moved)}." if moved else ""
 
 
@@ -76,18 +78,29 @@ def _answer(found: Evaluation, query: str, agent: str, agents: list[str]) -> Cas
             votes = {name: NO_NUMBER if one is None else number(one) for name, one in mark.votes.items()}
             grade = f"{grade}; {', '.join(map(' '.join, votes.items()))}"
         reason = mark.reason
-    if found.showing is None:
-        item = (None if mark is None else mark.item) or entries.item(query, agent)
-        answer, contexts = item.text("answer"), item.texts("contexts")
-    else:  # with the numbers that its judge saw
-        answer = found.showing.answers(query, *agents)[agents.index(agent)]
-        shown, own = found.showing.documents(query, agents), {*entries.ranking(query, agent)}
-        contexts = tuple(f"[{n}] {shown[doc_id]}" for n, doc_id in enumerate(shown, 1) if doc_id in own)
+    item = (None if mark is None else mark.item) or entries.item(query, agent)
+    answer, contexts = item.text("answer"), item.texts("contexts")
+    if found.showing is not None:  # with the names that its judge saw
+        item, own = found.showing.pooled(item, {"answer": agent}, agents), {*entries.ranking(query, agent)}
+        shown = (doc_id in own for doc_id in found.showing.documents(query, agents))
+        contexts = tuple(compress(_named(item), shown))
+    elif item.pool is not None:
+        contexts = _named(item)
+    answer = answer if item.pool is None else item.pool.answers.get("answer", answer)
     contexts = contexts[:MOST_CONTEXTS]
     consensus, said = _experts(found, (query, agent))
     grade = "; ".join(filter(None, (grade, f"experts {consensus}" if consensus else "")))
     texts = {"answer": (answer,), **({"contexts": contexts} if contexts else {})}
     return CaseSide(agent, grade, texts | ({"experts": said} if said else {}), reason)
+
+
+def _named(item: Item) -> tuple[str, ...]:
+    """Pooled documents below their names, with their grades and reasons."""
+    if item.pool is None:
+        return ()
+    notes = (": ".join(filter(None, both)) for both in zip(item.pool.grades, item.pool.reasons, strict=True))
+    texts = zip(notes, item.texts("contexts"), strict=True)
+    return tuple("\n".join(filter(None, (f"[P{n}] {note}".strip(), text))) for n, (note, text) in enumerate(texts, 1))
 
 
 def _experts(found: Evaluation, cell: Cell) -> tuple[str, tuple[str, ...]]:

@@ -87,6 +87,13 @@ class EvaluateOptions(BatchSpending, Places):
     annotations: Annotated[bool, Option("Show grades and reasons.", off=True, panel="Output")] = True
     factors: Factors = ""
     has_citations: HasCitations = False
+    citation_form: Annotated[
+        str,
+        Option(
+            "How answers cite their documents: {n} for the number, {id} for the id. --has-citations: [{n}].",
+            metavar="FORM",
+        ),
+    ] = ""
     labels: Annotated[
         "Source | None",
         Option(
