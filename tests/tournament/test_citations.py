@@ -299,8 +299,8 @@ def test_form_of_the_file_goes_before_that_of_the_option_and_faults_name_their_r
     y: dict[str, object] = {"agent": "y", "answer": "a (1), [1]", "contexts": ["A"]}
     assert rows(tmp_path, x, y).citing == {"x": "({n})"}
     assert rows(tmp_path, x, y, citation_form=SQUARE).citing == {"x": "({n})", "y": SQUARE}
-    with pytest.raises(InputError, match=r"answers\.jsonl:1: citation_form '\(n\)'; valid is"):
-        rows(tmp_path, {**x, "citation_form": "(n)"}, y)
+    with pytest.raises(InputError, match=r"\A\S*answers\.jsonl:1: citation_form '\(n\)'; valid is[^\n]*\Z"):
+        rows(tmp_path, *({**x, "citation_form": "(n)", "query_id": query} for query in "abc"), y)
     with pytest.raises(InputError, match=r"answers\.jsonl:3: .*an agent has one"):
         rows(tmp_path, x, y, {**x, "query_id": "r", "citation_form": "[{n}]"})
     with pytest.raises(InputError, match=r"answers\.jsonl:1: no passage_ids .*'x'"):
@@ -320,6 +320,16 @@ def test_ids_with_signs_of_patterns_and_brackets_cite_their_documents(tmp_path: 
     assert item.pool is not None
     assert item.pool.answers["answer_a"] == f"A [P1], B [P2], C [P3], no [{NO_DOCUMENT}]; [sic] `[m80]`"
     assert fenced(("contexts", "answer_b"), item)["answer_b"] == "(the answer_b is empty)"
+
+
+def test_citations_of_an_agent_whose_documents_nobody_knows_are_its_own(tmp_path: Path) -> None:
+    x: dict[str, object] = {"agent": "x", "answer": "a [1]"}
+    y: dict[str, object] = {"agent": "y", "answer": "b [1]", "contexts": ["B"]}
+    assert rows(tmp_path, x, y, citation_form=SQUARE).citing == {"y": SQUARE}
+    none = rows(tmp_path, {**x, "contexts": []}, y, {**x, "query_id": "r", "contexts": ["A"]}, citation_form=SQUARE)
+    item = pooled(none)
+    assert item.pool is not None
+    assert item.pool.answers["answer_a"] == f"a [{NO_DOCUMENT}]"
 
 
 ids = st.lists(st.sampled_from(sorted(DOCUMENTS)), unique=True, max_size=6)

@@ -41,7 +41,7 @@ class Entries:
         own_ids: The id in its file of a document that has another here, because one id stood for several texts.
         given: Document ids as an answer's row has them, by (query id, agent), where ``retrieved`` has others: one may
             be there twice; empty is that of an empty text.
-        citing: The form in which an agent cites, by agent; absent where nobody said it.
+        citing: The form in which an agent cites, by agent; absent where nobody said it, or knows what it retrieves.
     """
 
     queries: Mapping[str, str]

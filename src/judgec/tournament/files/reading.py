@@ -277,9 +277,9 @@ class _Reader:
         if is_missing(row.get("citation_form")):
             return
         form = as_text(row["citation_form"]).strip()
-        if fault := form_fault(form):
+        if agent not in self._citing and (fault := form_fault(form)):
             self._faults.append(f"{where}: citation_form {fault}. Correct it.")
-        elif self._citing.setdefault(agent, form) != form:
+        if self._citing.setdefault(agent, form) != form:
             self._faults.append(
                 f"{where}: citation_form {form!r} of {agent!r}, {self._citing[agent]!r} before; an agent has one. "
                 "Correct one of the two."
@@ -357,7 +357,9 @@ class _Reader:
             for file, ids in self._listed.items()
             if used.isdisjoint(ids)
         ]
-        citing = {agent: form for agent in agents if (form := self._citing.get(agent, self._citation_form))}
+        having = {*agents} if self._shared else {agent for (_, agent), ids in named.items() if ids}
+        forms = {agent: self._citing.get(agent, self._citation_form) for agent in agents if agent in having}
+        citing = {agent: form for agent, form in forms.items() if form}
         self._faults += [
             f"{self._without_ids[agent]}: no passage_ids of its contexts, by which {agent!r} cites ({form}); an id for "
             "each context is needed. Add the column."
