@@ -15,8 +15,8 @@ class CheckCitations(dspy.Signature):  # type: ignore[misc]  # dspy ships no typ
     """
 
     query: str = dspy.InputField(desc="what the user asked")
-    answer: str = dspy.InputField(desc="the answer, or one sentence of it, with its citations")
     contexts: str = dspy.InputField(desc="the documents, numbered")
+    answer: str = dspy.InputField(desc="the answer, or one sentence of it, with its citations")
     checked_citations: str = dspy.OutputField(
         desc="a line a citation, its parts separated by '|': supported, contradicted or not found | the sentence of "
         "the answer | the sentence of the document that decides, copied word for word, or nothing where there is none"

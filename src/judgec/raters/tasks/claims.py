@@ -16,12 +16,12 @@ class CheckClaims(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
     """
 
     query: str = dspy.InputField(desc="what the user asked")
-    answer: str = dspy.InputField(desc="the answer to check")
     contexts: str = dspy.InputField(desc="the passages that the answer should rest on, numbered")
     reference: str = dspy.InputField(desc="a correct answer; alternatives are separated by ' | '")
     nuggets: str = dspy.InputField(
         desc="facts or criteria of a good answer, numbered, each vital, okay or with a weight"
     )
+    answer: str = dspy.InputField(desc="the answer to check")
     checked_claims: str = dspy.OutputField(
         desc="a line a claim, its parts separated by '|': supported, contradicted or not found | the claim in the "
         "words of the answer | the sentence that decides, copied word for word, or nothing where there is none; then, "

@@ -13,8 +13,8 @@ class NameOutcome(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
     """
 
     query: str = dspy.InputField(desc="what the user asked; the documents do not answer it")
-    answer: str = dspy.InputField(desc="the system's reply")
     contexts: str = dspy.InputField(desc="the passages that the system retrieved, numbered")
+    answer: str = dspy.InputField(desc="the system's reply")
     reason: str = dspy.OutputField(desc="what the reply does, in one or two sentences")
     outcome: str = dspy.OutputField(desc="the outcome alone")
     confidence: int = dspy.OutputField(desc="how sure you are of the outcome, 0 (not at all) to 100 (certain)")

@@ -18,12 +18,12 @@ class GradeRun(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
     )
     conversation: str = dspy.InputField(desc="the turns before the query, numbered, each with its role")
     query: str = dspy.InputField(desc="what the user asked")
+    contexts: str = dspy.InputField(desc="the documents that were found, numbered")
+    reference: str = dspy.InputField(desc="a correct answer; alternatives are separated by ' | '")
     steps: str = dspy.InputField(
         desc="what the agent did, numbered in order: each tool, its arguments, what it returned or how it failed"
     )
     answer: str = dspy.InputField(desc="what the user got at last")
-    reference: str = dspy.InputField(desc="a correct answer; alternatives are separated by ' | '")
-    contexts: str = dspy.InputField(desc="the documents that were found, numbered")
     reason: str = dspy.OutputField(desc="why the run gets this grade, in one or two sentences that name steps")
     grade: str = dspy.OutputField(desc="the grade alone")
     confidence: int = dspy.OutputField(desc="how sure you are of the grade, 0 (not at all) to 100 (certain)")

@@ -17,12 +17,12 @@ class FindModesOfRun(dspy.Signature):  # type: ignore[misc]  # dspy ships no typ
     )
     conversation: str = dspy.InputField(desc="the turns before the query, numbered, each with its role")
     query: str = dspy.InputField(desc="what the user asked")
+    contexts: str = dspy.InputField(desc="the documents that were found, numbered")
+    reference: str = dspy.InputField(desc="a correct answer; alternatives are separated by ' | '")
     steps: str = dspy.InputField(
         desc="what the agent did, numbered in order: each tool, its arguments, what it returned or how it failed"
     )
     answer: str = dspy.InputField(desc="what the user got at last")
-    reference: str = dspy.InputField(desc="a correct answer; alternatives are separated by ' | '")
-    contexts: str = dspy.InputField(desc="the documents that were found, numbered")
     reason: str = dspy.OutputField(desc="for each failure that is there, its name and the steps or words that show it")
     grade: str = dspy.OutputField(desc="1 or 0 alone")
     confidence: int = dspy.OutputField(desc="how sure you are of all of it, 0 (not at all) to 100 (certain)")

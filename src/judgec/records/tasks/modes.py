@@ -6,7 +6,7 @@ from judgec.records.tasks.spec import BY_MODE, TaskSpec
 PRESENT = ("true", "yes", "y", "present", "t")
 ABSENT = ("false", "no", "n", "absent", "f")
 USUAL_MODES = {  # what is asked where nobody defined a mode of this name
-    "hallucination": "does the answer state something that {standard} does not support",
+    "hallucination": "does the answer state something that is not supported by {standard}",
     "ignored_context": "does the answer leave out or contradict what the contexts say about the question",
     "incomplete": "does the answer leave a part of the question unanswered",
     "off_topic": "does the answer speak of something else than what was asked",

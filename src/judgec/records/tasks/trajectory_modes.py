@@ -13,14 +13,17 @@ USUAL_MODES = {  # what is asked where nobody defined a mode of this name
     "goal_missed": "does the run end without what the user wanted",
 }
 
+SCALE = PRESENCE_SCALE.model_copy(
+    update={"meanings": ("absent: the run does not show it", "present: the run shows it")}
+)
 TASK = TaskSpec(
     name="trajectory_modes",
     required=("query", "answer", "steps"),
     optional=("reference", "contexts", "conversation", "dialogue"),
     labels=(BY_MODE,),
-    scale=PRESENCE_SCALE,
+    scale=SCALE,
     settled=True,
-    meanings=PRESENCE_SCALE.meanings,
+    meanings=SCALE.meanings,
     aspects=USUAL_MODES,
     other_aspects="is this failure in the run",
     signature="judgec.raters.tasks.trajectory_modes:FindModesOfRun",
