@@ -14,6 +14,7 @@ from time import perf_counter
 import numpy as np
 from scipy import stats
 
+from benchmarks.figures import all_done
 from judgec.records.label import FloatArray, IntArray
 from judgec.stats.agreement.statistic import TableStatistic, spearman_score, table_statistic, tau_b_score
 from judgec.stats.intervals.bootstrap import interval
@@ -75,6 +76,8 @@ def compare(name: str, mine: Callable[[], FloatArray], theirs: Callable[[], Floa
     rounds = [(timed(mine), timed(theirs)) for _ in range(ROUNDS)]
     own = float(np.median([one[0] for one, _ in rounds]))
     scipy = float(np.median([other[0] for _, other in rounds])) * RESAMPLES / SCIPY_RESAMPLES
+    for who, (_, values), draws in zip(("judgec", "SciPy"), rounds[0], (RESAMPLES, SCIPY_RESAMPLES), strict=True):
+        all_done(who, int(np.isfinite(values).sum()), draws)
     spread = [float(np.std(values)) for _, values in rounds[0]]
     print(
         f"{name:34s} {own * 1e3:8.0f} ms {scipy * 1e3:10.0f} ms {scipy / own:7.0f} x   "

@@ -15,6 +15,13 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]
     yield from (f"| {' | '.join(row)} |" for row in rows)
 
 
+def all_done(who: str, done: int, asked: int) -> int:
+    """How many succeeded: all. The time of what failed is no figure, so that the part stops where one did not."""
+    if done != asked:
+        sys.exit(f"{who}: {done:,} of {asked:,} succeeded. The part stops and nothing of it is written.")
+    return done
+
+
 def measured_on(load: float) -> str:
     """Where the figures of a section come from."""
     return f"{os.cpu_count()} processors; load average {load:.1f} before, {os.getloadavg()[0]:.1f} after."

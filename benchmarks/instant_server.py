@@ -1,5 +1,6 @@
-"""An OpenAI-compatible endpoint that answers at once, or after a fixed time, without reading what it is asked.
+"""An OpenAI-compatible endpoint that answers at once, or after a fixed time, and reads nothing but the form asked for.
 
+That is the fields of a JSON schema where a request has one (MLflow's judges, ragelo), else DSPy's.
 ``python benchmarks/instant_server.py --latency 0.05`` prints its URL. Fast enough to never be what a client waits for.
 """
 
@@ -7,6 +8,8 @@ import argparse
 import asyncio
 import json
 import time
+from collections.abc import Mapping
+from typing import Any
 
 CHOICES = 4
 
@@ -70,8 +73,20 @@ VERDICTS = [
     )
     for grade in range(1, CHOICES + 1)
 ]
-MLFLOW = chat(json.dumps({"result": "3", "rationale": "as the rules say"}))
-RAGELO = responses(json.dumps({"reasoning": "as the rules say", "score": 1}))
+SAID: Mapping[str, object] = {"integer": 1, "number": 1.0, "boolean": True, "array": [], "object": {}}
+
+
+def form_asked(body: bytes) -> str | None:
+    """An object of the schema that a request names, as JSON; None where it names none."""
+    if b'"json_schema"' not in body:
+        return None
+    asked: Mapping[str, Any] = json.loads(body)  # as the two APIs define it
+    form = asked["text"]["format"] if "text" in asked else asked["response_format"]["json_schema"]
+    return json.dumps({name: _said(field) for name, field in form["schema"]["properties"].items()})
+
+
+def _said(field: Mapping[str, Any]) -> object:
+    return field["enum"][0] if "enum" in field else SAID.get(field.get("type", ""), "3")
 
 
 class Connection(asyncio.Protocol):
@@ -97,10 +112,11 @@ class Connection(asyncio.Protocol):
                 return
             body = self.waiting[end + 4 : end + 4 + length]
             self.waiting = self.waiting[end + 4 + length :]
-            if b"/responses " in head:
-                reply = RAGELO
+            said = form_asked(body)
+            if said is None:
+                reply = VERDICTS[length % CHOICES]
             else:
-                reply = MLFLOW if b'"rationale' in body or b'\\"rationale' in body else VERDICTS[length % CHOICES]
+                reply = responses(said) if b"/responses " in head else chat(said)
             if self.latency:
                 asyncio.get_running_loop().call_later(self.latency, self.transport.write, reply)
             else:

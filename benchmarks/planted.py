@@ -4,9 +4,9 @@
 
 Experts grade by how many of a few criteria an answer meets, one grade in ten is off by one, and some of their reasons
 below full marks name a criterion that is missed, each in words of its own. The LM sees whether a criterion is met only
-where its instructions name it, or two reasons in its demonstrations do; of the others it guesses. Asked to rewrite a
-prompt, it keeps what is there and adds what the reasons that it is shown mention (``needed`` of them), as a reflection
-model would: it invents nothing. It runs in this process.
+where its instructions name it, or two reasons in its demonstrations do; of the others it guesses. Asked for anything
+but a grade (a prompt, what it observes), it keeps what is there and adds what the reasons that it is shown mention
+(``needed`` of them), as a reflection model would: it invents nothing. It runs in this process.
 
 judgec's rows are whole compiles with their defaults, as ``compile-judge`` runs them: every call is counted, of the
 reflection model too. Those of the libraries see the train and dev items alone, and their calls hold nothing back for a
@@ -15,7 +15,9 @@ test. Agreement (QWK) is with the experts' grades of 400 new items; *attainable*
 
 import argparse
 import json
+import logging
 import random
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -31,7 +33,7 @@ from sklearn.metrics import cohen_kappa_score
 from tests.compile.search import plain
 from tests.service.replies import Call, answer, digest, read_call
 
-from benchmarks.figures import table
+from benchmarks.figures import all_done, table
 from judgec.compile.compile import compile_judge, default_objective
 from judgec.compile.dataset import Dataset, Part, make_dataset
 from judgec.compile.search.candidates import first_predictor, task_module
@@ -45,7 +47,7 @@ from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
 from judgec.raters.prompt import verdicts
 from judgec.raters.signatures import demonstration
-from judgec.records.judgment import Judgments
+from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import LabelSet
 from judgec.records.scale import Scale
 from judgec.table.datasheet import Datasheet
@@ -57,7 +59,6 @@ UNSEEN, OFF = 400, 0.1  # new items that a judge is measured on; share of expert
 SHOWN_TWICE = 2  # reasons in demonstrations that make a criterion plain
 OURS = ("auto", "gepa", "mipro", "labeled")
 THEIRS = ("dspy.GEPA", "dspy.MIPROv2", "mlflow.GEPAAlignment")
-REWRITES = ("new_instruction", "proposed_instruction")
 HEADER = ("LM", "labels", "optimizer", "QWK, mean", "worst", "calls, mean", "most", "seeds")
 
 
@@ -127,10 +128,9 @@ class Planted:
 
     def reply(self, call: Call) -> str:
         """What the LM says."""
-        wanted = next((output.name for output in call.prompt.outputs if output.name in REWRITES), None)
-        if wanted is not None:
-            return answer(call, {wanted: self._rewritten(call)}).text
         graded = [output.name for output in call.prompt.outputs if output.labels]
+        if not graded:  # an instruction, or what is observed of the items on the way to one
+            return answer(call, {output.name: self._rewritten(call) for output in call.prompt.outputs}).text
         text = call.prompt.inputs.get("answer", "")
         known = self._known(call)
         grade = sum(one.met in text if one in known else digest("guess", one.rule, text) % 2 for one in self.criteria)
@@ -347,14 +347,17 @@ def theirs(optimizer: str, session: Session, parts: Dataset, labels: LabelSet, s
     train, dev = ([_example(predict, part, i, labels) for i in range(len(part))] for part in learned)
     top = len(labels.scale.grades) - 1
 
-    def score(gold: dspy.Example, said: dspy.Prediction, *_: object) -> float:
+    def score(gold: dspy.Example, said: dspy.Prediction, trace: object = None) -> float:  # noqa: ARG001 - as it is called
         return 1 - abs(int(gold.grade) - int(said.grade)) / top if str(said.get("grade")).isdigit() else 0.0
+
+    def exact(gold: dspy.Example, said: dspy.Prediction, trace: object = None) -> bool:
+        return score(gold, said, trace) == 1
 
     def told(gold: dspy.Example, said: dspy.Prediction, *_: object) -> dspy.Prediction:
         text = f"The expert gave {gold.grade}, you {said.get('grade')}. {gold.get('reason') or ''}"
         return dspy.Prediction(score=score(gold, said), feedback=text.strip())
 
-    with plain.quiet(), dspy.context(lm=session.lm, num_threads=1):
+    with plain.quiet(), reported(optimizer), dspy.context(lm=session.lm, num_threads=1):
         if optimizer == "dspy.GEPA":
             gepa = dspy.GEPA(told, reflection_lm=session.reflection, auto="light", num_threads=1, seed=seed)
             return gepa.compile(module, trainset=train, valset=dev)
@@ -367,7 +370,23 @@ def theirs(optimizer: str, session: Session, parts: Dataset, labels: LabelSet, s
         judge.set_lm(session.lm)
         align = optimizers.GEPAAlignmentOptimizer(model="openai:/unused")
         with dspy.context(lm=session.reflection):  # what ``align`` calls, on this judge instead of MLflow's own
-            return align._dspy_optimize(judge, [*train, *dev], lambda *both: score(*both) == 1)  # noqa: SLF001
+            return align._dspy_optimize(judge, [*train, *dev], exact)  # noqa: SLF001
+
+
+@contextmanager
+def reported(optimizer: str) -> Iterator[None]:
+    """Stops the run where the optimizer swallowed an error: what it made of the rest would pass for its best."""
+    errors: list[str] = []
+    handler, log = logging.Handler(logging.ERROR), logging.getLogger("dspy")
+    handler.emit = lambda record: errors.append(record.getMessage())  # type: ignore[method-assign]
+    log.addHandler(handler)
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+    if errors:
+        sys.exit(f"{optimizer}: {len(errors)} errors that it went on after. The run stops. The first: {errors[0]}")
 
 
 def _example(predict: dspy.Predict, part: Part, i: int, labels: LabelSet) -> dspy.Example:
@@ -379,8 +398,9 @@ def _qwk(unseen: Dataset, judge: partial[Judgments]) -> float:
     """Agreement on all new items."""
     parts = (unseen.train, unseen.dev, unseen.test)
     expert = np.concatenate([part.experts.grade[:, 0] for part in parts])
-    said = np.concatenate([judge(part.items).grade[:, 0] for part in parts])
-    return float(cohen_kappa_score(expert, said, weights="quadratic"))
+    said = concatenate([judge(part.items) for part in parts])
+    all_done("the judge", int(said.scored.sum()), len(expert))
+    return float(cohen_kappa_score(expert, said.grade[:, 0], weights="quadratic"))
 
 
 def attainable(lm: str, seed: int = 0) -> float:

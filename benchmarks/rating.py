@@ -17,7 +17,7 @@ from statistics import median
 import evalica
 import numpy as np
 
-from benchmarks.figures import table, write
+from benchmarks.figures import all_done, table, write
 from judgec.records.game import Games
 from judgec.records.label import FloatArray
 from judgec.stats.rating.elo import elo
@@ -41,7 +41,7 @@ for _ in range(rounds):
     for _ in range(500):
         ranker.run_tournament()
     seconds.append(time.process_time() - begin)
-print(statistics.median(seconds))
+print(statistics.median(seconds), ranker.total_games)
 """
 
 
@@ -87,16 +87,19 @@ def speed(ragelo_python: str | None) -> str:
 
     def evalica_elo() -> None:
         for _ in range(500):
-            evalica.elo(*columns, k=32.0, initial=500.0)
+            rated = evalica.elo(*columns, k=32.0, initial=500.0)
+        all_done("evalica.elo", rated.scores.nunique(), len(names))
 
     theirs = seconds(evalica_elo, 3)
     fit = seconds(lambda: bradley_terry(games))
-    boot = seconds(
-        lambda: evalica.bootstrap(
+
+    def evalica_bootstrap() -> None:
+        found = evalica.bootstrap(
             evalica.bradley_terry, *columns, n_resamples=1000, bootstrap_method="percentile", random_state=0
-        ),
-        1,
-    )
+        )
+        all_done("evalica.bootstrap", int((found.high > found.low).sum()), len(names))
+
+    boot = seconds(evalica_bootstrap, 1)
     rows = [
         ["Elo, 500 tournaments: `evalica.elo` 500 times", _ms(ours), _ms(theirs), f"{theirs / ours:.1f}", "5"],
         ["Bradley-Terry, 1,000 bootstraps: `evalica.bootstrap`", _ms(fit), _ms(boot), f"{boot / fit:.0f}", "50"],
@@ -120,7 +123,9 @@ def _ragelo(python: str, columns: tuple[list[str], list[str], list[evalica.Winne
     done = subprocess.run(
         [python, "-c", RAGELO], input=json.dumps([rows, 3]), capture_output=True, text=True, check=True
     )
-    return float(done.stdout)
+    median_seconds, played = done.stdout.split()
+    all_done("ragelo", int(played), 500 * len(rows))
+    return float(median_seconds)
 
 
 def scale() -> str:

@@ -24,7 +24,7 @@ import bm25s
 import numpy as np
 
 from benchmarks.collections_quality import MEASURES, RETRIEVERS, measured
-from benchmarks.figures import table, write
+from benchmarks.figures import all_done, table, write
 from judgec.rag.retrieval.build import build_index
 from judgec.rag.retrieval.fusion import reciprocal_rank_fusion
 from judgec.rag.retrieval.latent import Matrix
@@ -146,6 +146,7 @@ def plain(texts: list[str], matrix: Matrix, queries: Sequence[str], index: Lance
 
     for name, call in (("bm25", words), ("knn", vectors), ("hybrid", hybrid)):
         found[f"plain {name} ms"], _ = median_ms(call, queries)
+        all_done(f"{name} beside judgec", sum(len(call(query)) >= DEPTH for query in queries), len(queries))
     return found
 
 

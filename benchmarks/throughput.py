@@ -20,6 +20,8 @@ import warnings
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import aiohttp
 import dspy
@@ -28,7 +30,7 @@ import openai
 import orjson
 
 from benchmarks import judging_world as world
-from benchmarks.figures import measured_on, table, write
+from benchmarks.figures import all_done, measured_on, table, write
 from benchmarks.journaled import evidence, first_pass, from_journal
 from judgec.lm.client import JournaledClient, client_of, open_lm
 from judgec.lm.endpoint.exchange import Plain
@@ -56,71 +58,85 @@ def new_lm(url: str, journal: Journal | None) -> dspy.LM:
     return open_lm(spec, journal=journal, budget=Budget(), usage=Usage(), environ={"OPENAI_API_KEY": HOST_KEY})
 
 
-def rate(act: Callable[[], object], count: int) -> float:
-    start = time.perf_counter()
-    act()
-    return count / (time.perf_counter() - start)
+class Paid(NamedTuple):
+    """How many judgments succeeded, how many a second, and microseconds of processor time a judgment."""
+
+    judged: float
+    a_second: float
+    cpu: float
+
+
+def paid_for(who: str, act: Callable[[], int], count: int) -> Paid:
+    """What was asked for; ``act`` says how many succeeded, and must have done all."""
+    start, used = time.perf_counter(), time.process_time()
+    done = all_done(who, act(), count)
+    return Paid(done, done / (time.perf_counter() - start), 1e6 * (time.process_time() - used) / done)
 
 
 # ---------------------------------------------------------------------------------------------------- the client
 
 
-async def crowd(chats: Sequence[object], in_flight: int, act: Callable[[object], Awaitable[object]]) -> None:
-    """A plain loop: so many workers, each asking the next one."""
+async def crowd(chats: Sequence[object], in_flight: int, act: Callable[[object], Awaitable[str | None]]) -> int:
+    """A plain loop: so many workers, each asking the next one; how many got a text."""
     left = iter(chats)
 
-    async def worker() -> None:
-        for chat in left:
-            await act(chat)
+    async def worker() -> int:
+        return sum([bool(await act(chat)) for chat in left])
 
-    await asyncio.gather(*(worker() for _ in range(in_flight)))
+    return sum(await asyncio.gather(*(worker() for _ in range(in_flight))))
 
 
-async def plain(door: JournaledClient, chats: list[Chat], in_flight: int) -> None:
+def text_in(reply: dict[str, Any]) -> str:  # parsed JSON
+    return str(reply["choices"][0]["message"]["content"])
+
+
+async def plain(door: JournaledClient, chats: list[Chat], in_flight: int) -> int:
     """Judgec's own client without anything around it."""
     backend = door.calls.backend
     assert isinstance(backend, PooledBackend)
 
-    async def say(asked: object) -> object:
+    async def say(asked: object) -> str | None:
         assert isinstance(asked, Plain)
-        return await backend.say(asked)
+        return (await backend.say(asked)).text
 
-    await crowd([door.plain(chat) for chat in chats], in_flight, say)
+    done = await crowd([door.plain(chat) for chat in chats], in_flight, say)
     await backend.aclose()
+    return done
 
 
 def body(chat: object) -> bytes:
     return orjson.dumps({"model": "instant", "messages": chat, "temperature": 0, "max_tokens": 2048})
 
 
-async def bare_aiohttp(url: str, chats: list[Chat], in_flight: int) -> None:
+async def bare_aiohttp(url: str, chats: list[Chat], in_flight: int) -> int:
     headers = {"Content-Type": "application/json", "Authorization": f"Bearer {HOST_KEY}"}
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0), headers=headers) as session:
 
-        async def post(chat: object) -> object:
+        async def post(chat: object) -> str:
             async with session.post(f"{url}/chat/completions", data=body(chat)) as reply:
-                return orjson.loads(await reply.read())
+                return text_in(orjson.loads(await reply.read()))
 
-        await crowd(chats, in_flight, post)
+        return await crowd(chats, in_flight, post)
 
 
-async def bare_httpx(url: str, chats: list[Chat], in_flight: int) -> None:
+async def bare_httpx(url: str, chats: list[Chat], in_flight: int) -> int:
     limits = httpx.Limits(max_connections=in_flight, max_keepalive_connections=in_flight)
     async with httpx.AsyncClient(limits=limits, headers={"Content-Type": "application/json"}) as client:
 
-        async def post(chat: object) -> object:
-            return (await client.post(f"{url}/chat/completions", content=body(chat))).json()
+        async def post(chat: object) -> str:
+            return text_in((await client.post(f"{url}/chat/completions", content=body(chat))).json())
 
-        await crowd(chats, in_flight, post)
+        return await crowd(chats, in_flight, post)
 
 
-async def bare_openai(url: str, chats: list[Chat], in_flight: int) -> None:
+async def bare_openai(url: str, chats: list[Chat], in_flight: int) -> int:
     async with openai.AsyncOpenAI(api_key=HOST_KEY, base_url=url) as client:
 
-        async def create(chat: object) -> object:
-            return await client.chat.completions.create(model="instant", messages=chat)  # type: ignore[call-overload]
+        async def create(chat: object) -> str | None:
+            reply = await client.chat.completions.create(model="instant", messages=chat)  # type: ignore[call-overload]
+            return str(reply.choices[0].message.content)
 
-        await crowd(chats, in_flight, create)
+        return await crowd(chats, in_flight, create)
 
 
 def ours(url: str, items: Sequence[Item], judge: CompiledJudge, in_flight: int, *, kept: bool = True) -> int:
@@ -135,7 +151,7 @@ def ours(url: str, items: Sequence[Item], judge: CompiledJudge, in_flight: int, 
 # ------------------------------------------------------------------------------------------------------ the others
 
 
-def by_dspy(url: str, items: Sequence[Item], judge: CompiledJudge, way: str) -> None:
+def by_dspy(url: str, items: Sequence[Item], judge: CompiledJudge, way: str) -> int:
     predict = judge.module.predictors()[0]
     lm = dspy.LM(world.MODEL, api_base=url, api_key=HOST_KEY, cache=False, temperature=0.0)
     examples = [
@@ -144,12 +160,13 @@ def by_dspy(url: str, items: Sequence[Item], judge: CompiledJudge, way: str) -> 
     with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
         if way == "Evaluate":
             score = dspy.Evaluate(devset=examples, metric=lambda _gold, said, *_: float(said.grade > 0), num_threads=8)
-            score(judge.module)
-        else:
-            dspy.Parallel(num_threads=8, disable_progress_bar=True)([(predict, example) for example in examples])
+            return sum(scored > 0 for *_, scored in score(judge.module).results)
+        said = dspy.Parallel(num_threads=8, disable_progress_bar=True)([(predict, example) for example in examples])
+        return sum(one is not None and one.grade > 0 for one in said)
 
 
-def by_mlflow(url: str, items: Sequence[Item], judge: CompiledJudge) -> None:
+def by_mlflow(url: str, items: Sequence[Item], judge: CompiledJudge) -> Paid:
+    """Without the making of its database, and with what it imports at first use in memory."""
     import mlflow
     from mlflow.genai.judges import make_judge
 
@@ -158,17 +175,23 @@ def by_mlflow(url: str, items: Sequence[Item], judge: CompiledJudge) -> None:
         name="grade",
         instructions=predict.signature.instructions + "\n\nThe item: {{ inputs }}\nThe answer: {{ outputs }}",
         model="openai:/instant",
-        base_url=url,
+        base_url=f"{url}/chat/completions",
         feedback_value_type=str,
     )
     rows = [
         {"inputs": {k: v for k, v in fields.items() if k != "answer"}, "outputs": fields["answer"]}
         for fields in (fenced_inputs(predict, item) for item in items)
     ]
-    os.environ["MLFLOW_GENAI_EVAL_MAX_WORKERS"] = MLFLOW_WORKERS
-    with tempfile.TemporaryDirectory() as folder:
+    environ = {"MLFLOW_GENAI_EVAL_MAX_WORKERS": MLFLOW_WORKERS, "OPENAI_API_KEY": HOST_KEY}
+    with tempfile.TemporaryDirectory() as folder, patch.dict(os.environ, environ):
         mlflow.set_tracking_uri(f"sqlite:///{folder}/mlflow.db")
-        mlflow.genai.evaluate(data=rows, scorers=[scorer])
+        mlflow.genai.evaluate(data=rows[:1], scorers=[scorer])
+
+        def act() -> int:
+            found = mlflow.genai.evaluate(data=rows, scorers=[scorer]).result_df
+            return int(found["grade/value"].notna().sum()) if "grade/value" in found else 0
+
+        return paid_for("mlflow.genai.evaluate", act, len(rows))
 
 
 RAGELO = """
@@ -184,13 +207,14 @@ provider = get_llm_provider("openai", api_key="none", api_base=url, model="insta
 judge = get_retrieval_evaluator(
     "domain_expert", llm_provider=provider, expert_in="everything", use_progress_bar=False, n_processes=32
 )
-start = time.perf_counter()
+start, used = time.perf_counter(), time.process_time()
 judge.evaluate_experiment(experiment)
-print(time.perf_counter() - start, sum(len(query.retrieved_docs) for query in experiment))
+print(time.perf_counter() - start, time.process_time() - used)
+print(sum(bool(one.evaluations) for query in experiment for one in query.retrieved_docs.values()))
 """
 
 
-def by_ragelo(python: str, url: str, chats: list[Chat]) -> float:
+def by_ragelo(python: str, url: str, chats: list[Chat]) -> Paid:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "chats.json"
         path.write_text(json.dumps(chats))
@@ -198,7 +222,9 @@ def by_ragelo(python: str, url: str, chats: list[Chat]) -> float:
         ran = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": ""})
         if ran.returncode:
             raise RuntimeError(ran.stderr[-500:])
-        return len(chats) / float(ran.stdout.split()[-2])
+        seconds, used, done = ran.stdout.split()[-3:]
+        count = all_done("ragelo", int(done), len(chats))
+        return Paid(count, count / float(seconds), 1e6 * float(used) / count)
 
 
 def clients(options: argparse.Namespace) -> Iterator[str]:
@@ -210,31 +236,36 @@ def clients(options: argparse.Namespace) -> Iterator[str]:
         frozen = freeze(predict, [])
         chats = [frozen.messages(fenced_inputs(predict, item)) for item in many]
         fewer, few = many[: options.items // 10], many[:MLFLOW_ITEMS]
-        found: dict[str, list[float]] = {}
+        found: dict[str, list[Paid]] = {}
         gc.freeze()  # as judgec judge does; for all
         for turn in range(options.repeats):
             for name, asked, act in _contestants(url, many, chats, judge, options.in_flight):
-                found.setdefault(name, []).append(rate(act, asked))
+                found.setdefault(name, []).append(paid_for(name, act, asked))
             for way in ("Evaluate", "Parallel"):
-                act = partial(by_dspy, url, fewer, judge, way)
-                found.setdefault(f"dspy.{way}", []).append(rate(act, len(fewer)))
+                name, act = f"dspy.{way}", partial(by_dspy, url, fewer, judge, way)
+                found.setdefault(name, []).append(paid_for(name, act, len(fewer)))
             if options.ragelo:
                 found.setdefault("ragelo", []).append(by_ragelo(options.ragelo, url, chats[: len(fewer)]))
             if turn == 0:  # it takes as long as all the others together
-                found["mlflow.genai.evaluate"] = [rate(partial(by_mlflow, url, few, judge), len(few))]
-    yield f"{options.in_flight} in flight, {options.items} judgments ({len(fewer)} for the others), medians of repeats."
+                found["mlflow.genai.evaluate"] = [by_mlflow(url, few, judge)]
+    yield f"{options.in_flight} in flight; medians of repeats, but for MLflow, which judged once. CPU is processor time"
+    yield "a judgment of the process that asks, in microseconds. Ratios above 1: this line is faster, or needs less."
     yield ""
-    mid = {name: statistics.median(rates) for name, rates in found.items()}
-    best = max(value for name, value in mid.items() if name.startswith(("dspy", "mlflow", "ragelo")))
-    loop = mid["client in a plain loop"]
-    header = ("", "judgments/s", "of the same client in a plain loop", "of the best of DSPy, MLflow, ragelo")
-    rows = [(name, f"{value:,.0f}", f"{value / loop:.2f}", f"{value / best:.2f}") for name, value in mid.items()]
-    yield from table(header, rows)
+    mid = {name: Paid(*map(statistics.median, zip(*each, strict=True))) for name, each in found.items()}
+    peers = [mid[name] for name in mid if name.startswith(("dspy", "mlflow", "ragelo"))]
+    fastest, cheapest = max(one.a_second for one in peers), min(one.cpu for one in peers)
+    loop, rows = mid["client in a plain loop"], []
+    for name, one in mid.items():
+        counts = (f"{one.judged:,.0f}", f"{one.a_second:,.0f}")
+        ratios = (f"{one.a_second / loop.a_second:.2f}", f"{one.a_second / fastest:.2f}")
+        rows.append((name, *counts, *ratios, f"{one.cpu:,.0f}", f"{cheapest / one.cpu:.2f}"))
+    compared = ("of the client in a plain loop", "of the fastest peer", "CPU", "of the cheapest peer")
+    yield from table(("", "judged", "judgments/s", *compared), rows)
 
 
 def _contestants(
     url: str, many: Sequence[Item], chats: list[Chat], judge: CompiledJudge, in_flight: int
-) -> Iterator[tuple[str, int, Callable[[], object]]]:
+) -> Iterator[tuple[str, int, Callable[[], int]]]:
     door = client_of(new_lm(url, None))
     yield "judgec, journaled", len(many), lambda: ours(url, many, judge, in_flight)
     yield "judgec, no journal", len(many), lambda: ours(url, many, judge, in_flight, kept=False)
@@ -243,13 +274,6 @@ def _contestants(
     tenth = chats[: len(chats) // 5]
     yield "bare httpx loop", len(tenth), lambda: asyncio.run(bare_httpx(url, tenth, in_flight))
     yield "openai loop", len(tenth), lambda: asyncio.run(bare_openai(url, tenth, in_flight))
-
-
-def paid_for(act: Callable[[], object], count: int) -> tuple[float, float]:
-    """A second's calls, and the microseconds of processor time a call."""
-    begun = time.process_time()
-    by_clock = rate(act, count)
-    return by_clock, 1e6 * (time.process_time() - begun) / count
 
 
 @contextlib.contextmanager
@@ -281,15 +305,17 @@ def latency(options: argparse.Namespace) -> Iterator[str]:
             frozen = freeze(predict, [])
             chats = [frozen.messages(fenced_inputs(predict, item)) for item in many]
             door = client_of(new_lm(url, None))
-            acts: dict[str, Callable[[], object]] = {
+            acts: dict[str, Callable[[], int]] = {
                 "judgec": partial(ours, url, many, judge, BUSY),
                 "aiohttp": lambda: asyncio.run(bare_aiohttp(url, chats, BUSY)),  # noqa: B023 - called here
                 "loop": lambda: asyncio.run(plain(door, chats, BUSY)),  # noqa: B023 - called here
             }
             gc.freeze()  # as judgec judge does; for all
             with braked(options.brakes):
-                found = [{who: paid_for(act, len(many)) for who, act in acts.items()} for _ in range(options.repeats)]
-        speeds, used = ({who: [one[who][at] for one in found] for who in acts} for at in (0, 1))
+                found = [
+                    {who: paid_for(who, act, len(many)) for who, act in acts.items()} for _ in range(options.repeats)
+                ]
+        speeds, used = ({who: [one[who][at] for one in found] for who in acts} for at in (1, 2))
         shown = [f"{statistics.median(speeds[who]):,.0f}" for who in ("aiohttp", "loop", "judgec")]
         for other in ("aiohttp", "loop"):
             ratios = [mine / its for mine, its in zip(speeds["judgec"], speeds[other], strict=True)]
