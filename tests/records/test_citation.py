@@ -20,9 +20,15 @@ from judgec.records.citation import (
     unread,
 )
 
-NAMES = {"1": "P4", "2": "P1", "3": NOT_SHOWN}
-FROM_0 = {"0": "P4", "1": "P1", "2": NOT_SHOWN}
-IDS = {"m80": "P1", "a.b*c": "P2", "x]y": "P3", "two words": "P4", "1,5": "P5", "gone": NOT_SHOWN}
+
+def one_each(**names: str) -> dict[str, list[str]]:
+    return {said.removeprefix("n"): [name] for said, name in names.items()}
+
+
+NAMES = one_each(n1="P4", n2="P1", n3=NOT_SHOWN)
+FROM_0 = one_each(n0="P4", n1="P1", n2=NOT_SHOWN)
+IDS = one_each(**{"m80": "P1", "a.b*c": "P2", "x]y": "P3", "two words": "P4", "1,5": "P5", "gone": NOT_SHOWN})
+IDS["chunks"] = ["P6", "P7"]
 OPENAI = "【{*}:{n0}†{*}】"
 
 
@@ -41,14 +47,14 @@ OPENAI = "【{*}:{n0}†{*}】"
         ("doc{n};", "doc1; mydoc1;", "(P4) mydoc1;"),
         (OPENAI, "m³/h【2:1†source】, 【4:0†a b.pdf】【1:7†s】", "m³/h[P1], [P4][x]"),
         (OPENAI, "【3:abc】 and 【4:0†a】, 【0】 【1:2021†a】", "【3:abc】 and [P4], 【0】 【1:2021†a】"),
-        ("[{id}]", "[m80], [a.b*c] [axbbc] [x]y] [two words] [1,5] [gone]", None),
+        ("[{id}]", "[m80], [a.b*c] [axbbc] [x]y] [two words] [1,5] [gone][chunks]", None),
         ("[{id}]", "[m80, x]y] [m99] [sic] [see m80] [m80; m99]", "[P1][P3] [x] [sic] [see m80] [P1][x]"),
         (r"\cite{{id}}", r"\cite{m80} \cite{m80, m8} \ref{m80}", r"[P1] [P1][x] \ref{m80}"),
     ],
 )
 def test_marks_of_the_form_alone_become_the_names_of_their_documents(form: str, answer: str, anew: str | None) -> None:
     known = IDS if "id" in form else FROM_0 if "n0" in form else NAMES
-    anew = anew or "[P1], [P2] [axbbc] [P3] [P4] [P5] [not shown]"
+    anew = anew or "[P1], [P2] [axbbc] [P3] [P4] [P5] [not shown][P6][P7]"
     anew = re.sub(r"\((P\d|not shown)\)", r"[\1]", anew).replace("[x]", f"[{NO_DOCUMENT}]")
     assert renamed(answer, form, known) == anew
 
@@ -108,7 +114,7 @@ def test_documents_that_say_their_numbers_are_cited_by_these() -> None:
     assert numbers_of(["[7] seven", "[3] three"]) == [7, 3]
     assert numbers_of(["[7] seven", "[7] again"]) == numbers_of(["[7] seven", "none"]) == [1, 2]
     assert own_numbers([]) is None
-    assert renamed("[0] [0, 1]", SQUARE, {"0": "P2", "1": "P1"}) == "[P2] [P2][P1]"
+    assert renamed("[0] [0, 1]", SQUARE, one_each(n0="P2", n1="P1")) == "[P2] [P2][P1]"
 
 
 @pytest.mark.parametrize(
@@ -131,7 +137,7 @@ PIECES = [*"[]0123(){}`~ \n,;-†", "[1]", "[9]", "```", "【1:0†", "m80", "[m
 @example("[" * 3000 + "1" * 3000, "[{id}]")
 @example("【" + "1:" * 2000, OPENAI)
 def test_text_beside_the_marks_of_any_answer_stays(answer: str, form: str) -> None:
-    known = {"1": "P1", "0": "P2", "m80": "P3"}
+    known = one_each(n1="P1", n0="P2", m80="P3")
     ends = [0, *(end for _, end, _ in marks(answer, form, known))]
     starts = [*(start for start, _, _ in marks(answer, form, known)), len(answer)]
     assert ends == sorted(ends)

@@ -206,8 +206,13 @@ def test_relevance_stands_beside_the_name_outside_the_quote_and_its_meanings_onc
     alone = pooled(league, replace(relevance, scale=None), raw=False)
     assert fenced(("contexts",), alone)["contexts"].splitlines()[-2:] == ["[P2] relevance 2", "> relevance 2"]
     assert "Fact" not in fenced(("contexts",), alone)["contexts"]
-    words = Relevance({("q", "d1"): 1}, {}, {}, judged=True, best=1, scale=Scale(grades=("no", "yes")))
-    assert "worst first: no; yes)" in fenced(("contexts",), pooled(league, words))["contexts"]
+    for other, said in (
+        (Scale(grades=("no", "yes")), "worst first: no; yes)"),
+        (Scale(level="interval", grades=(0, 0.3, 1)), "worst first: 0; 1)"),
+        (None, "0 is not relevant, 1 the best)"),
+    ):
+        graded = Relevance({("q", "d1"): 1}, {}, {}, judged=True, best=1, scale=other)
+        assert said in fenced(("contexts",), pooled(league, graded))["contexts"]
 
 
 def test_equal_answers_are_one_where_the_form_is_declared_and_asked_about_where_it_is_not() -> None:
@@ -308,17 +313,22 @@ def test_form_of_the_file_goes_before_that_of_the_option_and_faults_name_their_r
 
 
 def test_ids_with_signs_of_patterns_and_brackets_cite_their_documents(tmp_path: Path) -> None:
-    ids = ["m80", "a.b*(c", "x]y"]
+    ids = ["m80", "a.b*(c", "x]y", "m80"]
     x: dict[str, object] = {"agent": "x", "answer": "A [m80], B [a.b*(c], C [x]y], no [m99]; [sic] `[m80]`"}
     league = rows(
         tmp_path,
-        {**x, "contexts": ["A", "B", "C"], "passage_ids": ids},
+        {**x, "contexts": ["A", "B", "C", "D"], "passage_ids": ids},
         {"agent": "y", "answer": "", "contexts": ["A"], "passage_ids": ["m80"]},
         citation_form="[{id}]",
     )
     item = pooled(league)
     assert item.pool is not None
-    assert item.pool.answers["answer_a"] == f"A [P1], B [P2], C [P3], no [{NO_DOCUMENT}]; [sic] `[m80]`"
+    pool = {text: f"P{n}" for n, text in enumerate(item.texts("contexts"), 1)}
+    two_chunks = f"[{pool['A']}][{pool['D']}]"
+    assert (
+        item.pool.answers["answer_a"]
+        == f"A {two_chunks}, B [{pool['B']}], C [{pool['C']}], no [{NO_DOCUMENT}]; [sic] `[m80]`"
+    )
     assert fenced(("contexts", "answer_b"), item)["answer_b"] == "(the answer_b is empty)"
 
 

@@ -67,18 +67,18 @@ def marks(answer: str, form: str, known: Mapping[str, object]) -> Iterator[tuple
             yield found.start(), found.end(), list(dict.fromkeys(numbers))
 
 
-def renamed(answer: str, form: str, names: Mapping[str, str]) -> str:
+def renamed(answer: str, form: str, names: Mapping[str, Sequence[str]]) -> str:
     """The answer with its marks by the names that documents have where it is shown.
 
     Args:
         answer: As its agent wrote it.
         form: In which it cites.
-        names: Of the agent's documents, by the number or id that cites each; ``NOT_SHOWN`` for one that is left out.
+        names: Of the agent's documents, by the number or id that cites them; ``NOT_SHOWN`` for what is left out.
     """
     parts, end = [], 0
     for start, behind, said in marks(answer, form, names):
         if said:
-            anew = dict.fromkeys(names.get(one, NO_DOCUMENT) for one in said)
+            anew = dict.fromkeys(name for one in said for name in names.get(one, (NO_DOCUMENT,)))
             parts += [armed(answer[end:start]), *(f"[{name}]" for name in anew)]
             end = behind
     return "".join([*parts, armed(answer[end:])])

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 
 from judgec.errors import InputError
 from judgec.lm.executor import Ask
@@ -201,7 +202,7 @@ class Showing:
             return None
         names = {doc_id: f"P{n}" for n, doc_id in enumerate(shown, 1)}
         cited = self.entries.cited(query_id, agent)
-        known = {said: names.get(doc_id, NOT_SHOWN) for said, doc_id in cited.items()}
+        known = {said: [names[one] for one in ids if one in names] or [NOT_SHOWN] for said, ids in cited.items()}
         return renamed(self.entries.answers[query_id, agent], form, known)
 
     @property
@@ -233,11 +234,11 @@ class Showing:
     def _meanings(self) -> str:
         """What the grades of relevance mean, in one line."""
         assert self.relevance is not None  # there is a grade
-        scale, best = self.relevance.scale, self.relevance.best
-        if scale is None:
-            return f"grades of relevance to the query: 0 is not relevant, {best} the best"
-        meanings = TASKS["relevance"].meanings_of(scale) or ("",) * len(scale.grades)
-        said = (": ".join(filter(None, (str(g), text))) for g, text in zip(scale.grades, meanings, strict=False))
+        if (scale := self.relevance.scale) is None:
+            return f"grades of relevance to the query: 0 is not relevant, {self.relevance.best} the best"
+        listed = scale.listed or (scale.grades[:1] + scale.grades[-1:] if scale.interval else scale.grades)
+        meanings = zip_longest(listed, TASKS["relevance"].meanings_of(scale), fillvalue="")
+        said = (f"{grade}: {text}" if text else str(grade) for grade, text in meanings)
         return f"grades of relevance to the query, worst first: {'; '.join(said)}"
 
 

@@ -98,15 +98,23 @@ class Entries:
         """The documents of an answer in the order in which its numbers count them."""
         return self.given.get((query_id, agent)) or self.ranking(query_id, agent)
 
-    def cited(self, query_id: str, agent: str) -> dict[str, str]:
-        """The document that each number or id in an agent's answer cites, in the form in which the agent cites."""
-        places = {str(n): doc_id for n, doc_id in enumerate(self.own(query_id, agent), 1) if doc_id}
+    def cited(self, query_id: str, agent: str) -> dict[str, list[str]]:
+        """The documents that each number or id in an agent's answer cites, in the form in which the agent cites.
+
+        Several have one id where they are chunks of one.
+        """
+        places = {n: doc_id for n, doc_id in enumerate(self.own(query_id, agent), 1) if doc_id}
         form, doc_ids = self.citing.get(agent, ""), [*places.values()]
         if BY_ID in form:
-            return {self.own_ids.get(doc_id, doc_id): doc_id for doc_id in doc_ids}
-        if numbers := own_numbers([self.documents.get(doc_id, "") for doc_id in doc_ids]):
-            return dict(zip(map(str, numbers), doc_ids, strict=True))
-        return {str(int(n) - 1): doc_id for n, doc_id in places.items()} if FROM_0 in form else places
+            names = [self.own_ids.get(doc_id, doc_id) for doc_id in doc_ids]
+        elif numbers := own_numbers([self.documents.get(doc_id, "") for doc_id in doc_ids]):
+            names = [*map(str, numbers)]
+        else:
+            names = [str(n - (FROM_0 in form)) for n in places]
+        found: dict[str, list[str]] = {}
+        for name, doc_id in zip(names, doc_ids, strict=True):
+            found.setdefault(name, []).append(doc_id)
+        return found
 
     def item(self, query_id: str, agent: str) -> Item:
         """One answer as a judge of answers reads it, with its own documents.

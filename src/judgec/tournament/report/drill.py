@@ -79,14 +79,11 @@ def _answer(found: Evaluation, query: str, agent: str, agents: list[str]) -> Cas
             grade = f"{grade}; {', '.join(map(' '.join, votes.items()))}"
         reason = mark.reason
     item = (None if mark is None else mark.item) or entries.item(query, agent)
-    answer, contexts = item.text("answer"), item.texts("contexts")
+    contexts = _named(item) or item.texts("contexts")
     if found.showing is not None:  # with the names that its judge saw
         item, own = found.showing.pooled(item, {"answer": agent}, agents), {*entries.ranking(query, agent)}
-        shown = (doc_id in own for doc_id in found.showing.documents(query, agents))
-        contexts = tuple(compress(_named(item), shown))
-    elif item.pool is not None:
-        contexts = _named(item)
-    answer = answer if item.pool is None else item.pool.answers.get("answer", answer)
+        contexts = tuple(compress(_named(item), (one in own for one in found.showing.documents(query, agents))))
+    answer = ({} if item.pool is None else item.pool.answers).get("answer", item.text("answer"))
     contexts = contexts[:MOST_CONTEXTS]
     consensus, said = _experts(found, (query, agent))
     grade = "; ".join(filter(None, (grade, f"experts {consensus}" if consensus else "")))
