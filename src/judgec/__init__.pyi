@@ -536,7 +536,7 @@ def probe(
     repeat: int = 1,
     reliability: str = "none",
     k: int = 5,
-    agent_lm: str | None = None,
+    agents_lm: str | None = None,
     judge: str | None = None,
     rejection_judge: str | None = None,
     metric: str | Sequence[str] = (),

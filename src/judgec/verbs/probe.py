@@ -331,7 +331,7 @@ def _session(options: ProbeOptions, watch: Watch, stack: ExitStack) -> Session:
 
 def _systems(options: ProbeOptions, corpus: Corpus | None, session: Session) -> list[ProbedSystem]:
     index = corpus.index if corpus is not None else None
-    name = options.agent_lm or options.lm
+    name = options.agents_lm or options.lm
     spec = LMSpec.parse(name, api_base=options.api_base if name == options.lm else None)
     settings = AgentSettings(k=options.k, feedback=spec.no_model)
     subjects = [

@@ -107,8 +107,8 @@ def test_an_agent_is_asked_anew_and_for_nothing_when_run_again(tmp_path: Path, m
     with FakeOpenAI(model) as server:
         wanted: dict[str, Any] = {
             "questions": tmp_path / "q.csv", "index": tmp_path / "index", "system": "rag-bm25",
-            "agent_lm": "openai/one", "api_base": server.base_url, "repeat": 3, "home": tmp_path, "out": tmp_path / "p",
-            "lm": "openai/one",
+            "agents_lm": "openai/one", "api_base": server.base_url, "repeat": 3, "lm": "openai/one",
+            "home": tmp_path, "out": tmp_path / "p",
         }  # fmt: skip
         found = probe(**wanted)
         answers = server.calls

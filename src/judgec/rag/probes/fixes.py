@@ -229,7 +229,7 @@ def _rewritten(agent: Agent) -> tuple[ProbedSystem, str]:
 
 def _stricter(agent: Agent) -> tuple[ProbedSystem, str] | str:
     if agent.model.no_model:
-        return "without a model there is no prompt; name one with --agent-lm"
+        return "without a model there is no prompt; name one with --agents-lm"
     persona = ". ".join(filter(None, (agent.settings.persona, STRICT)))
     return _with(agent, agent.name, replace(agent.settings, persona=persona)), f'told "{STRICT}"'
 

@@ -71,7 +71,7 @@ class ProbeOptions(Spending, Places):
     ] = 1
     reliability: Annotated[str, Option("A reliability judge that filters the questions, or none.")] = "none"
     k: Annotated[int, Option("Number of passages that judgec's agents answer from.", least=1)] = 5
-    agent_lm: Annotated[str | None, Option("Another model for judgec's agents.", panel="Model")] = None
+    agents_lm: Annotated[str | None, Option("Another model for judgec's agents.", panel="Model")] = None
     judge: Annotated[
         str | None, Option("A judge of the four criteria; with commas a jury.", metavar="A,B", panel="What")
     ] = None
