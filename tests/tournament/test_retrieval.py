@@ -1,3 +1,6 @@
+from dataclasses import replace
+
+import ir_measures
 import pytest
 
 from judgec.tournament.files.entries import Entries
@@ -35,6 +38,43 @@ def test_retrieval_means_are_those_worked_out_by_hand() -> None:
     assert pair[:2] == ("x", "y")
     assert pair[3].value == pytest.approx(0.5)  # on q1 and q2, which both have
     assert any("1 of 3 queries" in note for note in table.notes)
+
+
+def test_nothing_retrieved_counts_0_where_a_relevant_document_is_known() -> None:
+    entries = replace(ENTRIES, retrieved={**ENTRIES.retrieved, ("q3", "y"): ()})
+    table = known(retrieval_table(entries, given(GRADES), resamples=100))
+    y = table.by_agent["y"]
+    assert {found.n for found in y.values()} == {3}
+    assert y["MRR(rel=1)@5"].value == pytest.approx((1 / 2 + 1 / 2 + 0) / 3)
+    assert y["MRR(rel=2)@5"].value == pytest.approx((1 / 2 + 1 / 2 + 0) / 3)
+    assert y["MAP(rel=1)"].value == pytest.approx((7 / 12 + 7 / 12 + 0) / 3)  # (1/2 + 2/3) / 2 each
+    # q1: 2/log2(3) + 1/2 of 2 + 1/log2(3); q2: 2/log2(3) + 1/log2(4) of the same.
+    assert y["nDCG@5"].value == pytest.approx(2 * (2 * 0.63093 + 1 / 2) / (2 + 0.63093) / 3, abs=1e-4)
+    pair = next(row for row in table.differences if row[2] == "MRR(rel=1)@5")
+    assert (pair[3].value, pair[3].n) == (pytest.approx((1 / 2 + 1 / 2 + 0) / 3), 3)
+    unknown = known(retrieval_table(entries, given({**GRADES, ("q3", "z"): 0}), resamples=100))
+    assert (unknown.by_agent["x"]["nDCG@5"].n, unknown.by_agent["y"]["nDCG@5"].n) == (3, 2)
+
+
+def test_nothing_retrieved_is_a_relevant_document_missed_also_where_only_another_agents_pool_has_it() -> None:
+    entries = replace(ENTRIES, retrieved={**ENTRIES.retrieved, ("q3", "x"): ("z",), ("q3", "y"): ()})
+    relevance = Relevance(grades=GRADES, reasons={}, unscored={}, judged=True, best=2)
+    table = known(retrieval_table(entries, relevance, resamples=100))
+    assert (table.by_agent["x"]["MRR(rel=2)@5"].n, table.by_agent["y"]["MRR(rel=2)@5"].n) == (3, 3)
+    assert table.by_agent["y"]["MRR(rel=2)@5"].value == pytest.approx((1 / 2 + 1 / 2 + 0) / 3)
+
+
+def test_means_with_nothing_retrieved_are_those_of_ir_measures_over_all_queries_of_the_qrels() -> None:
+    entries = replace(ENTRIES, retrieved={**ENTRIES.retrieved, ("q3", "y"): ()})
+    qrels = {q: {d: grade for (other, d), grade in GRADES.items() if other == q} for q, _ in GRADES}
+    run = {
+        q: {d: -float(k) for k, d in enumerate(ids)} for (q, agent), ids in ENTRIES.retrieved.items() if agent == "y"
+    }
+    names = measures(2)
+    theirs = ir_measures.calc_aggregate([ir_measures.parse_measure(name) for name in names], qrels, run)
+    ours = known(retrieval_table(entries, given(GRADES), resamples=100)).by_agent["y"]
+    for name in names:
+        assert ours[name].value == pytest.approx(theirs[ir_measures.parse_measure(name)])
 
 
 def test_documents_without_a_judgment_take_their_query_out_instead_of_counting_as_irrelevant() -> None:

@@ -76,8 +76,9 @@ def retrieval_table(
     """The table, or None when no file says which agent retrieved what.
 
     A query of which an agent's ranking is unknown is left out of that agent's mean, and so is one with a document
-    that the judge could not grade. Under given qrels an ungraded document is not relevant, as TREC has it, and
-    queries without any grade are left out; chunks of one document that is graded as a whole are one document.
+    that the judge could not grade. Nothing retrieved counts 0 where a relevant document of the query is known. Under
+    given qrels an ungraded document is not relevant, as TREC has it, and queries without any grade are left out;
+    chunks of one document that is graded as a whole are one document.
 
     Args:
         entries: With rankings by agent.
@@ -122,6 +123,8 @@ def _values(entries: Entries, relevance: Relevance, agent: str, names: Sequence[
         ranking = entries.retrieved.get((query_id, agent))
         if ranking is None or query_id not in graded:
             continue
+        if not ranking and max(graded[query_id].values()) <= 0:
+            continue
         if query_id in lost and any((query_id, doc_id) in relevance.unscored for doc_id in ranking):
             continue
         documents = relevance.ranking(ranking)
@@ -129,10 +132,10 @@ def _values(entries: Entries, relevance: Relevance, agent: str, names: Sequence[
     import ir_measures  # of judgec[rag]
 
     parsed = {name: ir_measures.parse_measure(name) for name in names}
-    qrels = {query_id: graded[query_id] for query_id in run}
+    qrels = {query_id: graded[query_id] for query_id, documents in run.items() if documents}
     found: dict[str, dict[str, float]] = {query_id: dict.fromkeys(names, 0.0) for query_id in run}
     by_measure = {str(measure): name for name, measure in parsed.items()}
-    for metric in ir_measures.iter_calc(list(parsed.values()), qrels, run):
+    for metric in ir_measures.iter_calc(list(parsed.values()), qrels, {query_id: run[query_id] for query_id in qrels}):
         found[metric.query_id][by_measure[str(metric.measure)]] = float(metric.value)
     return found
 
@@ -168,6 +171,9 @@ def _notes(
         for agent, row in values.items()
         if len(row) < n
     ]
+    for agent, row in values.items():
+        if nothing := sum(not entries.retrieved[query_id, agent] for query_id in row):
+            notes.append(f"Retrieval of {agent}: nothing was retrieved for {plural(nothing, 'query')}, which count 0.")
     if relevance.unscored:
         notes.append(f"{len(relevance.unscored)} documents got no relevance grade; their queries are left out.")
     if not relevance.judged:

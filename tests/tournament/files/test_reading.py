@@ -49,6 +49,25 @@ def test_documents_without_agents_belong_to_the_query_and_make_no_ranking(tmp_pa
     assert entries.item("q1", "new+v2").texts("contexts") == ("red is right", "blue is not")
 
 
+def test_nothing_retrieved_is_a_row_without_passages_of_an_agent_that_names_some_elsewhere(tmp_path: Path) -> None:
+    base = {"query": "?", "answer": "a"}
+    rows: list[dict[str, object]] = [
+        *({**base, "query_id": f"q{n}", "agent": "mute"} for n in range(5)),
+        {**base, "query_id": "q0", "agent": "rag", "contexts": [{"id": "d", "text": "a text"}]},
+        {**base, "query_id": "q1", "agent": "rag", "contexts": []},
+        {**base, "query_id": "q2", "agent": "rag", "contexts": None},
+        {**base, "query_id": "q3", "agent": "rag", "contexts": ""},
+        {**base, "query_id": "q0", "agent": "ids", "passage_ids": ["d"]},
+        {**base, "query_id": "q1", "agent": "ids", "passage_ids": []},
+        {**base, "query_id": "q2", "agent": "ids"},
+    ]
+    entries = read_entries(answering(tmp_path, rows))
+    nothing = {("rag", f"q{n}") for n in (1, 2, 3)} | {("ids", "q1"), ("ids", "q2")}
+    assert {(agent, query) for (query, agent), ids in entries.retrieved.items() if not ids} == nothing
+    assert ("q4", "rag") not in entries.retrieved  # not answered
+    assert not any(agent == "mute" for _, agent in entries.retrieved)
+
+
 def test_names_with_any_characters_and_missing_answers_are_kept_and_counted(tmp_path: Path) -> None:
     entries = read_entries(two_agents(tmp_path, "q2,old/é,\n"))
     assert entries.agents == ("new+v2", "old/é")

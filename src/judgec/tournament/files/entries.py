@@ -33,7 +33,8 @@ class Entries:
         references: A correct answer by query id, where one is known.
         nuggets: What a good answer says, by query id, where somebody wrote it.
         documents: Text by document id.
-        retrieved: Document ids, best first, by (query id, agent).
+        retrieved: Document ids, best first, by (query id, agent); none of an answer that names no document where
+            others of its agent do.
         shared: Document ids by query id, where nobody says which agent retrieved them.
         notes: What reading assumed or mended, one sentence each.
         costs: What answers took, by (query id, agent), where a file says so.

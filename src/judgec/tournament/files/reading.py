@@ -368,7 +368,9 @@ class _Reader:
         ]
         if self._faults:
             raise InputError(self._faults)
-        retrieved = {key: ids for key, ids in named.items() if key[1] in agents}
+        namers = {agent for _, agent in self._given}
+        empty = {key: () for key in self._answers if key[1] in namers and key[0] not in self._shared}
+        retrieved = empty | {key: ids for key, ids in named.items() if key[1] in agents}
         strangers = sorted({agent for _, agent in self._retrieved} - set(agents))
         if strangers:
             self._notes.append(f"Documents of {_some(strangers)}, who answered nothing, are not used.")
