@@ -23,6 +23,7 @@ GRADE = "grade"  # the aspect of a task with one grade
 _JSON_KINDS = {str: "string", int: "integer", float: "number"}
 ANSWER_FIELDS = ("answer", *PAIR)
 STANDARDS = {"reference": "the reference", "contexts": "the contexts"}  # what an answer is judged against
+WHERE = re.compile(r"(\n *)?\{([\w|]+)\?([^{}]*)\}")  # {reference?Compare with it.} is said where items have one
 
 OWN_MARKS = "Marks such as [2] in this answer are its system's own and do not name the documents {where}."
 NAMING_MARKS = "Marks such as [P1] in this answer name the documents {where}."
@@ -30,7 +31,6 @@ OTHER_MARKS = {
     NOT_SHOWN: f"[{NOT_SHOWN}] marks a document that its system had and that is left out here, which is no error.",
     NO_DOCUMENT: f"[{NO_DOCUMENT}] marks one that its system never had, which is an error.",
 }
-DEFINITIVE = "The reference is the definitive answer: compare with it, not with what you know. "  # vRAG-Eval, 4.1
 
 
 def build(
@@ -47,9 +47,8 @@ def build(
 
     Args:
         task: Every input the task knows; ``reason``, one output that stands for all of its grades,
-            ``confidence``. Its instructions, and the descriptions in ``aspects``, may say ``{standard}``:
-            what the items are judged against; instructions may say ``{definitive}``: that the reference is, where
-            there is one.
+            ``confidence``. Its instructions, and the descriptions of outputs, may say ``{standard}``: what the items
+            are judged against; and what is said only where they have one of some inputs, as in ``WHERE``.
         scale: Becomes the type of each grade, and the rubric.
         aspects: What the grade of each aspect says, keyed by aspect, in order.
         fields: The inputs that the items have; others leave the signature.
@@ -62,6 +61,11 @@ def build(
     """
     standards = [phrase for name, phrase in STANDARDS.items() if name in fields]
     standard = " and ".join(standards) or "what you know"
+
+    def told(text: str) -> str:
+        chosen = WHERE.sub(lambda at: f"{at[1] or ''}{at[3]}" if {*at[2].split("|")} & {*fields} else "", text)
+        return chosen.replace("{standard}", standard)
+
     chosen: dict[str, object] = {
         name: (str, dspy.InputField(desc=f"{description(field)} ({QUOTED})"))
         for name, field in task.input_fields.items()
@@ -69,14 +73,12 @@ def build(
     }
     for name, field in task.output_fields.items():
         if name in {*REASONS, CONFIDENCE}:
-            said = description(field) + (_written_in(languages) if name == REASON else "")
+            said = told(description(field)) + (_written_in(languages) if name == REASON else "")
             chosen[name] = (field.annotation, dspy.OutputField(desc=said))
             continue
         for aspect, output in field_names(tuple(aspects), name).items():
-            desc = aspects[aspect].replace("{standard}", standard)
-            chosen[output] = (_grade_type(scale), dspy.OutputField(desc=desc))
-    instructions = task.instructions.replace("{standard}", standard)
-    instructions = instructions.replace("{definitive}", DEFINITIVE if "reference" in fields else "")
+            chosen[output] = (_grade_type(scale), dspy.OutputField(desc=told(aspects[aspect])))
+    instructions = told(task.instructions)
     said = instructions if whole else f"{instructions}\n\n{rubric(scale, meanings)}"
     return dspy.Predict(dspy.Signature(chosen, said))
 

@@ -38,4 +38,31 @@ def test_answer_fields_describe_known_aspects_as_published_and_others_by_name() 
     predict = judge_module("answer", Scale(grades=(0, 1)), ("Precision", "tone"), ("query", "contexts"))
     described = {name: field.json_schema_extra["desc"] for name, field in predict.signature.output_fields.items()}
     assert "not a similar one" in described["grade_precision"]
+    assert "if the question is about a specific product" in described["grade_precision"]  # RAGElo, appendix A.2
     assert described["grade_tone"].startswith("tone: judged by itself")
+
+
+CLAIMS_SCALE = Scale(grades=(1, 2, 3, 4, 5))
+
+
+def claims_prompt(*fields: str) -> str:
+    """Everything that the judge of claims is told."""
+    signature = judge_module("claims", CLAIMS_SCALE, ("grade",), ("query", "answer", *fields)).signature
+    told = [str(field.json_schema_extra["desc"]) for field in signature.fields.values()]
+    return " ".join(" ".join([signature.instructions, *told]).split())
+
+
+def test_judge_of_claims_speaks_of_nuggets_only_where_there_are_some() -> None:
+    without, with_some = claims_prompt("contexts"), claims_prompt("contexts", "nuggets")
+    assert "nugget" not in without.lower()
+    assert "say then of each whether the answer gives it" in with_some
+    assert "a line a nugget: given, partly, missing or denied" in with_some
+    assert "{" not in without + with_some
+    assert [f"{n}. " in without for n in range(1, 5)] == [True, True, True, False]
+
+
+def test_judge_of_claims_copies_a_sentence_only_where_there_is_a_text_to_check_against() -> None:
+    assert "and copy the one sentence that decides. What you know beside that" in claims_prompt("reference")
+    alone = claims_prompt("nuggets")
+    assert "not found in what you know." in alone
+    assert "What you know beside that" not in alone

@@ -8,11 +8,11 @@ class CheckClaims(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
 
     1. Cut the answer into claims: each says one thing that is right or wrong. Greetings, refusals and citations are
        no claims.
-    2. Of each claim say whether it is supported by {standard}, contradicted, or not said there, and copy the one
-       sentence that decides. What you know beside that does not count.
-    3. Where nuggets are given, say of each whether the answer gives it, or meets it. It should give the vital ones and
-       those that weigh most; one whose weight is below 0 it should not give.
-    4. Give the one grade whose meaning fits best, then say how sure you are of it.
+    2. Of each claim say whether it is supported, contradicted, or not found in {standard}{contexts|reference?, and copy
+       the one sentence that decides. What you know beside that does not count}.
+       {nuggets?Where nuggets are given, say then of each whether the answer gives it, or meets it. It should give the
+       vital ones and those that weigh most; one whose weight is below 0 it should not give.}
+    3. Give the one grade whose meaning fits best, then say how sure you are of it.
     """
 
     query: str = dspy.InputField(desc="what the user asked")
@@ -24,9 +24,9 @@ class CheckClaims(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
     answer: str = dspy.InputField(desc="the answer to check")
     checked_claims: str = dspy.OutputField(
         desc="a line a claim, its parts separated by '|': supported, contradicted or not found | the claim in the "
-        "words of the answer | the sentence that decides, copied word for word, or nothing where there is none; then, "
-        "where nuggets are given, a line a nugget: given, partly, missing or denied | its number | the sentence of the "
-        "answer that decides"
+        "words of the answer | the sentence that decides, copied word for word, or nothing where there is none"
+        "{nuggets?; then, where nuggets are given, a line a nugget: given, partly, missing or denied | its number | "
+        "the sentence of the answer that decides}"
     )
     grade: str = dspy.OutputField(desc="the grade alone")
     confidence: int = dspy.OutputField(desc="how sure you are of the grade, 0 (not at all) to 100 (certain)")

@@ -6,7 +6,8 @@ import dspy
 class GradeAnswer(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
     """Grade the answer to the query, judging it against {standard}.
 
-    Judge what the answer says, not how it says it: length, style and confidence earn nothing. {definitive}First
+    Judge what the answer says, not how it says it: length, style and confidence earn nothing.
+    {reference?The reference is the definitive answer: compare with it, not with what you know.} First
     give the reason, then the one grade whose meaning fits best, then how sure you are of it.
     """
 

@@ -9,7 +9,8 @@ class GradeRun(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
     1. Understand the goal: say in your own words what the user wants.
     2. Go through the steps in order: was the call needed, were its arguments right, did it fail, was its result used?
     3. Compare the answer with what the steps returned: what no step found is not known, however sure it sounds.
-    Steps earn nothing by themselves: few that reach the goal are better than many. {definitive}First give the reason,
+    Steps earn nothing by themselves: few that reach the goal are better than many.
+    {reference?The reference is the definitive answer: compare with it, not with what you know.} First give the reason,
     naming steps by their numbers, then the one grade whose meaning fits best, then how sure you are of it.
     """
 

@@ -7,7 +7,8 @@ RAGELO_ASPECTS = {  # Rackauckas, Câmara, Zavrel (2024), appendix A.2
     "relevance": "does the answer address the user's question",
     "accuracy": "is the answer factually correct, based on {standard}",
     "completeness": "does the answer give all the information that the question needs",
-    "precision": "is the answer about the very product, product line or entity that was asked about, not a similar one",
+    "precision": "if the question is about a specific product or entity, is the answer about that very one, not a "
+    "similar one",
 }
 RAGELO_MEANINGS = {  # what 0, 1 and 2 mean of each, from the same prompt
     "relevance": (
@@ -28,7 +29,7 @@ RAGELO_MEANINGS = {  # what 0, 1 and 2 mean of each, from the same prompt
     "precision": (
         "the answer does not speak of the product or entity that was asked about, nor of a similar one",
         "the answer speaks of a similar product or entity, but not of the one that was asked about",
-        "the answer speaks of exactly the product or entity that was asked about",
+        "the answer speaks of exactly the product or entity that was asked about, or none was",
     ),
 }
 RAGPROBE_ASPECTS = {  # the criteria of the answer evaluator; relevance and completeness as above
