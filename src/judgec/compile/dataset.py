@@ -45,9 +45,10 @@ class Part:
         return self.rationales.get(self.items[i].item_id, ())
 
     def agrees(self, label: Label, i: int) -> bool:
-        """True if a label of item ``i`` gives the grades that the experts together give it."""
-        own = self.experts.grade_by[self.experts.annotators.index(label.annotator), i]
-        return bool(((own == UNLABELLED) | (own == self.experts.grade[i])).all())
+        """True if a label of item ``i`` says what the experts together say of it."""
+        experts, who = self.experts, self.experts.annotators.index(label.annotator)
+        said = ((experts.grade_by[who, i], experts.grade[i]), (experts.accept_by[who, i], experts.accept[i]))
+        return all(bool(((own == UNLABELLED) | (own == whole)).all()) for own, whole in said)
 
     def rows(self, index: Sequence[int]) -> "Part":
         """The part with only these items."""

@@ -20,6 +20,7 @@ SIDES = {
     for side, other in (("a", "b"), ("b", "a"))
 }
 TIE = "tie"
+EXCHANGED = " [answers exchanged:] "  # between the reasons of both orders
 MIRRORED = b"mirrored "  # before the digest of a pair: that of its mirror image
 
 
@@ -124,7 +125,7 @@ def _joined(one: Judgments, other: Judgments, scale: Scale) -> Judgments:
         score=expected(spread, scale.values),
         accept=np.full_like(one.accept, UNSCORED),
         confidence=np.where(scored[:, None], (one.confidence + other.confidence) / 2.0, np.nan),
-        rationale=tuple(f"{first} [answers exchanged:] {second}" if second else first for first, second in reasons),
+        rationale=tuple(f"{first}{EXCHANGED}{second}" if second else first for first, second in reasons),
         unscored=tuple(first or (second and f"{second} (answers exchanged)") for first, second in pairs),
         flipped=differ,
     )

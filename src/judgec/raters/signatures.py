@@ -205,13 +205,17 @@ def demonstration(
         reason: Why; without one, or without ``confidence``, DSPy says that the field was not supplied.
         confidence: 0-100.
     """
-    outputs: dict[str, object] = {}
-    if said := spoken(reason):
-        outputs[reason_field(predict)] = said
-    outputs |= {name: scale.grades[position] for name, position in zip(grade_fields(predict), positions, strict=True)}
-    if confidence is not None:
-        outputs[CONFIDENCE] = confidence
+    graded = {name: scale.grades[position] for name, position in zip(grade_fields(predict), positions, strict=True)}
+    said = {reason_field(predict): as_reply(predict, reason) or None, **graded, CONFIDENCE: confidence}
+    wanted = predict.signature.output_fields
+    outputs = {name: value for name, value in said.items() if name in wanted and value is not None}
     return dspy.Example(**fenced_inputs(predict, item), **outputs).with_inputs(*predict.signature.input_fields)
+
+
+def as_reply(predict: dspy.Predict, reason: str) -> str:
+    """A reason as the judge's own turn holds it: one line, or of a judge that checks piece by piece a line a piece."""
+    lines = [reason] if reason_field(predict) == REASON else reason.splitlines()
+    return "\n".join(filter(None, map(spoken, lines)))
 
 
 def fingerprint(module: dspy.Module) -> tuple[str, ...]:

@@ -1,8 +1,9 @@
 """Demonstrations: train items with the experts' grades, shown in the prompt; no call is made to propose them.
 
-*Labelled* ones carry the expert's own rationale where there is one; *bootstrapped* ones carry the judge's own reason
-on items where its uncompiled verdict already was the experts' (as DSPy's BootstrapFewShot, without its calls: the
-uncompiled judge has graded the train items anyway).
+*Bootstrapped* ones carry the judge's own reason on items where its uncompiled verdict already was the experts' (as
+DSPy's BootstrapFewShot, without its calls: the uncompiled judge has graded the train items anyway); *labelled* ones
+carry the expert's reason, and that one where no expert gave any. An item with neither is no demonstration: a model
+that sees a grade without a reason learns to give none.
 
 A demonstration carries what its grade needs: of long passages the one nearest to the answer (of a document the part
 nearest to the query), cut to a window around its nearest sentence.
@@ -17,14 +18,16 @@ import numpy as np
 
 from judgec.compile.search.candidates import Candidate, first_predictor, with_demonstrations
 from judgec.compile.search.task import Effort, Sizes, Task
-from judgec.raters.signatures import demonstration, description
-from judgec.records.label import IntArray, Item
+from judgec.raters.pairwise import EXCHANGED
+from judgec.raters.signatures import as_reply, check_kind, demonstration, description, reason_field
+from judgec.records.label import UNLABELLED, IntArray, Item
 from judgec.records.tasks.spec import PAIR
 
 SHARE = 0.3  # of a prompt that demonstrations may be
 LEAST_ROOM = 2_400  # characters, about 600 tokens, that they may have in any prompt: short items are worth showing
 WINDOW = 600  # characters kept of a passage
-LEFT_OUT = "(left out)"  # in place of a passage, so that the others keep their numbers
+LEFT_OUT = "(left out of this example)"  # in place of a passage, so that the others keep their numbers
+_QUOTED_NOTE = re.compile(rf"^> {re.escape(LEFT_OUT)}$", re.MULTILINE)
 _WORDS = re.compile(r"\w{3,}")
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
 SET_SIZES: tuple[int, ...] = (4, 8, 16)  # demonstrations a set, tried in turn
@@ -62,29 +65,55 @@ def demonstration_sets(task: Task, kinds: Sequence[str], n_sets: int) -> Iterato
         n_sets: How many candidates at most; fewer when train items are too few for distinct sets.
     """
     train, predict = task.train, first_predictor(task.module)
-    position, verdict = task.expert(train), task.said(task.verdicts)
-    labelled = np.all(position >= 0, axis=1)
-    items, room = tuple(map(condensed, train.items)), room_of(predict, train.items)
-    pools = {LABELLED: labelled, BOOTSTRAPPED: labelled & np.all(verdict == position, axis=1) & task.verdicts.scored}
+    position, items = task.expert(train), tuple(map(condensed, task.train.items))
+    reasons, room = reasons_by_kind(task), room_of(predict, train.items)
     seen: set[frozenset[int]] = set()
     for number in range(n_sets):
         kind, turn = kinds[number % len(kinds)], number // len(kinds)
-        rng = np.random.default_rng([task.seed, number])
-        chosen = _stratified(np.flatnonzero(pools[kind]), items, position, SET_SIZES[turn % len(SET_SIZES)], room, rng)
+        rng, pool = np.random.default_rng([task.seed, number]), np.array([*reasons[kind]], dtype=np.int64)
+        chosen = _stratified(pool, items, position, SET_SIZES[turn % len(SET_SIZES)], room, rng)
         if not chosen or frozenset(chosen) in seen:
             continue
         seen.add(frozenset(chosen))
-        reasons = [task.verdicts.rationale[i] if kind == BOOTSTRAPPED else train.rationale(i) for i in chosen]
-        demos = [
-            demonstration(predict, items[i], [int(p) for p in position[i]], task.scale, reason=reason)
-            for i, reason in zip(chosen, reasons, strict=True)
-        ]
+        demos = [_shown(task, i, items[i], reasons[kind][i]) for i in chosen]
         yield Candidate(
             name=f"{kind}-{turn + 1}",
             module=with_demonstrations(task.module, demos),
             queries=tuple(train.items[i].query_id for i in chosen),
             settings={"kind": kind, "demonstrations": len(demos), "seed": task.seed},
         )
+
+
+def reasons_by_kind(task: Task) -> dict[str, dict[int, str]]:
+    """The reason of each train item that can be shown, by its row.
+
+    A judge that checks piece by piece says why in a form of its own, which no expert writes; a pair that was decided
+    by both orders together has no reason of one of them.
+    """
+    train, said, predict = task.train, task.verdicts, first_predictor(task.module)
+    position, verdict = task.expert(train), task.said(said)
+    right = (position == verdict).all(axis=1) & said.scored
+    right &= ~said.flipped if said.flipped is not None else True
+    bare = reason_field(predict) not in predict.signature.output_fields
+    found: dict[str, dict[int, str]] = {LABELLED: {}, BOOTSTRAPPED: {}}
+    for i in map(int, np.flatnonzero((position >= 0).all(axis=1))):
+        own = said.rationale[i].partition(EXCHANGED)[0] if right[i] else ""
+        experts = "" if check_kind(task.module) else train.rationale(i)
+        for kind, reason in ((LABELLED, experts or own), (BOOTSTRAPPED, own)):
+            if bare or as_reply(predict, reason):
+                found[kind][i] = reason
+    return found
+
+
+def _shown(task: Task, i: int, item: Item, reason: str) -> dspy.Example:
+    """A train item as a demonstration, as sure as the judge was of the experts' grade, else as these agree on it."""
+    experts, position = task.train.experts, task.expert(task.train)[i]
+    votes = (experts.accept_by if task.accept_only else experts.grade_by)[:, i]
+    stated = task.verdicts.confidence[i].mean() if (task.said(task.verdicts)[i] == position).all() else np.nan
+    sure = (votes == position)[votes != UNLABELLED].mean() if np.isnan(stated) else stated
+    predict, grades = first_predictor(task.module), [int(one) for one in position]
+    demo = demonstration(predict, item, grades, task.scale, reason=reason, confidence=round(100 * sure))
+    return demo if "contexts" not in demo else demo.copy(contexts=_QUOTED_NOTE.sub(LEFT_OUT, demo.contexts))
 
 
 def condensed(item: Item) -> Item:
