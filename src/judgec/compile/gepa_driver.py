@@ -4,32 +4,45 @@ Source: Agrawal et al. (2025), "GEPA: reflective prompt evolution can outperform
 arXiv:2507.19457.
 """
 
-import json
 import random
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import dspy
 import gepa
 from dspy.teleprompt.gepa.gepa_utils import DspyAdapter
-from dspy.teleprompt.gepa.instruction_proposal import InstructionProposer
 from dspy.utils.exceptions import AdapterParseError
 from gepa import EvaluationBatch
 
+from judgec.compile.quotations import dropped, general
 from judgec.compile.stopping import Stop
 from judgec.lm.watch import Watch
+from judgec.raters.criteria import RewriteInstruction
+from judgec.raters.replies import UnreadableReplyError, read_fields
+from judgec.raters.replies.said import said
+from judgec.raters.signatures import description
 
+FEEDBACK = "Feedback"  # what a lesson calls it
 FIELD = "new_instruction"
 FORMATS = f"JSON with {FIELD!r}, '[[ ## {FIELD} ## ]]' or one ``` block"
 
-_THOUGHTS = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
-_HEADER = re.compile(r"^[ \t>*`]*\[\[ *## *(\w+) *## *\]\][ \t*]*", re.MULTILINE)
 _TAGGED = re.compile(r"<(\w*instructions?)>(.*?)</\1>", re.DOTALL | re.IGNORECASE)
 _LANGUAGE = re.compile(r"\A[\w+-]*[ \t]*\n")
 _FENCE = "```"
+
+
+class RepeatsItemError(ValueError):
+    """A rewrite that repeats an item was dropped, and so was the next attempt at it."""
+
+
+def reply_fields(predict: dspy.Predict) -> str:
+    """What a predictor is told of its reply beside the instruction: of a judge, what each aspect asks."""
+    fields = [f"{name}: {description(field)}" for name, field in predict.signature.output_fields.items()]
+    return "\n".join(["Its reply has these fields:", *fields])
 
 
 class AnyFormat(dspy.JSONAdapter):  # type: ignore[misc]  # DSPy's classes are untyped
@@ -57,37 +70,14 @@ class AnyFormat(dspy.JSONAdapter):  # type: ignore[misc]  # DSPy's classes are u
 
 def instruction_in(reply: str) -> str | None:
     """The new instruction that a reply holds, or None: text without any frame may be anything, a refusal too."""
-    bare = _THOUGHTS.sub("", reply).strip()
-    for read in (_in_json, _in_chat, _in_tag, _in_fence):
-        text = read(bare)
-        if text is not None and text.strip():
-            return text.strip()
-    return None
-
-
-def _in_json(text: str) -> str | None:
-    for candidate in (text, _in_fence(text) or "", text[text.find("{") : text.rfind("}") + 1]):
-        try:
-            found = json.loads(candidate, strict=False)  # a line break within a string is common
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(found, dict):
-            return _named({str(key): value for key, value in found.items() if isinstance(value, str)})
-    return None
-
-
-def _in_chat(text: str) -> str | None:
-    headers = list(_HEADER.finditer(text))
-    fields: dict[str, str] = {}
-    for number, header in enumerate(headers, 1):
-        end = headers[number].start() if number < len(headers) else len(text)
-        fields.setdefault(header[1], text[header.end() : end])
-    found = _named(fields)
-    return None if found is None else _unfenced(found)
-
-
-def _in_tag(text: str) -> str | None:
-    return _named({name.lower(): _unfenced(inner) for name, inner in _TAGGED.findall(text)})
+    bare, fields = said(reply), dict[str, object]()
+    with suppress(UnreadableReplyError):
+        fields = read_fields(bare)
+    for found in (fields, {name.casefold(): inner for name, inner in _TAGGED.findall(bare)}):
+        text = _unfenced(_named({name: one for name, one in found.items() if isinstance(one, str)}) or "")
+        if text:
+            return text
+    return _in_fence(bare) or None
 
 
 def _in_fence(text: str) -> str | None:
@@ -150,11 +140,15 @@ class ReflectiveAdapter(DspyAdapter, Generic[Given, Trace]):  # type: ignore[mis
         seed: Of everything random.
 
     Attributes:
+        experts: The feedback is what experts said, whose words may be used.
         stop: Why nothing more is asked.
-        rounds: Rewrites asked for so far.
-        read: Replies that could be read.
-        unreadable: Replies that could not.
+        left: Calls of the reflection model that it may still make.
+        read: Rewrites that were taken.
+        unreadable: Replies that could not be read.
+        repeats: What each rewrite that was dropped repeats of an item.
     """
+
+    experts: ClassVar[bool]
 
     def __init__(self, module: dspy.Module, reflection: dspy.LM | None, seed: int) -> None:
         rng = random.Random(seed)
@@ -164,13 +158,13 @@ class ReflectiveAdapter(DspyAdapter, Generic[Given, Trace]):  # type: ignore[mis
             feedback_map={},
             rng=rng,
             reflection_lm=reflection,
-            custom_instruction_proposer=InstructionProposer(adapter=AnyFormat()),
         )
         self.stop = Stop()
-        self.rounds = 0
+        self.left = 0
         self.read = 0
         self.unreadable: list[str] = []
-        self._refused: tuple[object, AdapterParseError] | None = None
+        self.repeats: list[str] = []
+        self._refused: tuple[object, Exception] | None = None
         self._seed = seed
         self._valued: list[tuple[float, Texts]] = []
 
@@ -179,12 +173,19 @@ class ReflectiveAdapter(DspyAdapter, Generic[Given, Trace]):  # type: ignore[mis
         """Run a program on a batch and score it."""
 
     @abstractmethod
+    def fixed(self, name: str) -> str:
+        """What the predictor ``name`` is told whatever is rewritten."""
+
+    @abstractmethod
     def kept(self, name: str, text: str) -> str:
         """A rewrite for the predictor ``name`` with what must stay as it is."""
 
     @abstractmethod
     def lesson(self, name: str, trace: Trace) -> Mapping[str, object]:
-        """Example of one instance that the reflection model reads to rewrite the predictor ``name``."""
+        """Example of one instance that the reflection model reads to rewrite the predictor ``name``.
+
+        No rewrite may repeat it, but for its ``FEEDBACK`` where that is what experts said of it.
+        """
 
     def best_rewrites(
         self,
@@ -205,7 +206,7 @@ class ReflectiveAdapter(DspyAdapter, Generic[Given, Trace]):  # type: ignore[mis
             trainset: What rewrites are written from.
             valset: What they are compared on.
             minibatch: Instances a rewrite is written from.
-            rounds: Most rewrites asked for.
+            rounds: Most calls of the reflection model; one a rewrite, and one more where it repeats an item.
             calls: Most instances run.
             keep: Most rewrites handed over.
             watch: Told when a cap ends the search.
@@ -213,6 +214,7 @@ class ReflectiveAdapter(DspyAdapter, Generic[Given, Trace]):  # type: ignore[mis
         Raises:
             ServiceError: When the LM cannot be reached. A cap only ends the search.
         """
+        self.left = rounds
         with self.stop.ending("gepa", watch):
             gepa.optimize(
                 seed_candidate=start,
@@ -223,7 +225,7 @@ class ReflectiveAdapter(DspyAdapter, Generic[Given, Trace]):  # type: ignore[mis
                 skip_perfect_score=False,
                 perfect_score=PERFECT,
                 max_metric_calls=calls,
-                stop_callbacks=[lambda _: self.stop.error is not None or self.rounds >= rounds],
+                stop_callbacks=[lambda _: self.stop.error is not None or not self.left],
                 logger=_Quiet(),
                 seed=self._seed,
             )
@@ -235,9 +237,11 @@ class ReflectiveAdapter(DspyAdapter, Generic[Given, Trace]):  # type: ignore[mis
         return best
 
     def _tell(self, watch: Watch) -> None:
-        """Say how many replies could not be read: they are no sign that nothing better can be written."""
+        """Say how many replies were dropped: they are no sign that nothing better can be written."""
+        if self.repeats:
+            watch.note(dropped("gepa", self.repeats))
         if self.unreadable:
-            asked = self.read + len(self.unreadable)
+            asked = self.read + len(self.repeats) + len(self.unreadable)
             first = " ".join(self.unreadable[0].split())
             shown = first if len(first) <= SHOWN else f"{first[:SHOWN]}…"
             watch.note(
@@ -281,19 +285,41 @@ class ReflectiveAdapter(DspyAdapter, Generic[Given, Trace]):  # type: ignore[mis
         reflective_dataset: dict[str, list[dict[str, Any]]],  # as DSPy types it
         components_to_update: list[str],
     ) -> Texts:
-        """Ask the reflection model; GEPA goes on to the next minibatch when its reply cannot be read."""
+        """Ask the reflection model; GEPA goes on to the next minibatch when it gets nothing that can be used."""
         if self._refused is not None and self._refused[0] == (candidate, reflective_dataset):
             raise self._refused[1]  # GEPA tries the same again, and the same reply would come from the journal
-        self.rounds += 1
         try:
-            with self.stop.noting():
-                texts: Texts = super().propose_new_texts(candidate, reflective_dataset, components_to_update)
-        except AdapterParseError as error:
-            self.unreadable.append(str(error.lm_response))
+            with self.stop.noting(), dspy.context(lm=self.reflection_lm or dspy.settings.lm, adapter=AnyFormat()):
+                texts = {
+                    name: self._rewrite(name, candidate[name], reflective_dataset[name])
+                    for name in components_to_update
+                }
+        except (AdapterParseError, RepeatsItemError) as error:
+            self.unreadable += [str(error.lm_response)] if isinstance(error, AdapterParseError) else []
             self._refused = (dict(candidate), reflective_dataset), error
             raise
         self.read += 1
         return {name: self.kept(name, text) for name, text in texts.items()}
+
+    def _rewrite(self, name: str, text: str, lessons: Sequence[Mapping[str, object]]) -> str:
+        """A new instruction that repeats none of the lessons.
+
+        Raises:
+            RepeatsItemError: No attempt was one.
+        """
+        given = {"fixed": self.fixed(name), "current_instruction": text}
+        own = [{key: said for key, said in one.items() if key != FEEDBACK or not self.experts} for one in lessons]
+        free = [*given.values(), *(str(one[FEEDBACK]) for one in lessons if self.experts)]
+
+        def ask(again: str) -> str:
+            self.left -= 1
+            signature = RewriteInstruction if again else RewriteInstruction.delete("repeated")
+            more = {"repeated": again} if again else {}
+            return str(dspy.Predict(signature)(**given, examples_with_feedback=list(lessons), **more)[FIELD])
+
+        if found := general(ask, own, free, self.repeats, self.left):
+            return found
+        raise RepeatsItemError(self.repeats[-1])
 
 
 def _unused(*_: object) -> float:

@@ -20,12 +20,12 @@ from judgec.records.label import IntArray
 from judgec.records.language import ENGLISH, LANGUAGES
 
 # Scripts written without spaces: each character is a word of its own.
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u31ff\u3400-\u9fff\uf900-\ufaff"
-_LETTER, _SIGN = rf"[^\W\d_{_UNSPACED}]", rf"[^\W_{_UNSPACED}]"
+UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u31ff\u3400-\u9fff\uf900-\ufaff"
+_LETTER, _SIGN = rf"[^\W\d_{UNSPACED}]", rf"[^\W_{UNSPACED}]"
 _WORD = re.compile(
     rf"{_LETTER}{_SIGN}*(?:['’](?=[^\W\d_]){_SIGN}*)*"
     r"|\d+(?:\.\d+)*(?:(?:st|nd|rd|th|s)(?![^\W_]))?"  # 1990s, 21st and 3.5 are one word each
-    rf"|[{_UNSPACED}]"
+    rf"|[{UNSPACED}]"
 )
 _ASCII_WORD = re.compile(  # the same for a text of ASCII alone, in half the time
     r"[A-Za-z][A-Za-z0-9]*(?:'(?=[A-Za-z])[A-Za-z0-9]*)*|[0-9]+(?:\.[0-9]+)*(?:(?:st|nd|rd|th|s)(?![A-Za-z0-9]))?"

@@ -1,6 +1,10 @@
 """Instructions of an agent rewritten by a model that reads what its answers were worth."""
 
+import json
+from collections.abc import Callable
 from pathlib import Path
+
+import pytest
 
 from judgec.compile.agents.compile import AgentCompile
 from judgec.rag.agents.answer import REFUSAL
@@ -42,3 +46,61 @@ def test_rewritten_instructions_win_and_keep_what_every_answer_must_do(tmp_path:
     assert REFUSAL in instructions
     assert CITING in instructions
     assert found.verdict.promoted, found.verdict.reason
+
+
+def logged(seen: list[Call], rewrite: Callable[[Call], str] = lambda _: MAGIC) -> Callable[[Call], Outcome]:
+    """As ``coachable``, with the calls of the reflection model kept."""
+
+    def policy(call: Call) -> Outcome:
+        if "new_instruction" not in {output.name for output in call.prompt.outputs}:
+            return coachable(call)
+        seen.append(call)
+        return answer(call, {"new_instruction": rewrite(call)})
+
+    return policy
+
+
+def test_reflection_reads_fenced_passages_and_what_every_answer_must_do_as_fixed(tmp_path: Path) -> None:
+    settings = AgentSettings(k=2, variations=1)
+    how = AgentCompile("ag", tmp_path, "rag-fusion-bm25", settings, optimizer="gepa", resamples=200)
+    seen: list[Call] = []
+    with FakeOpenAI(logged(seen)) as server:
+        run(RAGFusion(Shelf(), settings), how, server, rewrites=True)
+    wrote = {}
+    for call in seen:
+        for example in json.loads(call.prompt.inputs["examples_with_feedback"]):
+            (name,) = example["Generated Outputs"]
+            wrote[name] = call.prompt.inputs["fixed"], example
+    fixed, example = wrote["answer"]
+    assert REFUSAL in fixed
+    assert CITING in fixed
+    lines = example["Inputs"]["passages"].splitlines()
+    assert lines[::2] == ["[1]", "[2]"]
+    assert all(line.startswith("> ") for line in lines[1::2])
+    assert example["Inputs"]["query"].startswith("> ")
+    assert example["Generated Outputs"]["answer"].startswith("> ")
+    assert example["Feedback"].startswith("The answer is worth ")
+    fixed, example = wrote["vary"]
+    assert REFUSAL not in fixed
+    assert example["What came of it"]["answer"].startswith("> ")
+    assert example["What came of it"]["beginnings of its passages"].startswith("[1]\n> ")
+
+
+@pytest.mark.parametrize("what", ["passages", "accepted answer"])
+def test_rewrite_that_repeats_what_was_found_or_accepted_is_dropped_and_counted(tmp_path: Path, what: str) -> None:
+    fact = FACTS["bell"]
+    assert len(fact.split()) > 8
+
+    def copied(call: Call) -> str:
+        told = str(call.prompt.inputs)
+        return fact if (fact in told if what == "passages" else f"An accepted answer: {fact}" in told) else MAGIC
+
+    settings = AgentSettings(k=2, variations=1)
+    how = AgentCompile("ag", tmp_path, "rag-fusion-bm25", settings, optimizer="gepa", resamples=200)
+    seen: list[Call] = []
+    with FakeOpenAI(logged(seen, copied)) as server:
+        found = run(RAGFusion(Shelf(), settings), how, server, rewrites=True)
+    again = [call for call in seen if "repeated" in call.prompt.inputs]
+    assert again
+    assert any(note.startswith("gepa: ") and " dropped: 8 words" in note for note in found.notes)
+    assert all(fact not in one.signature.instructions for one in found.chosen.module.predictors())

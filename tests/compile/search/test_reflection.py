@@ -1,25 +1,37 @@
 import inspect
+import json
 import re
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
+import dspy
 import gepa
 import numpy as np
 import pytest
 from dspy.teleprompt.gepa.gepa_utils import DspyAdapter
 
+from judgec.compile.dataset import with_split
+from judgec.compile.gepa_driver import RepeatsItemError
 from judgec.compile.search.candidates import UNCOMPILED, Candidate, first_predictor, split_rubric
 from judgec.compile.search.reflection import Gepa, ShareAdapter, lessons
 from judgec.compile.search.task import Sizes
 from judgec.errors import ServiceError
+from judgec.labels.split.family import Split
+from judgec.raters.pairwise import EXCHANGED
+from judgec.raters.registry import judge_module
 from judgec.records.judgment import Judgments
+from judgec.records.label import Item, Label, LabelSet
+from judgec.records.scale import Scale
+from judgec.records.tasks.preference import PREFERENCE_SCALE
 from tests.compile.search.test_auto import UserChoices
 from tests.compile.search.world import World, world
 from tests.raters.judgments import judgments
 from tests.service.fake_openai import FakeOpenAI
-from tests.service.policies import always
+from tests.service.policies import Policy, always
 from tests.service.ranking_world import REWRITES, STRICT, STRICT_PHRASE, grader
-from tests.service.replies import Call, Outcome, Status, Text
+from tests.service.replies import Call, Outcome, Status, Text, answer
 
 SORRY = "I am sorry, I cannot help with that."
 
@@ -150,6 +162,110 @@ def test_gepa_counts_replies_that_nobody_can_read_and_says_so_instead_of_nothing
     (note,) = said.notes
     assert note.startswith(f"gepa: {rounds} of {rounds} replies")
     assert SORRY in note
+
+
+def rewriting(answers: Callable[[Call], str], asked: list[Call]) -> Policy:
+    """Grades, and rewrites as it is told."""
+
+    def policy(call: Call) -> Outcome:
+        if "new_instruction" not in {output.name for output in call.prompt.outputs}:
+            return grader(call)
+        asked.append(call)
+        return answer(call, {"new_instruction": answers(call)})
+
+    return policy
+
+
+def test_reflection_reads_the_rubric_as_fixed_and_is_told_to_write_general_criteria() -> None:
+    asked: list[Call] = []
+    policy = rewriting(lambda _: REWRITES[STRICT], asked)
+    with FakeOpenAI(policy) as server, world(server.base_url, seed=0, optimizer="gepa", items=60) as found:
+        Gepa().search(found.task())
+        rubric = split_rubric(first_predictor(found.module).signature.instructions)[1].strip()
+    for call in asked:
+        assert call.prompt.inputs["fixed"].endswith(rubric)
+        assert rubric not in call.prompt.inputs["current_instruction"]
+        assert "quoted with '> '" in call.instructions
+        told = " ".join(call.instructions.split())
+        assert "Leave out the names, figures, facts and sentences of the examples" in told
+        assert "factual information" not in told  # DSPy's own text, which asks for the facts of the examples
+
+
+def test_what_each_aspect_asks_is_fixed_too(server: FakeOpenAI) -> None:
+    with world(server.base_url, seed=0, items=60) as found:
+        scale = Scale(name="quality", grades=(0, 1, 2))
+        module = judge_module("answer", scale, ("accuracy", "tone"), ("query", "answer", "contexts"))
+        task = replace(found.task(), module=module)
+        adapter = ShareAdapter(task, Candidate(UNCOMPILED, module))
+        fixed = adapter.fixed(module.named_predictors()[0][0])
+    assert "grade_accuracy: accuracy: is the answer factually correct" in fixed
+    assert "0: the answer is factually wrong" in fixed
+
+
+def copied(call: Call) -> str:
+    """A train answer, word for word."""
+    examples = json.loads(call.prompt.inputs["examples_with_feedback"])
+    return f"Remember: {examples[0]['Inputs']['answer'].removeprefix('> ')}"
+
+
+@pytest.mark.parametrize("stubborn", [False, True])
+def test_rewrite_that_repeats_a_train_item_is_dropped_counted_and_asked_for_once_more(stubborn: bool) -> None:
+    asked: list[Call] = []
+    policy = rewriting(
+        lambda call: copied(call) if stubborn or "repeated" not in call.prompt.inputs else REWRITES[STRICT], asked
+    )
+    said = UserChoices()
+    with FakeOpenAI(policy) as server, world(server.base_url, seed=0, optimizer="gepa", items=120) as found:
+        task = replace(found.task(), watch=said)
+        effort = Gepa().effort(task.sizes())
+        candidates = Gepa().search(task)
+    again = [call.prompt.inputs["repeated"] for call in asked if "repeated" in call.prompt.inputs]
+    assert len(again) == len(asked) / 2
+    assert all(words.startswith("reply ") and len(words.split()) == 8 for words in again)
+    assert len(asked) <= effort.reflections
+    assert f"gepa: {len(asked) if stubborn else len(again)} rewritten instruction" in said.notes[0]
+    assert bool(candidates) is not stubborn
+    for candidate in candidates:
+        assert "Reply" not in first_predictor(candidate.module).signature.instructions
+
+
+def test_words_of_an_experts_reason_may_be_used(server: FakeOpenAI) -> None:
+    with world(server.base_url, seed=0, items=60) as found:
+        adapter = ShareAdapter(found.task(), Candidate(UNCOMPILED, found.module))
+    name = adapter.student.named_predictors()[0][0]
+    words = "an answer is worth what its stars say of it"
+    lesson = {"Inputs": {"answer": f"> {words}"}, "Feedback": f"An expert's reason: {words}"}
+    for feedback, taken in ((lesson["Feedback"], True), ("the same", False)):
+        asked: list[Call] = []
+        with FakeOpenAI(rewriting(lambda _: f"Grade as follows: {words}.", asked)) as other:
+            adapter.reflection_lm = dspy.LM("openai/fake", api_base=other.base_url, api_key="test", cache=False)
+            adapter.left = 2
+            with nullcontext() if taken else pytest.raises(RepeatsItemError, match="an answer is worth what"):
+                adapter.propose_new_texts({name: "Grade."}, {name: [{**lesson, "Feedback": feedback}]}, [name])
+        assert len(asked) == (1 if taken else 2)
+
+
+def test_lesson_of_a_pair_says_what_the_judge_said_of_each_order_and_that_it_flipped(server: FakeOpenAI) -> None:
+    module = judge_module("preference", PREFERENCE_SCALE, ("grade",), ("query", "answer_a", "answer_b"))
+    pairs = [Item("1", "1", {"query": "Which?", "answer_a": "one", "answer_b": "two"})]
+    labels = LabelSet(
+        "preference", PREFERENCE_SCALE, ("grade",), tuple(pairs), (Label("1", "e", {"grade": 2}),), False, "d"
+    )
+    both = replace(
+        judgments(
+            np.full((1, 3), 1 / 3), np.array([2]), ids=["1"], accept_from=3, reason=f"a is longer{EXCHANGED}b is"
+        ),
+        flipped=np.array([True]),
+    )
+    with world(server.base_url, seed=0, items=60) as found:
+        part = with_split(labels, Split((0,), (), (), {}), 0).train
+        (told,) = lessons(replace(found.task(), module=module, scale=PREFERENCE_SCALE), part, both)
+    assert told["Generated Outputs"] == {
+        "reason": "a is longer",
+        "reason, with the answers exchanged": "b is",
+        "preference": "tie",
+    }
+    assert "With the answers exchanged the judge chose otherwise" in str(told["Feedback"])
 
 
 def test_the_installed_libraries_still_have_what_the_adapter_overrides() -> None:

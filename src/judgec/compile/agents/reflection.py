@@ -7,15 +7,18 @@ from collections.abc import Mapping, Sequence
 
 from judgec.compile.agents.candidates import AgentCandidate, AgentTask
 from judgec.compile.agents.metric import ScoredAnswer
-from judgec.compile.gepa_driver import ProgramTrial, ReflectiveAdapter
+from judgec.compile.gepa_driver import FEEDBACK, ProgramTrial, ReflectiveAdapter, reply_fields
 from judgec.rag.agents.answer import REFUSAL, Answer
 from judgec.rag.agents.rag import RAG
 from judgec.rag.agents.signatures import CITING
+from judgec.raters.fencing import fence
 from judgec.tournament.files.queries import Query
 
 ROUNDS = 6
 MINIBATCH = 8
 KEPT = 3
+BEGINNING = 300  # characters of a passage that a predictor did not see but led to
+REFUSING = f"Where the passages do not hold the answer, reply with this sentence and nothing else: {REFUSAL}"
 
 Trace = tuple[Query, Answer, ScoredAnswer]
 
@@ -50,6 +53,8 @@ class AgentAdapter(ReflectiveAdapter[Query, Trace]):
         task: The search.
     """
 
+    experts = False
+
     def __init__(self, task: AgentTask) -> None:
         super().__init__(task.module, task.reflection, task.seed)
         self._task = task
@@ -67,33 +72,33 @@ class AgentAdapter(ReflectiveAdapter[Query, Trace]):
             lambda: list(zip(batch, answers, scores, strict=True)),
         )
 
+    def fixed(self, name: str) -> str:
+        """The fields of a predictor's reply, and what an answer must do in any case."""
+        predict = dict(self._task.module.named_predictors())[name]
+        return "\n".join([reply_fields(predict), *self._wanted(name)])
+
     def kept(self, name: str, text: str) -> str:
         """Puts what an answer must do in any case back under the rewritten instructions."""
+        return "\n\n".join([text.strip(), *(said for said, mark in self._wanted(name).items() if mark not in text)])
+
+    def _wanted(self, name: str) -> dict[str, str]:
+        """Sentences that stay, each with what shows that it is there."""
         if name != "answer":
-            return text
-        wanted = [CITING] if self._task.module.settings.citations and CITING not in text else []
-        if REFUSAL not in text:
-            wanted.append(
-                f"Where the passages do not hold the answer, reply with this sentence and nothing else: {REFUSAL}"
-            )
-        return "\n\n".join([text.strip(), *wanted])
+            return {}
+        return ({CITING: CITING} if self._task.module.settings.citations else {}) | {REFUSING: REFUSAL}
 
     def lesson(self, name: str, trace: Trace) -> Mapping[str, object]:
-        """An example for the reflection model: what the predictor saw and wrote, and its score."""
+        """An example for the reflection model: what the predictor saw and wrote, what came of it, and its score."""
         query, answer, score = trace
-        inputs: dict[str, object] = {"query": query.text}
-        if name == "vary":
-            written = "\n".join(answer.searched)
-            inputs["what the queries then found"] = "\n\n".join(context.text[:300] for context in answer.contexts)
-        elif name == "grade":
-            written = answer.decision
-            inputs["passages it then answered from"] = "\n\n".join(context.text[:300] for context in answer.contexts)
+        texts = [context.text for context in answer.contexts]
+        said = fence("answer", answer.text) if answer.text else f"(no answer: {answer.error})"
+        inputs, came = {"query": fence("query", query.text)}, {}
+        if name == "answer":
+            inputs["passages"] = fence("contexts", tuple(texts))
         else:
-            written = answer.text or f"(no answer: {answer.error})"
-            inputs["passages"] = "\n\n".join(f"[{n}] {context.text}" for n, context in enumerate(answer.contexts, 1))
+            beginnings = tuple(text if len(text) <= BEGINNING else f"{text[:BEGINNING]} …" for text in texts)
+            came = {"What came of it": {"beginnings of its passages": fence("contexts", beginnings), "answer": said}}
+            said = "\n".join(answer.searched) if name == "vary" else answer.decision
         worth = "could not be scored" if score.value is None else f"is worth {score.value:.2f} of 1"
-        return {
-            "Inputs": inputs,
-            "Generated Outputs": {name: written},
-            "Feedback": f"The answer '{answer.text or ''}' {worth}. {score.reason}".strip(),
-        }
+        feedback = f"The answer {worth}. {score.reason}".strip()
+        return {"Inputs": inputs, "Generated Outputs": {name: said}, **came, FEEDBACK: feedback}

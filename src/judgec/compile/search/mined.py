@@ -13,7 +13,7 @@ import numpy as np
 from dspy.utils.exceptions import AdapterParseError
 
 from judgec.compile.dataset import Part, joined
-from judgec.compile.gepa_driver import FIELD, AnyFormat
+from judgec.compile.gepa_driver import FIELD, AnyFormat, reply_fields
 from judgec.compile.search.candidates import Candidate, Unseen, first_predictor, split_rubric, with_instructions
 from judgec.compile.search.task import Task
 from judgec.compile.stopping import Stop
@@ -90,7 +90,8 @@ def told(task: Task, reasons: Sequence[Reason]) -> dspy.Module | None:
     Raises:
         ServiceError: When the model cannot be asked.
     """
-    above, rubric = split_rubric(first_predictor(task.module).signature.instructions)
+    predict = first_predictor(task.module)
+    above, rubric = split_rubric(predict.signature.instructions)
     texts: list[str] = []
     room = REASON_CHARACTERS
     for one in reasons:
@@ -99,9 +100,10 @@ def told(task: Task, reasons: Sequence[Reason]) -> dspy.Module | None:
             break
         texts.append(one.text)
     ask = dspy.Predict(MineCriteria)
+    whole = f"{above}\n\n{reply_fields(predict)}{rubric}"
     with dspy.context(lm=task.reflection, adapter=AnyFormat()):
         try:
-            reply = ask(rubric=above + rubric, reasons=fence("contexts", tuple(texts)))
+            reply = ask(rubric=whole, reasons=fence("contexts", tuple(texts)))
         except AdapterParseError:
             return None
     lines = [line.strip().lstrip("-*• ").strip() for line in str(reply[FIELD]).splitlines()]

@@ -18,11 +18,12 @@ from typing import Any
 import dspy
 from dspy.teleprompt.mipro_optimizer_v2 import MIPROv2
 
+from judgec.compile.quotations import dropped, repeated
 from judgec.compile.search.candidates import Candidate, first_predictor, split_rubric
 from judgec.compile.search.demonstrations import BOOTSTRAPPED, LABELLED, demonstration_sets
 from judgec.compile.search.task import Effort, Sizes, Task
 from judgec.compile.stopping import Stop
-from judgec.raters.signatures import demonstration
+from judgec.raters.signatures import REASON, demonstration
 
 TRIALS = 20  # prompts tried where the budget has room for them
 INSTRUCTIONS = 5  # the judge's own and four proposed
@@ -120,19 +121,25 @@ class CorpusMIPRO(MIPROv2):  # type: ignore[misc]  # DSPy's classes are untyped
         *arguments: Any,  # DSPy's to know
         **options: Any,
     ) -> dict[int, list[str]]:
-        """DSPy's proposals, each above the rubric, from demonstrations of the pool: others' labels stay unseen."""
+        """DSPy's proposals, each above the rubric, from demonstrations of the pool: others' labels stay unseen.
+
+        Those that repeat an item are left out.
+        """
         demos = {0: [[], *map(self._looked_at, self._sets)]}
         (own, *proposed) = super()._propose_instructions(program, trainset, demos, *arguments, **options)[0]
-        rubric = split_rubric(own)[1]
-        return {0: [own, *(split_rubric(text)[0] + rubric for text in proposed)]}
+        rubric, shown = split_rubric(own)[1], self.shown()
+        items, free = [one.inputs().toDict() for one in shown], [own, *(str(one.get(REASON)) for one in shown)]
+        repeats = [repeated(text, items, free) for text in proposed]
+        if dropping := [*filter(None, repeats)]:
+            self._task.watch.note(dropped("mipro", dropping))
+        kept = [text for text, again in zip(proposed, repeats, strict=True) if not again]
+        return {0: [own, *(split_rubric(text)[0] + rubric for text in kept)]}
 
     def _looked_at(self, found: Candidate) -> list[dspy.Example]:
-        """Demonstrations of a set as DSPy's proposer takes them: marked ``augmented``, no field without a value."""
+        """Demonstrations of a set as DSPy's proposer takes them: marked ``augmented``."""
         pool = {item.query_id for item in self._pool.items}
-        predict = first_predictor(found.module)
-        blank = dict.fromkeys(predict.signature.output_fields, "")
-        demos = zip(predict.demos, found.queries, strict=True)
-        return [dspy.Example(**blank | demo.toDict(), augmented=True) for demo, query in demos if query in pool]
+        demos = zip(first_predictor(found.module).demos, found.queries, strict=True)
+        return [demo.copy(augmented=True) for demo, query in demos if query in pool]
 
     def _optimize_prompt_parameters(
         self,

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from judgec.compile.dataset import Part
-from judgec.compile.gepa_driver import ProgramTrial, ReflectiveAdapter, Texts
+from judgec.compile.gepa_driver import FEEDBACK, ProgramTrial, ReflectiveAdapter, Texts, reply_fields
 from judgec.compile.search.candidates import UNCOMPILED, Candidate, first_predictor, split_rubric
 from judgec.compile.search.task import Effort, Sizes, Task
+from judgec.raters.pairwise import EXCHANGED
 from judgec.raters.signatures import fenced_inputs, grade_fields, reason_field
 from judgec.records.judgment import Judgments
 from judgec.records.label import IntArray
@@ -95,6 +96,8 @@ class ShareAdapter(ReflectiveAdapter[Inputs, Mapping[str, object]]):
         start: The prompt whose instructions are rewritten; its rubric is no part of the texts.
     """
 
+    experts = True
+
     def __init__(self, task: Task, start: Candidate) -> None:
         super().__init__(start.module, task.reflection, task.seed)
         self._task = task
@@ -117,6 +120,10 @@ class ShareAdapter(ReflectiveAdapter[Inputs, Mapping[str, object]]):
             lambda: lessons(self._task, part, judgments),
         )
 
+    def fixed(self, name: str) -> str:
+        """The fields of the judge's reply, and its rubric."""
+        return reply_fields(first_predictor(self._task.module)) + self._rubric[name]
+
     def kept(self, name: str, text: str) -> str:  # noqa: ARG002 - the same for all
         """The rewrite without a rubric of its own: the judge's is put back under it."""
         return split_rubric(text)[0]
@@ -132,14 +139,16 @@ def lessons(task: Task, part: Part, judgments: Judgments) -> list[Mapping[str, o
     expert, judge = task.expert(part), task.said(judgments)
     told: list[Mapping[str, object]] = []
     for i, item in enumerate(part.items):
-        given: dict[str, object] = {reason_field(predict): judgments.rationale[i]}
+        reason, _, exchanged = judgments.rationale[i].partition(EXCHANGED)
+        given: dict[str, object] = {reason_field(predict): reason}
+        given |= {f"{reason_field(predict)}, with the answers exchanged": exchanged} if exchanged else {}
         given |= {name: _shown(task, judge[i, j]) for j, name in enumerate(grade_fields(predict))}
         told.append(
             {
                 "Example": i + 1,
                 "Inputs": fenced_inputs(predict, item),
                 "Generated Outputs": given,
-                "Feedback": _feedback(task, part, judgments, expert, judge, i),
+                FEEDBACK: _feedback(task, part, judgments, expert, judge, i),
             }
         )
     return told
@@ -159,6 +168,8 @@ def _feedback(task: Task, part: Part, judgments: Judgments, expert: IntArray, ju
         said.append(f"{name}: the experts gave {_shown(task, e)}, the judge {_shown(task, y)}{_error(task, e, y)}.")
         if task.scale.level == "ordinal":
             said += [f"{name}: {wrong}" for wrong in _inversions(task, expert[:, j], judge[:, j], i)]
+    if judgments.flipped is not None and judgments.flipped[i]:
+        said.append("With the answers exchanged the judge chose otherwise, which counts as a tie.")
     for label in part.reasoned(i)[:MAX_REASONS]:
         gave = ", ".join(f"{name} {_shown(task, grade)}" for name, grade in label.grades.items())
         whose = "An expert's reason" if part.agrees(label, i) else f"The reason of an expert who gave {gave}"
