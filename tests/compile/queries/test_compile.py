@@ -15,7 +15,9 @@ from judgec.compile.queries.compile import (
     GeneratorKind,
     QueryCandidate,
     QuerySettings,
+    Tried,
     compile_queries,
+    rejected_with_passages,
     score,
 )
 from judgec.compile.queries.outcome import GeneratorOrigin, run_of, save
@@ -29,6 +31,7 @@ from judgec.rag.queries.reliability import Rules
 from judgec.rag.retrieval.passages import Passage
 from judgec.records.card import Cost
 from judgec.records.label import FloatArray
+from judgec.records.tasks.reliability import FAULTS
 from tests.prompts import PromptParts, unquote
 from tests.rag.queries.scenarios.test_prompted import Asked, Model
 
@@ -175,3 +178,57 @@ def test_save_keeps_what_generates_the_same_again(tmp_path: Path) -> None:
     renamed = compiled(teachable, tmp_path, name="other")
     assert renamed.found.split.test == found.found.split.test
     assert renamed.verdict.standing == FamilyState(3, None)  # uses belong to the documents
+
+
+def test_rewrite_reads_in_words_why_questions_were_rejected_beside_their_passages() -> None:
+    other = PASSAGES[4]
+    tried = [
+        Tried("How old is it?", PASSAGES[3], ("question_in_passage", "self_contained")),
+        Tried("What does the saddle weigh?", other, ("repeated",)),
+        Tried("How heavy is it?", PASSAGES[3], ("answer_in_passage",)),
+        Tried("Is it new?", other, ("unscored", "an aspect of its own")),
+    ]
+    lines = rejected_with_passages(tried).splitlines()
+    assert lines == [
+        "[1]",
+        "> Model 3",
+        f"> {PASSAGES[3].text}",
+        f"Rejected question. {FAULTS['question_in_passage']} {FAULTS['self_contained']}",
+        "> How old is it?",
+        "Rejected question. The passage does not state its answer, or not all of it.",
+        "> How heavy is it?",
+        "[2]",
+        "> Model 4",
+        f"> {other.text}",
+        "Rejected question. It is asked already.",
+        "> What does the saddle weigh?",
+        "Rejected question. No verdict on it could be read. It fails in an aspect of its own.",
+        "> Is it new?",
+    ]
+    assert rejected_with_passages([]) == ""
+
+
+def test_rewrite_reads_no_more_passages_than_there_is_room_for() -> None:
+    long = [Passage(f"d{n}@0", f"d{n}", f"{n} " * 6000, "") for n in range(4)]
+    text = rejected_with_passages([Tried(f"Question {one.doc_id}?", one, ("repeated",)) for one in long])
+    assert "Question d1?" in text
+    assert "Question d2?" not in text
+
+
+def test_rewrite_that_repeats_a_passage_is_dropped_counted_and_asked_for_once_more(tmp_path: Path) -> None:
+    again = []
+
+    def copying(system: str, prompt: PromptParts) -> Mapping[str, str]:
+        if "Rewrite the instructions" not in system:
+            return teachable(system, prompt)
+        if "repeated" in prompt.inputs:
+            again.append(prompt.inputs["repeated"])
+            return {"better_instructions": "Always name the model. Never say it."}
+        return {"better_instructions": f"Ask of {unquote(prompt.inputs['rejected'])[0]}"}
+
+    found = compiled(copying, tmp_path)
+    assert found.chosen.name == "rewrite 1"
+    assert "Always name the model" in str(found.chosen.found.module.write.signature.instructions)  # type: ignore[union-attr]  # it has one
+    assert len(again) == 3
+    assert all(len(words.split()) == 8 for words in again)
+    assert any(note.startswith("rewrite: 3 rewritten instructions dropped") for note in found.found.notes)

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import dspy
@@ -26,6 +27,7 @@ from judgec.compile.pipeline import (
     mean_of,
 )
 from judgec.compile.queries.saved import TASK, CompiledGenerator, load_generator
+from judgec.compile.quotations import dropped, general
 from judgec.labels.split.family import Split
 from judgec.labels.split.memory import OTHERS, Measured
 from judgec.lm.executor import Ask
@@ -49,6 +51,7 @@ from judgec.raters.fencing import fence
 from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.records.label import FloatArray, IntArray, Item
+from judgec.records.tasks.reliability import FAULTS
 from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.statistic import SHARE, mean
 from judgec.stats.intervals.bootstrap import difference_interval, interval
@@ -56,6 +59,7 @@ from judgec.stats.intervals.bootstrap import difference_interval, interval
 SHOWN = 8  # expert queries of a smaller set of examples
 PROPOSALS = 3  # rewritten instructions
 QUOTED = 12  # rejected and accepted questions that a rewrite sees
+ROOM = 24_000  # characters of the passages beside the rejected ones, about 6,000 tokens
 
 TASTES = {
     "tables first": StyleProfile(tables=True),
@@ -99,7 +103,9 @@ def by_rules() -> list[QueryCandidate]:
     return [QueryCandidate(name, CompiledGenerator(style=style)) for name, style in TASTES.items()]
 
 
-def by_prompt(tried: Sequence[Tried], experts: Sequence[str], ask: Ask | None, seed: int) -> list[QueryCandidate]:
+def by_prompt(
+    tried: Sequence[Tried], experts: Sequence[str], ask: Ask | None, seed: int, watch: Watch
+) -> list[QueryCandidate]:
     """Fewer examples, a demonstration, rewritten instructions.
 
     Args:
@@ -107,6 +113,7 @@ def by_prompt(tried: Sequence[Tried], experts: Sequence[str], ask: Ask | None, s
         experts: The experts' queries.
         ask: The way to the model that rewrites; None writes no instructions.
         seed: Of the choice of examples.
+        watch: Told of rewrites that were dropped.
     """
     found = []
     if len(experts) > SHOWN:
@@ -116,7 +123,7 @@ def by_prompt(tried: Sequence[Tried], experts: Sequence[str], ask: Ask | None, s
         )
     if (shown := _demonstrated(tried, experts)) is not None:
         found.append(QueryCandidate("demonstration", CompiledGenerator(shown, ())))
-    return [*found, *(_rewritten(tried, experts, ask, seed) if ask is not None else [])]
+    return [*found, *(_rewritten(tried, experts, ask, seed, watch) if ask is not None else [])]
 
 
 def _demonstrated(tried: Sequence[Tried], experts: Sequence[str]) -> QueryGenerator | None:
@@ -140,26 +147,49 @@ def _demonstrated(tried: Sequence[Tried], experts: Sequence[str]) -> QueryGenera
     return module
 
 
-def _rewritten(tried: Sequence[Tried], experts: Sequence[str], ask: Ask, seed: int) -> list[QueryCandidate]:
+def _rewritten(
+    tried: Sequence[Tried], experts: Sequence[str], ask: Ask, seed: int, watch: Watch
+) -> list[QueryCandidate]:
     instructions = str(QueryGenerator().write.signature.instructions)
-    rejected = [f"{one.query} ({', '.join(one.faults)})" for one in tried if one.faults]
-    accepted = [one.query for one in tried if not one.faults]
+    rejected, accepted = [one for one in tried if one.faults], [one.query for one in tried if not one.faults]
     found: list[QueryCandidate] = []
-    known = {instructions}
+    known, repeats = {instructions, ""}, list[str]()
     for number in range(1, PROPOSALS + 1):
         rng = seeded(seed, "rewrite", number)
         some = rng.sample(rejected, min(QUOTED, len(rejected)))
         others = rng.sample(accepted, min(QUOTED, len(accepted)))
-        text = improved(instructions, some, others, experts, ask, rollout=seed * PROPOSALS + number)
-        if text and text not in known:
+        listed = {"accepted": tuple(others), "experts": tuple(experts)}
+        given = {name: fence("contexts", texts) if texts else "(none)" for name, texts in listed.items()}
+        given |= {"told": instructions, "rejected": rejected_with_passages(some) or "(none)"}
+        rewrite = partial(improved, given, ask, seed * PROPOSALS + number)
+        text = general(rewrite, given, [instructions, *WHY.values()], repeats)
+        if text not in known:
             known.add(text)
             found.append(QueryCandidate(f"rewrite {number}", CompiledGenerator(instructed(text), ())))
+    if repeats:
+        watch.note(dropped("rewrite", repeats))
     return found
+
+
+def rejected_with_passages(rejected: Sequence[Tried]) -> str:
+    """Each passage, as far as there is room, with its questions that were rejected and the reasons in words."""
+    by: dict[Passage, list[Tried]] = {}
+    for one in rejected:
+        if one.passage in by or sum(len(passage.text) for passage in (*by, one.passage)) <= ROOM or not by:
+            by.setdefault(one.passage, []).append(one)
+    lines = []
+    for number, (passage, questions) in enumerate(by.items(), 1):
+        lines += [f"[{number}]", fence("passage", f"{passage.title}\n{passage.text}".strip())]
+        for one in questions:
+            why = " ".join(WHY.get(fault, f"It fails in {fault}.") for fault in one.faults)
+            lines += [f"Rejected question. {why}", fence("query", one.query)]
+    return "\n".join(lines)
 
 
 MEASURED = Measured(TASK, frozenset({OTHERS[TASK]}))
 WORDS = KindWords("generator", "value of a question", "documents", "--index")
 REPEATED = "repeated"
+WHY = FAULTS | {REPEATED: "It is asked already.", "unscored": "No verdict on it could be read."}
 OF_THE_SET = "no interval: likeness compares distributions, a resample of few questions is less alike by itself"
 
 
@@ -259,7 +289,8 @@ class GeneratorKind:
             return
         watch.stage("train", f"{plural(len(split.train), 'passage')}")
         tried = self.trial(self.uncompiled, split.train).tried
-        yield from by_prompt(tried, self.experts, self.rewriter if self.settings.rewrites else None, self.settings.seed)
+        rewriter = self.rewriter if self.settings.rewrites else None
+        yield from by_prompt(tried, self.experts, rewriter, self.settings.seed, watch)
 
     def champion(self, version: int) -> QueryCandidate:
         """The version in use."""

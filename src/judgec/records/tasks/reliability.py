@@ -10,6 +10,12 @@ QUESTIONS = {
     "self_contained": "can the question be understood by somebody who does not see the passage",
 }
 RELIABLE = "reliable"  # the single verdict of people who were not asked aspect by aspect
+FAULTS = {  # what it says of a question that it fails in one of them
+    "question_in_passage": "What it asks about is not in the passage.",
+    "answer_in_passage": "The passage does not state its answer, or not all of it.",
+    "self_contained": "Somebody who does not see the passage does not understand it.",
+    RELIABLE: "No system may be tested with it.",
+}
 
 TASK = TaskSpec(
     name="reliability",

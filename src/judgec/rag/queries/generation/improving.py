@@ -1,12 +1,11 @@
 """Better instructions for a query generator, written by a language model from what was rejected."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import dspy
 
 from judgec.lm.executor import Ask
 from judgec.rag.queries.asking import ask_fields
-from judgec.raters.fencing import fence
 from judgec.raters.signatures import QUOTED
 
 
@@ -18,27 +17,26 @@ class ImproveInstructions(dspy.Signature):  # type: ignore[misc]  # dspy ships n
     """
 
     told: str = dspy.InputField(desc="what the writer is told now")
-    rejected: str = dspy.InputField(desc=f"questions that it wrote and why they were rejected, numbered ({QUOTED})")
+    rejected: str = dspy.InputField(
+        desc=f"passages, numbered, each with the questions that it wrote of it and why they were rejected ({QUOTED})"
+    )
     accepted: str = dspy.InputField(desc=f"questions that were accepted, numbered ({QUOTED})")
     experts: str = dspy.InputField(desc=f"questions of the experts, numbered ({QUOTED})")
+    repeated: str = dspy.InputField(
+        desc="words of an example that an earlier attempt at this rewrite repeated: say in general what they stand for"
+    )
     better_instructions: str = dspy.OutputField(desc="the new instructions alone")
 
 
-def improved(
-    instructions: str,
-    rejected: Sequence[str],
-    accepted: Sequence[str],
-    experts: Sequence[str],
-    ask: Ask,
-    *,
-    rollout: int,
-) -> str:
-    """New instructions, or an empty text where the model gave none."""
-    inputs = {
-        "told": instructions,
-        "rejected": fence("rejected", tuple(rejected)),
-        "accepted": fence("accepted", tuple(accepted)),
-        "experts": fence("experts", tuple(experts)),
-    }
-    (reply,) = ask_fields(dspy.Predict(ImproveInstructions), [inputs], ask, rollout=rollout)
+def improved(given: Mapping[str, str], ask: Ask, rollout: int, repeated: str) -> str:
+    """New instructions, or an empty text where the model gave none.
+
+    Args:
+        given: What the prompt reads, but for ``repeated``.
+        ask: The way to the model.
+        rollout: Tells one rewrite from another.
+        repeated: What an attempt before repeats of an example, or an empty text.
+    """
+    signature = ImproveInstructions if repeated else ImproveInstructions.delete("repeated")
+    (reply,) = ask_fields(dspy.Predict(signature), [{**given, "repeated": repeated}], ask, rollout=rollout)
     return "" if isinstance(reply, str) else reply["better_instructions"].strip()
