@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -9,6 +10,9 @@ import pytest
 
 import judgec
 from judgec.errors import InputError, ServiceError, UserError
+from tests.service.fake_openai import FakeOpenAI
+from tests.service.policies import good
+from tests.service.replies import Call, Outcome, answer, read_call
 from tests.verbs.cli.process import ROOT
 from tests.verbs.cli.process import judgec as run
 
@@ -148,3 +152,76 @@ def test_probe_whose_systems_all_fail_is_an_error_and_leaves_the_reasons(here: P
             home=here,
         )
     assert "out of order" in (here / "p" / "results.jsonl").read_text(encoding="utf-8")
+
+
+def writing(call: Call) -> Outcome:
+    """Questions of pumps: for every third weight the answer is made up; no judge is asked."""
+    inputs, outputs = call.prompt.inputs, {output.name for output in call.prompt.outputs}
+    heavy = next(iter(re.findall(r"weighs (\d+)", " ".join(inputs.values()))), "0")
+    said = f"{heavy if int(heavy) % 3 else 5000} kg"
+    asked = f"How heavy is pump {heavy}?" if "examples" not in inputs else ""
+    one = {"queries": f"How heavy is pump P{heavy}?", "nuggets": f"vital: It weighs {heavy} kg.", "right": "1"}
+    one |= {"question": asked, "answer": said, "options": f"{said}\n1 g\n2 g\n3 g"}
+    return answer(call, one) if outputs & one.keys() else good(call)
+
+
+@pytest.fixture
+def pumps(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    folder = here / "pumps"
+    folder.mkdir()
+    for n in range(30, 70):
+        text = f"# Pump P{n}\n\nThe pump P{n} weighs {n} kg, as anybody who carried the heavy thing knows.\n"
+        (folder / f"p{n}.md").write_text(text, encoding="utf-8")
+    return folder
+
+
+def temperatures(server: FakeOpenAI) -> dict[str, set[object]]:
+    """By what is asked for, with the inputs of a prompt that asks for an answer."""
+    found: dict[str, set[object]] = {}
+    for number, body in enumerate(server.bodies):
+        call = read_call(number, body)
+        for output in call.prompt.outputs:
+            found.setdefault(output.name, set()).add(body.get("temperature"))
+    return found
+
+
+def test_probe_draws_anew_what_falls_says_so_and_asks_no_second_time(here: Path, pumps: Path) -> None:
+    with FakeOpenAI(writing) as server:
+        asked = {"scenarios": ["S1", "S3"], "index": pumps, "system": ECHO, "lm": "openai/fake"}
+        asked |= {"api_base": server.base_url, "home": here, "out": here / "p"}
+        found = judgec.probe(**asked)  # type: ignore[arg-type]
+        calls = server.calls
+        assert temperatures(server)["right"] == {0}
+        assert temperatures(server)["question"] == {0.7}
+        judgec.probe(**asked)  # type: ignore[arg-type]
+        assert server.calls == calls
+    report = json.loads(found.report_path.with_name("report.json").read_text(encoding="utf-8"))
+    by = {one["scenario"]: one for one in report["drafts"]}
+    assert {name: one["kept"] for name, one in by.items()} == {"S1": 10, "S3": 10}
+    assert all(sum(one["fell"].values()) == one["written"] - one["kept"] > 0 for one in by.values())
+    (note,) = [note for note in report["notes"] if "drafts fell" in note]
+    fell = sum(one["written"] - one["kept"] for one in by.values())
+    assert note.startswith(f"{fell} of {fell + 20} drafts fell: ")
+    assert note in found.report_path.read_text(encoding="utf-8")
+    assert found.results["n"].tolist() == [10, 10]
+
+
+def test_generate_queries_reads_answers_and_rubrics_off_at_temperature_0(here: Path, pumps: Path) -> None:
+    with FakeOpenAI(writing) as server:
+        asked = {"index": pumps, "experts": EXPERTS, "lm": "openai/fake", "references": True, "rubrics": True}
+        found = judgec.generate_queries(**asked, api_base=server.base_url, passages=12, home=here)  # type: ignore[arg-type]
+    assert temperatures(server) == {"queries": {0.7}, "answer": {0}, "nuggets": {0}}
+    assert all(int(row["reference"].split()[0]) % 3 for row in found.queries.to_dict("records"))
+    assert found.pool.dropped["openai/fake"]["unreliable (answer_in_passage)"] == 12 - len(found)
+    rubrics = [body for body in server.bodies if "so that an answer can be checked" in json.dumps(body)]
+    assert len(rubrics) == len(found)
+
+
+def test_generate_queries_of_which_nothing_is_left_ends_with_1_and_the_reason(here: Path, pumps: Path) -> None:
+    with FakeOpenAI(lambda call: answer(call, {"queries": "What does this passage say?"})) as server:
+        typed = ("--index", str(pumps), "--lm", "openai/fake", "--api-base", server.base_url, "--passages", "3")
+        ended = run(here, "generate-queries", *typed, code=1, OPENAI_API_KEY="none")
+    assert "openai/fake: 0 usable queries: 3 of 40 passages gave 3" in ended.stderr
+    assert "1 unreliable" in ended.stderr
+    assert not (here / "queries.jsonl").exists()

@@ -40,7 +40,7 @@ from judgec.verbs.expert_queries import expert_queries
 from judgec.verbs.options.compile_judge import CompileJudgeOptions
 from judgec.verbs.options.compile_queries import CompileQueriesOptions
 from judgec.verbs.options.option import carried_over
-from judgec.verbs.query_models import ask_of, open_reliability, writer_spec
+from judgec.verbs.query_models import ask_of, checking, open_reliability, writer_spec
 from judgec.verbs.spending import account_for, session_for
 from judgec.verbs.typed import judgec_here
 from judgec.verbs.verb import verb
@@ -180,6 +180,7 @@ def _kind(
         reliability=open_reliability(judge, options.home, session) or Rules(),
         embed=embed,
         ask=session.ask,
+        reads=ask_of(checking(session.spec), session),
         rewriter=None if reflection is None else ask_of(reflection, session),
         keeping=lambda calls: session.keeping_back(calls, session.price(calls)),
     )

@@ -30,7 +30,7 @@ from judgec.report.screen import TextTable
 from judgec.table.regular import seen_at
 from judgec.verbs.expert_queries import expert_queries
 from judgec.verbs.options.generate_queries import GenerateQueriesOptions
-from judgec.verbs.query_models import ask_of, open_reliability, writer_spec
+from judgec.verbs.query_models import ask_of, checking, open_reliability, writer_spec
 from judgec.verbs.spending import session_for
 from judgec.verbs.typed import command
 from judgec.verbs.verb import verb
@@ -105,6 +105,7 @@ def generate_queries(options: GenerateQueriesOptions, watch: Watch) -> Generated
 
     Raises:
         UserError: Bad input, or a model that falls short of its share: then nothing is written.
+        GateError: No query is left: likewise.
         InputError: The experts' table has no column ``query``.
         ServiceError: A model cannot be reached.
 
@@ -139,6 +140,8 @@ def generate_queries(options: GenerateQueriesOptions, watch: Watch) -> Generated
             experts=experts,
             most_passages=options.passages,
             reliability=reliability,
+            references=options.references,
+            rubrics=options.rubrics,
             seed=options.seed,
         )
         spent = session.spent
@@ -196,9 +199,8 @@ def _generator(options: GenerateQueriesOptions, spec: LMSpec, session: Session, 
         spec.model,
         ask_of(spec, session),
         found.examples or experts,
+        reads=ask_of(checking(spec), session),
         seed=options.seed,
-        references=options.references,
-        rubrics=options.rubrics,
         module=found.module,
     )
 
@@ -212,7 +214,7 @@ def _report(
     def embed(some: Sequence[str]) -> FloatArray:
         return latent.queries(list(some)).astype("float64")
 
-    found = diversity(queries, experts, embed, seed=options.seed) if queries else None
+    found = diversity(queries, experts, embed, seed=options.seed)
     said = list(notes)
     if NO_LM in pool.passages:
         said.append("no model: questions by rule, a baseline")
@@ -256,7 +258,7 @@ def generated_report(found: GeneratedQueries, file: Path | None = None) -> Repor
         next=_next(found),
         title=f"Queries: {found.out.name}",
         facts=", ".join(pool.passages),
-        standing="even" if pool.queries else "none",
+        standing="even",
         steps=steps,
         items=_cases(found),
         items_title="The queries",

@@ -2,10 +2,12 @@
 
 import json
 import os
+import sys
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -35,7 +37,6 @@ from judgec.rag.probes.runner import Running
 from judgec.rag.probes.systems import Agent, ProbedSystem, Repeated, open_system
 from judgec.rag.probes.verdicts import verdicts
 from judgec.rag.queries.corpus import Corpus, open_corpus
-from judgec.rag.queries.reliability import Pair, Reliability
 from judgec.rag.queries.scenarios import PLAIN, SHIPPED
 from judgec.rag.queries.scenarios.building import Built, build
 from judgec.rag.queries.scenarios.drafts import QuestionWriter
@@ -55,7 +56,7 @@ from judgec.stats.intervals.gate import GateVerdict, announced
 from judgec.table import seal
 from judgec.verbs.frames import as_table, is_path
 from judgec.verbs.options.probe import ProbeOptions
-from judgec.verbs.query_models import ask_of, open_panel, open_reliability, writer_spec
+from judgec.verbs.query_models import ask_of, checking, open_panel, open_reliability, writer_spec
 from judgec.verbs.spending import session_for
 from judgec.verbs.typed import command
 from judgec.verbs.validity import Validity, validity_of
@@ -194,11 +195,27 @@ def probe(options: ProbeOptions, watch: Watch) -> ProbeReport:
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """A corpus with the questions that are asked about it."""
+    """A corpus with the questions that are asked about it.
+
+    Args:
+        name: Of the corpus, or of the file.
+        corpus: None without one.
+        questions: All that are asked.
+        built: How those that were made were made, by scenario.
+    """
 
     name: str
     corpus: Corpus | None
     questions: tuple[Question, ...]
+    built: Mapping[str, Built] = field(default_factory=dict)
+
+    def drafts(self) -> list[dict[str, object]]:
+        """For ``report.json``: of each scenario how many drafts were written, were kept, and fell by reason."""
+        return [
+            {"scenario": name, "data_set": self.name, "written": one.drafts, "kept": len(one.questions)}
+            | {"fell": dict(one.dropped)}
+            for name, one in self.built.items()
+        ]
 
 
 def run_probe(options: ProbeOptions, watch: Watch) -> ProbeReport:
@@ -271,6 +288,7 @@ def run_probe(options: ProbeOptions, watch: Watch) -> ProbeReport:
         "out": str(options.out),
         "gate": list(broken),
         "gate_verdict": verdict,
+        **({"drafts": made} if (made := [one for data in sets for one in data.drafts()]) else {}),
         "mlflow_run_id": logged.run_id,
         **session.spent.to_json(),
         "missing_inputs": {name: shares for one in validities for name, shares in one.to_json().items()},
@@ -363,23 +381,36 @@ def _data_sets(
     reliability = open_reliability(options.reliability, options.home, session)
     sets = []
     for corpus in corpora:
-        questions: list[Question] = []
-        writers: dict[str | None, QuestionWriter] = {}
-        watch.stage("write", f"{len(scenarios)} scenarios on {len(corpus.documents)} documents of {corpus.name}")
+        built: dict[str, Built] = {}
+        writers = {lm: _writer(options, corpus, session, lm or options.lm) for lm in {one.lm for one in scenarios}}
+        counts = {one.id: options.n or one.document_sampling.questions for one in scenarios}
+        most = sum(counts[one.id] * (1 + writers[one.lm].redraws) for one in scenarios)
+        what = f"{len(scenarios)} scenarios on {len(corpus.documents)} documents of {corpus.name}"
+        watch.stage("write", f"{what}, at most {most} drafts" if most < sys.maxsize else what)
         for scenario in scenarios:
-            n = options.n or scenario.document_sampling.questions
-            if scenario.lm not in writers:
-                writers[scenario.lm] = _writer(options, corpus, session, scenario.lm or options.lm)
-            built = build(scenario, corpus.documents, writers[scenario.lm], corpus.terms, n=n, seed=options.seed)
-            kept, said = _reliable(built, reliability)
-            if scenario.form == "absent" and writers[scenario.lm].name != RuleWriter.name:
-                said += [rest] if (rest := unread(corpus.terms)) else []
-            notes += [f"{scenario.id} on {corpus.name}: {one}" for one in said]
-            questions += kept
+            writer, n = writers[scenario.lm], counts[scenario.id]
+            about = scenario, corpus.documents, writer, corpus.terms
+            made = build(*about, n=n, seed=options.seed, reliability=reliability)
+            said = [made.shortfall]
+            if scenario.form == "absent" and writer.name != RuleWriter.name:
+                said.append(unread(corpus.terms))
+            notes += [f"{scenario.id} on {corpus.name}: {one}" for one in said if one]
+            built[scenario.id] = made
+        questions = [question for one in built.values() for question in one.questions]
         if not questions:
             raise UserError(f"--index {corpus.location}: no question could be made. {' '.join(notes)}")
-        sets.append(DataSet(corpus.name, corpus, tuple(questions)))
+        sets.append(DataSet(corpus.name, corpus, tuple(questions), built))
+    notes += _fallen([one for data in sets for one in data.built.values()])
     return sets
+
+
+def _fallen(built: Sequence[Built]) -> list[str]:
+    """A note on drafts that were not used, if any."""
+    reasons: Counter[str] = Counter()
+    for one in built:
+        reasons.update(one.dropped)
+    why = "; ".join(f"{count} {reason}" for reason, count in reasons.most_common())
+    return [f"{reasons.total()} of {sum(one.drafts for one in built)} drafts fell: {why}"] if reasons else []
 
 
 def _require_read(options: ProbeOptions, scenarios: Sequence[Scenario]) -> None:
@@ -397,23 +428,12 @@ def _require_read(options: ProbeOptions, scenarios: Sequence[Scenario]) -> None:
         )
 
 
-def _reliable(built: Built, reliability: Reliability | None) -> tuple[list[Question], list[str]]:
-    said = [built.shortfall] if built.shortfall else []
-    if reliability is None:
-        return list(built.questions), said
-    asked = [one for one in built.questions if not one.must_refuse]
-    faults = reliability.faults([Pair(one.query, "\n".join(one.passages), one.reference) for one in asked])
-    dropped = {one.query_id for one, fault in zip(asked, faults, strict=True) if fault}
-    if dropped:
-        said.append(f"{len(dropped)} of {plural(len(asked), 'question')} dropped as unreliable by {reliability.name}")
-    return [one for one in built.questions if one.query_id not in dropped], said
-
-
 def _writer(options: ProbeOptions, corpus: Corpus, session: Session, lm: str) -> QuestionWriter:
     spec = writer_spec(lm, options.api_base, options.temperature)
     if spec.no_model:
         return RuleWriter(corpus.passages)
-    return PromptedWriter(spec.model, ask_of(spec, session), options.seed, corpus.terms)
+    checks = ask_of(checking(spec), session)
+    return PromptedWriter(spec.model, ask_of(spec, session), options.seed, corpus.terms, checks=checks)
 
 
 def _probe(

@@ -29,6 +29,11 @@ def writer_spec(name: str, api_base: str | None, temperature: float) -> LMSpec:
     return plain if plain.no_model or plain.reasoning else plain.model_copy(update={"temperature": temperature})
 
 
+def checking(spec: LMSpec) -> LMSpec:
+    """The spec of the same model where it reads what was written: it does not sample."""
+    return spec.model_copy(update={"temperature": None})
+
+
 def ask_of(spec: LMSpec, session: Session) -> Ask:
     """The way to a model."""
     return session.ask if spec == session.spec else session.other(spec)

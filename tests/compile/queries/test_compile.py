@@ -26,7 +26,8 @@ from judgec.errors import UserError
 from judgec.labels.split.family import read_family
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
-from judgec.rag.queries.generation.generator import Written
+from judgec.rag.queries.generation.generator import Asked as Made
+from judgec.rag.queries.generation.generator import Completed, Written
 from judgec.rag.queries.reliability import Rules
 from judgec.rag.retrieval.passages import Passage
 from judgec.records.card import Cost
@@ -127,6 +128,9 @@ class Fixed:
 
     def write(self, passages: Sequence[Passage], count: int) -> list[list[Written] | str]:
         return [[Written(query) for query in self._queries], *["refusal: x"] * (len(passages) - 1)]
+
+    def complete(self, asked: Sequence[Made], what: Completed) -> list[Written | str]:
+        raise NotImplementedError
 
 
 def test_score_values_rejected_repeated_and_missing_questions_at_nothing() -> None:

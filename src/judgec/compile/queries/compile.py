@@ -34,17 +34,20 @@ from judgec.lm.executor import Ask
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Watch
 from judgec.rag.queries.generation.diversity import Embed, closeness
+from judgec.rag.queries.generation.generate import completed
 from judgec.rag.queries.generation.generator import (
+    Asked,
     Generator,
     PromptedGenerator,
     QueryGenerator,
     RuleGenerator,
     StyleProfile,
+    Written,
     instructed,
 )
 from judgec.rag.queries.generation.improving import improved
 from judgec.rag.queries.pool import Near
-from judgec.rag.queries.reliability import Pair, Reliability, Rules
+from judgec.rag.queries.reliability import Reliability, Rules
 from judgec.rag.queries.sampling import seeded
 from judgec.rag.retrieval.passages import Passage
 from judgec.raters.fencing import fence
@@ -261,6 +264,7 @@ class GeneratorKind:
         ask: The way to the one that writes.
         rewriter: The way to the model that rewrites instructions, or None.
         keeping: Keeps so many calls out of the search's reach.
+        reads: The way to the one that answers: the model that writes, at temperature 0.
     """
 
     name: str
@@ -274,6 +278,7 @@ class GeneratorKind:
     ask: Ask
     rewriter: Ask | None
     keeping: Callable[[int], AbstractContextManager[object]]
+    reads: Ask | None = None
     measured: Measured = MEASURED
     words: KindWords = WORDS
 
@@ -298,14 +303,23 @@ class GeneratorKind:
 
     def trial(self, candidate: QueryCandidate, rows: Sequence[int]) -> ScoredPassages:
         """Write and value questions."""
-        generator = _generator(candidate, self.spec, self.ask, self.experts, self.settings)
+        found, settings = candidate.found, self.settings
+        generator: Generator
+        if self.spec.no_model:
+            generator = RuleGenerator(settings.seed, found.style)
+        else:
+            shown, model = found.examples or self.experts, self.spec.model
+            generator = PromptedGenerator(
+                model, self.ask, shown, reads=self.reads, seed=settings.seed, module=found.module
+            )
         passages = [self.passages[i] for i in rows]
-        how = self.settings.per_passage
-        return score(candidate, generator, passages, self.experts, self.reliability, self.embed, how)
+        about = self.experts, self.reliability, self.embed, settings.per_passage
+        return score(candidate, generator, passages, *about, references=settings.references)
 
     def keeping_back(self, rows: Sequence[int]) -> AbstractContextManager[object]:
-        """Calls for three generators on these passages: to write questions, to answer and to judge each."""
-        each = int(self.settings.references) + int(self.reliability.name != Rules.name)
+        """Calls for three generators on these passages: to write, to judge each question, alone and answered."""
+        answers = int(self.settings.references)
+        each = answers + (1 + answers) * int(self.reliability.name != Rules.name)
         return self.keeping(3 * len(rows) * (1 + each * self.settings.per_passage))
 
 
@@ -367,6 +381,8 @@ def score(
     reliability: Reliability,
     embed: Embed,
     per_passage: int,
+    *,
+    references: bool = False,
 ) -> ScoredPassages:
     """Let a candidate write, and value what it wrote."""
     documents = {doc_id: code for code, doc_id in enumerate(dict.fromkeys(one.doc_id for one in passages))}
@@ -374,19 +390,25 @@ def score(
     for text in experts:
         near.add(text)
     failed: Counter[str] = Counter()
-    made: list[tuple[Passage, str, str]] = []
+    made: list[Asked] = []
     empty: list[Passage] = []
     for passage, written in zip(passages, generator.write(passages, per_passage), strict=True):
         if isinstance(written, str) or not written:
             failed[(written if isinstance(written, str) else "no question").partition(":")[0]] += 1
             empty.append(passage)
             continue
-        made += [(passage, one.query, one.reference) for one in written]
-    pairs = [Pair(query, f"{passage.title}\n{passage.text}", reference) for passage, query, reference in made]
-    tried = []
-    for (passage, query, _), faults in zip(made, reliability.faults(pairs), strict=True):
-        tried.append(Tried(query, passage, (REPEATED,) if near.seen(query) else faults))
-        near.add(query)
+        made += [(passage, one) for one in written]
+    new = []
+    for _, one in made:
+        new.append(not near.seen(one.query))
+        near.add(one.query)
+    asked = [pair for pair, is_new in zip(made, new, strict=True) if is_new]
+    done = iter(completed(asked, generator, reliability, references=references))
+    found = [next(done) if is_new else (REPEATED,) for is_new in new]
+    tried = [
+        Tried(one.query, passage, () if isinstance(faults, Written) else faults)
+        for (passage, one), faults in zip(made, found, strict=True)
+    ]
     accepted = np.array([not one.faults for one in tried] + [False] * len(empty), dtype=np.float64)
     like = _likeness([one.query for one in tried], experts, embed)
     values = np.concatenate([accepted[: len(tried)] * (1 + like) / 2, np.zeros(len(empty))])
@@ -408,22 +430,6 @@ def _likeness(queries: Sequence[str], experts: Sequence[str], embed: Embed) -> F
     if not queries:
         return np.zeros(0)
     return np.asarray(np.clip((embed(queries) @ embed(experts).T).max(axis=1), 0.0, 1.0))
-
-
-def _generator(
-    candidate: QueryCandidate, spec: LMSpec, ask: Ask, experts: Sequence[str], settings: QuerySettings
-) -> Generator:
-    found = candidate.found
-    if spec.no_model:
-        return RuleGenerator(settings.seed, found.style)
-    return PromptedGenerator(
-        spec.model,
-        ask,
-        found.examples or experts,
-        seed=settings.seed,
-        references=settings.references,
-        module=found.module,
-    )
 
 
 def share_of(values: FloatArray, cluster: IntArray, how: Resampling) -> Estimate:

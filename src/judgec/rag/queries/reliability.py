@@ -12,6 +12,10 @@ from judgec.records.label import Item
 from judgec.records.tasks.reliability import QUESTIONS
 
 ASPECTS = tuple(QUESTIONS)
+ANSWERED = "answer_in_passage"
+UNSCORED = "unscored"
+Faults = tuple[str, ...]
+"""The conditions that fail, of ``ASPECTS``, or ``UNSCORED`` alone; empty for what can be trusted."""
 ASKED = 0.6  # share of the question's content words that must stand in the passage
 STATED = 0.8  # of the answer's
 _POINTS = re.compile(
@@ -29,7 +33,7 @@ _BARE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A generated question with its passage; the answer is empty where none was made."""
+    """A generated question with its passage; without an answer the question alone is checked."""
 
     query: str
     passage: str
@@ -44,8 +48,8 @@ class Reliability(Protocol):
         """For reports: ``rules``, or the judge's name and version."""
         ...
 
-    def faults(self, pairs: Sequence[Pair]) -> list[tuple[str, ...]]:
-        """The failing aspects of each pair, in order; ``("unscored",)`` where nobody could say."""
+    def faults(self, pairs: Sequence[Pair]) -> list[Faults]:
+        """The failing aspects of each pair, in order; ``(UNSCORED,)`` where nobody could say."""
         ...
 
 
@@ -59,18 +63,18 @@ class Rules:
 
     name = "rules"
 
-    def faults(self, pairs: Sequence[Pair]) -> list[tuple[str, ...]]:
+    def faults(self, pairs: Sequence[Pair]) -> list[Faults]:
         """The failing aspects of each pair, in order."""
         return [self._faults(pair) for pair in pairs]
 
-    def _faults(self, pair: Pair) -> tuple[str, ...]:
+    def _faults(self, pair: Pair) -> Faults:
         known, asked, stated = content(pair.passage), content(pair.query), content(pair.answer)
         found = []
         if _share(asked, known) < ASKED:
             found.append(ASPECTS[0])
         figures = [word for word in stated if word[0].isdigit()]
         if pair.answer and (_share(stated, known) < STATED or not all(word in known for word in figures)):
-            found.append(ASPECTS[1])
+            found.append(ANSWERED)
         if _POINTS.search(pair.query) or _BARE.search(pair.query) or len(asked) < 2:
             found.append(ASPECTS[2])
         return tuple(found)
@@ -95,7 +99,7 @@ class ReliabilityJudge:
         """The judge's name and version."""
         return self._name
 
-    def faults(self, pairs: Sequence[Pair]) -> list[tuple[str, ...]]:
+    def faults(self, pairs: Sequence[Pair]) -> list[Faults]:
         """The failing aspects of each pair, in order."""
         items = [
             Item(str(n), str(n), {"query": pair.query, "passage": pair.passage, "answer": pair.answer})
@@ -103,16 +107,16 @@ class ReliabilityJudge:
         ]
         judgments = self._judge.judge(items, self._ask)
         best = len(self._judge.scale.grades) - 1
-        results: list[tuple[str, ...]] = []
+        results: list[Faults] = []
         for row, pair in enumerate(pairs):
             if judgments.unscored[row] is not None:
-                results.append(("unscored",))
+                results.append((UNSCORED,))
                 continue
             failing = []
             for column, aspect in enumerate(judgments.aspects):
                 accept = int(judgments.accept[row, column])
                 passed = accept == 1 if accept >= 0 else int(judgments.grade[row, column]) == best
-                if not passed and (pair.answer or aspect != "answer_in_passage"):
+                if not passed and (pair.answer or aspect != ANSWERED):
                     failing.append(aspect)
             results.append(tuple(failing))
         return results

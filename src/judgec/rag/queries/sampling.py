@@ -183,11 +183,13 @@ class Draw:
         key: The same for the same corpus, scenario and seed.
         chunks: In the order drawn.
         seed: For whatever else is random about the question.
+        turn: How often all documents were used before, so that these chunks may have been drawn, too.
     """
 
     key: str
     chunks: tuple[Passage, ...]
     seed: int
+    turn: int = 0
 
 
 def seeded(*parts: object) -> random.Random:
@@ -227,7 +229,7 @@ def draws(documents: Sequence[SampledDocument], scenario: Scenario, seed: int, u
         number = -1
         for number, drawn in enumerate((_across if several else _within)(order, chunks, scenario, turn)):
             key = f"{scenario.id}-{seed}-{turn}-{number}"
-            yield Draw(key, drawn, seeded(seed, key).randrange(2**31))
+            yield Draw(key, drawn, seeded(seed, key).randrange(2**31), turn)
         if number < 0:
             return
 

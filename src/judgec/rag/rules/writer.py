@@ -4,6 +4,7 @@ A question asks for a cell of a table ("What is the accuracy of the X?") or for 
 questions are easier to retrieve for than people's, since they repeat the passage's words.
 """
 
+import sys
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 
@@ -30,7 +31,7 @@ class RuleWriter:
     """
 
     name = NO_LM
-    patience: int | None = None
+    redraws = sys.maxsize
 
     def __init__(self, chunks: Sequence[Passage]) -> None:
         self._chunks = chunks

@@ -5,14 +5,22 @@ from collections.abc import Sequence
 
 import pytest
 
-from judgec.errors import UserError
-from judgec.rag.queries.generation.generate import generate, long_passages, rows
-from judgec.rag.queries.generation.generator import PromptedGenerator, QueryGenerator, RuleGenerator, Written, read_list
+from judgec.errors import GateError, UserError
+from judgec.rag.queries.generation.generate import Pool, generate, long_passages, rows
+from judgec.rag.queries.generation.generator import (
+    Asked,
+    Completed,
+    PromptedGenerator,
+    RuleGenerator,
+    Written,
+    read_list,
+)
 from judgec.rag.queries.reliability import Pair, Rules
 from judgec.rag.queries.sampling import SampledDocument
 from judgec.rag.retrieval.passages import Passage
+from tests.prompts import PromptParts, unquote
 from tests.rag.queries.catalogue import catalogue
-from tests.rag.queries.scenarios.test_prompted import Asked
+from tests.rag.queries.scenarios.test_prompted import Asked as Sent
 
 
 class Fixed:
@@ -29,6 +37,9 @@ class Fixed:
             else [Written(self._query(one, k)) for k in range(self._useful)]
             for one in passages
         ]
+
+    def complete(self, asked: Sequence[Asked], what: Completed) -> list[Written | str]:
+        raise NotImplementedError
 
     def _query(self, passage: Passage, k: int) -> str:
         return f"{hashlib.sha256(f'{self.name}{k}{passage.passage_id}'.encode()).hexdigest()}?"
@@ -86,32 +97,76 @@ def test_rows_keep_passage_model_seed_and_reference() -> None:
     assert "reference" not in next(rows(pool, references=False))
 
 
-def test_prompted_generator_shows_the_experts_and_asks_for_references() -> None:
-    def model(system: str, prompt: object) -> dict[str, str]:
-        if "from the passage alone" in system:
-            return {"answer": "NONE"}
-        return {"queries": '1. What is it made of?\n- "How long is it?"\n\nx'}
-
-    asked = Asked(model)
-    generator = PromptedGenerator("m", asked, ["How much?"], references=True, module=QueryGenerator())
-    (written,) = generator.write(PASSAGES[:1], 5)
-    assert written == [Written("What is it made of?"), Written("How long is it?")]
-    assert "How much?" in asked.prompts[0][1].inputs["examples"]
-    assert len(asked.prompts) == 3
+def sent_for(model: object, *, references: bool = True, rubrics: bool = True) -> tuple[Pool, Sent, Sent]:
+    """A pool of two passages, what was sent to write, and what was sent to read."""
+    writes, reads = Sent(model), Sent(model)  # type: ignore[arg-type]  # as below
+    generator = PromptedGenerator("m", writes, ["How much?", "How far?", "Who is it?"], reads=reads, seed=3)
+    pool = generate(
+        ALIKE, [generator], per_passage=4, sizes=None, reliability=Rules(), references=references, rubrics=rubrics
+    )
+    return pool, writes, reads
 
 
-def test_prompted_generator_asks_for_a_rubric_of_each_question() -> None:
-    def model(system: str, prompt: object) -> dict[str, str]:
-        if "so that an answer can be checked by it" in system:
-            return {"nuggets": "1. vital: It is steel.\n- okay: It is coated.\nNo rust."}
-        return {"queries": "What is it made of?"}
+ALIKE = [
+    Passage("p", "d", "The battery of the pump lasts 5 years and its body is of coated steel.", "Pump"),
+    Passage("v", "e", "The battery of the valve lasts 7 years and its body is of coated brass.", "Valve"),
+]
+PUMP = "What does the passage say?\nHow long does the battery of the pump last?\nOf what steel is the pump's body?"
+VALVE = "When is the battery of the valve changed?\nIs the body of a valve of brass?"
 
-    generator = PromptedGenerator("m", Asked(model), [], rubrics=True)
-    pool = generate(PASSAGES[:1], [generator], per_passage=1, sizes=None)
-    (row,) = rows(pool, references=False, rubrics=True)
 
-    assert row["nuggets"] == ["vital: It is steel.", "okay: It is coated.", "vital: No rust."]
-    assert "nuggets" not in next(rows(pool, references=True))
+def answering(system: str, prompt: PromptParts) -> dict[str, str]:
+    """Questions that point, that are of another passage, whose answer is made up, and that are good."""
+    asked = "".join(unquote(prompt.inputs.get("query", "")))
+    passage = "".join(unquote(prompt.inputs["passage"]))
+    if "from the passage alone, completely" in system:
+        said = {"How long": "5 years", "Of what": "coated steel", "When is": "after 9 years"}  # the valve's lasts 7
+        return {"answer": next((text for words, text in said.items() if asked.startswith(words)), "NONE")}
+    if "so that an answer can be checked by it" in system:
+        return {"nuggets": "1. vital: It is steel.\n- okay: It is coated.\nNo rust."}
+    return {"queries": VALVE if "valve" in passage else PUMP}
+
+
+def test_only_questions_that_pass_are_answered_and_only_answered_ones_get_a_rubric() -> None:
+    pool, writes, reads = sent_for(answering)
+    steps = [
+        (next(iter(output.name for output in prompt.outputs)), unquote(prompt.inputs["query"])[0])
+        for _, prompt in reads.prompts
+    ]
+    answered = [query for output, query in steps if output == "answer"]
+    assert len(writes.prompts) == 2
+    assert answered == [*PUMP.splitlines()[1:], *VALVE.splitlines()]  # the first points at its passage
+    kept = [one.query for one in pool.queries]
+    assert [query for output, query in steps if output == "nuggets"] == kept == PUMP.splitlines()[1:]
+    assert pool.dropped["m"]["unreliable (answer_in_passage)"] == 2  # a made up one, and one that is not there
+    assert {one.nuggets for one in pool.queries} == {("vital: It is steel.", "okay: It is coated.", "vital: No rust.")}
+
+
+def test_without_references_and_rubrics_nothing_is_read_off_the_passage() -> None:
+    pool, _, reads = sent_for(answering, references=False, rubrics=False)
+    assert not reads.prompts
+    assert {(one.reference, one.nuggets) for one in pool.queries} == {("", ())}
+
+
+def test_every_prompt_of_a_run_begins_with_the_same_examples_in_the_order_of_its_seed() -> None:
+    def sent(seed: int) -> list[str]:
+        asked = Sent(answering)
+        PromptedGenerator("m", asked, [f"Question {n}?" for n in range(24)], seed=seed).write(PASSAGES, 5)
+        return [request.messages[-1]["content"] for request in asked.requests]
+
+    for prompts in (sent(1), sent(2)):
+        before = {prompt.partition("[[ ## passage ## ]]")[0] for prompt in prompts}
+        assert len(before) == 1
+        assert {f"Question {n}?" in before.copy().pop() for n in range(24)} == {True}
+    assert sent(1)[0] != sent(2)[0]
+
+
+def test_generate_of_which_nothing_is_left_fails_its_gate_with_the_reasons() -> None:
+    with pytest.raises(
+        GateError, match=r"m: 0 usable queries: 2 of 2 passages gave 2 .*1 unreliable \(self_contained\)"
+    ) as error:
+        sent_for(lambda system, prompt: {"queries": "How long does the battery of the pump in this passage last?"})
+    assert error.value.exit_code == 1
 
 
 def test_rules_write_the_value_that_is_asked_for_as_the_vital_nugget() -> None:

@@ -1,14 +1,15 @@
 """A language model writes: what it is asked, what becomes of bad replies; the model is a function."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import pytest
 
 from judgec.lm.executor import Reply, Request
+from judgec.rag.queries.reliability import Pair
 from judgec.rag.queries.sampling import Draw, SampledDocument
 from judgec.rag.queries.scenarios import SHIPPED
-from judgec.rag.queries.scenarios.building import build
-from judgec.rag.queries.scenarios.drafts import ANSWERED, Draft
+from judgec.rag.queries.scenarios.building import Built, build
+from judgec.rag.queries.scenarios.drafts import ANSWERED, Draft, check
 from judgec.rag.queries.scenarios.prompted import MOST_READ, WINDOW, PromptedWriter, unread, windows
 from judgec.rag.queries.scenarios.reading import read_scenario
 from judgec.rag.queries.terms import TermIndex
@@ -25,6 +26,7 @@ class Asked:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.prompts: list[tuple[str, PromptParts]] = []
+        self.requests: list[Request] = []
 
     def __call__(self, requests: Iterable[Request], *, total: int | None = None) -> Iterator[Reply]:
         for request in requests:
@@ -32,6 +34,7 @@ class Asked:
             turns = [(m["role"], m["content"]) for m in request.messages if m["role"] != "system"]
             prompt = read_prompt(system, turns)
             self.prompts.append((system, prompt))
+            self.requests.append(request)
             said = self.model(system, prompt)
             if said is None:
                 yield Reply(request.key, None, error="down")
@@ -216,14 +219,108 @@ def test_write_keeps_a_reason_for_every_draw_without_a_draft() -> None:
     assert len(asked.prompts) == 4  # the malformed one was asked again
 
 
-def test_build_gives_a_model_up_whose_drafts_are_all_of_no_use() -> None:
-    """A hundred drafts in a row; the rest of a corpus of a thousand documents is not paid for."""
-    passages = [Passage(f"d{n}#0", f"d{n}", f"The pump weighs {n} kg.", f"Pump {n}") for n in range(1000)]
-    asked = Asked(lambda _, p: {"question": "How heavy is it?", "answer": "a Bulgarian umbrella"})
-    terms = TermIndex(passages)
-    scenario = read_scenario(SHIPPED / "S1.yaml")
-    documents = [SampledDocument(one.doc_id, one.title, one.text) for one in passages]
-    built = build(scenario, documents, PromptedWriter("m", asked, 0, terms), terms, n=5, seed=0)
-    assert (built.questions, built.given_up) == ((), True)
-    assert 100 <= len(asked.prompts) == built.drafts < 200
-    assert "given up" in built.shortfall
+PUMPS = [
+    Passage(f"d{n}#0", f"d{n}", f"The pump weighs {n} kg. It dates from 4 May 19{n}.", f"P{n}") for n in range(10, 99)
+]
+TERMS = TermIndex(PUMPS)
+
+
+def built(name: str, model: Model, n: int, documents: int = len(PUMPS), **about: object) -> tuple[Built, Asked]:
+    asked = Asked(model)
+    some = [SampledDocument(one.doc_id, one.title, one.text) for one in PUMPS[:documents]]
+    scenario = read_scenario(SHIPPED / f"{name}.yaml")
+    writer = PromptedWriter("m", asked, 0, TERMS)
+    return build(scenario, some, writer, TERMS, n=n, seed=0, **about), asked  # type: ignore[arg-type]  # a test's
+
+
+def weight(prompt: PromptParts) -> str:
+    return "".join(unquote(prompt.inputs["passages"])).split()[3]
+
+
+def test_build_draws_a_question_anew_three_times_and_pays_for_no_more() -> None:
+    found, asked = built("S1", lambda _, p: {"question": "How heavy is it?", "answer": "a Bulgarian umbrella"}, n=5)
+    assert (found.questions, found.drafts, len(asked.prompts)) == ((), 20, 20)
+    assert found.dropped == {"the answer has no number": 20}
+    assert "0 of 5 questions" in found.shortfall
+
+
+def test_build_keeps_its_ten_where_every_other_draft_falls() -> None:
+    def model(_: str, prompt: PromptParts) -> Mapping[str, str]:
+        heavy = weight(prompt)
+        return {"question": f"How heavy is pump {heavy}?", "answer": f"{heavy if int(heavy) % 2 else 1234} kg"}
+
+    found, _ = built("S1", model, n=10)
+    assert len(found.questions) == 10
+    assert found.dropped == {"a figure or date of the answer is not in the passage": found.drafts - 10}
+    assert 10 < found.drafts <= 40
+
+
+def test_build_asks_anew_for_the_same_passage_in_a_call_of_its_own_and_the_same_ones_again() -> None:
+    """Of three documents one each falls for good: another question of a passage is another call, or the journal's."""
+
+    def model(_: str, prompt: PromptParts) -> Mapping[str, str]:
+        heavy = weight(prompt)
+        return (
+            {"question": "How heavy is that?", "answer": "3 kg"}
+            if heavy == "11"
+            else {"question": f"How heavy is pump {heavy}?", "answer": f"{heavy} kg"}
+        )
+
+    (_, asked), (_, again) = (built("S1", model, n=3, documents=3) for _ in range(2))
+    calls = [(request.messages[-1]["content"], request.rollout) for request in asked.requests]
+    assert 3 < len(calls) == len(set(calls))
+    assert [(request.messages, request.rollout) for request in again.requests] == [
+        (request.messages, request.rollout) for request in asked.requests
+    ]
+
+
+def test_build_draws_anew_what_the_reliability_judge_drops() -> None:
+    class Doubts:
+        name = "doubts"
+
+        def faults(self, pairs: Sequence[Pair]) -> list[tuple[str, ...]]:
+            return [("answer_in_passage",) if int(pair.answer.split()[0]) % 2 else () for pair in pairs]
+
+    found, _ = built(
+        "S1",
+        lambda _, p: {"question": f"How heavy is pump {weight(p)}?", "answer": f"{weight(p)} kg"},
+        n=10,
+        reliability=Doubts(),
+    )
+    assert len(found.questions) == 10
+    assert found.dropped == {"unreliable (answer_in_passage)": found.drafts - 10}
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "fault"),
+    [
+        ("S1", "55 kg", ""),
+        ("S1", "heavy", "the answer has no number"),
+        ("S1", "on 4 May 1955", "the answer has no number"),
+        ("S1", "54 kg", "a figure or date of the answer is not in the passage"),
+        ("S1", "55 kg, or 121 pounds", "a figure or date of the answer is not in the passage"),
+        ("S2", "4 May 1955", ""),
+        ("S2", "1955-05-04", ""),
+        ("S2", "1955", ""),
+        ("S2", "55 kg", "the answer has no date"),
+        ("S2", "4 June 1955", "a figure or date of the answer is not in the passage"),
+        ("plain", "It may weigh 55 kg.", ""),
+        ("plain", "It weighs 56 kg.", "a figure or date of the answer is not in the passage"),
+    ],
+)
+def test_check_holds_every_figure_and_date_of_an_answer_against_its_passage(name: str, answer: str, fault: str) -> None:
+    drawn = draw(PUMPS[45].text)
+    assert PUMPS[45].text == "The pump weighs 55 kg. It dates from 4 May 1955."
+    assert check(Draft("What of the pump?", answer), read_scenario(SHIPPED / f"{name}.yaml"), drawn, TERMS) == fault
+
+
+def test_checks_are_asked_apart_from_what_is_written() -> None:
+    writes, checks = (
+        Asked(lambda _, p: {"question": "Q?", "answer": "5", "options": "5\n6"}),
+        Asked(lambda _, p: {"right": "1"}),
+    )
+    (draft,) = PromptedWriter("m", writes, 3, checks=checks).write(
+        read_scenario(SHIPPED / "S3.yaml"), [draw("It has 5.")]
+    )
+    assert isinstance(draft, Draft)
+    assert [request.rollout for request in (*writes.requests, *checks.requests)] == [3, None]

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Literal, Protocol
 
 import dspy
 
 from judgec.lm.executor import Ask
 from judgec.lm.spec import NO_LM
-from judgec.rag.queries.asking import Fields, ask_fields
+from judgec.rag.queries.asking import ask_fields
 from judgec.rag.queries.sampling import seeded
 from judgec.rag.retrieval.passages import Passage
 from judgec.rag.rules.facts import Kind, facts_of
@@ -30,9 +30,10 @@ class WriteQueries(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
     the same thing.
     """
 
-    passage: str = dspy.InputField(desc=f"what the questions are made from ({QUOTED})")
+    # What all passages of a run share comes first: a provider's cache serves a prompt's beginning.
     examples: str = dspy.InputField(desc=f"questions that experts asked, numbered ({QUOTED})")
     count: str = dspy.InputField(desc="how many questions to write at most")
+    passage: str = dspy.InputField(desc=f"what the questions are made from ({QUOTED})")
     queries: str = dspy.OutputField(desc="the questions, one a line, without numbers")
 
 
@@ -84,6 +85,11 @@ class Written:
     nuggets: tuple[str, ...] = ()
 
 
+Asked = tuple[Passage, Written]
+"""A question with the passage that it was made from."""
+Completed = Literal["reference", "nuggets"]
+
+
 class Generator(Protocol):
     """Writes questions from long passages."""
 
@@ -96,6 +102,10 @@ class Generator(Protocol):
         """At most ``count`` questions a passage, in order, or the reason why there are none."""
         ...
 
+    def complete(self, asked: Sequence[Asked], what: Completed) -> list[Written | str]:
+        """Each question with its answer or nuggets, empty where the passage holds none, or why there is no reply."""
+        ...
+
 
 class PromptedGenerator:
     """A language model behind ``QueryGenerator``.
@@ -103,10 +113,9 @@ class PromptedGenerator:
     Args:
         name: The model.
         ask: Sends requests to it.
-        experts: The experts' questions, all of them examples.
+        experts: The experts' questions, all of them examples, in one seeded order.
+        reads: Sends the requests whose replies are read off a passage, at temperature 0; by default ``ask``.
         seed: Tells one run's calls from another's, and orders the examples.
-        references: Ask for an answer to each question, in a call of its own.
-        rubrics: Ask for what a good answer says, likewise.
         module: A compiled generator.
     """
 
@@ -116,18 +125,18 @@ class PromptedGenerator:
         ask: Ask,
         experts: Sequence[str],
         *,
+        reads: Ask | None = None,
         seed: int = 0,
-        references: bool = False,
-        rubrics: bool = False,
         module: QueryGenerator | None = None,
     ) -> None:
         self._name = name
         self._ask = ask
-        self._experts = tuple(experts)
+        self._reads = reads or ask
         self._seed = seed
-        self._references = references
-        self._rubrics = rubrics
         self._module = module or QueryGenerator()
+        examples = list(experts)
+        seeded(seed, "examples").shuffle(examples)
+        self._examples = fence("examples", tuple(examples))
 
     @property
     def name(self) -> str:
@@ -136,51 +145,31 @@ class PromptedGenerator:
 
     def write(self, passages: Sequence[Passage], count: int) -> list[list[Written] | str]:
         """At most ``count`` questions a passage, in order, or the reason why there are none."""
-        inputs = [self._inputs(passage, count) for passage in passages]
+        shared = {"examples": self._examples, "count": str(count)}
+        inputs = [shared | {"passage": fence("passage", _titled(passage))} for passage in passages]
         replies = ask_fields(self._module.write, inputs, self._ask, rollout=self._seed or None)
-        written: list[list[Written] | str] = [
+        return [
             reply if isinstance(reply, str) else [Written(query) for query in read_list(reply["queries"])[:count]]
             for reply in replies
         ]
-        if self._references:
-            self._complete(passages, written, AnswerQuery, "answer")
-        if self._rubrics:
-            self._complete(passages, written, WriteRubric, "nuggets")
-        return written
 
-    def _inputs(self, passage: Passage, count: int) -> Fields:
-        examples = list(self._experts)
-        seeded(self._seed, passage.passage_id, "examples").shuffle(examples)
-        return {
-            "passage": fence("passage", _titled(passage)),
-            "examples": fence("examples", tuple(examples)),
-            "count": str(count),
-        }
-
-    def _complete(
-        self,
-        passages: Sequence[Passage],
-        written: Sequence[list[Written] | str],
-        signature: type[dspy.Signature],
-        output: str,
-    ) -> None:
-        """Ask one thing more of every question that was written: its answer, or its nuggets."""
-        places = [(row, k) for row, made in enumerate(written) if not isinstance(made, str) for k in range(len(made))]
-        inputs = []
-        for row, k in places:
-            made = written[row]
-            assert not isinstance(made, str)  # as chosen above
-            passage = fence("passage", _titled(passages[row]))
-            inputs.append({"passage": passage, "query": fence("query", made[k].query)})
-        replies = ask_fields(dspy.Predict(signature), inputs, self._ask, rollout=self._seed or None)
-        for (row, k), reply in zip(places, replies, strict=True):
-            made = written[row]
-            assert not isinstance(made, str)  # as chosen above
-            said = "" if isinstance(reply, str) or reply[output].strip(" .").upper() == "NONE" else reply[output]
-            if output == "answer":
-                made[k] = replace(made[k], reference=said)
-            else:
-                made[k] = replace(made[k], nuggets=tuple(nugget_text(as_nugget(one)) for one in read_list(said)))
+    def complete(self, asked: Sequence[Asked], what: Completed) -> list[Written | str]:
+        """Each question with its answer or nuggets, empty where the passage holds none, or why there is no reply."""
+        inputs = [
+            {"passage": fence("passage", _titled(passage)), "query": fence("query", one.query)}
+            for passage, one in asked
+        ]
+        signature = AnswerQuery if what == "reference" else WriteRubric
+        found: list[Written | str] = []
+        for (_, one), said in zip(asked, ask_fields(dspy.Predict(signature), inputs, self._reads), strict=True):
+            if isinstance(said, str):
+                found.append(said)
+                continue
+            (text,) = said.values()
+            text = "" if text.strip(" .").upper() == "NONE" else text
+            nuggets = tuple(nugget_text(as_nugget(line)) for line in read_list(text))
+            found.append(replace(one, reference=text) if what == "reference" else replace(one, nuggets=nuggets))
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +204,10 @@ class RuleGenerator:
     def write(self, passages: Sequence[Passage], count: int) -> list[list[Written] | str]:
         """At most ``count`` questions a passage, in order, or the reason why there are none."""
         return [self._write(passage, count) for passage in passages]
+
+    def complete(self, asked: Sequence[Asked], what: Completed) -> list[Written | str]:  # noqa: ARG002 - there is both
+        """The questions as they are: each was made of its answer."""
+        return [one for _, one in asked]
 
     def _write(self, passage: Passage, count: int) -> list[Written] | str:
         style = self._style

@@ -6,14 +6,12 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from judgec.rag.queries.pool import Near
+from judgec.rag.queries.reliability import Pair, Reliability
 from judgec.rag.queries.sampling import Draw, SampledDocument, draws
 from judgec.rag.queries.scenarios.drafts import Draft, QuestionWriter, check, finished
 from judgec.rag.queries.terms import TermIndex
 from judgec.records.counts import plural
 from judgec.records.scenario.schema import Question, Scenario
-
-AT_ONCE = 64  # drafts asked for together
-SPARE = 1.25  # drafts asked for, for each question that is missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +23,12 @@ class Built:
         wanted: How many were.
         dropped: Drafts that were not used, by reason.
         drafts: How many were written.
-        given_up: The last of them were of no use, one after the other, and each cost a call.
     """
 
     questions: tuple[Question, ...]
     wanted: int
     dropped: Mapping[str, int] = field(default_factory=dict)
     drafts: int = 0
-    given_up: bool = False
 
     @property
     def shortfall(self) -> str:
@@ -45,7 +41,6 @@ class Built:
         return (
             f"{len(self.questions)} of {plural(self.wanted, 'question')}: the documents gave {self.drafts} drafts"
             f"{f' ({reasons})' if reasons else ''}"
-            f"{'; given up, as the last ones were all of no use' if self.given_up else ''}"
         )
 
 
@@ -57,8 +52,9 @@ def build(
     *,
     n: int,
     seed: int,
+    reliability: Reliability | None = None,
 ) -> Built:
-    """Make the questions of one scenario.
+    """Make the questions of one scenario; what falls is drawn anew, ``writer.redraws`` times a question.
 
     Args:
         scenario: What to ask.
@@ -67,33 +63,42 @@ def build(
         terms: The whole corpus, to verify that nothing answers what should have no answer.
         n: How many questions.
         seed: Same seed and writer, same questions.
+        reliability: Drops questions that cannot be trusted; None drops none.
     """
     source = draws(documents, scenario, seed, lambda passage: writer.usable(scenario, passage))
     dropped: Counter[str] = Counter()
     near = Near()
     kept: list[Question] = []
-    written = idle = 0
-    while len(kept) < n:
-        if writer.patience is not None and idle >= writer.patience:
-            return Built(tuple(kept), n, dict(dropped), written, given_up=True)
-        missing = n - len(kept)
-        drawn = list(islice(source, min(AT_ONCE, round(missing * SPARE) + 1)))
+    written, most = 0, n * (1 + writer.redraws)
+    while len(kept) < n and written < most:
+        drawn = list(islice(source, min(n - len(kept), most - written)))
         if not drawn:
             break
         written += len(drawn)
+        found = []
         for draw, draft in zip(drawn, writer.write(scenario, drawn), strict=True):
             question = _accepted(draft, scenario, draw, writer.name, terms, dropped)
-            idle += 1
-            if question is None or len(kept) == n:
-                continue
-            asked = "\n".join([*(turn.content for turn in question.history), question.query])
-            if near.seen(asked):
+            asked = (
+                "" if question is None else "\n".join([*(turn.content for turn in question.history), question.query])
+            )
+            if question is not None and near.seen(asked):
                 dropped["a near-duplicate"] += 1
-                continue
-            near.add(asked)
-            kept.append(question)
-            idle = 0
+            elif question is not None:
+                near.add(asked)
+                found.append(question)
+        kept += _reliable(found, reliability, dropped)
     return Built(tuple(kept), n, dict(dropped), written)
+
+
+def _reliable(found: Sequence[Question], reliability: Reliability | None, dropped: Counter[str]) -> list[Question]:
+    """The questions without those that cannot be trusted; one that must be refused has no answer to check."""
+    asked = [one for one in found if not one.must_refuse]
+    if reliability is None or not asked:
+        return list(found)
+    faults = reliability.faults([Pair(one.query, "\n".join(one.passages), one.reference) for one in asked])
+    bad = {one.query_id: fault[0] for one, fault in zip(asked, faults, strict=True) if fault}
+    dropped.update(f"unreliable ({fault})" for fault in bad.values())
+    return [one for one in found if one.query_id not in bad]
 
 
 def _accepted(

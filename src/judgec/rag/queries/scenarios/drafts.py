@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from judgec.evidence.text import Library
+from judgec.rag.queries.filters import DATE, has_date
 from judgec.rag.queries.sampling import Draw, seeded
 from judgec.rag.queries.terms import TermIndex, content
 from judgec.rag.retrieval.passages import Passage
 from judgec.records.scenario.schema import Question, QuestionPart, Scenario, Turn
 
+REDRAWS = 3  # drafts beyond the first that a question may take, where a draft costs calls
 SUPPORTED = 0.5  # share of an answer's content words that must stand in the passages
 LETTERS = "ABCDEFGH"
 ANSWERED = "the documents may answer it"
@@ -55,8 +57,8 @@ class QuestionWriter(Protocol):
         ...
 
     @property
-    def patience(self) -> int | None:
-        """Drafts in a row without a usable one after which nothing more is asked for; None where a draft is free."""
+    def redraws(self) -> int:
+        """Drafts beyond the first that a question may take, on average; ``sys.maxsize`` where a draft is free."""
         ...
 
     def usable(self, scenario: Scenario, passage: Passage) -> bool:
@@ -86,13 +88,27 @@ def check(draft: Draft, scenario: Scenario, draw: Draw, terms: TermIndex) -> str
         return fault
     if scenario.form == "several" and len(draft.parts) < 2:
         return "fewer than two parts"
-    answer = [word for word in content(draft.reference) if word not in content(draft.query)]
-    known = content(passages)
+    said = [part.reference for part in draft.parts] or [draft.reference]  # without the numbers of a list
+    # What is wrong in a false premise is named in the answer, too.
+    known = _figures(f"{passages}\n{draft.query}" if scenario.form == "false_premise" else passages)
+    if not set().union(*map(_figures, said)) <= known:
+        return "a figure or date of the answer is not in the passage"
+    if scenario.form == "number" and not _figures(DATE.sub(" ", draft.reference)):
+        return "the answer has no number"
+    if scenario.form == "date" and not has_date(f"in {draft.reference}"):  # a year alone is one, too
+        return "the answer has no date"
     if scenario.form == "false_premise":  # it says that something is wrong, in words of its own
-        answer = [word for word in answer if word[:1].isdigit()]
-    if answer and sum(word in known for word in answer) / len(answer) < SUPPORTED:
+        return ""
+    answer = [word for word in content(draft.reference) if word not in content(draft.query)]
+    if answer and sum(word in content(passages) for word in answer) / len(answer) < SUPPORTED:
         return "the answer is not in the passage"
     return ""
+
+
+def _figures(text: str) -> set[str]:
+    """The numbers of a text, in figures or words, and the months of its dates, in one written form."""
+    dates = " ".join(found.group() for found in DATE.finditer(text))
+    return {*Library().read(text).numbers, *Library().read(dates).months}
 
 
 def choice_fault(draft: Draft, passages: str) -> str:

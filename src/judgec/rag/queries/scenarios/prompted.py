@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 import dspy
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from judgec.lm.executor import Ask
 from judgec.rag.queries.asking import Fields, ask_fields
 from judgec.rag.queries.sampling import Draw
-from judgec.rag.queries.scenarios.drafts import ANSWERED, Draft
+from judgec.rag.queries.scenarios.drafts import ANSWERED, REDRAWS, Draft
 from judgec.rag.queries.terms import TermIndex, content, words_in
 from judgec.rag.retrieval.passages import Passage
 from judgec.rag.rules.rewriting import noisy
@@ -103,7 +104,7 @@ def _writing_together(prompt: str, scenario: Scenario) -> dspy.Predict:
     return predict
 
 
-PATIENCE = 100  # a model none of whose drafts can be used so far writes no better ones on a thousand more documents
+ANEW = 10_000_019  # between the rollouts of two turns: far from any seed
 
 
 class PromptedWriter:
@@ -113,15 +114,19 @@ class PromptedWriter:
         name: The model, as reports name it.
         ask: Sends requests to it.
         seed: Tells one run's calls from another's.
+        checks: Sends the requests that check what it wrote, at temperature 0; by default ``ask``.
         terms: The whole corpus, which is read before a question counts as one without an answer; None reads nothing.
     """
 
-    patience: int | None = PATIENCE
+    redraws = REDRAWS
 
-    def __init__(self, name: str, ask: Ask, seed: int, terms: TermIndex | None = None) -> None:
+    def __init__(
+        self, name: str, ask: Ask, seed: int, terms: TermIndex | None = None, *, checks: Ask | None = None
+    ) -> None:
         self._name = name
         self._ask = ask
-        self._rollout = seed or None
+        self._checks = checks or ask
+        self._seed = seed
         self._terms = terms
 
     @property
@@ -135,9 +140,14 @@ class PromptedWriter:
 
     def write(self, scenario: Scenario, drawn: Sequence[Draw]) -> list[Draft | str]:
         """A draft for each draw, in order, or the reason why there is none."""
+        turns = groupby(drawn, lambda draw: draw.turn)
+        return [one for turn, some in turns for one in self._write(scenario, list(some), self._seed + turn * ANEW)]
+
+    def _write(self, scenario: Scenario, drawn: Sequence[Draw], rollout: int) -> list[Draft | str]:
         if scenario.asks_together:
-            return self._together(scenario, drawn)
-        drafts = self._several(scenario, drawn) if scenario.form == "several" else self._single(scenario, drawn)
+            return self._together(scenario, drawn, rollout)
+        how = self._several if scenario.form == "several" else self._single
+        drafts = how(scenario, drawn, rollout)
         if scenario.form == "choice":
             return self._one_right(drafts, drawn)
         if scenario.form == "absent":
@@ -149,12 +159,12 @@ class PromptedWriter:
             ]
         return drafts
 
-    def _single(self, scenario: Scenario, drawn: Sequence[Draw]) -> list[Draft | str]:
+    def _single(self, scenario: Scenario, drawn: Sequence[Draw], rollout: int) -> list[Draft | str]:
         texts = [tuple(passage.text for passage in draw.chunks) for draw in drawn]
-        first = self._step(scenario, scenario.prompts[0], texts, None)
+        first = self._step(scenario, scenario.prompts[0], texts, None, rollout)
         drafts = first
         for number, prompt in enumerate(scenario.prompts[1:], 1):
-            later = self._step(scenario, prompt, texts, drafts)
+            later = self._step(scenario, prompt, texts, drafts, rollout)
             keeps = scenario.form != "absent" and number > 1  # the last step only makes the reference again
             drafts = [
                 new if isinstance(new, str) or isinstance(old, str) else replace(new, query=old.query) if keeps else new
@@ -166,7 +176,12 @@ class PromptedWriter:
         ]
 
     def _step(
-        self, scenario: Scenario, prompt: str, texts: Sequence[tuple[str, ...]], drafts: Sequence[Draft | str] | None
+        self,
+        scenario: Scenario,
+        prompt: str,
+        texts: Sequence[tuple[str, ...]],
+        drafts: Sequence[Draft | str] | None,
+        rollout: int,
     ) -> list[Draft | str]:
         """One prompt for all draws; a draw that failed before stays failed."""
         results: list[Draft | str] = ["not asked"] * len(texts) if drafts is None else list(drafts)
@@ -182,23 +197,23 @@ class PromptedWriter:
                 fields["draft_answer"] = fence("draft_answer", draft.reference)
             inputs.append(fields)
         predict = writing_prompt(prompt, scenario, drafted=drafts is not None)
-        for row, reply in zip(due, ask_fields(predict, inputs, self._ask, rollout=self._rollout), strict=True):
+        for row, reply in zip(due, ask_fields(predict, inputs, self._ask, rollout=rollout or None), strict=True):
             results[row] = reply if isinstance(reply, str) else _read(reply)
         return results
 
-    def _together(self, scenario: Scenario, drawn: Sequence[Draw]) -> list[Draft | str]:
+    def _together(self, scenario: Scenario, drawn: Sequence[Draw], rollout: int) -> list[Draft | str]:
         """One call a draw: all of its chunks in, all of its questions out."""
         predict = writing_prompt(scenario.prompts[0], scenario, drafted=False)
         inputs = [{"passages": fence("passages", tuple(one.text for one in draw.chunks))} for draw in drawn]
-        replies = ask_fields(predict, inputs, self._ask, rollout=self._rollout)
+        replies = ask_fields(predict, inputs, self._ask, rollout=rollout or None)
         return [
             reply if isinstance(reply, str) else _joined(reply, draw)
             for reply, draw in zip(replies, drawn, strict=True)
         ]
 
-    def _several(self, scenario: Scenario, drawn: Sequence[Draw]) -> list[Draft | str]:
+    def _several(self, scenario: Scenario, drawn: Sequence[Draw], rollout: int) -> list[Draft | str]:
         places = [(row, passage) for row, draw in enumerate(drawn) for passage in draw.chunks]
-        written = self._step(scenario, scenario.prompts[0], [(passage.text,) for _, passage in places], None)
+        written = self._step(scenario, scenario.prompts[0], [(passage.text,) for _, passage in places], None, rollout)
         parts: list[list[QuestionPart]] = [[] for _ in drawn]
         faults = [""] * len(drawn)
         for (row, passage), draft in zip(places, written, strict=True):
@@ -211,7 +226,7 @@ class PromptedWriter:
         drafts: list[Draft | str] = [fault or _listed(part) for fault, part in zip(faults, parts, strict=True)]
         if len(scenario.prompts) > 1:
             texts = [tuple(passage.text for passage in draw.chunks) for draw in drawn]
-            merged = self._step(scenario, scenario.prompts[1], texts, drafts)
+            merged = self._step(scenario, scenario.prompts[1], texts, drafts, rollout)
             drafts = [
                 old if isinstance(old, str) else new if isinstance(new, str) else replace(old, query=new.query)
                 for old, new in zip(drafts, merged, strict=True)
@@ -233,7 +248,7 @@ class PromptedWriter:
                     "passages": fence("passages", texts),
                 }
             )
-        replies = ask_fields(dspy.Predict(MarkOptions), inputs, self._ask, rollout=self._rollout)
+        replies = ask_fields(dspy.Predict(MarkOptions), inputs, self._checks)
         for row, reply in zip(rows, replies, strict=True):
             draft = drafts[row]
             assert isinstance(draft, Draft)
@@ -264,7 +279,7 @@ class PromptedWriter:
                 for row in due
                 if isinstance(one := drafts[row], Draft)
             ]
-            replies = ask_fields(predict, inputs, self._ask, rollout=self._rollout)
+            replies = ask_fields(predict, inputs, self._checks)
             for row, reply in zip(due, replies, strict=True):
                 if isinstance(reply, str):
                     drafts[row] = reply
