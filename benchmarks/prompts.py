@@ -69,7 +69,7 @@ def labelled(queries: int) -> list[Row]:
         row["contexts"] = row["contexts"][at:] + row["contexts"][:at]
         row["document"] = row["passage"] = row["contexts"][0]
         row["answer"] = row["answer_a"] = f"{row['answer']} [1]"
-        row |= {"answer_b": made[number - 1]["answer"], "preference": "ab"[number % 2]}
+        row |= {"answer_b": made[number - 1]["answer"], "preference": "aab"[number % 3]}
         row["nuggets"] = ["vital: the range is stated", "okay: so is the accuracy"]
         row["steps"] = [{"type": "tool", "name": "search", "input": {"q": row["query"]}, "output": row["document"]}]
     return made
