@@ -5,7 +5,7 @@ import pytest
 from judgec.errors import InputError, ServiceError
 from judgec.records.game import Game, Games, Winner
 from judgec.tournament.leaderboard import make_leaderboard
-from judgec.tournament.render import leaderboard_rows, win_rows
+from judgec.tournament.render import board_sentence, board_tables, leaderboard_rows, win_rows
 from judgec.tournament.report.costs import AgentCost
 
 
@@ -108,3 +108,37 @@ def test_leaderboard_of_very_many_agents_lists_neighbours_and_pairs_that_met() -
     assert any("237 differences" in note for note in board.notes)
     first, other = board.rows()[:2]
     assert first.beside(other) == bool({*first.groups} & {*other.groups})
+
+
+def league(points: dict[str, str]) -> Games:
+    """A game a query of each pair, ``new-old``, and how each ended."""
+    rows = [
+        Game(f"q{n}", one, other, "a" if word == "a" else "b")
+        for one, _, other, words in ((*pair.partition("-"), words) for pair, words in points.items())
+        for n, word in enumerate(words)
+    ]
+    return Games.of(rows)
+
+
+@pytest.mark.parametrize(
+    ("points", "begins", "best"),
+    [
+        ({"new-old": "abababab"}, "new is rated equal to old, 1000", False),
+        ({"new-old": "abababab", "new-low": "a" * 30, "old-low": "a" * 30}, "new is rated equal to old, ", False),
+        ({"new-old": "aaaaaaaab"}, "new is rated best, ", True),
+        ({"a-b": "ab" * 4, "a-c": "ab" * 4, "b-c": "ab" * 4}, "a is rated equal to b, c, 1000", False),
+    ],
+)
+def test_equal_ratings_are_said_to_be_equal(points: dict[str, str], begins: str, best: bool) -> None:
+    said = board_sentence(make_leaderboard(league(points), tournaments=5, resamples=100))
+    assert said.startswith(begins)
+    assert ("is rated best" in said) == best
+
+
+def test_elo_as_ragelo_has_it_is_on_the_first_screen_where_it_is_asked_for_beside_the_default_one() -> None:
+    games = league({"new-old": "aab" * 5})
+    usual, compat = (make_leaderboard(games, tournaments=5, resamples=50, ragelo_compat=on) for on in (False, True))
+    heads = [board_tables(board)[0][0].heads for board in (usual, compat)]
+    assert ["Elo" in head for head in heads] == [False, True]
+    default = dict(zip(usual.agents, usual.elo.rating.round(), strict=True))
+    assert f"Default Elo: new {default['new']:.0f}, old {default['old']:.0f}." in compat.notes[-1]

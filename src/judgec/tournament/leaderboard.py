@@ -166,6 +166,7 @@ def make_leaderboard(
     """
     _require_games(games, source)
     ratings = bradley_terry(games, resamples=resamples, seed=seed, level=level)
+    usual = elo(games, tournaments=tournaments, k=k, seed=seed, order=order) if ragelo_compat else None
     return Leaderboard(
         agents=games.agents,
         ratings=ratings,
@@ -182,7 +183,7 @@ def make_leaderboard(
         standings=standings(games, ratings, 1.0 - level),
         games=int(games.scored.sum()),
         unscored=int((~games.scored).sum()),
-        notes=_notes(games, ratings, ragelo_compat=ragelo_compat),
+        notes=_notes(games, ratings, usual),
         alone=games.alone,
     )
 
@@ -198,7 +199,8 @@ def _require_games(games: Games, source: str) -> None:
         )
 
 
-def _notes(games: Games, ratings: Ratings, *, ragelo_compat: bool) -> tuple[str, ...]:
+def _notes(games: Games, ratings: Ratings, usual: EloRatings | None) -> tuple[str, ...]:
+    """What the reader has to know; ``usual`` is the default Elo beside RAGElo's, or None."""
     notes = list(ratings.notes)
     if games.alone:
         notes.insert(
@@ -215,9 +217,11 @@ def _notes(games: Games, ratings: Ratings, *, ragelo_compat: bool) -> tuple[str,
             f"{len(games.agents)} agents: the report lists {listed} differences, of each agent with the best and with "
             "the next one; win percentages cover only pairs that played each other."
         )
-    if ragelo_compat:
+    if usual is not None:
+        rated = [pair for pair in zip(-usual.rating, usual.agents, strict=True) if known(pair[0]) is not None]
         notes.append(
             "RAGElo's Elo truncates both ratings after every game: the mean falls and agents that play "
-            "less are flattered. Use it only to reproduce published numbers."
+            "less are flattered. Use it only to reproduce published numbers. Default Elo: "
+            f"{', '.join(f'{agent} {-rating:.0f}' for rating, agent in sorted(rated)[:NAMED])}."
         )
     return tuple(notes)

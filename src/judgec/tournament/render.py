@@ -48,7 +48,8 @@ def board_sentence(board: Leaderboard) -> str:
         return "No game was scored: nothing is known of these agents."
     first, *others = rows
     ties = [row.agent for row in others if row.beside(first)]
-    best = f"{first.agent} is rated best, {show(first.rated, 0)}"
+    equal = [name for name in ties if same_rating(board.ratings.difference(first.agent, name))]
+    best = f"{rated_best(first.agent, equal)}, {show(first.rated, 0)}"
     if not others:
         return f"{best}, and has nobody beside it."
     if len(ties) == len(others):
@@ -63,6 +64,16 @@ def board_sentence(board: Leaderboard) -> str:
         return said
     more = _more(lead, "games" if board.alone else "queries") if others[0].agent in ties else ""
     return f"{said} {first.agent} - {others[0].agent} = {lead.value:+.0f} Elo{_limits(lead)}.{more}"
+
+
+def rated_best(agent: str, equal: Sequence[str]) -> str:
+    """``a is rated best``, or where others have the same rating ``a is rated equal to b, c``."""
+    return f"{agent} is rated {f'equal to {_names(equal)}' if equal else 'best'}"
+
+
+def same_rating(difference: Estimate) -> bool:
+    """True where two ratings differ by less than what is printed: whole Elo points."""
+    return difference.value is not None and round(difference.value) == 0
 
 
 def _deciding(board: Leaderboard, agent: str, other: str) -> Estimate:
@@ -128,7 +139,8 @@ def board_tables(
 ) -> tuple[list[TextTable], list[TextTable]]:
     """The leaderboard's main columns; and all of them with the wins, where these fit a screen."""
     whole = board_table(board, costs)
-    kept = [place for place, head in enumerate(whole.heads) if head in SHOWN_COLUMNS]
+    typed = ("Elo",) if board.elo.ragelo_compat else ()
+    kept = [place for place, head in enumerate(whole.heads) if head in (*SHOWN_COLUMNS, *typed)]
     rows = [[row[place] for place in kept] for row in whole.rows]
     wins = [TextTable("Wins", *win_rows(board))] if len(board.agents) <= MOST_COLUMNS else []
     return [TextTable(whole.title, [whole.heads[place] for place in kept], rows)], [whole, *wins]

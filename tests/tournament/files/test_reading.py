@@ -50,7 +50,7 @@ def test_documents_without_agents_belong_to_the_query_and_make_no_ranking(tmp_pa
 
 
 def test_nothing_retrieved_is_a_row_without_passages_of_an_agent_that_names_some_elsewhere(tmp_path: Path) -> None:
-    base = {"query": "?", "answer": "a"}
+    base: dict[str, object] = {"query": "?", "answer": "a"}
     rows: list[dict[str, object]] = [
         *({**base, "query_id": f"q{n}", "agent": "mute"} for n in range(5)),
         {**base, "query_id": "q0", "agent": "rag", "contexts": [{"id": "d", "text": "a text"}]},

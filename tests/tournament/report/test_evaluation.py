@@ -155,6 +155,21 @@ def test_grades_by_query_and_agent_alone_take_texts_from_the_tournament(found: E
         read_graded(replace(table, rows=({**rows[0], "agent": "nobody"},), lines=(1,)), sheet, found.entries, {})
 
 
+def test_answers_that_nobody_graded_do_not_count_as_graded(found: Evaluation) -> None:
+    cells = sorted(found.entries.answers)
+    rows: list[dict[str, object]] = [
+        {"query_id": query, "agent": agent, "ann": 4 + k % 2 if k < 3 else None}
+        for k, (query, agent) in enumerate(cells)
+    ]
+    table = Table("grades.csv", tuple(rows[0]), tuple(rows), tuple(range(1, len(rows) + 1)))
+    sheet = Datasheet(scale=Scale(grades=(1, 2, 3, 4, 5)))
+    graded = read_graded(table, sheet, found.entries, {}, annotators=["ann"])
+    assert len(cells) > 3
+    assert set(graded.scores) == set(cells[:3])
+    assert graded.notes[0].startswith("grades.csv: 3 answers")
+    assert not any("left out" in note and "of others" in note for note in graded.notes)
+
+
 def test_page_of_an_agent_that_lost_everything_has_an_open_bar_and_no_nan(found: Evaluation) -> None:
     html = page(found, title="t", created="")
     assert math.isnan(found.board.ratings.low[found.board.agents.index("worst")])

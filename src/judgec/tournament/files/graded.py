@@ -73,15 +73,15 @@ def read_graded(
     labels = label_file(
         whole, sheet, rename=own, judges=judges, annotators=annotators, rounding=rounding, repeats=repeats
     ).labels
-    every = agent_scores(labels)
-    scores = {cell: given for cell, given in every.items() if cell in entries.answers}
-    cells = {
+    of_agents = {
         item.item_id: (item.query_id, item.agent)
         for item in labels.items
-        if item.agent is not None and (item.query_id, item.agent) in scores
+        if item.agent is not None and (item.query_id, item.agent) in entries.answers
     }
-    others += len(labels.items) - len(cells)
-    if not scores:
+    others += len(labels.items) - len(of_agents)
+    scores = {cell: given for cell, given in agent_scores(labels).items() if cell in entries.answers}
+    cells = {item_id: cell for item_id, cell in of_agents.items() if cell in scores}
+    if not of_agents:
         raise _no_such_agent(table, entries)
     notes = [f"{table.path}: {plural(len(scores), 'answer')} of agents that play are graded by experts."]
     notes += [f"{table.path}: {note}" for note in left_out(labels.notes)]
@@ -94,7 +94,7 @@ def read_graded(
 
 
 def agent_scores(labels: LabelSet) -> dict[tuple[str, str], dict[str, float]]:
-    """By query and agent the mean of what people gave its answer, by aspect; items that name no agent are left out."""
+    """By query and agent the mean of what people gave its answer, by aspect; where there is an agent and a grade."""
     experts = experts_of(labels)
     by = experts.accept_by if labels.accept_only else experts.grade_by
     means = people_mean(by, np.array(labels.scale.values))
@@ -103,7 +103,7 @@ def agent_scores(labels: LabelSet) -> dict[tuple[str, str], dict[str, float]]:
             aspect: float(mean) for aspect, mean in zip(labels.aspects, row, strict=True) if not np.isnan(mean)
         }
         for item, row in zip(labels.items, means, strict=True)
-        if item.agent is not None
+        if item.agent is not None and not np.isnan(row).all()
     }
 
 

@@ -15,6 +15,7 @@ from judgec.stats.rating.corrected_ratings import CorrectedRatings, corrected_ra
 from judgec.stats.rating.expert_sample import require_random
 from judgec.table.table import Table
 from judgec.tournament.files.votes import Votes, read_votes
+from judgec.tournament.render import rated_best, same_rating
 
 ALPHA = 0.05
 LITTLE = 0.1  # a judge trusted less than this adds next to nothing
@@ -152,7 +153,9 @@ class VotedLeague:
             for one in others
             if (p := found.p_holm[min(first, one), max(first, one)]) is None or p > ALPHA
         ]
-        best = f"Corrected, {found.agents[first]} is rated best"
+        pairs = found.differences
+        equal = [found.agents[one] for one in others if same_rating(pairs[min(first, one), max(first, one)])]
+        best = f"Corrected, {rated_best(found.agents[first], equal)}"
         if not unsure:
             return f"{best}, and better than every other agent (5 %, all pairs, Holm)."
         if len(unsure) == len(others):
