@@ -61,11 +61,10 @@ def test_a_pair_comes_from_named_outputs() -> None:
 
 def test_feedback_is_grade_reason_and_score_and_an_error_where_there_is_no_verdict(judge: judgec.Judge) -> None:
     scorer = judge.as_mlflow_scorer()
-    fields = {"query": "How far?", "answer": "3 km", "reference": "3 km"}
-    one = judge(query="How far?", answer="3 km", reference="3 km")
+    one = judge(query="How far?", answer="3 km", reference="3 km", contexts=["It is 3 km."])
 
     found = scorer(
-        inputs={"query": fields["query"]}, outputs=fields["answer"], expectations={"reference": fields["reference"]}
+        inputs={"query": "How far?", "contexts": ["It is 3 km."]}, outputs="3 km", expectations={"reference": "3 km"}
     )
 
     assert [(each.name, each.value) for each in found] == [("small", one.grade), ("small.score", one.score)]
@@ -84,12 +83,11 @@ def test_registering_the_scorer_names_the_registered_model(judge: judgec.Judge) 
 
 def test_threads_score_a_row_each_and_each_gets_its_own(judge: judgec.Judge) -> None:
     scorer = judge.as_mlflow_scorer()
-    rows = [{"query": "How far?", "answer": f"{n} km", "reference": "3 km"} for n in range(6)]
+    asked: dict[str, object] = {"query": "How far?", "contexts": ["It is 3 km."]}
+    rows = [{**asked, "answer": f"{n} km", "reference": "3 km"} for n in range(6)]
 
-    def value(row: dict[str, str]) -> object:
-        found = scorer(
-            inputs={"query": row["query"]}, outputs=row["answer"], expectations={"reference": row["reference"]}
-        )
+    def value(row: dict[str, object]) -> object:
+        found = scorer(inputs=asked, outputs=row["answer"], expectations={"reference": row["reference"]})
         return found[1].value
 
     with ThreadPoolExecutor(6) as pool:

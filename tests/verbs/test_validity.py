@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pandas as pd
 import pytest
@@ -13,11 +14,16 @@ from hypothesis import strategies as st
 import judgec
 from judgec.connect.tracking.traces import NewTraces, WantedTraces
 from judgec.errors import UserError
+from judgec.rag.probes.judging.panel import ReplyPanel
 from judgec.raters import programs
+from judgec.raters.asked_judges import AskedJudge, AskedJudges
+from judgec.raters.judge import load_judge
 from judgec.records.label import InputCounts, Item
+from judgec.records.scenario.schema import Question
 from judgec.verbs import watch as watching
 from judgec.verbs.mlflow_scorer import NOTES
-from judgec.verbs.validity import MORE, validity_of
+from judgec.verbs.probe import DataSet, _with_inputs
+from judgec.verbs.validity import MORE, require_inputs, validity_of
 from tests.compile.small import write
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.planted_judge import leaning, planted, rows
@@ -73,28 +79,74 @@ def test_card_says_how_many_labels_lacked_an_input_and_answers_are_never_missing
     assert world.field in validity_of(card, blank).lacking
 
 
-def test_judge_names_the_field_and_counts_it(world: Planted, tmp_path: Path) -> None:
+def test_judge_stops_before_the_first_call_and_goes_on_without_it(world: Planted, tmp_path: Path) -> None:
     full = judgec.judge_file(world.full, out=tmp_path / "full.jsonl", **world.asks)
     assert full.report["missing_inputs"] == {}
-    bare: Any = judgec.judge_file(world.bare, out=tmp_path / "bare.jsonl", **world.asks)
-    assert bare.report["missing_inputs"] == {world.field: {"items": 1.0, "labels": 0.0}}
-    assert any(f"no item has {world.field}" in note and "--map" in note for note in bare.report["notes"])
-    some = judgec.judge_file(world.some, out=tmp_path / "some.jsonl", **world.asks)
+    calls = world.server.calls
+    for file, share in ((world.bare, f"no item has {world.field}"), (world.some, "6.2 % of these items lack")):
+        with pytest.raises(UserError, match=f"{share}.*--map COLUMN={world.field}.*--without {world.field}"):
+            judgec.judge_file(file, out=tmp_path / "no.jsonl", **world.asks)
+    assert (world.server.calls, (tmp_path / "no.jsonl").exists()) == (calls, False)
+    some: Any = judgec.judge_file(world.some, out=tmp_path / "some.jsonl", without=[world.field], **world.asks)
     assert some.report["missing_inputs"] == {world.field: {"items": 4 / 64, "labels": 0.0}}
+    rows_of = some.frame()
+    assert set(rows_of["judge_without"]) == {world.field}  # the file has a column grade
+    assert rows_of["judge_confidence"].isna().all()
+    assert rows_of["judge_grade"].notna().all()
+    with pytest.raises(UserError, match=f"no input that the judge learned with; {world.field} is valid"):
+        judgec.judge_file(world.bare, out=tmp_path / "no.jsonl", without=["answer"], **world.asks)
 
 
-def test_estimate_gives_no_corrected_rate(world: Planted) -> None:
+def test_python_stops_before_the_first_call_on_rows_and_on_one_item(world: Planted) -> None:
+    judge = judgec.load_judge("lean@1", home=world.home, api_base=world.server.base_url)
+    calls = world.server.calls
+    bare = [{name: value for name, value in row.items() if name != "grade"} for row in rows(3, "f", without=True)]
+    for judged in (
+        lambda: judge(pd.DataFrame(bare)),
+        lambda: judge.rows(bare),
+        lambda: judge(query="Which?", answer="Red."),
+    ):
+        with pytest.raises(UserError, match=f"compiled with {world.field}, which these items lack"):
+            judged()
+    assert world.server.calls == calls
+
+
+def test_nothing_stops_where_the_share_was_not_kept_or_a_single_item_has_none(world: Planted) -> None:
+    bare = [Item(str(n), str(n), {"query": "q", "answer": "a"}) for n in range(3)]
+    card = programs.load(world.home, "lean@1").card
+    unkept = type(card).model_validate(card.model_dump(exclude={"missing"}))
+    require_inputs([unkept], bare)
+    assert "nobody kept how many" in validity_of(unkept, bare).refused()
+    some = card_with({world.field: 0.3}, world.home)
+    require_inputs([some], bare[:1])
+    with pytest.raises(UserError, match=r"30\.0 % of its labels lack it"):
+        require_inputs([some], bare)
+    require_inputs([card], [], "traces")
+
+
+def test_probe_stops_before_a_system_is_asked(world: Planted) -> None:
+    program = programs.load(world.home, "lean@1")
+    ask = mock.Mock(side_effect=AssertionError("asked"))
+    jury = AskedJudges((AskedJudge("lean@1", load_judge(program), ask, program.card),))
+    bare = Question(query_id="q", scenario="S1", query="Which?", metrics=("correctness", "judge:lean"))
+    full = bare.model_copy(update={"reference": "Red.", "passages": ("Red.",)})
+    panel = ReplyPanel(criteria=jury)
+    assert _with_inputs(panel, [DataSet("d", None, (full,) * 3)])
+    with pytest.raises(UserError, match=f"compiled with {world.field}, which these questions lack"):
+        _with_inputs(panel, [DataSet("d", None, (bare,) * 3)])
+    own = ReplyPanel(further={"judge:lean": jury})
+    ((_, items),) = own.asked([bare])
+    assert "contexts" in items[0].given  # what a system retrieves is its own doing
+
+
+def test_estimate_stops_before_the_first_call(world: Planted) -> None:
     labels = pd.DataFrame(rows(30, "f", world.field))
     known = judgec.estimate(world.full, labels=labels, **world.asks)
     assert known.value == pytest.approx(0.5, abs=0.1)
-    for given_labels in (labels, labels.drop(columns=world.field)):
-        blind = judgec.estimate(world.bare, labels=given_labels, **world.asks)
-        assert blind.value is None
-        assert world.field in blind.refused
-        assert blind.raw.value == 0.0
-        assert blind.to_json()["missing_inputs"] == {world.field: {"items": 1.0, "labels": 0.0}}
-        with pytest.raises(UserError, match=f"Give {world.field} of the items"):
-            blind.require()
+    calls = world.server.calls
+    with pytest.raises(UserError, match=f"compiled with {world.field}, which these items lack"):
+        judgec.estimate(world.bare, labels=labels, **world.asks)
+    assert world.server.calls == calls
 
 
 def test_audit_of_labels_without_it_is_not_shown_and_not_on_the_card(world: Planted) -> None:
@@ -106,7 +158,7 @@ def test_audit_of_labels_without_it_is_not_shown_and_not_on_the_card(world: Plan
     assert world.server.calls == before
 
 
-def test_evaluate_prints_no_known_agreement(world: Planted, tmp_path: Path) -> None:
+def test_evaluate_stops_where_the_tables_lack_it(world: Planted, tmp_path: Path) -> None:
     table = [{**row, "agent": "ab"[str(row["item_id"]).endswith("/1")]} for row in rows(8, "f", world.field)]
     queries: list[dict[str, object]] = [
         {name: row[name] for name in ("query_id", "query", "reference") if name in row} for row in table[::2]
@@ -118,30 +170,33 @@ def test_evaluate_prints_no_known_agreement(world: Planted, tmp_path: Path) -> N
     full: Any = judgec.evaluate(queries=queries, answers=answers, out=tmp_path / "full", **asked)
     assert full.report["judge"]["tau_b"]["value"] is not None
     assert full.report["judge"]["unmeasured"] is None
+    partly = [row if row["agent"] == "a" else {**row, "contexts": []} for row in answers]
+    if world.field == "contexts":  # what one agent did not retrieve is its own doing
+        one: Any = judgec.evaluate(queries=queries, answers=partly, out=tmp_path / "one", **asked)
+        assert "contexts" in one.report["judge"]["unmeasured"]
     for some in (queries, answers):
         for row in some:
             row.pop(world.field, None)
-    bare: Any = judgec.evaluate(queries=queries, answers=answers, out=tmp_path / "bare", **asked)
-    assert bare.report["judge"]["tau_b"]["value"] is None
-    assert world.field in bare.report["judge"]["unmeasured"]
-    assert any(f"compiled with {world.field}, which these answers lack" in note for note in bare.report["notes"])
-    assert "No known agreement" in (tmp_path / "bare" / "report.html").read_text(encoding="utf-8")
+    calls = world.server.calls
+    with pytest.raises(UserError, match=f"compiled with {world.field}, which these answers lack"):
+        judgec.evaluate(queries=queries, answers=answers, out=tmp_path / "bare", **asked)
+    assert world.server.calls == calls
 
 
-def test_mlflow_scorer_says_it_of_the_row(world: Planted) -> None:
+def test_mlflow_scorer_refuses_the_row(world: Planted) -> None:
     scorer = judgec.load_judge("lean@1", home=world.home, api_base=world.server.base_url).as_mlflow_scorer()
-    (full, bare) = (rows(1, "f", world.field)[0], rows(1, "f", world.field, without=True)[0])
-    said = [
-        scorer(
-            inputs={name: row[name] for name in ("query", "contexts") if name in row},
-            outputs=row["answer"],
-            expectations={"reference": row["reference"]} if "reference" in row else {},
-        )
-        for row in (full, bare)
-    ]
-    notes = [(one[0].metadata or {}).get(NOTES, "") for one in said]
-    assert world.field not in notes[0]
-    assert f"compiled with {world.field}" in notes[1]
+
+    def said(row: dict[str, Any]) -> Any:
+        inputs: dict[str, object] = {name: row[name] for name in ("query", "contexts") if name in row}
+        expectations = {"reference": row["reference"]} if "reference" in row else {}
+        return scorer(inputs=inputs, outputs=row["answer"], expectations=expectations)
+
+    found = said(rows(1, "f", world.field)[0])
+    assert world.field not in (found[0].metadata or {}).get(NOTES, "")
+    calls = world.server.calls
+    with pytest.raises(UserError, match=f"compiled with {world.field}, which these rows lack"):
+        said(rows(1, "f", world.field, without=True)[0])
+    assert world.server.calls == calls
 
 
 class Traces:
@@ -183,19 +238,17 @@ def labelled(traces: Traces, count: int) -> None:
     traces.labels = {str(row["item_id"]): {"ann": row["grade"]} for row in traces.made[:count]}
 
 
-def test_watch_of_traces_without_it_corrects_nothing_and_alerts(world: Planted, traces: Traces) -> None:
+def test_watch_of_traces_without_it_judges_and_keeps_nothing(world: Planted, traces: Traces) -> None:
     traces.made = rows(30, "t", world.field, without=True)
-    labelled(traces, 20)
-    found = seen(world, alert=["accept<.05", "raw>.9"])
-    report = found.to_json()
-    assert report["accept"]["value"] is None
-    assert world.field in report["accept"]["note"]
-    assert report["raw"]["value"] == 0.0
-    assert report["missing_inputs"] == {world.field: {"items": 1.0, "labels": 0.0}}
-    fired = {name: one["fired"] for name, one in report["alerts"].items()}
-    assert fired == {"accept<.05": True, "raw>.9": False}
-    assert all(world.field in why for why in found.fired)
-    assert any(f"compiled with {world.field}" in note and "compile the judge" in note for note in found.notes)
+    calls = world.server.calls
+    with pytest.raises(UserError, match=f"compiled with {world.field}, which these traces lack.*compile the judge"):
+        seen(world, alert=["accept<.05", "raw>.9"])
+    assert (world.server.calls, traces.logged) == (calls, {})
+    traces.made = rows(30, "t", world.field)
+    assert seen(world).asked == 60
+    traces.made = [*traces.made, *rows(1, "u", world.field, without=True)]
+    found = seen(world)  # two of 62 are no larger share than chance
+    assert (found.asked, found.missing_inputs) == (2, {})
 
 
 def test_watch_of_traces_with_it_corrects_from_ten_labels_on(world: Planted, traces: Traces) -> None:

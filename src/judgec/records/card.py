@@ -36,7 +36,8 @@ class ProgramCard(BaseModel):
         scale: The grades, their meanings, the accept threshold.
         aspects: What is graded of each item.
         fields: The input fields that its signature was built with.
-        missing: The share of the labelled items without one of them, by field; those that none lacks are left out.
+        missing: The share of the labelled items without one of them, by field; those that none lacks are left out. None
+            of a card from before the shares were kept.
         signature: Name, direction and type of every field, in order; a saved state fits this signature alone.
         data_digest: SHA-256 of the label set.
         split_digest: SHA-256 of the assignment of queries to train, dev and test.
@@ -70,7 +71,7 @@ class ProgramCard(BaseModel):
     scale: Scale
     aspects: tuple[str, ...]
     fields: tuple[str, ...]
-    missing: Mapping[str, float] = {}
+    missing: Mapping[str, float] | None = None
     signature: tuple[str, ...]
     data_digest: str
     split_digest: str

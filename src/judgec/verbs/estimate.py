@@ -41,7 +41,7 @@ from judgec.verbs.jury import VerdictCount, abstaining, asked_at, open_jury, ope
 from judgec.verbs.options.estimate import ACCEPT_RATE, EstimateOptions
 from judgec.verbs.source import LabelSource, read_source
 from judgec.verbs.spending import account_for
-from judgec.verbs.validity import validity_of
+from judgec.verbs.validity import require_inputs, validity_of
 from judgec.verbs.verb import verb
 from judgec.verbs.workspace import Workspace
 
@@ -259,6 +259,7 @@ def estimate(options: EstimateOptions, watch: Watch) -> RateEstimate:
     asked = labelled_for(options)
     watch.stage("labels", f"{len(asked.labels.items)} of {asked.labels.source}")
     items = _items(options, asked.program)
+    require_inputs([asked.program.card], items)
     judge, card = None if isinstance(options.judge, str) else options.judge, asked.program.card
     where = asked_at(card, options) if judge is None or card.evidence_alone else judge.spec.asked_at
     watch.stage("judge", f"{plural(len(items), 'item')} with {asked.name}, {where}")

@@ -26,6 +26,7 @@ from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.records.citation import SQUARE, form_fault
 from judgec.records.counts import plural
 from judgec.records.game import Games
+from judgec.records.label import InputCounts
 from judgec.records.tasks.winners import winner_words
 from judgec.report.items import item_lines
 from judgec.report.jury import jury_sentence
@@ -54,7 +55,7 @@ from judgec.tournament.report.run import run_of
 from judgec.tournament.report.tables import FILES, csv_tables, qrels_lines, sample_sheet
 from judgec.tournament.retrieval import retrieval_table
 from judgec.tournament.tie_band import half_a_grade
-from judgec.verbs.evaluation_notes import notes_of, ranked_notes, seen_note
+from judgec.verbs.evaluation_notes import ADVICE, notes_of, ranked_notes, seen_note
 from judgec.verbs.frames import Source, is_path, named_table, table_source
 from judgec.verbs.judge import Judge
 from judgec.verbs.options.evaluate import EvaluateOptions
@@ -68,7 +69,7 @@ from judgec.verbs.tournament_judges import (
     relevance_judge,
     seated,
 )
-from judgec.verbs.validity import validity_of
+from judgec.verbs.validity import require_inputs, validity_of
 from judgec.verbs.verb import verb
 
 
@@ -361,7 +362,13 @@ def _jury(
             module = weighing(judge.module, factors=options.factors, citations=options.has_citations)
             judge = replace(judge, module=module)
         members.append(AskedJudge(one.name, judge, session.ask))
-    return AskedJudges(tuple(members))
+    cards = [one.program.card for one in panel.members]
+
+    def check(inputs: InputCounts) -> None:
+        """Refuse answers that lack an input; what an agent did not retrieve is its own doing where others did."""
+        require_inputs(cards, inputs, "answers", ADVICE, without=("contexts",) if inputs.given["contexts"] else ())
+
+    return AskedJudges(tuple(members), check)
 
 
 def _player(

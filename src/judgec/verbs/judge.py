@@ -38,7 +38,7 @@ from judgec.verbs.live import live_leaf, live_specs
 from judgec.verbs.options.shared import Spending
 from judgec.verbs.recorded import NAMES, recorded_for, without
 from judgec.verbs.spending import session_for
-from judgec.verbs.validity import marks_of
+from judgec.verbs.validity import IN_PYTHON, marks_of, require_inputs
 from judgec.verbs.verb import watching
 from judgec.verbs.workspace import Workspace
 
@@ -161,12 +161,14 @@ class Judge:
 
         Raises:
             InputError: A missing column or query, with its row.
+            UserError: The rows lack an input that the judge learned with.
             BudgetError: Items that do not fit the caps are unscored; this is raised only where no call fits.
             ServiceError: The model cannot be reached.
 
         Example:
             >>> judge = judgec.load_judge("sensors@latest")
-            >>> judge(query="How wide is the range?", answer="0.6 to 70 m3/h", reference="0.6 to 70 m3/h").grade
+            >>> known = "0.6 to 70 m3/h"
+            >>> judge(query="How wide is the range?", answer=known, reference=known, contexts=[f"It is {known}."]).grade
             5
         """
         caps = Budget(
@@ -275,6 +277,7 @@ class Judge:
     def _judged(self, table: Table, *, account: Account, watch: Watch) -> Judgments:
         table = with_turns(table, usual=usual_turn(self.card.fields))
         items = self._items(table)
+        require_inputs([self.card], items, advice=IN_PYTHON)
         if self.live:
             with self._session(None, account, watch) as session:
                 ask = routed({name: session.executor(spec).run for name, spec in self.live.items()})

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,7 +46,7 @@ from judgec.verbs.jury import RAY, OpenJury, VerdictCount, abstaining, asked_at,
 from judgec.verbs.options.judge import JudgeFileOptions
 from judgec.verbs.spending import account_for
 from judgec.verbs.typed import command, maps_typed
-from judgec.verbs.validity import marks_of, missing_inputs, unproven, validity_notes
+from judgec.verbs.validity import OR_WITHOUT, marks_of, missing_inputs, require_inputs, unproven, validity_notes
 from judgec.verbs.verb import verb
 from judgec.verbs.workspace import Workspace
 from judgec.verbs.zero_shot import FEW, is_zero_shot, zero_shot_of_file
@@ -244,7 +244,8 @@ def judged_by(
         usual=usual_turn(cards[0].fields),
     )
     details = TASKS[cards[0].task].details if cards[0].task in TASKS else ()
-    marks = marks_of(cards)
+    marks = marks_of(cards, options.without)
+    require_inputs(cards, items.inputs, advice=OR_WITHOUT, without=options.without)
     more = (*details, *marks)
     names = names_of(options.out, items, items.rename, cards[0].aspects, inputs=options.inputs, details=more)
     watch.stage("items", f"{items.items} of {file}")
@@ -269,6 +270,8 @@ def judged_by(
         try:
             for judgments in jury.judge(items.pieces()):
                 final = certain(judgments)
+                if options.without:  # which was measured of items that have these
+                    final = replace(final, confidence=np.full_like(final.confidence, np.nan))
                 out.add(final)
                 tally.add(final)
                 tally.judged += int(judgments.scored.sum())

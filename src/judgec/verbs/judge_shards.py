@@ -231,7 +231,7 @@ def _asked(programs: Sequence[Program], options: JudgeFileOptions) -> dict[str, 
     )
     spent = {"budget", "max_cost", "in_flight", "engine", "ray_address", "max_wait", "functions"}
     how = {one.name: getattr(options, one.name) for one in fields(Asking) if one.name not in spent}
-    rows = {"columns": dict(options.columns), "turn": options.turn, "inputs": options.inputs}
+    rows = {name: getattr(options, name) for name in ("turn", "inputs", "without")} | {"columns": dict(options.columns)}
     return {"judges": judges.hexdigest(), "release": __version__, **how, **rows}
 
 

@@ -12,7 +12,7 @@ from judgec.errors import UserError
 from judgec.records.card import ProgramCard
 from judgec.records.label import Item
 from judgec.records.tasks.registry import TASKS, also_called, as_task, plain
-from judgec.verbs.validity import validity_of
+from judgec.verbs.validity import require_inputs, validity_of
 
 Row = dict[str, object]
 UNSCORED = "UNSCORED"  # error code of an item without a verdict
@@ -27,9 +27,9 @@ class JudgeScorer(Scorer):  # type: ignore[misc]  # MLflow's types are not follo
     the query), ``outputs`` the answer, ``expectations.reference`` or ``.expected_response`` the reference; contexts
     that were not given are what the trace's retrievers returned. Each row gets Feedback ``NAME`` (value: the grade;
     rationale: the reason) and ``NAME.score`` (the calibrated score); of several aspects ``NAME.ASPECT`` and
-    ``NAME.ASPECT.score``. A row without a verdict gets the same Feedback with an error that says why. Where a row
-    lacks an input that the judge was compiled with, or the judge was not shown to be better, the metadata
-    ``judgec.notes`` of its Feedback says so.
+    ``NAME.ASPECT.score``. A row without a verdict gets the same Feedback with an error that says why. A row that
+    lacks an input which the judge was compiled with is not judged. Where the judge was not shown to be better, the
+    metadata ``judgec.notes`` of its Feedback says so.
 
     Args:
         name: What its Feedback is called: the judge's family.
@@ -62,13 +62,15 @@ class JudgeScorer(Scorer):  # type: ignore[misc]  # MLflow's types are not follo
         """Score one row.
 
         Raises:
-            UserError: A field that the judge needs is missing; says which, and what there was.
+            UserError: A field that the judge needs, or that it was compiled with, is missing; says which.
             InputError: A field that cannot be judged.
             ServiceError: The model cannot be reached.
         """
         row = row_of(self._card.task, inputs or {}, outputs, expectations or {}, trace)
         texts = {name: tuple(map(str, one)) if isinstance(one, list | tuple) else str(one) for name, one in row.items()}
-        notes = validity_of(self._card, [Item("", "", texts)]).notes("rows", ADVICE)
+        item = Item("", "", texts)
+        require_inputs([self._card], [item], "rows", ADVICE)
+        notes = validity_of(self._card, [item]).notes("rows", ADVICE)
         (found,) = self._judged([row])
         return self._feedback(found, {NOTES: " ".join(notes)} if notes else None)
 

@@ -43,6 +43,7 @@ from judgec.verbs.judge import Judge
 from judgec.verbs.options.labels import NextOptions
 from judgec.verbs.spending import account_for, session_for
 from judgec.verbs.typed import command
+from judgec.verbs.validity import require_inputs
 from judgec.verbs.workspace import Workspace
 from judgec.verbs.zero_shot import is_zero_shot, require_model, zero_shot_of_file
 
@@ -280,6 +281,7 @@ def choose_next(options: NextOptions, watch: Watch) -> ChosenItems:
         raise UserError(
             f"{options.file}: all {found.labelled} items have a label; unlabelled ones are needed. Add some."
         )
+    require_inputs([card], found.items)
     watch.stage("judge", f"{plural(len(found.items), 'unlabelled item')} by {_called(card)}, {judge.spec.asked_at}")
     account = account_for(options, options.judge)
     with session_for(options, judge.spec, options.home, watch, account=account) as session:

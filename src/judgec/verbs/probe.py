@@ -59,7 +59,7 @@ from judgec.verbs.options.probe import ProbeOptions
 from judgec.verbs.query_models import ask_of, checking, open_panel, open_reliability, writer_spec
 from judgec.verbs.spending import session_for
 from judgec.verbs.typed import command
-from judgec.verbs.validity import Validity, validity_of
+from judgec.verbs.validity import Validity, require_inputs, validity_of
 from judgec.verbs.verb import verb
 
 OWN = "scenarios"  # folder of the user's scenarios in the home
@@ -253,7 +253,7 @@ def run_probe(options: ProbeOptions, watch: Watch) -> ProbeReport:
         systems = [_systems(options, corpus, session) for corpus in where]  # wrong names show first
         tracker = stack.enter_context(Tracker(store, os.environ, seal.notes))
         notes = [note for corpus in corpora for note in corpus.notes]
-        sets = _data_sets(options, scenarios, given, corpora, session, watch, notes)
+        sets = _with_inputs(judge, _data_sets(options, scenarios, given, corpora, session, watch, notes))
         probed, tried = [], []
         repeats: list[list[Probed]] = [[] for _ in range(options.repeat - 1)]
         for data, subjects in zip(sets, systems, strict=True):
@@ -304,6 +304,17 @@ def _validities(judge: ReplyPanel) -> list[Validity]:
     """Validity of the compiled judges' measurements for what they judged."""
     seated = [(seat.card, jury.inputs) for jury in judge.everybody for seat in jury.members]
     return [validity_of(card, inputs) for card, inputs in seated if card is not None]
+
+
+def _with_inputs(judge: ReplyPanel, sets: list[DataSet]) -> list[DataSet]:
+    """The data sets, before a system is asked.
+
+    Raises:
+        UserError: The questions lack what a judge was compiled with.
+    """
+    for jury, items in judge.asked([question for data in sets for question in data.questions]):
+        require_inputs([one.card for one in jury.members if one.card is not None], items, "questions", ADVICE)
+    return sets
 
 
 def _gate(

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from judgec.errors import UserError
-from judgec.labels.stream.judged import UNPROVEN
+from judgec.labels.stream.judged import UNPROVEN, WITHOUT
 from judgec.records.card import ProgramCard
 from judgec.records.label import InputCounts, Item
 from judgec.records.tasks.registry import TASKS
@@ -15,6 +15,8 @@ MORE = 0.05  # of the items lack an input beyond the share of the labels that do
 TINY = 1e-9  # 5 of 100 are no more than 5 points, whatever their difference is in binary
 QUERY = "query"
 OF_FILES = "Give a column {name}, or rename one with --map COLUMN={name}."
+OR_WITHOUT = f"{OF_FILES} Or judge with --without {{name}}: rows are marked, without confidence."
+IN_PYTHON = "Give {name}, or call judgec.judge_file with without=['{name}']: rows are marked, without confidence."
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +97,20 @@ def validity_of(card: ProgramCard, items: Sequence[Item] | InputCounts, *, label
         labelled: Labels of some of them that take the place of the judge's own, where they lack less.
     """
     counts, own = items if isinstance(items, InputCounts) else InputCounts.of(items), InputCounts.of(labelled)
-    graded = {QUERY, STEPS, *(TASKS[card.task].graded if card.task in TASKS else ())}
     lacking = {}
-    for name in card.fields:
-        usual = card.missing.get(name, 0.0)
+    for name in _wanted(card):
+        usual = (card.missing or {}).get(name, 0.0)
         usual = min(usual, own.missing(name)) if labelled else usual
         share = counts.missing(name)
-        if name not in graded and share - usual > MORE + TINY:
-            lacking[name] = Lack(share, usual, "missing" in card.model_fields_set)
+        if share - usual > MORE + TINY:
+            lacking[name] = Lack(share, usual, card.missing is not None)
     return Validity(f"{card.name}@{card.version}", lacking, why_not_promoted(card))
+
+
+def _wanted(card: ProgramCard) -> list[str]:
+    """The inputs that a judge was compiled with and that items may lack."""
+    graded = {QUERY, STEPS, *(TASKS[card.task].graded if card.task in TASKS else ())}
+    return [name for name in card.fields if name not in graded]
 
 
 def require_inputs(
@@ -171,6 +178,14 @@ def unproven(cards: Sequence[ProgramCard]) -> str | None:
     return next((card.reason for card in cards if not card.version), None)
 
 
-def marks_of(cards: Sequence[ProgramCard]) -> dict[str, object]:
-    """What every judged row says of its judges."""
-    return {UNPROVEN: True} if unproven(cards) else {}
+def marks_of(cards: Sequence[ProgramCard], without: Sequence[str] = ()) -> dict[str, object]:
+    """What every judged row says of its judges, and of inputs that may be missing.
+
+    Raises:
+        UserError: None of the judges learned with such an input.
+    """
+    known = dict.fromkeys(name for card in cards for name in _wanted(card))
+    if unknown := [name for name in without if name not in known]:
+        valid = f"{', '.join(known) or 'none'} {'are' if len(known) > 1 else 'is'} valid"
+        raise UserError(f"--without {', '.join(unknown)}: no input that the judge learned with; {valid}. Correct it.")
+    return ({UNPROVEN: True} if unproven(cards) else {}) | ({WITHOUT: ", ".join(without)} if without else {})

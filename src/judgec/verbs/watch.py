@@ -42,7 +42,7 @@ from judgec.verbs.estimate import (
 from judgec.verbs.jury import VerdictCount, abstaining, asked_at, open_jury, open_session
 from judgec.verbs.options.watch import WatchOptions
 from judgec.verbs.trace_labels import Labels, file_labels, people_shares
-from judgec.verbs.validity import validity_of
+from judgec.verbs.validity import require_inputs, validity_of
 from judgec.verbs.verb import verb
 from judgec.verbs.workspace import Workspace
 
@@ -93,7 +93,8 @@ def watch(options: WatchOptions, watch: Watch) -> WatchReport:
     labels. What was judged is kept, and never judged or logged again.
 
     Raises:
-        UserError: No such judge, a judge that accepts nothing, another watch at work, an alert that says nothing.
+        UserError: No such judge, a judge that accepts nothing, another watch at work, an alert that says nothing,
+            traces that lack an input which the judge learned with.
         InputError: No such experiment, traces without texts, or labels without a trace's id.
         BudgetError: A call does not fit the caps; what is finished is journaled.
         ServiceError: The model or the MLflow server cannot be reached.
@@ -104,7 +105,10 @@ def watch(options: WatchOptions, watch: Watch) -> WatchReport:
         >>> bot = mlflow.set_experiment("shop-bot")
         >>> with mlflow.start_span("answer") as span:
         ...     span.set_inputs({"question": "Which flows does the Rill M50 measure?"})
+        ...     with mlflow.start_span("search", span_type="RETRIEVER") as search:
+        ...         search.set_outputs([{"page_content": "Rill M50: 0.6 to 70 m³/h."}])
         ...     span.set_outputs("0.6 to 70 m³/h.")
+        >>> _ = mlflow.log_expectation(trace_id=span.trace_id, name="expected_response", value="0.6 to 70 m³/h")
         >>> mlflow.flush_trace_async_logging()
         >>> seen = judgec.watch(
         ...     source="mlflow:shop-bot", judge="sensors@latest", rate=1.0, tracking_uri="sqlite:///traced.db"
@@ -193,6 +197,10 @@ class _Pass:
             )
             sampled, labels, next_ms = new_traces(store, wanted, self.workspace.environ)
             items = self.items(wanted.file, sampled) if sampled else []
+        together = InputCounts(len(state.judged), Counter(field for one in state.judged for field in one.given))
+        together.merge(InputCounts.of(items))
+        if validity_of(card, together).lacking:  # of a few new traces alone one may be a large share
+            require_inputs([card], items, "traces", ADVICE)
         spent = self.judge(items, sampled) if items else Spent()
         state.next_ms = next_ms
         state.save()

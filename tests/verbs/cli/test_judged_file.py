@@ -119,9 +119,10 @@ def test_workbook_keeps_the_numbers_and_dashes_of_the_one_that_was_judged(home: 
     odd = [4.0, 2.5, "-", "007", "1.10", "++", "491701234567", -3.0]
     with Workbook(tmp_path / "in.xlsx") as book:
         sheet = book.add_worksheet()
-        sheet.write_row(0, 0, ["query", "answer", "odd"])
+        sheet.write_row(0, 0, ["query", "answer", "odd", "contexts"])
         for n, (row, cell) in enumerate(zip(LABELLED, odd, strict=False), 1):
             sheet.write_row(n, 0, [row["query"], row["answer"]])
+            sheet.write_string(n, 3, json.dumps(row["contexts"]))
             (sheet.write_string if isinstance(cell, str) else sheet.write_number)(n, 2, cell)
     judged(home, tmp_path / "in.xlsx", tmp_path / "o.xlsx")
     found = pd.read_excel(tmp_path / "o.xlsx", dtype=object)
@@ -136,11 +137,14 @@ def test_renamed_columns_keep_their_own_names_and_the_item_id_stands_before_them
     file = tmp_path / "in.csv"
     with file.open("w", newline="", encoding="utf-8") as handle:
         csv.writer(handle).writerows(
-            [["Frage", "reply", "stars"], *([row["query"], row["answer"], "4"] for row in LABELLED[:9])]
+            [
+                ["Frage", "reply", "stars", "contexts"],
+                *([row["query"], row["answer"], "4", json.dumps(row["contexts"])] for row in LABELLED[:9]),
+            ]
         )
     judged(home, file, tmp_path / out, columns={"Frage": "query", "reply": "answer", "stars": "grade"})
     table = read_table(str(tmp_path / out))
-    assert list(table.columns) == ["item_id", "Frage", "reply", "stars", *ADDED]
+    assert list(table.columns) == ["item_id", "Frage", "reply", "stars", "contexts", *ADDED]
     assert [row["Frage"] for row in table.rows] == [row["query"] for row in LABELLED[:9]]
     assert all(row["item_id"] for row in table.rows)
 
@@ -362,7 +366,7 @@ def test_agreement_of_a_judge_tested_in_folds_measures_what_it_said_before_it_le
 
 
 def test_printed_next_command_without_labels_makes_a_sheet_to_grade_on(home: Path, tmp_path: Path) -> None:
-    fresh = [{"Frage": f"Is {n} even?", "answer": f"{n}"} for n in range(4)]
+    fresh = [{"Frage": f"Is {n} even?", "answer": f"{n}", "contexts": ["Some are."]} for n in range(4)]
     write(tmp_path / "new.jsonl", fresh)
     command = ["judge", "new.jsonl", "--map", "Frage=query", "--judge", "w@1", "--home", home, "--out", "o.csv"]
     step = printed(judgec(tmp_path, *command).stderr)

@@ -31,7 +31,7 @@ PREFIX = "judge_"
 GRADED = ("grade", "score", "accept", "confidence")  # one an aspect
 ITEM_ID = "item_id"
 WHOLE = ("rationale", "unscored", "probabilities", LEARNED, JUDGED_BY, "stated_confidence")  # one an item
-UNPROVEN = "unproven"  # in every row of a judge that nobody measured
+UNPROVEN, WITHOUT = "unproven", "without"  # marks of every row: nobody measured the judge; inputs that may be missing
 HELD = 64_000_000  # bytes of judgments that are needed again later; more go to the disk
 
 

@@ -107,6 +107,15 @@ class JudgeFileOptions(Asking):
             panel="Cost",
         ),
     ] = None
+    without: Annotated[
+        tuple[str, ...],
+        Option(
+            "Judge items that lack inputs of the judge all the same: rows are marked, their confidence is empty.",
+            metavar="reference,...",
+            commas=True,
+            panel="Output",
+        ),
+    ] = ()
     inputs: Annotated[bool, Option("Keep the columns of FILE beside the judgments.", off=True, panel="Output")] = True
     columns: Columns = field(default_factory=dict)
     turn: Turn = None

@@ -1,6 +1,6 @@
 """Judges replies: by rules, by a language model with an uncompiled prompt, or by compiled judges."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -75,6 +75,18 @@ class ReplyPanel:
         """Agreement of the members of each jury on what was judged so far, by what it judges."""
         named = {"criteria": self.criteria, REJECTION: self.rejection}
         return {what: found for what, judges in named.items() if judges and (found := judges.agreement()) is not None}
+
+    def asked(self, questions: Sequence[Question]) -> Iterator[tuple[AskedJudges, list[Item]]]:
+        """Judges with what they will read of these questions; what systems retrieve counts as there."""
+        refusals = [one for one in questions if one.must_refuse]
+        others = [one for one in questions if not one.must_refuse]
+        reply = SystemReply(query_id="", system="", answer="", contexts=("retrieved",))
+        for judges, some in ((self.rejection, refusals), (self.criteria, others)):
+            if judges is not None:
+                yield judges, [_item("", one, reply) for one in some]
+        for metric, judges in self.further.items():
+            some = [one for one in others if metric in one.metrics]
+            yield judges, [_item("", one, reply, retrieved=True) for one in some]
 
     def judge(self, pairs: Sequence[tuple[Question, SystemReply]]) -> list[JudgedReply]:
         """Judges the replies, in order."""
