@@ -79,12 +79,7 @@ def no_member(name: str) -> Rater:
 
 
 def require_asked(judge: "CompiledJudge", spec: LMSpec, where: str) -> None:
-    """Refuse a judge whose verdicts were recorded: they are of their own items, and other ones are judged here.
-
-    Args:
-        judge: The judge.
-        spec: Its model.
-        where: What named it, for the message.
+    """Refuse a judge whose verdicts were recorded, of other items than are judged here; ``where`` names it.
 
     Raises:
         UserError: When it, or a member of it, was recorded.

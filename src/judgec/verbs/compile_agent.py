@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from judgec.compile.agents.compile import AgentCompile, CompiledAgent
 from judgec.compile.agents.compile import compile_agent as search_prompts
-from judgec.compile.agents.duel import Duel, duel
+from judgec.compile.agents.duel import duel
 from judgec.compile.agents.judges import WorkingJudge, judging, report_judging
 from judgec.compile.agents.metric import AcceptedMetric, JudgeMetric, Metric, accepted_answers
 from judgec.compile.agents.report import Provenance, SavedAgent, run_of, save_agent
@@ -105,10 +105,24 @@ def compile_agent(options: CompileAgentOptions, watch: Watch) -> AgentCompilatio
         spec = session.settled(spec)
         judges = _able(options, judges, queries, session)
         found, metric = _compiled(options, judges, queries, settings, session, watch)
+        judge, met, failure = judges.reporter or judges.metric, None, None
+        watch.stage("duel", "no judge" if judge is None else judge.name)
         try:
-            met, failure = _dueled(found, judges, queries, settings, session, watch), None
+            if judge is not None:
+                by_id = {query.query_id: query for query in queries}
+                met = duel(
+                    found,
+                    UNCOMPILED,
+                    by_id,
+                    judge.judge,
+                    judge.card,
+                    judge.ask(session),
+                    independent=judges.metric is None or judge.name != judges.metric.name,
+                    resamples=settings.resamples,
+                    seed=settings.seed,
+                )
         except JudgecError as error:
-            met, failure = None, error
+            failure = error
             found = replace(found, notes=(*found.notes, f"no head to head, the judge failed: {error}"))
         ended = time.time()
         origin = _origin(judges, metric, options, spec, session, ended - started, ended)
@@ -187,32 +201,6 @@ def _compiled(
         left_out = f"{len(queries) - len(usable)} of {len(queries)} queries left out: no accepted answer is known"
         found = replace(found, notes=(left_out, *found.notes))
     return found, metric
-
-
-def _dueled(
-    found: CompiledAgent,
-    judges: _Judges,
-    queries: Sequence[Query],
-    settings: AgentCompile,
-    session: Session,
-    watch: Watch,
-) -> Duel | None:
-    """Head to head by the judge that reports, else by the metric; None where there is no judge."""
-    judge = judges.reporter or judges.metric
-    watch.stage("duel", "no judge" if judge is None else judge.name)
-    if judge is None:
-        return None
-    return duel(
-        found,
-        UNCOMPILED,
-        {query.query_id: query for query in queries},
-        judge.judge,
-        judge.card,
-        judge.ask(session),
-        independent=judges.metric is None or judge.name != judges.metric.name,
-        resamples=settings.resamples,
-        seed=settings.seed,
-    )
 
 
 def _origin(

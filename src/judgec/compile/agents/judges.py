@@ -66,13 +66,7 @@ def judging(home: Path, reference: str, option: str, *, unproven: bool) -> Worki
 def report_judging(
     home: Path, metric: WorkingJudge | None, require_able: Callable[[WorkingJudge], None]
 ) -> WorkingJudge | None:
-    """The judge that reports where none is named: the first proven champion that is able and not the metric.
-
-    Args:
-        home: Folder of ``programs/``.
-        metric: What the agent is compiled for, or None.
-        require_able: Raises where a judge cannot judge what is at hand.
-    """
+    """The judge that reports where none is named: the first proven champion that is able and not the metric."""
     for name in programs.names(home):
         if programs.CHAMPION not in programs.aliases(home, name) or (metric and metric.card.name == name):
             continue
