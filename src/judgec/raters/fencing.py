@@ -44,7 +44,7 @@ from types import MappingProxyType
 from judgec.records.citation import armed
 from judgec.records.claim import NUGGETS
 from judgec.records.counts import plural
-from judgec.records.label import Item, PooledContexts, Text
+from judgec.records.label import PooledContexts, Text
 from judgec.records.trajectory import STEPS
 
 QUOTE = "> "
@@ -133,11 +133,6 @@ def fence(name: str, value: Text) -> str:
     if name not in {"contexts", NUGGETS}:
         return _fenced_turns(value, "step", MOST_OF_STEP) if name == STEPS else _fenced_turns(value)
     return "\n".join(f"[{number}]\n{_quote(disarmed(text))}" for number, text in enumerate(value, 1))
-
-
-def fence_field(name: str, item: Item) -> str:
-    """Quote an input of an item."""
-    return fence(name, item.texts(name) if name in {"contexts", NUGGETS} else item.inputs.get(name, ""))
 
 
 def fence_pool(texts: tuple[str, ...], pool: PooledContexts) -> str:

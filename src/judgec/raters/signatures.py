@@ -9,8 +9,9 @@ from typing import Any, Literal, get_args, get_origin
 import dspy
 
 from judgec.raters.checks import CITATIONS, CLAIMS
-from judgec.raters.fencing import fence, fence_field, fence_pool, spoken
+from judgec.raters.fencing import fence, fence_pool, spoken
 from judgec.records.citation import NO_DOCUMENT, NOT_SHOWN, armed
+from judgec.records.claim import NUGGETS
 from judgec.records.label import Item
 from judgec.records.language import ENGLISH
 from judgec.records.scale import PRESENCE_SCALE, Scale
@@ -167,23 +168,21 @@ def fenced_inputs(predict: dspy.Predict, item: Item) -> dict[str, str]:
 
 def fenced(fields: Sequence[str], item: Item) -> dict[str, str]:
     """As ``fenced_inputs``, of the fields with these names, in the order of the prompt."""
-    texts = {name: fence_field(name, item) for name in fields}
+    texts = {
+        name: fence(name, item.texts(name) if name in {"contexts", NUGGETS} else item.inputs.get(name, ""))
+        for name in fields
+    }
     if item.pool is None or "contexts" not in fields:
         return texts
-    before = fields[: fields.index("contexts")]
-    answers = {
-        name: _pooled_answer(name, item, "below" if name in before else "above")
-        for name in fields
-        if name in ANSWER_FIELDS and item.inputs.get(name)
-    }
-    return texts | {"contexts": fence_pool(item.texts("contexts"), item.pool)} | answers
-
-
-def _pooled_answer(name: str, item: Item, where: str) -> str:
-    """An answer below what its marks mean; outside the quoted text, so that no answer can say it."""
-    shown = (item.pool and item.pool.answers.get(name)) or ""
-    told = [NAMING_MARKS if shown else OWN_MARKS, *(said for mark, said in OTHER_MARKS.items() if f"[{mark}]" in shown)]
-    return f"({' '.join(told).replace('{where}', where)})\n{fence(name, shown or armed(item.text(name)))}"
+    documents = fields.index("contexts")
+    for place, name in enumerate(fields):
+        if name in ANSWER_FIELDS and item.inputs.get(name):
+            shown = item.pool.answers.get(name, "")
+            told = [NAMING_MARKS if shown else OWN_MARKS]
+            told += [said for mark, said in OTHER_MARKS.items() if f"[{mark}]" in shown]
+            said = " ".join(told).replace("{where}", "above" if documents < place else "below")
+            texts[name] = f"({said})\n{fence(name, shown or armed(item.text(name)))}"  # no quoted text can say it
+    return texts | {"contexts": fence_pool(item.texts("contexts"), item.pool)}
 
 
 def demonstration(

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from judgec.labels.stream.pieces import Piece
 from judgec.raters.columns import Columns
-from judgec.raters.fencing import fence_field
+from judgec.raters.fencing import fence
 from judgec.raters.rater import Rating
 from judgec.raters.replies.fields import read_form
 from judgec.raters.replies.said import UnreadableReplyError
+from judgec.records.claim import NUGGETS
 from judgec.records.label import Item
 from judgec.records.scale import Scale
 
@@ -41,7 +42,12 @@ class PromptModule:
     def messages(self, item: Item, attempt: int) -> Messages:
         """The turns for an item."""
         placeholders, turns = self.forms[min(attempt, len(self.forms) - 1)]
-        texts = {placeholders[name]: fence_field(name, item) for name in self.inputs}
+        texts = {
+            placeholders[name]: fence(
+                name, item.texts(name) if name in {"contexts", NUGGETS} else item.inputs.get(name, "")
+            )
+            for name in self.inputs
+        }
         places = re.compile("|".join(map(re.escape, sorted(texts, key=len, reverse=True))))
         return [
             {"role": turn["role"], "content": places.sub(lambda found: texts[found[0]], turn["content"])}
