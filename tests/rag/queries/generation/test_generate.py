@@ -1,6 +1,7 @@
 """Pools of several models: shares, shortfalls, what every query keeps."""
 
 import hashlib
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -154,6 +155,9 @@ def test_every_prompt_of_a_run_begins_with_the_same_examples_in_the_order_of_its
         PromptedGenerator("m", asked, [f"Question {n}?" for n in range(24)], seed=seed).write(PASSAGES, 5)
         return [request.messages[-1]["content"] for request in asked.requests]
 
+    like = [re.findall(r"5, like examples (.*)", prompt)[0].split(", ") for prompt in sent(1)]
+    assert len({*map(tuple, like)}) == len(PASSAGES)  # the order is one, what is asked for is not
+    assert all(len({*numbers}) == 5 and {*map(int, numbers)} <= {*range(1, 25)} for numbers in like)
     for prompts in (sent(1), sent(2)):
         before = {prompt.partition("[[ ## passage ## ]]")[0] for prompt in prompts}
         assert len(before) == 1

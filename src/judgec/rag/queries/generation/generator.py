@@ -32,8 +32,8 @@ class WriteQueries(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
 
     # What all passages of a run share comes first: a provider's cache serves a prompt's beginning.
     examples: str = dspy.InputField(desc=f"questions that experts asked, numbered ({QUOTED})")
-    count: str = dspy.InputField(desc="how many questions to write at most")
     passage: str = dspy.InputField(desc=f"what the questions are made from ({QUOTED})")
+    count: str = dspy.InputField(desc="how many questions to write at most, and like which of the examples")
     queries: str = dspy.OutputField(desc="the questions, one a line, without numbers")
 
 
@@ -136,7 +136,7 @@ class PromptedGenerator:
         self._module = module or QueryGenerator()
         examples = list(experts)
         seeded(seed, "examples").shuffle(examples)
-        self._examples = fence("examples", tuple(examples))
+        self._examples, self._shown = fence("examples", tuple(examples)), len(examples)
 
     @property
     def name(self) -> str:
@@ -145,13 +145,22 @@ class PromptedGenerator:
 
     def write(self, passages: Sequence[Passage], count: int) -> list[list[Written] | str]:
         """At most ``count`` questions a passage, in order, or the reason why there are none."""
-        shared = {"examples": self._examples, "count": str(count)}
-        inputs = [shared | {"passage": fence("passage", _titled(passage))} for passage in passages]
+        inputs = [
+            {"examples": self._examples, "passage": fence("passage", _titled(one)), "count": self._count(one, count)}
+            for one in passages
+        ]
         replies = ask_fields(self._module.write, inputs, self._ask, rollout=self._seed or None)
         return [
             reply if isinstance(reply, str) else [Written(query) for query in read_list(reply["queries"])[:count]]
             for reply in replies
         ]
+
+    def _count(self, passage: Passage, count: int) -> str:
+        """How many, like other examples for each passage: in one order models ask like the first or last for all."""
+        if count >= self._shown:
+            return str(count)
+        like = seeded(self._seed, passage.passage_id, "examples").sample(range(1, self._shown + 1), count)
+        return f"{count}, like examples {', '.join(map(str, like))}"
 
     def complete(self, asked: Sequence[Asked], what: Completed) -> list[Written | str]:
         """Each question with its answer or nuggets, empty where the passage holds none, or why there is no reply."""
