@@ -324,3 +324,14 @@ def test_checks_are_asked_apart_from_what_is_written() -> None:
     )
     assert isinstance(draft, Draft)
     assert [request.rollout for request in (*writes.requests, *checks.requests)] == [3, None]
+
+
+def test_only_a_question_without_an_answer_is_told_how_to_give_none() -> None:
+    def told(name: str) -> list[bool]:
+        _, asked = write(name, lambda _, p: {"question": "How many?", "answer": "5"}, draw("It has 5."))
+        return [
+            "NONE" in system.partition("All interactions")[0] for system, p in asked.prompts if "passages" in p.inputs
+        ]
+
+    assert told("S1") == [False]
+    assert told("S6")[:2] == [False, True]

@@ -32,7 +32,7 @@ class WriteQuestion(dspy.Signature):  # type: ignore[misc]  # dspy ships no type
     draft_question: str = dspy.InputField(desc=f"the question so far ({QUOTED})")
     draft_answer: str = dspy.InputField(desc=f"its answer so far ({QUOTED})")
     question: str = dspy.OutputField(desc="the question alone")
-    answer: str = dspy.OutputField(desc="the answer alone, from the passages; NONE when there is to be none")
+    answer: str = dspy.OutputField(desc="the answer alone, from the passages")
     options: str = dspy.OutputField(desc="the options of a multiple-choice question, one a line")
 
 
@@ -76,6 +76,8 @@ def writing_prompt(prompt: str, scenario: Scenario, *, drafted: bool) -> dspy.Pr
     signature = WriteQuestion.with_instructions(prompt.strip())
     for name in dropped:
         signature = signature.delete(name)
+    if drafted and scenario.form == "absent":
+        signature = signature.with_updated_fields("answer", desc="the answer alone; NONE when there is to be none")
     predict = dspy.Predict(signature)
     if not drafted:
         predict.demos = [
