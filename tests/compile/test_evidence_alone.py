@@ -6,10 +6,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import judgec
 from judgec.compile.family_state import FamilyState
+from judgec.compile.render import outcome_notes, outcome_tables
 from judgec.compile.track import run_of
 from judgec.raters import programs
 from judgec.records.card import EVIDENCE_ALONE
@@ -72,18 +74,51 @@ def test_judge_of_evidence_alone_is_called_so_on_every_surface(world: World) -> 
     saved, settings = world.first.saved, world.first.settings
     card = programs.load(settings.home, "small@1").card
     assert (card.evidence_alone, card.engine) == (True, EVIDENCE_ALONE)
-    assert saved.report["evidence_alone"] is True
+    assert (saved.report["evidence_alone"], saved.report["judge_kind"], card.judge_kind) == (
+        True,
+        "evidence",
+        "evidence",
+    )
     assert str(saved.report["verdict"]).startswith(f"small ({EVIDENCE_ALONE}) agrees")
     notes = saved.report["notes"]
     assert isinstance(notes, list)
     assert any(note.startswith(f"{EVIDENCE_ALONE}: judging") for note in notes)
     text = Page(programs.page_path(settings.home, card).read_text(encoding="utf-8")).text
     assert f"small@1 ({EVIDENCE_ALONE}) agrees" in text
-    assert f"{EVIDENCE_ALONE.capitalize()}: judging" in text
+    assert f"{EVIDENCE_ALONE}: judging" in text
     logged = run_of(world.first.compiled, saved, settings, source="l.jsonl", started=1, ended=2)
     assert logged.version is not None
     assert logged.version.description == saved.report["verdict"]
     assert logged.tags["judgec.engine"] == EVIDENCE_ALONE
+    assert [logged.params[name] for name in ("judge_kind", "lm", "prompt")] == ["evidence", "none", "none"]
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> judgec.Compilation:
+    """Of two judges whose recorded verdicts are noise."""
+    home, rng = tmp_path_factory.mktemp("recorded"), np.random.default_rng(1)
+    labels = rows(120)
+    noise = [
+        {"item_id": row["item_id"], "judge": name, "grade": rng.integers(1, 4)}
+        for row in labels
+        for name in ("m/a", "m/b")
+    ]
+    return judgec.compile_judge(
+        write(home / "l.jsonl", labels), verdicts=pd.DataFrame(noise), name="noisy", home=home, folds=1
+    )
+
+
+def test_compile_of_recorded_verdicts_that_ships_evidence_names_one_judge(recorded: judgec.Compilation) -> None:
+    report, compiled = recorded.report, recorded.saved.compiled
+    assert report["judge_kind"] == "evidence"
+    costs = report["costs"]
+    assert isinstance(costs, list)
+    assert [row["kind"] for row in costs if row["chosen"]] == ["evidence"]
+    assert compiled.panel is not None
+    assert not list(outcome_notes(compiled, calibration=False))
+    titles = [table.title for table in outcome_tables(compiled, abstaining=False, verbose=True)]
+    assert not [title for title in titles if "anel" in title]
+    assert not any("ship" in note for note in compiled.notes)
 
 
 def test_judging_with_evidence_alone_asks_nothing_and_says_so(

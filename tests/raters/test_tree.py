@@ -8,6 +8,7 @@ import pytest
 from judgec.raters import programs
 from judgec.raters.judge import load_judge
 from judgec.raters.tree import RaterNode, tree_of
+from judgec.records.card import EVIDENCE_ALONE
 from tests.saved.test_saved import FOLDERS
 
 
@@ -35,6 +36,9 @@ def test_the_leaves_of_a_tree_are_those_who_are_asked(name: str) -> None:
     assert any(leaf.kind == "evidence" for leaf in leaves(tree)) == any(reads)
     assert all(leaf.model or leaf.kind in {"recorded", "evidence"} for leaf in leaves(tree))
     assert json.loads(json.dumps(tree.to_json()))["kind"] == tree.kind
+    assert tree.judge_kind == program.card.judge_kind  # also of cards that were written before they had one
+    assert all(leaf.name in tree.sentence for leaf in asked)
+    assert (tree.sentence == EVIDENCE_ALONE) == (tree.judge_kind == "evidence")
 
 
 def test_a_cascade_is_two_calibrated_raters_one_after_the_other() -> None:

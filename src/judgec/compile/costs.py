@@ -13,7 +13,7 @@ from dataclasses import replace
 from judgec.compile.assemble import Bench, evidence_only, learned_part, out_of_fold
 from judgec.compile.choose import ChosenPrompt, PanelSize, ScoredCandidate
 from judgec.compile.compared import LEAST, difference, in_common
-from judgec.compile.dataset import Part, ratings_of
+from judgec.compile.dataset import ratings_of
 from judgec.compile.list_price import listed_price
 from judgec.compile.recorded import worth_of
 from judgec.compile.search.plan import asked_once
@@ -66,8 +66,8 @@ def judge_costs(
     return tuple(found)
 
 
-def size_costs(curve: Sequence[PanelSize]) -> list[JudgeCost]:
-    """A row for each size of a panel, the smallest first."""
+def size_costs(curve: Sequence[PanelSize], *, ship: bool = True) -> list[JudgeCost]:
+    """A row for each size of a panel, the smallest first; without ``ship`` none of them is what ships."""
     return with_front(
         [
             JudgeCost(
@@ -77,7 +77,7 @@ def size_costs(curve: Sequence[PanelSize]) -> list[JudgeCost]:
                 one.usd_per_1000,
                 one.worth,
                 pareto=False,
-                chosen=one.chosen,
+                chosen=ship and one.chosen,
             )
             for one in curve
         ]
@@ -119,9 +119,9 @@ def _recorded(bench: Bench, choice: ChosenPrompt) -> Iterator[JudgeCost]:
         if one.asked:
             usd = _listed(bench, one) if one.cost_usd is None else 1000 * one.cost_usd / one.asked
             worth = one.worth or Estimate(value=None, note=NOT_CALIBRATED)
-            yield JudgeCost(
-                one.candidate.name, _kind(one), one.calls / one.asked, usd, worth, pareto=False, chosen=False
-            )
+            made = one.candidate.settings
+            kind: JudgeKind = "panel" if "panel" in made else "cascade" if "cascade" in made else "recorded"
+            yield JudgeCost(one.candidate.name, kind, one.calls / one.asked, usd, worth, pareto=False, chosen=False)
 
 
 def _listed(bench: Bench, one: ScoredCandidate) -> float | None:
@@ -144,7 +144,8 @@ def _asked(
     for one in choice.scored if items else ():
         if one.asked:  # the cascade that ships
             usd = None if one.cost_usd is None else 1000 * one.cost_usd / one.asked
-            worth, calls = _out_of_fold(bench, judge, bench.dataset.dev, settings, objective), one.calls / one.asked
+            rated = ratings_of(bench.dataset, *out_of_fold(judge, bench.dataset.dev))
+            worth, calls = worth_of(rated, objective, settings), one.calls / one.asked
         else:
             price, worth = asked_once(one.candidate.module, items, settings.lm), Estimate(value=one.dev, n=one.items)
             usd, calls = None if price.usd is None else 1000 * price.usd / len(items), price.calls / len(items)
@@ -158,17 +159,6 @@ def _evidence(bench: Bench, choice: ChosenPrompt) -> GradePairs | None:
     if bench.evidence is None or not part.items:
         return None
     return ratings_of(bench.dataset, *out_of_fold(evidence_only(bench, choice.chosen), part))
-
-
-def _out_of_fold(
-    bench: Bench, judge: CompiledJudge, part: Part, settings: CompileSettings, objective: Objective
-) -> Estimate:
-    return worth_of(ratings_of(bench.dataset, *out_of_fold(judge, part)), objective, settings)
-
-
-def _kind(one: ScoredCandidate) -> JudgeKind:
-    settings = one.candidate.settings
-    return "panel" if "panel" in settings else "cascade" if "cascade" in settings else "recorded"
 
 
 def with_front(rows: Sequence[JudgeCost]) -> list[JudgeCost]:

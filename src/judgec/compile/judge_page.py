@@ -123,10 +123,10 @@ def page_of(compiled: Compiled, settings: CompileSettings, card: ProgramCard) ->
             charts={aspect: _charts(compiled, j) for j, aspect in enumerate(labels.aspects)},
             groups=by_group(compiled),
             costs=compiled.costs,
-            sizes=() if compiled.panel is None else size_costs(compiled.panel.curve),
+            sizes=() if compiled.panel is None else size_costs(compiled.panel.curve, ship=compiled.judge.asks_lm),
             alt_test=replacement(compiled.dataset, compiled.verification.judgments),
             unscored=dict(reasons.most_common(MOST_REASONS)),
-            prompt=[] if settings.no_model else prompt_lines(dump_module(compiled.judge.module)),
+            prompt=[] if card.evidence_alone else prompt_lines(dump_module(compiled.judge.module)),
             before=before,
             parent=parent,
             data=_data(compiled, settings, card),
@@ -191,10 +191,6 @@ def put_audits(
 def _facts(compiled: Compiled, card: ProgramCard) -> list[str]:
     decision = compiled.decision
     facts: list[str] = []
-    if card.engine == NO_MODEL:
-        facts.append("No model: evidence alone judges, calibrated on the labels; there is no prompt.")
-    elif card.evidence_alone:
-        facts.append("Evidence alone, no prompt: judging asks no language model; the prompt below is kept, not used.")
     if not card.promoted:  # where a difference was shown nobody asks how many labels would show one
         if decision.detectable is not None and number(decision.detectable) not in card.reason:
             smallest = number(decision.detectable)
@@ -203,8 +199,12 @@ def _facts(compiled: Compiled, card: ProgramCard) -> list[str]:
         facts += [f"{sentence[0].upper()}{sentence[1:]}."] if sentence else []
     facts += [f"{said[0].upper()}{said[1:]}." for said in systems_lines(compiled.systems)]
     match compiled.combined:
-        case PanelFound() as panel:
-            facts.append(_panel_fact(panel))
+        case PanelFound() as panel if not card.evidence_alone:
+            gain = (
+                f"{show(panel.gain, 3, sign=True)} on test over the best single judge, {panel.incumbent}, both compiled"
+            )
+            said = "The picture says what each member adds out of fold on train and dev."
+            facts.append(f"Panel ({panel.kind}) of {len(panel.members)}: {gain}. {said}")
         case CascadeFound() as cascade:
             facts.append(f"Cascade, {cascade.reason}.")
     objective = compiled.prompt_gain.get(headline(card.objective, compiled.verification.agreements["compiled"]))
@@ -231,14 +231,6 @@ def _next(compiled: Compiled, card: ProgramCard) -> list[str]:
     )
     audit = [f"Before others rely on it: judgec audit --judge {name}; what was found is below."]
     return [*steps, *(audit if card.promoted else [])]
-
-
-def _panel_fact(panel: PanelFound) -> str:
-    """Sentence on the gain of the panel; the picture has its members."""
-    return (
-        f"Panel ({panel.kind}) of {len(panel.members)}: {show(panel.gain, 3, sign=True)} on test over the best single "
-        f"judge, {panel.incumbent}, both compiled. The picture says what each member adds out of fold on train and dev."
-    )
 
 
 def _charts(compiled: Compiled, j: int) -> Markup:
@@ -309,10 +301,13 @@ def _data(compiled: Compiled, settings: CompileSettings, card: ProgramCard) -> l
     dataset, cost = compiled.dataset, card.cost
     parts = (dataset.train, dataset.dev, dataset.test)
     sampling: Mapping[str, object] = {k: v for k, v in card.lm.items() if k not in {"model", "api_base"}}
+    first = compiled.choice
+    known = (("uncompiled", first.uncompiled), ("best alone", first.alone))
+    on = "train and dev" if any(one.estimate is not None for one in compiled.scored) else "dev"
     prompted = {
         "model": str(card.lm.get("model", "")) + (f" ({card.engine})" if card.engine else ""),
         "sampling": ", ".join(f"{name} {value}" for name, value in sampling.items() if value is not None),
-        "optimizer": f"{card.optimizer}: {card.settings.get('prompt', '')}; {_candidates(compiled)}",
+        "optimizer": f"{card.optimizer}: {plural(len(compiled.scored), 'candidate')} on {on}",
     }
     facts = {
         "labels": str(settings.source.get("path") or "").rpartition("/")[2],
@@ -323,8 +318,9 @@ def _data(compiled: Compiled, settings: CompileSettings, card: ProgramCard) -> l
         "scale": f"{card.scale.name}: {', '.join(map(str, card.scale.grades))}"
         + ("" if card.scale.accept_at is None else f"; accepted from {card.scale.accept_at}"),
         **({"model": card.engine} if card.engine == NO_MODEL else prompted),
+        "judge": tree_of(compiled.judge, card).sentence,
         "objective": objective_name(card.objective),
-        "recorded judges": _recorded(compiled),
+        "recorded judges": "; ".join(f"{what} {one.name}" for what, one in known if one is not None and first.alone),
         "calibrator": "; ".join(f"{a}: {c.source}, {c.family}" for a, c in compiled.judge.calibrators.items()),
         "seed": str(card.seed),
         "use of the test split": str(card.looks),
@@ -333,19 +329,6 @@ def _data(compiled: Compiled, settings: CompileSettings, card: ProgramCard) -> l
         **{f"source: {name}": value for name, value in dataset.labels.source.items()},
     }
     return [(name, value) for name, value in facts.items() if value]
-
-
-def _candidates(compiled: Compiled) -> str:
-    recorded = any(one.estimate is not None for one in compiled.scored)
-    return f"{plural(len(compiled.scored), 'candidate')} on {'train and dev' if recorded else 'dev'}"
-
-
-def _recorded(compiled: Compiled) -> str:
-    """Names of the recorded judges in the rows; empty where a model was asked."""
-    choice = compiled.choice
-    if choice.uncompiled is None or choice.alone is None:
-        return ""
-    return f"uncompiled {choice.uncompiled.name}; best alone {choice.alone.name}; compiled {choice.chosen.name}"
 
 
 def _values(positions: IntArray, values: tuple[float, ...]) -> FloatArray:

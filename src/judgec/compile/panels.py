@@ -147,13 +147,13 @@ def choose_panel(
     most = settings.combine.panel if isinstance(settings.combine.panel, int) else None
     members = list(table.said) if most is None else _selected(table, incumbent.name, most)
     if len(members) < 2 or fold is None:
-        note = f"no second judge improves {incumbent.name} by one standard error: {incumbent.name} ships alone"
+        note = f"no second judge improves {incumbent.name} by one standard error"
         return _alone(choice, single, note)
     nested, curve = _nested(table, choice, fold), tuple[PanelSize, ...]()
     if settings.combine.panel == AUTO:
         members, curve = _enough(table, incumbent.name, nested, fold, settings)
         if len(members) < 2:
-            note = f"no panel is better by half a standard error than {incumbent.name}, which ships alone"
+            note = f"no panel is better by half a standard error than {incumbent.name} alone"
             return _alone(choice, single, note, curve)
     tried = [_tried(table, members, kind, fold) for kind in KINDS]
     choice = replace(choice, scored=(*choice.scored, *(_scored(table, one, incumbent, settings) for one in tried)))
@@ -163,15 +163,15 @@ def choose_panel(
     said = f"{_with_error(gain)} out of fold, and spares a loss of {_with_error(spared)}"
     candidate = _candidate(best.panel, incumbent)
     if not better:
-        note = f"panel {candidate.name} gains only {said}, over the best single judge: {incumbent.name} ships"
+        note = f"panel {candidate.name} gains only {said}, over the best single judge, {incumbent.name}"
         return _alone(choice, single, note, curve)
     judge = replace(fitted(bench, candidate, table.part, best.raw), panel=best.panel)
     if any(one.source != "lm" for one in single.calibrators.values()):  # evidence may make others superfluous
         beside = table.gain(table.rated(judge, best.raw), table.rated(single, table.said[incumbent.name]))
         if not _apart(beside):
             note = (
-                f"panel {candidate.name} gains {said}, over the best single judge, but only {_with_error(beside)} once "
-                f"both use evidence: {incumbent.name} ships"
+                f"panel {candidate.name} gains {said}, over the best single judge, {incumbent.name}, but only "
+                f"{_with_error(beside)} once both use evidence"
             )
             return _alone(choice, single, note, curve)
     note = f"panel: {candidate.name} in place of {incumbent.name}: {said}; {_spoke(table, best.panel)}"

@@ -18,9 +18,10 @@ def outcome_tables(compiled: Compiled, *, abstaining: bool, verbose: bool) -> li
     With ``verbose`` also costs, and the sizes of panels that were compared.
     """
     tables = _costs_tables(compiled) if verbose else []
-    tables += [] if compiled.panel is None else [_panel_table(compiled.panel)]
-    if verbose and compiled.panel is not None and compiled.panel.curve:
-        tables.append(TextTable(SIZES, *COLUMNS.screen(size_costs(compiled.panel.curve))))
+    panel = compiled.panel if compiled.judge.asks_lm else None
+    tables += [] if panel is None else [_panel_table(panel)]
+    if verbose and panel is not None and panel.curve:
+        tables.append(TextTable(SIZES, *COLUMNS.screen(size_costs(panel.curve))))
     return tables + ([_coverage_table(compiled.abstention)] if abstaining else [])
 
 
@@ -37,17 +38,13 @@ def outcome_notes(compiled: Compiled, *, calibration: bool) -> Iterator[str]:
         error = errors[aspect]["accept"]
         off = errors[aspect]["confidence"] if error is None else error
         yield f"calibrator of {aspect}: {fitted.source}, {fitted.family}{loss}; calibration error on test {number(off)}"
-    if compiled.panel is not None:
-        yield panel_sentence(compiled.panel)
-
-
-def panel_sentence(panel: PanelFound) -> str:
-    """Sentence on the members of the panel, and its gain on test."""
-    if len(panel.members) == 1 and panel.members[0].judge == panel.incumbent:
-        who = f"panel: none was better, {panel.incumbent} judges alone"
-    else:
-        who = f"panel: {panel.kind} of {plural(len(panel.members), 'judge')} in place of {panel.incumbent}"
-    return f"{who}; gain on test over the best single judge, both compiled: {show(panel.gain, 3, sign=True)}"
+    panel = compiled.panel
+    if panel is not None and compiled.judge.asks_lm:
+        who = f"{panel.kind} of {plural(len(panel.members), 'judge')} in place of {panel.incumbent}"
+        if [one.judge for one in panel.members] == [panel.incumbent]:
+            who = f"none was better, {panel.incumbent} judges alone"
+        gain = show(panel.gain, 3, sign=True)
+        yield f"panel: {who}; gain on test over the best single judge, both compiled: {gain}"
 
 
 def _costs_tables(compiled: Compiled) -> list[TextTable]:

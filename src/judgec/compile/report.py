@@ -147,7 +147,7 @@ def with_run(saved: Saved, run_id: str | None) -> dict[str, object]:
 def _card(compiled: Compiled, settings: CompileSettings, cost: Cost, created: str) -> ProgramCard:
     labels, decision = compiled.dataset.labels, compiled.decision
     test = compiled.verification.agreements["compiled"].estimates
-    return ProgramCard(
+    card = ProgramCard(
         name=settings.name,
         task=labels.task,
         scale=labels.scale,
@@ -161,7 +161,6 @@ def _card(compiled: Compiled, settings: CompileSettings, cost: Cost, created: st
         labels=labels.source.get("labels", ""),
         lm=settings.asked_by(compiled.judge).describe(),
         engine=NO_MODEL if settings.no_model else "" if compiled.judge.asks_lm else EVIDENCE_ALONE,
-        evidence_alone=not compiled.judge.asks_lm,
         optimizer=settings.optimizer,
         settings=card_settings(compiled.chosen, settings, compiled.abstention, compiled.judge),
         objective=settings.objective,
@@ -177,11 +176,15 @@ def _card(compiled: Compiled, settings: CompileSettings, cost: Cost, created: st
         tie_band=compiled.judge.tie_band,
         test=dict(test),
     )
+    return card.model_copy(update={"judge_kind": tree_of(compiled.judge, card).judge_kind})
 
 
 def _report(compiled: Compiled, settings: CompileSettings, card: ProgramCard) -> dict[str, object]:
     cost = card.cost
     decision, dataset = compiled.decision, compiled.dataset
+    named = {"uncompiled": compiled.choice.uncompiled, "best_alone": compiled.choice.alone}  # of folds, the whole's
+    folds = {"folds": dataset.split.folds} if dataset.split.folds > 1 else {}
+    alt_test = replacement(dataset, compiled.verification.judgments)
     difference: dict[str, object] = {"to": decision.rival, **_short(decision.by_statistic)}
     difference["objective"] = decision.difference.to_json()
     difference["detectable"] = decision.detectable
@@ -194,12 +197,13 @@ def _report(compiled: Compiled, settings: CompileSettings, card: ProgramCard) ->
         "reason": decision.reason,
         "verdict": verdict_of(compiled, settings, settings.name).sentence,
         **({} if compiled.as_it_is is None else {"as_it_is": compiled.as_it_is.to_json()}),
-        "evidence_alone": not compiled.judge.asks_lm,
+        "judge_kind": card.judge_kind,
+        "evidence_alone": card.evidence_alone,
         "adjudicators": list(dataset.test.experts.adjudicators),
         "task": dataset.labels.task,
         "objective": settings.objective,
         "languages": list(languages_of(dataset.labels.items)),
-        "split": {part.name: len(part) for part in (dataset.train, dataset.dev, dataset.test)} | _folds(compiled),
+        "split": {part.name: len(part) for part in (dataset.train, dataset.dev, dataset.test)} | folds,
         "test": {name: found.to_json() for name, found in compiled.verification.agreements.items()},
         "difference": difference,
         "below_majority": below,
@@ -212,7 +216,7 @@ def _report(compiled: Compiled, settings: CompileSettings, card: ProgramCard) ->
         "costs": [row.to_json() for row in compiled.costs],
         **({} if compiled.systems is None else {"systems": compiled.systems.to_json()}),
         "tree": tree_of(compiled.judge, card).to_json(),
-        **_baseline(compiled),
+        **({} if not any(named.values()) else {"recorded": {name: one.name for name, one in named.items() if one}}),
         **({} if compiled.combined is None else {compiled.combined.key: compiled.combined.to_json()}),
         **({} if not compiled.folds else {"folds": [{"prompt": choice.chosen.name} for choice in compiled.folds]}),
         "calibrators": {
@@ -227,7 +231,7 @@ def _report(compiled: Compiled, settings: CompileSettings, card: ProgramCard) ->
         "calibration_error": calibration_errors(compiled.dataset, compiled.verification.judgments["compiled"]),
         "abstention": compiled.abstention.to_json(),
         **({} if (modes := found_modes(compiled)) is None else {"modes": modes.to_json()}),
-        **_alt_test(compiled),
+        **({} if alt_test is None else {"alt_test": alt_test.to_json()}),
         "source": dict(settings.source),
         "lm": settings.asked_by(compiled.judge).describe(),
         "notes": list(compiled.notes),
@@ -235,11 +239,6 @@ def _report(compiled: Compiled, settings: CompileSettings, card: ProgramCard) ->
         "cost_usd": cost.usd,
         "seconds": cost.seconds,
     }
-
-
-def _alt_test(compiled: Compiled) -> dict[str, object]:
-    found = replacement(compiled.dataset, compiled.verification.judgments)
-    return {} if found is None else {"alt_test": found.to_json()}
 
 
 def _candidate(found: ScoredCandidate, compiled: Compiled) -> dict[str, object]:
@@ -256,19 +255,6 @@ def _candidate(found: ScoredCandidate, compiled: Compiled) -> dict[str, object]:
         "cost_usd": found.cost_usd,
         "chosen": found.candidate.name == compiled.chosen.name,
     }
-
-
-def _baseline(compiled: Compiled) -> dict[str, object]:
-    """Names of the recorded judges in the rows ``uncompiled`` and ``best_alone``; of folds, those of the whole."""
-    choice = compiled.choice
-    named = {"uncompiled": choice.uncompiled, "best_alone": choice.alone}
-    found = {name: candidate.name for name, candidate in named.items() if candidate is not None}
-    return {"recorded": found} if found else {}
-
-
-def _folds(compiled: Compiled) -> dict[str, int]:
-    folds = compiled.dataset.split.folds
-    return {} if folds == 1 else {"folds": folds}
 
 
 def _short(estimates: Mapping[str, Estimate]) -> dict[str, object]:

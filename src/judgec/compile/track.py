@@ -74,7 +74,7 @@ def run_of(
     card = saved.card
     version = f"{card.version:04d}"
     differing = _differing(compiled)
-    asks = settings.lm.model != NO_LM
+    asks = compiled.judge.asks_lm and settings.lm.model != NO_LM
     metrics = _metrics(compiled) | _of_the_run(compiled, saved, settings)
     return CompileRun(
         name=f"{card.name} {version}",
@@ -88,6 +88,7 @@ def run_of(
             "seed": settings.seed,
             "evidence": settings.evidence,
             "prompt": compiled.chosen.name if asks else NOTHING,
+            "judge_kind": card.judge_kind,
         },
         metrics=metrics,
         headline=headline(metrics, HEADLINE),

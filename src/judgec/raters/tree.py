@@ -8,7 +8,8 @@ from judgec.lm.spec import FUNCTION
 from judgec.raters.cascade import EVIDENCE
 from judgec.raters.judge import CompiledJudge
 from judgec.raters.recorded import RECORDED_KIND, judge_of
-from judgec.records.card import ProgramCard
+from judgec.records.card import EVIDENCE_ALONE, ProgramCard
+from judgec.records.cost import JudgeKind
 
 RaterKind = Literal["prompt", "recorded", "function", "evidence", "calibrated", "pool", "cascade"]
 
@@ -31,6 +32,19 @@ class RaterNode:
     model: str = ""
     how: str = ""
     of: tuple["RaterNode", ...] = ()
+
+    @property
+    def judge_kind(self) -> JudgeKind:
+        """What the grades follow from, under the calibrators."""
+        return self.of[0].judge_kind if self.kind == "calibrated" else "panel" if self.kind == "pool" else self.kind
+
+    @property
+    def sentence(self) -> str:
+        """What judges, for people."""
+        if self.kind == "calibrated":
+            return self.of[0].sentence
+        names = self.name or ", ".join(one.sentence for one in self.of)
+        return EVIDENCE_ALONE if self.kind == "evidence" else f"{self.judge_kind} {names}"
 
     def to_json(self) -> dict[str, object]:
         """The report's ``tree``; what does not apply is left out."""

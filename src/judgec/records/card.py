@@ -1,10 +1,12 @@
 """The card of a compiled judge: what it is and where it came from."""
 
 from collections.abc import Mapping
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, field_validator
+from pydantic import BaseModel, ConfigDict, field_validator, model_validator
 
 from judgec.records.audit import AuditReport
+from judgec.records.cost import JudgeKind
 from judgec.records.estimate import Estimate
 from judgec.records.language import ENGLISH
 from judgec.records.scale import Scale
@@ -45,7 +47,7 @@ class ProgramCard(BaseModel):
         labels: ``constructed`` when no expert gave the labels, else empty.
         lm: The language model it was compiled for and its sampling settings (``LMSpec.describe``).
         engine: What stands behind the model when it is not a language model, else empty.
-        evidence_alone: The judge asks nothing: no calibrator reads a verdict.
+        judge_kind: What its grades follow from; ``evidence`` where no calibrator reads a verdict.
         optimizer: Name of the prompt search.
         settings: The optimizer's settings, keyed by name.
         objective: The statistic that was maximized.
@@ -79,7 +81,7 @@ class ProgramCard(BaseModel):
     labels: str = ""
     lm: Mapping[str, Setting]
     engine: str = ""
-    evidence_alone: bool = False
+    judge_kind: JudgeKind = "prompt"
     optimizer: str
     settings: Mapping[str, Setting] = {}
     objective: str
@@ -94,6 +96,25 @@ class ProgramCard(BaseModel):
     tie_band: float | None = None
     test: Mapping[str, Estimate] = {}
     audit: AuditReport | None = None
+
+    @property
+    def evidence_alone(self) -> bool:
+        """True for a judge that asks nothing."""
+        return self.judge_kind == "evidence"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_before(cls, card: dict[str, Any]) -> dict[str, Any]:  # as files have it
+        made = card.get("settings", {})
+        known = next((kind for kind in ("cascade", "panel") if kind in made), made.get("kind"))
+        old = (
+            "evidence"
+            if card.get("evidence_alone")
+            else known
+            if known in {"cascade", "panel", "recorded"}
+            else "prompt"
+        )
+        return {"judge_kind": old, **{name: value for name, value in card.items() if name != "evidence_alone"}}
 
     @field_validator("lm")
     @classmethod

@@ -5,7 +5,7 @@ from typing import Literal
 
 from judgec.records.estimate import Estimate
 
-JudgeKind = Literal["recorded", "panel", "cascade", "evidence", "prompt"]
+JudgeKind = Literal["prompt", "recorded", "function", "evidence", "panel", "cascade"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +14,7 @@ class JudgeCost:
 
     Args:
         judge: Its name.
-        kind: One recorded judge, several together, two one after the other, evidence alone, or a prompt of a search.
+        kind: A prompt of a search, one recorded judge, evidence alone, several together, or two one after the other.
         calls_per_item: How often it is asked about an item: runs and orders, of a panel over all members.
         usd_per_1000: US dollars for a thousand items, as recorded or by the price list; None where nobody knows, not 0.
         dev: The objective once it is calibrated, out of fold; of a prompt as it is.
