@@ -135,6 +135,7 @@ PIECES = [*"[]0123(){}`~ \n,;-†", "[1]", "[9]", "```", "【1:0†", "m80", "[m
 
 @given(st.lists(st.sampled_from(PIECES)).map("".join) | st.text(), st.sampled_from([SQUARE, "({n})", OPENAI, "[{id}]"]))
 @example("[" * 3000 + "1" * 3000, "[{id}]")
+@example("[m80, m80" + ",1" * 2000, "[{id}]")
 @example("【" + "1:" * 2000, OPENAI)
 def test_text_beside_the_marks_of_any_answer_stays(answer: str, form: str) -> None:
     known = one_each(n1="P1", n0="P2", m80="P3")

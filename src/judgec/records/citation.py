@@ -54,7 +54,8 @@ def marks(answer: str, form: str, known: Mapping[str, object]) -> Iterator[tuple
     before, behind = (f"(?i:{part.replace(re.escape(VARIED), varied)})" for part in fixed)
     ids = [*map(re.escape, sorted(filter(None, known), key=len, reverse=True))]
     one = "|".join([*ids, rf"(?=[^\s,;{ends}]{{0,200}}\d)[^\s,;{ends}]{{1,200}}"])
-    several = rf"(?:{one})(?:\s{{0,3}}[,;]\s{{0,3}}(?:{one}))*" if place == BY_ID else _NUMBERS
+    whole = rf"(?>(?:{one})(?=\s{{0,3}}(?:[,;]|{behind})))"  # taken once, or a long list would be read in 2^n ways
+    several = rf"{whole}(?:\s{{0,3}}[,;]\s{{0,3}}{whole})*" if place == BY_ID else _NUMBERS
     edge = r"(?<!\w)" if head[0].isalnum() else ""
     for found in re.finditer(rf"{_CODE}|{edge}{before}\s{{0,3}}(?P<said>{several})\s{{0,3}}{behind}", answer):
         said = found["said"] or ""
