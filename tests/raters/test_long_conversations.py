@@ -1,5 +1,7 @@
 """Conversations in a prompt: each turn quoted, long ones shortened in the middle."""
 
+import pytest
+
 from judgec.raters.fencing import BYTES_A_TOKEN, MOST_TOKENS, fence, unfence
 from judgec.raters.registry import judge_module
 from judgec.records.scale import Scale
@@ -56,3 +58,9 @@ def test_prompt_of_items_without_conversations_says_nothing_of_them() -> None:
     assert [*plain.signature.input_fields] == ["query", "answer"]
     assert [*turned.signature.input_fields] == ["conversation", "query", "answer"]
     assert plain.signature.instructions == turned.signature.instructions
+
+
+@pytest.mark.parametrize("name", ["passages", "examples", "contexts", "nuggets"])
+def test_texts_that_are_no_turns_are_all_shown(name: str) -> None:
+    texts = tuple(f"{number} " + "word " * 5000 for number in range(6))
+    assert unfence(fence(name, texts)) == texts

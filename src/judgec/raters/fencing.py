@@ -42,7 +42,7 @@ import re
 from types import MappingProxyType
 
 from judgec.records.citation import armed
-from judgec.records.claim import NUGGETS
+from judgec.records.conversation import DIALOGUE, TURNS
 from judgec.records.counts import plural
 from judgec.records.label import PooledContexts, Text
 from judgec.records.trajectory import STEPS
@@ -120,7 +120,7 @@ def fence(name: str, value: Text) -> str:
     """Quote the text of one input field; several texts are numbered from 1.
 
     Args:
-        name: What the prompt calls the field; only read when there is no text.
+        name: What the prompt calls the field: turns and steps that are too many are left out of their middle.
         value: One text, or several.
 
     Returns:
@@ -130,7 +130,7 @@ def fence(name: str, value: Text) -> str:
         return f"(the {name} {'are' if name.endswith('s') else 'is'} empty)"
     if isinstance(value, str):
         return _quote(disarmed(value))
-    if name not in {"contexts", NUGGETS}:
+    if name in {*TURNS, DIALOGUE, STEPS}:  # what may be long without limit
         return _fenced_turns(value, "step", MOST_OF_STEP) if name == STEPS else _fenced_turns(value)
     return "\n".join(f"[{number}]\n{_quote(disarmed(text))}" for number, text in enumerate(value, 1))
 
