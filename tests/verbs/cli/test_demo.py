@@ -12,6 +12,7 @@ import pytest
 import judgec as package
 from judgec.labels.shipped import shipped
 from judgec.verbs.cli.demo import FAMILY
+from tests.docs import demo_tables
 from tests.verbs.cli.process import ROOT
 
 
@@ -96,6 +97,8 @@ def test_demo_ranks_writers_as_people_do_better_compiled(clone: Clone) -> None:
 @pytest.mark.full
 def test_demo_of_agents_tells_the_broken_systems_from_the_others(clone: Clone) -> None:
     clone.ran("demo.tournament")
+    page = demo_tables.PAGE.read_text(encoding="utf-8")
+    assert demo_tables.filled(page, clone.folder) == page  # else: python -m tests.docs.demo_tables FOLDER
     ranks = json.loads((clone.folder / "demo-out" / "tournament" / "report.json").read_text())["ranks"]
     assert [ranks[agent]["rank"] for agent in ("broken_retriever", "no_context")] == [7, 8]
     groups = {agent: set(found["group"]) for agent, found in ranks.items()}
