@@ -86,7 +86,8 @@ def main() -> None:
     out: Path = parser.parse_args().out
     authored = list(questions())
     write(out / "labels.jsonl", [row for group, question in authored for row in rows(group, question)])
-    write(out / "queries.jsonl", [{"query_id": q["id"], "query": q["query"]} for _, q in authored])
+    asked = [{"query_id": q["id"], "query": q["query"], "reference": q["reference"]} for _, q in authored]
+    write(out / "queries.jsonl", asked)
 
 
 if __name__ == "__main__":
