@@ -202,7 +202,7 @@ def answered(w: World, **caps: Any) -> int:
 
 def generated(w: World, **caps: Any) -> int:
     found = judgec.generate_queries(
-        index=w.index, lm=MODEL, per_passage=2, passages=6, out=w.path("q.jsonl"), **w.asks, **caps
+        index=w.index, lm=MODEL, per_passage=2, passages=6, reliability="none", out=w.path("q.jsonl"), **w.asks, **caps
     )
     return int(str(found.report["lm_calls"]))
 
@@ -215,6 +215,7 @@ def generated_with_rubrics(w: World, **caps: Any) -> int:
         passages=6,
         references=True,
         rubrics=True,
+        reliability="none",
         out=w.path("q.jsonl"),
         **w.asks,
         **caps,
