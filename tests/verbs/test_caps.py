@@ -225,7 +225,7 @@ def generated_with_rubrics(w: World, **caps: Any) -> int:
 
 def probed(w: World, **caps: Any) -> int:
     found = judgec.probe(
-        scenarios="S1", index=w.index, system="rag-bm25", n=4, lm=MODEL, out=w.path("p"), **w.asks, **caps
+        scenarios="plain", index=w.index, system="rag-bm25", n=4, lm=MODEL, out=w.path("p"), **w.asks, **caps
     )
     return int(str(found.report["lm_calls"]))
 
