@@ -40,6 +40,7 @@ settings.load_profile("judgec")
 
 LONGEST = (  # files with tests that take minutes, to be begun first
     *("tests/goldens/test_goldens.py", "tests/trust/audits/test_injection.py", "tests/docs/test_blocks.py"),
+    "tests/verbs/cli/test_demo.py",  # whose tests share what one worker sets up
 )
 BILL, MOST_SECONDS = "processor seconds", {"soak": float("inf"), "full": 60.0, "fast": 5.0}
 TRACKING_URI = "MLFLOW_TRACKING_URI"

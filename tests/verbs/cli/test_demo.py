@@ -39,51 +39,54 @@ def test_make_demo_runs_the_command_of_its_own_environment() -> None:
     assert recipe[1] == "$(BIN)/judgec demo"
 
 
-class Clone:
-    """A clone in which the demos run in the order of README: each finds what those before it left."""
+class Demos:
+    """All demos in one clone, in the order of README: each finds what those before it left."""
 
     order = ("judgec demo --json", "demo.writers", "demo.tournament", "demo.agent", "demo.probe")
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._done: dict[str, subprocess.CompletedProcess[str]] = {}
         (folder / "trainsets").symlink_to(ROOT / "trainsets")
         (folder / "programs" / f"{FAMILY}-1" / "0001").mkdir(parents=True)
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
+        self._done = {
+            demo: subprocess.run(
+                [sys.executable, "-m", *demo.split()],
+                cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=600,
+            )
+            for demo in self.order
+        }  # fmt: skip
 
     def ran(self, demo: str) -> subprocess.CompletedProcess[str]:
-        """A demo, after those before it."""
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
-        for one in self.order[len(self._done) : self.order.index(demo) + 1]:
-            self._done[one] = subprocess.run(
-                [sys.executable, "-m", *one.split()],
-                cwd=self.folder, env=environment, capture_output=True, text=True, check=True, timeout=600,
-            )  # fmt: skip
-        return self._done[demo]
+        """What a demo said, which succeeded."""
+        done = self._done[demo]
+        assert done.returncode == 0, done.stderr
+        return done
 
 
 @pytest.fixture(scope="module")
-def clone(tmp_path_factory: pytest.TempPathFactory) -> Clone:
-    return Clone(tmp_path_factory.mktemp("clone"))
+def demos(tmp_path_factory: pytest.TempPathFactory) -> Demos:
+    return Demos(tmp_path_factory.mktemp("clone"))
 
 
 @pytest.mark.full
-def test_demo_compiles_fresh_families_says_what_compiling_brought_and_is_tested_on_what_is_new(clone: Clone) -> None:
-    report = json.loads(clone.ran("judgec demo --json").stdout)
+def test_demo_compiles_fresh_families_says_what_compiling_brought_and_is_tested_on_what_is_new(demos: Demos) -> None:
+    report = json.loads(demos.ran("judgec demo --json").stdout)
     compared = report["compared"]
     typical, compiled, _, together = (compared[name]["qwk"]["value"] for name in compared)
     assert typical < compiled < together
     assert report["program"] == f"{FAMILY}-2"
     assert report["promoted"]
     assert report["lm_calls"] == 0
-    versions = clone.folder / "programs"
+    versions = demos.folder / "programs"
     alone = json.loads((versions / f"{FAMILY}-2-chatgpt" / "0001" / "report.json").read_text())
     assert alone["test"]["uncompiled"]["qwk"]["value"] == typical
     assert (versions / f"{FAMILY}-2" / "0001" / "report.html").is_file()
 
 
 @pytest.mark.full
-def test_demo_ranks_writers_as_people_do_better_compiled(clone: Clone) -> None:
-    done = clone.ran("demo.writers")
+def test_demo_ranks_writers_as_people_do_better_compiled(demos: Demos) -> None:
+    done = demos.ran("demo.writers")
     said = " ".join(done.stderr.split())
     found = re.search(r"tau-b (\.\d+); ChatGPT as it is with (\.\d+)\.", said)
     assert found is not None
@@ -95,11 +98,11 @@ def test_demo_ranks_writers_as_people_do_better_compiled(clone: Clone) -> None:
 
 
 @pytest.mark.full
-def test_demo_of_agents_tells_the_broken_systems_from_the_others(clone: Clone) -> None:
-    clone.ran("demo.tournament")
+def test_demo_of_agents_tells_the_broken_systems_from_the_others(demos: Demos) -> None:
+    demos.ran("demo.tournament")
     page = demo_tables.PAGE.read_text(encoding="utf-8")
-    assert demo_tables.filled(page, clone.folder) == page  # else: python -m tests.docs.demo_tables FOLDER
-    ranks = json.loads((clone.folder / "demo-out" / "tournament" / "report.json").read_text())["ranks"]
+    assert demo_tables.filled(page, demos.folder) == page  # else: python -m tests.docs.demo_tables FOLDER
+    ranks = json.loads((demos.folder / "demo-out" / "tournament" / "report.json").read_text())["ranks"]
     assert [ranks[agent]["rank"] for agent in ("broken_retriever", "no_context")] == [7, 8]
     groups = {agent: set(found["group"]) for agent, found in ranks.items()}
     best, broken, mute = groups.pop("rag-bm25"), groups.pop("broken_retriever"), groups.pop("no_context")
@@ -108,9 +111,9 @@ def test_demo_of_agents_tells_the_broken_systems_from_the_others(clone: Clone) -
 
 
 @pytest.mark.full
-def test_demo_of_an_agent_gains_is_promoted_and_its_next_command_runs(clone: Clone) -> None:
-    done = clone.ran("demo.agent")
-    folder = clone.folder / "programs" / "agent-demo-1" / "0001"
+def test_demo_of_an_agent_gains_is_promoted_and_its_next_command_runs(demos: Demos) -> None:
+    done = demos.ran("demo.agent")
+    folder = demos.folder / "programs" / "agent-demo-1" / "0001"
     report = json.loads((folder / "report.json").read_text())
     gain = report["difference"]["score"]
     assert gain["low"] > 0
@@ -120,13 +123,13 @@ def test_demo_of_an_agent_gains_is_promoted_and_its_next_command_runs(clone: Clo
     assert changes[0] > 0
     following = [line for line in done.stderr.splitlines() if line.startswith("Next: ")][-1].removeprefix("Next: ")
     assert following.endswith("--agents rag-knn,agent-demo-1@champion --out answers.jsonl --k 1")
-    subprocess.run(following, cwd=clone.folder, shell=True, capture_output=True, check=True)  # noqa: S602  # as a user types it
-    rows = [json.loads(line) for line in (clone.folder / "answers.jsonl").read_text().splitlines()]
+    subprocess.run(following, cwd=demos.folder, shell=True, capture_output=True, check=True)  # noqa: S602  # as a user types it
+    rows = [json.loads(line) for line in (demos.folder / "answers.jsonl").read_text().splitlines()]
     read = {agent: {len(row["contexts"]) for row in rows if row["agent"] == agent} for agent in ("rag-knn",)}
     assert read == {"rag-knn": {1}}
 
 
 @pytest.mark.full
-def test_demo_of_probes_finds_every_planted_fault(clone: Clone) -> None:
-    assert "Every scenario found the fault that was planted" in clone.ran("demo.probe").stderr
-    assert (clone.folder / "demo-out" / "probe" / "report.html").is_file()
+def test_demo_of_probes_finds_every_planted_fault(demos: Demos) -> None:
+    assert "Every scenario found the fault that was planted" in demos.ran("demo.probe").stderr
+    assert (demos.folder / "demo-out" / "probe" / "report.html").is_file()
