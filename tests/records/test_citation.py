@@ -1,6 +1,7 @@
 """Citations in a declared form: they are written by the names of their documents, and nothing else is touched."""
 
 import re
+import time
 
 import pytest
 from hypothesis import example, given
@@ -42,6 +43,7 @@ OPENAI = "【{*}:{n0}†{*}】"
         (SQUARE, "[[1]](u) [1](https://x.y) (1) {1} [1 ] [^1]", "[[P4]](u) [P4](https://x.y) (1) {1} [P4] [^1]"),
         (SQUARE, "- a [1]\n  - b [2]\n    1. c [1]", "- a [P4]\n  - b [P1]\n    1. c [P4]"),
         ("[^{n}]", "so[^1], x^[1]\n\n[^1]: A title", "so[P4], x^[1]\n\n[P4]: A title"),
+        ("[{*}{n}]", "[2021] [p. 1998] [doc 2] [1, 2]", "[2021] [p. 1998] [P1] [P4][P1]"),
         ("(doc {n})", "(doc 2) (Doc1) (docs 1 and 2) [1]", "(P1) (P4) (docs 1 and 2) [1]"),
         ("<sup>{n}</sup>", "a<sup>1,3</sup> x<sup>n</sup>", "a(P4)(not shown) x<sup>n</sup>"),
         ("doc{n};", "doc1; mydoc1;", "(P4) mydoc1;"),
@@ -49,6 +51,7 @@ OPENAI = "【{*}:{n0}†{*}】"
         (OPENAI, "【3:abc】 and 【4:0†a】, 【0】 【1:2021†a】", "【3:abc】 and [P4], 【0】 【1:2021†a】"),
         ("[{id}]", "[m80], [a.b*c] [axbbc] [x]y] [two words] [1,5] [gone][chunks]", None),
         ("[{id}]", "[m80, x]y] [m99] [sic] [see m80] [m80; m99]", "[P1][P3] [x] [sic] [see m80] [P1][x]"),
+        ("({id})", "In (1998) (m98) (m80, 7)", "In (1998) [x] (m80, 7)"),
         (r"\cite{{id}}", r"\cite{m80} \cite{m80, m8} \ref{m80}", r"[P1] [P1][x] \ref{m80}"),
     ],
 )
@@ -62,6 +65,7 @@ def test_marks_of_the_form_alone_become_the_names_of_their_documents(form: str, 
 CODE = [
     *("`a[1]`", "``[1] ` [2]``", "~~~\n[1]\n~~~", "```python\nx = y[1]\n[2]", "```\n[1]\n``` ", "- ```\n  [1]\n  ```"),
     *("1. ~~~\n   [1]\n   ~~~", "> ```\n> [1]\n> ```", "````\n```\n[1]\n```\n````"),
+    *("```\r\n[1]\r\n```\r\n", "```markdown\n```python\nx[1]\n```", "```\n[1]\n`````"),
 ]
 
 
@@ -99,6 +103,18 @@ def test_what_looks_like_a_name_of_ours_is_told_from_one(forged: str) -> None:
     assert armed("[1] [Page 2] P1 (P1)") == "[1] [Page 2] P1 (P1)"
 
 
+def test_lone_ticks_of_two_paragraphs_are_no_code_whatever_ends_their_lines() -> None:
+    for end in ("\n", "\r\n"):
+        assert renamed(f"a ` b [1]{end}{end}c ` d", SQUARE, NAMES) == f"a ` b [P4]{end}{end}c ` d"
+
+
+def test_marks_of_a_hostile_answer_are_read_in_linear_time() -> None:
+    began = time.process_time()
+    assert unread("[1][doc 2]" * 10_000, SQUARE, NAMES) == ["[doc 2]"] * 10_000
+    assert renamed("[" + "1," * 50_000, "[{*}{n}{*}]", NAMES).endswith("1,")
+    assert time.process_time() - began < 10  # s; 20 and more where each was compared with every other
+
+
 @pytest.mark.parametrize(
     ("answer", "left"),
     [
@@ -115,6 +131,7 @@ def test_documents_that_say_their_numbers_are_cited_by_these() -> None:
     assert numbers_of(["[7] seven", "[7] again"]) == numbers_of(["[7] seven", "none"]) == [1, 2]
     assert own_numbers([]) is None
     assert renamed("[0] [0, 1]", SQUARE, one_each(n0="P2", n1="P1")) == "[P2] [P2][P1]"
+    assert renamed("[51] [77]", "[{id}]", {"51": ["P1"]}) == f"[P1] [{NO_DOCUMENT}]"
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ several: ``[1, 3]``, of numbers also spans, ``[1-3]``. Nothing in fenced code or
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 
 SQUARE = "[{n}]"  # the form of judgec's own agents, and of --has-citations
 FROM_0, BY_ID, VARIED = "{n0}", "{id}", "{*}"
@@ -14,13 +15,14 @@ NOT_SHOWN, NO_DOCUMENT = "not shown", "no such document"
 MOST_IN_SPAN = 50  # of one mark: [1-999] is no citation of them all
 
 _NUMBER = r"\d{1,3}(?!\d)"
-_NUMBERS = rf"{_NUMBER}(?:\s{{0,3}}[,;–-]\s{{0,3}}{_NUMBER})*"
+_NUMBERS = rf"{_NUMBER}(?:\s{{0,3}}[,;–-]\s{{0,3}}{_NUMBER}){{0,199}}"
 _SQUARE = re.compile(rf"\[\s*({_NUMBERS})\s*\]")
 _SPAN = re.compile(r"(\d+)\s*[–-]\s*(\d+)|(\d+)")
 _PLACE = re.compile(r"(\{n0?\}|\{id\})")
 _CODE = r"""(?mxs:
-    ^[ \t>]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)*(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})[^\n]*$ .*? (?:^[ \t>]*(?P=fence)|\Z)
-  | (?<!`)(?P<tick>`+)(?!`)(?:(?!\n[ \t]*\n).){1,2000}?(?<!`)(?P=tick)(?!`)
+    ^[ \t>]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)*(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})[^\n]*$
+        .*? (?:^[ \t>]*(?P=fence)[`~]*[ \t\r]*$|\Z)
+  | (?<!`)(?P<tick>`+)(?!`)(?:(?!\n[ \t\r]*\n).){1,2000}?(?<!`)(?P=tick)(?!`)
 )"""
 _OURS = re.compile(rf"([\[【])(?=\\*\s*(?:P\d|{NOT_SHOWN}|{NO_DOCUMENT}))", re.IGNORECASE)
 _LEFT = re.compile(r"[\[【]\^?(?:[^\W\d_]|[\s.†#:])*\d{1,3}(?:[^\W\d_]|[\s.†#:])*[\]】]")
@@ -53,16 +55,14 @@ def marks(answer: str, form: str, known: Mapping[str, object]) -> Iterator[tuple
     fixed = (r"\s{0,3}".join(map(re.escape, part.split())) for part in (head, tail))
     before, behind = (f"(?i:{part.replace(re.escape(VARIED), varied)})" for part in fixed)
     ids = [*map(re.escape, sorted(filter(None, known), key=len, reverse=True))]
-    one = "|".join([*ids, rf"(?=[^\s,;{ends}]{{0,200}}\d)[^\s,;{ends}]{{1,200}}"])
+    year = "" if any(map(str.isdecimal, known)) else rf"(?!\d+(?![^\s,;{ends}]))"  # (1998) is none where ids are words
+    one = "|".join([*ids, rf"{year}(?=[^\s,;{ends}]{{0,200}}\d)[^\s,;{ends}]{{1,200}}"])
     whole = rf"(?>(?:{one})(?=\s{{0,3}}(?:[,;]|{behind})))"  # taken once, or a long list would be read in 2^n ways
-    several = rf"{whole}(?:\s{{0,3}}[,;]\s{{0,3}}{whole})*" if place == BY_ID else _NUMBERS
-    edge = r"(?<!\w)" if head[0].isalnum() else ""
-    for found in re.finditer(rf"{_CODE}|{edge}{before}\s{{0,3}}(?P<said>{several})\s{{0,3}}{behind}", answer):
+    several = rf"{whole}(?:\s{{0,3}}[,;]\s{{0,3}}{whole}){{0,199}}" if place == BY_ID else _NUMBERS
+    edge, cut = r"(?<!\w)" if head[0].isalnum() else "", r"(?<!\d)" if head.endswith(VARIED) else ""
+    for found in re.finditer(rf"{_CODE}|{edge}{before}\s{{0,3}}{cut}(?P<said>{several})\s{{0,3}}{behind}", answer):
         said = found["said"] or ""
-        if place == BY_ID:
-            numbers = [each[0] for each in re.finditer(rf"(?:{one})(?=\s*(?:[,;]|\Z))", said)]
-        else:
-            numbers = [*map(str, _numbers(said))]
+        numbers = re.findall(rf"(?:{one})(?=\s*(?:[,;]|\Z))", said) if place == BY_ID else [*map(str, _numbers(said))]
         counts = place != "{n}" or "0" not in numbers or "0" in known
         if not said or (numbers and counts):
             yield found.start(), found.end(), list(dict.fromkeys(numbers))
@@ -92,8 +92,8 @@ def armed(text: str) -> str:
 
 def unread(answer: str, form: str, known: Mapping[str, object]) -> list[str]:
     """Brackets with a number and beside it nothing but words that are no mark of the form."""
-    read = [(start, end) for start, end, _ in marks(answer, form, known)]
-    return [one[0] for one in _LEFT.finditer(answer) if not any(start <= one.start() < end for start, end in read)]
+    read = [(0, 0), *((start, end) for start, end, _ in marks(answer, form, known)), (len(answer), 0)]
+    return [one for (_, end), (start, _) in pairwise(read) for one in _LEFT.findall(answer, end, start)]
 
 
 def cited_numbers(text: str) -> list[int]:
