@@ -6,10 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from judgec.compile.agents.candidates import AgentTask
 from judgec.compile.agents.compile import AgentCompile
-from judgec.rag.agents.answer import REFUSAL
+from judgec.compile.agents.metric import ScoredAnswer
+from judgec.compile.agents.reflection import REFUSING, AgentAdapter
+from judgec.lm.watch import Silent
+from judgec.rag.agents.answer import REFUSAL, Answer
 from judgec.rag.agents.rag import AgentSettings, RAGFusion
 from judgec.rag.agents.signatures import CITING
+from judgec.tournament.files.queries import Query
 from tests.compile.agents.test_compile import run
 from tests.rag.agents.world import FACTS, Shelf
 from tests.service.fake_openai import FakeOpenAI
@@ -84,6 +89,19 @@ def test_reflection_reads_fenced_passages_and_what_every_answer_must_do_as_fixed
     assert REFUSAL not in fixed
     assert example["What came of it"]["answer"].startswith("> ")
     assert example["What came of it"]["beginnings of its passages"].startswith("[1]\n> ")
+
+
+def test_reflection_reads_the_judges_own_words_and_no_remark_of_evidence() -> None:
+    """The remark names verdict, evidence and reference, of which the reflection model sees nothing."""
+    adapter = AgentAdapter(
+        AgentTask(RAGFusion(Shelf(), AgentSettings()), (), (), lambda *_: ([], []), {}, None, 0, Silent())
+    )
+    remark = '[grade: The verdict was 3; the evidence made it 1. Against it: the answer lacks "By hand [2]".]'
+    answered = Answer(query_id="q", agent="rag", text="Ten metres.", contexts=())
+    for reason, told in ((f"Half of it [1]. {remark}", "Half of it [1]."), ("Half of it [1].",) * 2):
+        lesson = adapter.lesson("answer", (Query("q", "How far?"), answered, ScoredAnswer(0.41, reason)))
+        assert lesson["Feedback"] == f"The answer is worth 0.41 of 1. {told}"
+    assert adapter.fixed("answer").split("\n\n")[1:] == [CITING, REFUSING]
 
 
 @pytest.mark.parametrize("what", ["passages", "accepted answer"])

@@ -265,7 +265,8 @@ def test_lesson_of_a_pair_says_what_the_judge_said_of_each_order_and_that_it_fli
         "reason, with the answers exchanged": "b is",
         "preference": "tie",
     }
-    assert "With the answers exchanged the judge chose otherwise" in str(told["Feedback"])
+    assert "With the answers exchanged the assistant chose otherwise" in str(told["Feedback"])
+    assert "the judge" not in str(told)  # the prompt calls it the assistant
 
 
 def test_the_installed_libraries_still_have_what_the_adapter_overrides() -> None:

@@ -11,6 +11,7 @@ from judgec.compile.gepa_driver import FEEDBACK, ProgramTrial, ReflectiveAdapter
 from judgec.rag.agents.answer import REFUSAL, Answer
 from judgec.rag.agents.rag import RAG
 from judgec.rag.agents.signatures import CITING
+from judgec.raters.explain.reasons import REMARK
 from judgec.raters.fencing import fence
 from judgec.tournament.files.queries import Query
 
@@ -74,8 +75,7 @@ class AgentAdapter(ReflectiveAdapter[Query, Trace]):
 
     def fixed(self, name: str) -> str:
         """The fields of a predictor's reply, and what an answer must do in any case."""
-        predict = dict(self._task.module.named_predictors())[name]
-        return "\n".join([reply_fields(predict), *self._wanted(name)])
+        return "\n\n".join([reply_fields(dict(self._task.module.named_predictors())[name]), *self._wanted(name)])
 
     def kept(self, name: str, text: str) -> str:
         """Puts what an answer must do in any case back under the rewritten instructions."""
@@ -100,5 +100,5 @@ class AgentAdapter(ReflectiveAdapter[Query, Trace]):
             came = {"What came of it": {"beginnings of its passages": fence("contexts", beginnings), "answer": said}}
             said = "\n".join(answer.searched) if name == "vary" else answer.decision
         worth = "could not be scored" if score.value is None else f"is worth {score.value:.2f} of 1"
-        feedback = f"The answer {worth}. {score.reason}".strip()
+        feedback = f"The answer {worth}. {REMARK.sub('', score.reason)}".strip()  # no remarks: they are for people
         return {"Inputs": inputs, "Generated Outputs": {name: said}, **came, FEEDBACK: feedback}

@@ -7,6 +7,7 @@ mined from the reasons of the other folds, and that one judges its items whereve
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import dspy
 import numpy as np
@@ -92,18 +93,13 @@ def told(task: Task, reasons: Sequence[Reason]) -> dspy.Module | None:
     """
     predict = first_predictor(task.module)
     above, rubric = split_rubric(predict.signature.instructions)
-    texts: list[str] = []
-    room = REASON_CHARACTERS
-    for one in reasons:
-        room -= len(one.text)
-        if room < 0:
-            break
-        texts.append(one.text)
+    sizes = accumulate(len(one.text) for one in reasons)
+    texts = tuple(one.text for one, size in zip(reasons, sizes, strict=True) if size <= REASON_CHARACTERS)
     ask = dspy.Predict(MineCriteria)
     whole = f"{above}\n\n{reply_fields(predict)}{rubric}"
     with dspy.context(lm=task.reflection, adapter=AnyFormat()):
         try:
-            reply = ask(rubric=whole, reasons=fence("contexts", tuple(texts)))
+            reply = ask(rubric=whole, reasons=fence("contexts", texts))
         except AdapterParseError:
             return None
     lines = [line.strip().lstrip("-*• ").strip() for line in str(reply[FIELD]).splitlines()]

@@ -165,11 +165,11 @@ def _feedback(task: Task, part: Part, judgments: Judgments, expert: IntArray, ju
                 f"{name}: the experts gave {_shown(task, e)}; no grade could be read ({judgments.unscored[i]})."
             )
             continue
-        said.append(f"{name}: the experts gave {_shown(task, e)}, the judge {_shown(task, y)}{_error(task, e, y)}.")
+        said.append(f"{name}: the experts gave {_shown(task, e)}, the assistant {_shown(task, y)}{_error(task, e, y)}.")
         if task.scale.level == "ordinal":
             said += [f"{name}: {wrong}" for wrong in _inversions(task, expert[:, j], judge[:, j], i)]
     if judgments.flipped is not None and judgments.flipped[i]:
-        said.append("With the answers exchanged the judge chose otherwise, which counts as a tie.")
+        said.append("With the answers exchanged the assistant chose otherwise, which counts as a tie.")
     for label in part.reasoned(i)[:MAX_REASONS]:
         gave = ", ".join(f"{name} {_shown(task, grade)}" for name, grade in label.grades.items())
         whose = "An expert's reason" if part.agrees(label, i) else f"The reason of an expert who gave {gave}"
@@ -193,8 +193,8 @@ def _inversions(task: Task, expert: IntArray, judge: IntArray, i: int) -> list[s
     wrong = np.flatnonzero((expert >= 0) & (judge >= 0) & (ours * theirs < 0))
     worst = sorted(wrong, key=lambda k: (-abs(int(expert[i] - expert[k])), k))[:MAX_INVERSIONS]
     return [
-        f"the judge puts this {'below' if theirs[k] < 0 else 'above'} example {k + 1}; the experts, who gave that one "
-        f"{_shown(task, int(expert[k]))}, put it {'above' if ours[k] > 0 else 'below'}."
+        f"the assistant puts this {'below' if theirs[k] < 0 else 'above'} example {k + 1}; the experts, who gave "
+        f"that one {_shown(task, int(expert[k]))}, put it {'above' if ours[k] > 0 else 'below'}."
         for k in worst
     ]
 
