@@ -16,6 +16,7 @@ from judgec.rag.queries.reliability import ASPECTS, Pair, ReliabilityJudge
 from judgec.raters import programs
 from judgec.raters.judge import load_judge
 from judgec.raters.registry import judge_module
+from judgec.raters.signatures import description
 from judgec.records.label import Item
 from judgec.records.scenario.outcome import REJECTION_OUTCOMES, REJECTION_PASSES
 from judgec.records.tasks.rejection import OUTCOME_SCALE
@@ -88,6 +89,8 @@ def test_rejection_judge_names_one_of_the_six_outcomes() -> None:
     accepted = OUTCOME_SCALE.grades[OUTCOME_SCALE.accept_index or 0 :]
     assert set(accepted) == REJECTION_PASSES
     assert all(str(outcome) in predict.signature.instructions for outcome in OUTCOME_SCALE.grades)
+    assert "sentence" in description(predict.signature.output_fields["reason"])  # how long a reason is, said once
+    assert "sentence" not in predict.signature.instructions
 
 
 def test_reliability_judge_grades_three_aspects() -> None:

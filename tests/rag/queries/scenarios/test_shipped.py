@@ -51,6 +51,9 @@ def test_shipped_scenario_takes_its_references_from_the_passage(name: str) -> No
 
 def test_numbers_dates_and_another_language_are_what_is_asked_for() -> None:
     assert all(one.query.startswith("Welche") for one in questions("language"))
+    first, second, _ = read_scenario(SHIPPED / "language.yaml").prompts
+    assert "language of the passage" in first  # each is shown the language that the question is to be in
+    assert "Translate" in second
     assert all(has_number(one.reference) for one in questions("S1"))
     assert all(has_date(one.reference) or has_date(f"in {one.reference}") for one in questions("S2"))
 

@@ -33,7 +33,7 @@ class WriteQueries(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
     # What all passages of a run share comes first: a provider's cache serves a prompt's beginning.
     examples: str = dspy.InputField(desc=f"questions that experts asked, numbered ({QUOTED})")
     passage: str = dspy.InputField(desc=f"what the questions are made from ({QUOTED})")
-    count: str = dspy.InputField(desc="how many questions to write at most, and like which of the examples")
+    count: str = dspy.InputField(desc="how many questions to write at most, and like which of the examples, if any")
     queries: str = dspy.OutputField(desc="the questions, one a line, without numbers")
 
 
@@ -54,7 +54,7 @@ class WriteRubric(dspy.Signature):  # type: ignore[misc]  # dspy ships no types
 
     passage: str = dspy.InputField(desc=f"where the answer stands ({QUOTED})")
     query: str = dspy.InputField(desc=f"the question ({QUOTED})")
-    nuggets: str = dspy.OutputField(desc="a fact a line: 'vital: ' or 'okay: ' and the fact; NONE without any")
+    nuggets: str = dspy.OutputField(desc="a fact a line: 'vital: ' or 'okay: ' and the fact; NONE where there is none")
 
 
 class QueryGenerator(dspy.Module):  # type: ignore[misc]  # dspy ships no types
