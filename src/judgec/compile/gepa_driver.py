@@ -22,6 +22,7 @@ from judgec.compile.quotations import dropped, general
 from judgec.compile.stopping import Stop
 from judgec.lm.watch import Watch
 from judgec.raters.criteria import RewriteInstruction
+from judgec.raters.fencing import fence
 from judgec.raters.replies import UnreadableReplyError, read_fields
 from judgec.raters.replies.said import said
 from judgec.raters.signatures import description
@@ -314,7 +315,7 @@ class ReflectiveAdapter(DspyAdapter, Generic[Given, Trace]):  # type: ignore[mis
         def ask(again: str) -> str:
             self.left -= 1
             signature = RewriteInstruction if again else RewriteInstruction.delete("repeated")
-            more = {"repeated": again} if again else {}
+            more = {"repeated": fence("repeated", again)} if again else {}
             return str(dspy.Predict(signature)(**given, examples_with_feedback=list(lessons), **more)[FIELD])
 
         if found := general(ask, own, free, self.repeats, self.left):

@@ -38,6 +38,6 @@ class RewriteInstruction(dspy.Signature):  # type: ignore[misc]  # DSPy's classe
         desc=f"what the assistant was given ({QUOTED}), what it wrote, and how good that is"
     )
     repeated: str = dspy.InputField(
-        desc="words of an example that an earlier attempt at this rewrite repeated: say in general what they stand for"
+        desc=f"words of an example that an earlier rewrite repeated: say in general what they stand for ({QUOTED})"
     )
     new_instruction: str = dspy.OutputField(desc="the new instruction alone, without what is fixed")

@@ -16,6 +16,7 @@ from judgec.compile.queries.compile import (
     QueryCandidate,
     QuerySettings,
     Tried,
+    by_prompt,
     compile_queries,
     rejected_with_passages,
     score,
@@ -27,7 +28,7 @@ from judgec.labels.split.family import read_family
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
 from judgec.rag.queries.generation.generator import Asked as Made
-from judgec.rag.queries.generation.generator import Completed, Written
+from judgec.rag.queries.generation.generator import Completed, PromptedGenerator, Written
 from judgec.rag.queries.reliability import Rules
 from judgec.rag.retrieval.passages import Passage
 from judgec.records.card import Cost
@@ -212,6 +213,14 @@ def test_rewrite_reads_in_words_why_questions_were_rejected_beside_their_passage
     assert rejected_with_passages([]) == ""
 
 
+def test_demonstration_shows_its_passage_as_any_prompt_shows_one() -> None:
+    asked = Asked(teachable)
+    PromptedGenerator("m", asked, EXPERTS).write(PASSAGES[:1], 1)
+    (shown,) = by_prompt([Tried("How heavy is it?", PASSAGES[0], ())], EXPERTS, None, 0, Silent())
+    assert shown.found.module is not None
+    assert shown.found.module.write.demos[0].passage in asked.requests[0].messages[-1]["content"]
+
+
 def test_rewrite_reads_no_more_passages_than_there_is_room_for() -> None:
     long = [Passage(f"d{n}@0", f"d{n}", f"{n} " * 6000, "") for n in range(4)]
     text = rejected_with_passages([Tried(f"Question {one.doc_id}?", one, ("repeated",)) for one in long])
@@ -234,5 +243,5 @@ def test_rewrite_that_repeats_a_passage_is_dropped_counted_and_asked_for_once_mo
     assert found.chosen.name == "rewrite 1"
     assert "Always name the model" in str(found.chosen.found.module.write.signature.instructions)  # type: ignore[union-attr]  # it has one
     assert len(again) == 3
-    assert all(len(words.split()) == 8 for words in again)
+    assert all(words.startswith("> ") and len(words.split()) == 1 + 8 for words in again)  # quoted
     assert any(note.startswith("rewrite: 3 rewritten instructions dropped") for note in found.found.notes)

@@ -221,7 +221,7 @@ def test_rewrite_that_repeats_a_train_item_is_dropped_counted_and_asked_for_once
         candidates = Gepa().search(task)
     again = [call.prompt.inputs["repeated"] for call in asked if "repeated" in call.prompt.inputs]
     assert len(again) == len(asked) / 2
-    assert all(words.startswith("reply ") and len(words.split()) == 8 for words in again)
+    assert all(words.startswith("> reply ") and len(words.split()) == 1 + 8 for words in again)  # quoted
     assert len(asked) <= effort.reflections
     assert f"gepa: {len(asked) if stubborn else len(again)} rewritten instruction" in said.notes[0]
     assert bool(candidates) is not stubborn

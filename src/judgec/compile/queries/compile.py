@@ -44,6 +44,7 @@ from judgec.rag.queries.generation.generator import (
     StyleProfile,
     Written,
     instructed,
+    titled,
 )
 from judgec.rag.queries.generation.improving import improved
 from judgec.rag.queries.pool import Near
@@ -141,7 +142,7 @@ def _demonstrated(tried: Sequence[Tried], experts: Sequence[str]) -> QueryGenera
     module = QueryGenerator()
     module.write.demos = [
         dspy.Example(
-            passage=fence("passage", best[0].passage.text),
+            passage=fence("passage", titled(best[0].passage)),
             examples=fence("examples", tuple(experts)),
             count=str(len(best)),
             queries="\n".join(one.query for one in best),

@@ -146,7 +146,7 @@ class PromptedGenerator:
     def write(self, passages: Sequence[Passage], count: int) -> list[list[Written] | str]:
         """At most ``count`` questions a passage, in order, or the reason why there are none."""
         inputs = [
-            {"examples": self._examples, "passage": fence("passage", _titled(one)), "count": self._count(one, count)}
+            {"examples": self._examples, "passage": fence("passage", titled(one)), "count": self._count(one, count)}
             for one in passages
         ]
         replies = ask_fields(self._module.write, inputs, self._ask, rollout=self._seed or None)
@@ -165,8 +165,7 @@ class PromptedGenerator:
     def complete(self, asked: Sequence[Asked], what: Completed) -> list[Written | str]:
         """Each question with its answer or nuggets, empty where the passage holds none, or why there is no reply."""
         inputs = [
-            {"passage": fence("passage", _titled(passage)), "query": fence("query", one.query)}
-            for passage, one in asked
+            {"passage": fence("passage", titled(passage)), "query": fence("query", one.query)} for passage, one in asked
         ]
         signature = AnswerQuery if what == "reference" else WriteRubric
         found: list[Written | str] = []
@@ -227,9 +226,7 @@ class RuleGenerator:
         ]
         seeded(self._seed, passage.passage_id, "facts").shuffle(facts)
         by_sentence = {fact.sentence: fact for fact in sorted(facts, key=lambda fact: fact.kind != "name")}
-        chosen = list(by_sentence.values())
-        if style.tables:
-            chosen.sort(key=lambda fact: bool(fact.cloze))
+        chosen = sorted(by_sentence.values(), key=lambda fact: style.tables and bool(fact.cloze))
         return [
             Written(fact.question, fact.value, (nugget_text(Nugget(fact.value)),)) for fact in chosen[:count]
         ] or "no fact that a rule can ask about"
@@ -241,5 +238,6 @@ def read_list(text: str) -> list[str]:
     return [line for line in lines if len(line) >= SHORTEST]
 
 
-def _titled(passage: Passage) -> str:
+def titled(passage: Passage) -> str:
+    """The text of a passage as prompts hold it, below its document's title."""
     return f"{passage.title}\n\n{passage.text}" if passage.title else passage.text

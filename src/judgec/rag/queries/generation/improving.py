@@ -6,6 +6,7 @@ import dspy
 
 from judgec.lm.executor import Ask
 from judgec.rag.queries.asking import ask_fields
+from judgec.raters.fencing import fence
 from judgec.raters.signatures import QUOTED
 
 
@@ -23,7 +24,7 @@ class ImproveInstructions(dspy.Signature):  # type: ignore[misc]  # dspy ships n
     accepted: str = dspy.InputField(desc=f"questions that were accepted, numbered ({QUOTED})")
     experts: str = dspy.InputField(desc=f"questions of the experts, numbered ({QUOTED})")
     repeated: str = dspy.InputField(
-        desc="words of an example that an earlier attempt at this rewrite repeated: say in general what they stand for"
+        desc=f"words of an example that an earlier rewrite repeated: say in general what they stand for ({QUOTED})"
     )
     better_instructions: str = dspy.OutputField(desc="the new instructions alone")
 
@@ -37,6 +38,6 @@ def improved(given: Mapping[str, str], ask: Ask, rollout: int, repeated: str) ->
         rollout: Tells one rewrite from another.
         repeated: What an attempt before repeats of an example, or an empty text.
     """
-    signature = ImproveInstructions if repeated else ImproveInstructions.delete("repeated")
-    (reply,) = ask_fields(dspy.Predict(signature), [{**given, "repeated": repeated}], ask, rollout=rollout)
+    predict = dspy.Predict(ImproveInstructions if repeated else ImproveInstructions.delete("repeated"))
+    (reply,) = ask_fields(predict, [{**given, "repeated": fence("repeated", repeated)}], ask, rollout=rollout)
     return "" if isinstance(reply, str) else reply["better_instructions"].strip()
