@@ -183,6 +183,34 @@ def test_evaluate_stops_where_the_tables_lack_it(world: Planted, tmp_path: Path)
     assert world.server.calls == calls
 
 
+@pytest.mark.parametrize("world", ["reference"], indirect=True)
+def test_a_model_that_nobody_has_called_yet_gets_no_call_either(world: Planted, tmp_path: Path) -> None:
+    with FakeOpenAI(leaning) as server:
+        asked: Any = {"home": world.home, "api_base": server.base_url, "unproven": True, "lm": "openai/other"}
+        table = [{**row, "agent": "ab"[n % 2]} for n, row in enumerate(rows(20, "f", without=True))]
+        texts = [{**row, "contexts": ["It is red."]} for row in table]
+        about: Any = {"answers": texts, "judge": "lean@1", "relevance_judge": "zero-shot", "out": tmp_path / "out"}
+        (tmp_path / "f0.md").write_text("The flag of f0 is red.", encoding="utf-8")
+        index = judgec.index(tmp_path / "f0.md", out=tmp_path / "index")
+        plain = [{"query_id": str(n), "query": f"Which colour has {n}?"} for n in range(40)]
+        probed = [{**one, "metrics": ["judge:lean"], "scenario": "S1"} for one in plain]
+        own: Any = {"questions": probed, "system": "rag-bm25", "index": index, "out": tmp_path / "probe"}
+        for verb, given in (
+            (judgec.evaluate, about),
+            (judgec.probe, own),
+            (judgec.compile_agent, {"agent": "rag-bm25", "index": index, "queries": plain, "judge": "lean@1"}),
+        ):
+            with pytest.raises(UserError, match=r"no (answer|question|query) has reference"):
+                verb(**given, **asked)
+        assert server.calls == 0
+        known = [dict(row) for row in rows(20, "f")]
+        known[0].pop("reference")
+        known[1].pop("reference")  # 1 query of 20: five points, and more of the first batch of an adaptive tournament
+        table = [{**row, "agent": "ab"[n % 2]} for n, row in enumerate(known)]
+        about = {"answers": table, "judge": "lean@1", "out": tmp_path / "out", "adaptive": True}
+        judgec.evaluate(**about, **{**asked, "lm": None})
+
+
 def test_mlflow_scorer_refuses_the_row(world: Planted) -> None:
     scorer = judgec.load_judge("lean@1", home=world.home, api_base=world.server.base_url).as_mlflow_scorer()
 

@@ -4,7 +4,7 @@ Nobody compiled such a jury, so nobody measured it: what its members say is pool
 each member's own judgment is kept beside the joint one.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -65,7 +65,6 @@ class AskedJudges:
 
     Args:
         members: One at least; several are of one task, with the same aspects and scale.
-        check: Told what the items have, before anybody is asked; it may raise.
 
     Attributes:
         ballots: How the members voted so far.
@@ -76,7 +75,6 @@ class AskedJudges:
     """
 
     members: tuple[AskedJudge, ...]
-    check: Callable[[InputCounts], None] = field(default=lambda _: None, repr=False)
     ballots: Ballots = field(init=False)
     inputs: InputCounts = field(default_factory=InputCounts, init=False)
 
@@ -118,7 +116,6 @@ class AskedJudges:
             one_order: As for ``AskedJudge.judged``.
         """
         self.inputs.add(items)
-        self.check(self.inputs)
         said = {one.name: one.judged(items, one_order=one_order) for one in self.members}
         ballots = list(said.values())
         if len(ballots) == 1:

@@ -101,9 +101,9 @@ def compile_agent(options: CompileAgentOptions, watch: Watch) -> AgentCompilatio
         Tracker(store, os.environ, seal.notes) as tracker,
         session_for(options, spec, options.home, watch, account=account, reflection=reflection) as session,
     ):
+        judges = _able(options, judges, queries, session)
         session.preflight()
         spec = session.settled(spec)
-        judges = _able(options, judges, queries, session)
         found, metric = _compiled(options, judges, queries, settings, session, watch)
         judge, met, failure = judges.reporter or judges.metric, None, None
         watch.stage("duel", "no judge" if judge is None else judge.name)

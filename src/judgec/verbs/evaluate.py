@@ -113,6 +113,9 @@ def evaluate(options: EvaluateOptions, watch: Watch) -> Tournament:
     panel = seated(named, entries)
     if options.relevance_judge is not None and sources.qrels is None:
         panel = replace(panel, documents=relevance_judge(options, options.relevance_judge, entries))
+    having = InputCounts.of([entries.item(*cell) for cell in entries.answers])
+    allowed = ("contexts",) if having.given["contexts"] else ()  # what an agent did not retrieve is its own doing
+    require_inputs([one.program.card for one in panel.members], having, "answers", ADVICE, without=allowed)
     if any(isinstance(one, Uncompiled) for one in named):
         options = replace(options, lm=None)  # the cards have it
     gate = parse_gate(options.gate, entries.agents) if options.gate else None
@@ -362,13 +365,7 @@ def _jury(
             module = weighing(judge.module, factors=options.factors, citations=options.has_citations)
             judge = replace(judge, module=module)
         members.append(AskedJudge(one.name, judge, session.ask))
-    cards = [one.program.card for one in panel.members]
-
-    def check(inputs: InputCounts) -> None:
-        """Refuse answers that lack an input; what an agent did not retrieve is its own doing where others did."""
-        require_inputs(cards, inputs, "answers", ADVICE, without=("contexts",) if inputs.given["contexts"] else ())
-
-    return AskedJudges(tuple(members), check)
+    return AskedJudges(tuple(members))
 
 
 def _player(

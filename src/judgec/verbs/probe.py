@@ -5,7 +5,7 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -244,10 +244,7 @@ def run_probe(options: ProbeOptions, watch: Watch) -> ProbeReport:
     asked = [one.scenario for one in given] or known
     store = tracking_store(options.home, options.tracking_uri, os.environ)
     with ExitStack() as stack:
-        session = _session(options, watch, stack)
-        judge = open_panel(
-            options.lm, options.judge, options.rejection_judge, options.home, session, options.unproven, metrics
-        )
+        session, judge = _opened(options, watch, stack, given, metrics)
         corpora = [open_corpus(location) for location in options.index]
         where: list[Corpus | None] = [*corpora] or [None]
         systems = [_systems(options, corpus, session) for corpus in where]  # wrong names show first
@@ -350,12 +347,18 @@ def _more(metrics: tuple[Metric, ...], further: Sequence[str]) -> tuple[Metric, 
     return metrics if REJECTION in metrics else tuple(dict.fromkeys([*metrics, *wanted]))
 
 
-def _session(options: ProbeOptions, watch: Watch, stack: ExitStack) -> Session:
+def _opened(
+    options: ProbeOptions, watch: Watch, stack: ExitStack, given: Sequence[Question], metrics: Collection[str]
+) -> tuple[Session, ReplyPanel]:
+    """The way to models, and the judges, which lack nothing of the questions of a file."""
     spec = LMSpec.parse(options.lm, api_base=options.api_base)
     session = stack.enter_context(session_for(options, spec, options.home, watch))
     watch.stage("model", spec.asked_at)
+    names = options.judge, options.rejection_judge
+    judge = open_panel(options.lm, *names, options.home, session, options.unproven, metrics)
+    _with_inputs(judge, [DataSet("", None, tuple(given))])
     session.preflight()
-    return session
+    return session, judge
 
 
 def _systems(options: ProbeOptions, corpus: Corpus | None, session: Session) -> list[ProbedSystem]:
