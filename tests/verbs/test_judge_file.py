@@ -77,6 +77,8 @@ def test_judge_file_of_a_jury_takes_names_inside_a_running_event_loop(tmp_path: 
         found = asyncio.run(inside(server.base_url))
     assert found.judges == ("mine@1", "other@1")
     assert found.report["judge"] is None
+    assert str(found.report["unproven"]).startswith("no label measured this jury (mine@1, other@1)")  # as evaluate says
+    assert found.frame()["unproven"].tolist() == [True] * 8
 
 
 def test_judge_file_says_what_is_valid(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from judgec.tournament.files.preferences import learned_queries
 from judgec.tournament.report.evaluation import why_unproven
 from judgec.verbs.judge import Judge
 from judgec.verbs.options.evaluate import EvaluateOptions
+from judgec.verbs.validity import unmeasured_jury
 from judgec.verbs.zero_shot import NAME as ZERO_SHOT
 from judgec.verbs.zero_shot import (
     PAIRS,
@@ -181,15 +182,9 @@ class TournamentJudges:
         """The reason why nobody knows how far it agrees with people; empty of a proven judge."""
         if len(self.members) == 1:
             return self.members[0].unproven
-        names = ", ".join(one.name for one in self.members)
-        own = [one.unproven for one in self.members if one.unproven and one.program.card.version]
-        compiled = [one.name for one in self.members if one.program.card.version]
-        prove = (
-            f"judgec compile-judge LABELS --jury {','.join(compiled)} measures and keeps it"
-            if len(compiled) == len(self.members)
-            else "games that experts label (--sample N writes them) measure it"
-        )
-        return "; ".join([f"no label measured this jury ({names}), in which each has one vote; {prove}", *own])
+        cards, names = [one.program.card for one in self.members], [one.name for one in self.members]
+        said = unmeasured_jury(cards, names, "games that experts label (--sample N writes them) measure it")
+        return "; ".join([said, *(one.unproven for one in self.members if one.unproven and one.program.card.version)])
 
     def learned(self, entries: Entries) -> frozenset[str]:
         """Queries that one of them has learned from."""

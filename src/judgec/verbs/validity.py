@@ -149,8 +149,9 @@ def require_inputs(
 
 
 def validity_notes(cards: Sequence[ProgramCard], inputs: InputCounts) -> list[str]:
-    """``Validity.notes`` of the judges of a file."""
-    return [note for card in cards for note in validity_of(card, inputs).notes()]
+    """``Validity.notes`` of the judges of a file, and that nobody measured several together."""
+    jury = [f"UNPROVEN JUDGE: {unproven(cards)}"] if len(cards) > 1 else []
+    return jury + [note for card in cards for note in validity_of(card, inputs).notes()]
 
 
 def missing_inputs(cards: Sequence[ProgramCard], inputs: InputCounts) -> dict[str, dict[str, float]]:
@@ -175,7 +176,18 @@ def why_not_promoted(card: ProgramCard) -> str:
 
 def unproven(cards: Sequence[ProgramCard]) -> str | None:
     """The reason why nobody knows how far these judges agree with people, as ``evaluate --json`` says; or None."""
+    if len(cards) > 1:
+        return unmeasured_jury(
+            cards, [f"{card.name}@{card.version}" for card in cards], "labels of its items measure it"
+        )
     return next((card.reason for card in cards if not card.version), None)
+
+
+def unmeasured_jury(cards: Sequence[ProgramCard], names: Sequence[str], otherwise: str) -> str:
+    """That nobody measured these judges together, and what does: ``otherwise`` where not all of them are compiled."""
+    keeps = f"judgec compile-judge LABELS --jury {','.join(names)} measures and keeps it"
+    prove = keeps if all(card.version for card in cards) else otherwise
+    return f"no label measured this jury ({', '.join(names)}), in which each has one vote; {prove}"
 
 
 def marks_of(cards: Sequence[ProgramCard], without: Sequence[str] = ()) -> dict[str, object]:
