@@ -32,7 +32,7 @@ class Stub(CompiledJudge):
         return replace(
             made,
             score=np.array([[4.0], [np.nan]])[:n],
-            rationale=("good", "")[:n],
+            rationale=("good [and what evidence adds]" if self.remarks else "good", "")[:n],
             unscored=(None, "malformed reply")[:n],
         )
 

@@ -91,16 +91,13 @@ def test_reflection_reads_fenced_passages_and_what_every_answer_must_do_as_fixed
     assert example["What came of it"]["beginnings of its passages"].startswith("[1]\n> ")
 
 
-def test_reflection_reads_the_judges_own_words_and_no_remark_of_evidence() -> None:
-    """The remark names verdict, evidence and reference, of which the reflection model sees nothing."""
+def test_reflection_reads_what_a_score_is_worth_and_every_sentence_that_stays() -> None:
     adapter = AgentAdapter(
         AgentTask(RAGFusion(Shelf(), AgentSettings()), (), (), lambda *_: ([], []), {}, None, 0, Silent())
     )
-    remark = '[grade: The verdict was 3; the evidence made it 1. Against it: the answer lacks "By hand [2]".]'
     answered = Answer(query_id="q", agent="rag", text="Ten metres.", contexts=())
-    for reason, told in ((f"Half of it [1]. {remark}", "Half of it [1]."), ("Half of it [1].",) * 2):
-        lesson = adapter.lesson("answer", (Query("q", "How far?"), answered, ScoredAnswer(0.41, reason)))
-        assert lesson["Feedback"] == f"The answer is worth 0.41 of 1. {told}"
+    lesson = adapter.lesson("answer", (Query("q", "How far?"), answered, ScoredAnswer(0.41, "Half of it [1].")))
+    assert lesson["Feedback"] == "The answer is worth 0.41 of 1. Half of it [1]."
     assert adapter.fixed("answer").split("\n\n")[1:] == [CITING, REFUSING]
 
 

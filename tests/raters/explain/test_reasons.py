@@ -13,7 +13,6 @@ from judgec.evidence.model import EvidenceModel
 from judgec.labels.experts import experts_of
 from judgec.labels.labels import read_labels
 from judgec.raters.calibrator import Family, Source
-from judgec.raters.explain.reasons import REMARK
 from judgec.raters.judge import CompiledJudge
 from judgec.raters.registry import judge_module
 from judgec.records.judgment import Judgments
@@ -229,7 +228,6 @@ def test_reason_with_a_verdict_is_its_own_and_both_where_evidence_overrode_it(
             before, after = stated[row] + 1, found.grade[row, 0] + 1
             assert reason.startswith(f"as the rules say [The verdict was {before}; ")
             assert f" made it {after}. {'In its favour' if after > before else 'Against it'}: " in reason
-    assert {REMARK.sub("", reason) for reason in found.rationale} == {"as the rules say"}
     overridden = [reason for reason in found.rationale if "; the evidence made it" in reason]
     assert len(overridden) >= 0.6 * changed.sum()  # of the others the verdict's own map decided more
     silent = judge.calibrate(labels.items[:50], verdict_of(stated[:50], labels.items[:50], ""))

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -90,7 +90,7 @@ class JudgeMetric:
                 "Name another; this one can be the --report-judge."
             )
         self.name = f"judge:{name}"
-        self._judge = judge
+        self._judge = replace(judge, remarks=False)  # these speak of evidence that whoever rewrites does not see
         self._ask = ask
         self._queries = queries
 

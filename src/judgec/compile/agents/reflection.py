@@ -11,7 +11,6 @@ from judgec.compile.gepa_driver import FEEDBACK, ProgramTrial, ReflectiveAdapter
 from judgec.rag.agents.answer import REFUSAL, Answer
 from judgec.rag.agents.rag import RAG
 from judgec.rag.agents.signatures import CITING
-from judgec.raters.explain.reasons import REMARK
 from judgec.raters.fencing import fence
 from judgec.tournament.files.queries import Query
 
@@ -100,5 +99,5 @@ class AgentAdapter(ReflectiveAdapter[Query, Trace]):
             came = {"What came of it": {"beginnings of its passages": fence("contexts", beginnings), "answer": said}}
             said = "\n".join(answer.searched) if name == "vary" else answer.decision
         worth = "could not be scored" if score.value is None else f"is worth {score.value:.2f} of 1"
-        feedback = f"The answer {worth}. {REMARK.sub('', score.reason)}".strip()  # no remarks: they are for people
+        feedback = f"The answer {worth}. {score.reason}".strip()
         return {"Inputs": inputs, "Generated Outputs": {name: said}, **came, FEEDBACK: feedback}

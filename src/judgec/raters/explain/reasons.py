@@ -1,6 +1,5 @@
 """Gives every judgment its reason: the model's own, the evidence that decided, or both where evidence overrode it."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -108,7 +107,6 @@ BY_SHARES = "The evidence told no grade from another while compiling: the grade 
 BY_EVIDENCE = "the evidence"
 BY_CALIBRATION = "what such verdicts are worth, with the evidence,"  # the evidence alone points the other way
 NO_REASON = "The verdict was {verdict}, without a reason."
-REMARK = re.compile(r" \[(?:[^\[\]]+: )?The verdict was .*\]\Z", re.DOTALL)  # behind a verdict's own reason
 
 
 @dataclass(frozen=True, slots=True)
