@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from textwrap import shorten
 
 from judgec.raters.programs import Program
 from judgec.records.citation import NO_DOCUMENT
@@ -93,7 +94,7 @@ def _documents(options: EvaluateOptions, found: Evaluation) -> list[str]:
             notes.append(f"{count} of {agent} of documents that it did not have: the judge read [{NO_DOCUMENT}].")
         if left:
             form = f"not of its form {found.entries.citing[agent]}, and left as written"
-            notes.append(f"{plural(len(left), 'mark')} of {agent} such as {left[0]}: {form}.")
+            notes.append(f"{plural(len(left), 'mark')} of {agent} such as {shorten(left[0], 40)}: {form}.")
     return notes
 
 

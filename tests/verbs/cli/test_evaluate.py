@@ -294,7 +294,10 @@ def test_form_of_citations_is_what_the_judge_reads_by_and_what_it_leaves_is_coun
     rows = [
         {"query_id": "q", "query": "?", "agent": agent, "contexts": [f"Of {agent}.", "Of both."]}
         | {"answer": f"By {agent} [2], (doc 2), {more}"}
-        for agent, more in (("x", "[9] and (doc 9), [source 2]"), ("y", "no more"))
+        for agent, more in (
+            ("x", "[9] and (doc 9), [source 2]"),
+            ("y", "[said at\npage 2 of what\nhas no end of words]"),
+        )
     ]
     (tmp_path / "answers.jsonl").write_text("\n".join(map(json.dumps, rows)))
     typed = ("evaluate", "--answers", "answers.jsonl", "--judge", "zero-shot", "--lm", "openai/gpt-4o-mini", *typed)
@@ -321,6 +324,7 @@ def test_form_of_citations_is_what_the_judge_reads_by_and_what_it_leaves_is_coun
     example = {"": "", "[{n}]": "1 mark of x such as [source 2]:", "(doc {n})": "3 marks of x such as [2]:"}[read]
     assert (example in screen) if read else ("of x such as" not in screen)
     assert ("of y such as [2]" in screen) is (read == "(doc {n})")
+    assert ("1 mark of y such as [said at page 2 of what has no end [...]: not" in screen) is (read == "[{n}]")
 
 
 def test_learned_queries_are_known_by_id_and_by_text(home: Path) -> None:
