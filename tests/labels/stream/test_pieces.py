@@ -16,7 +16,7 @@ from judgec.labels.labels import read_item_file
 from judgec.labels.split.learned import LearnedQueries
 from judgec.labels.split.queries import key_of, normalized
 from judgec.labels.stream.pieces import ROWS, ItemStream, inputs_digest, open_items
-from judgec.records.label import Item
+from judgec.records.label import Item, PooledContexts
 
 Row = dict[str, object]
 
@@ -216,6 +216,9 @@ def test_inputs_digest_depends_on_every_input_and_nothing_else() -> None:
     ]
     assert len({digest(inputs) for inputs in texts}) == len(texts)
     assert digest({"query": "a", "answer": "b"}) == digest({"answer": "b", "query": "a"}, "j")
+    named = [PooledContexts((), (), answers={"answer": f"[P{n}]\ud800"}) for n in (1, 2)]
+    pools = [None, PooledContexts((), ()), *named]
+    assert len({inputs_digest(Item("i", "q", texts[0], pool=pool)) for pool in pools}) == len(pools)
 
 
 def test_pieces_do_not_hold_the_items(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -121,11 +121,12 @@ class ItemStream:
 
 
 def inputs_digest(item: Item) -> bytes:
-    """Digest that tells the inputs of two items apart, whatever they are called."""
+    """Digest that tells the inputs of two items apart, and how their pool is shown, whatever they are called."""
+    said = item.inputs if item.pool is None else (item.inputs, asdict(item.pool))
     try:
-        text = orjson.dumps(item.inputs, option=orjson.OPT_SORT_KEYS)
+        text = orjson.dumps(said, option=orjson.OPT_SORT_KEYS)
     except TypeError:  # half a character
-        text = json.dumps(item.inputs, sort_keys=True).encode()
+        text = json.dumps(said, sort_keys=True).encode()
     return hashlib.sha256(text).digest()[:DIGEST_BYTES]
 
 
