@@ -224,6 +224,8 @@ def test_equal_answers_are_one_where_the_form_is_declared_and_asked_about_where_
     assert (one.identical, len(asked)) == (False, 2)
     (one,), asked = asked_of(replace(declared, answers={("q", "x"): "On ash [1].", ("q", "y"): "On ash [1]."}))
     assert (one.identical, len(asked)) == (False, 2)  # the same text of different documents
+    (one,), asked = asked_of(two("On ash [1].", "On ash [P1].", citing={"x": SQUARE}))
+    assert (one.identical, len(asked)) == (False, 2)  # a forged name is none
 
 
 def test_cited_document_that_the_threshold_hides_is_not_an_error() -> None:

@@ -8,9 +8,11 @@ from typing import Literal, Protocol
 import numpy as np
 
 from judgec.raters.asked_judges import AskedJudges
+from judgec.records.citation import armed
 from judgec.records.game import Game, Games, Pairing, Winner
 from judgec.records.judgment import Judgments
 from judgec.records.label import FloatArray, Item, Text
+from judgec.records.tasks.spec import PAIR
 from judgec.tournament.adaptive import propose
 from judgec.tournament.files.entries import Entries
 from judgec.tournament.pooling import Showing
@@ -170,7 +172,8 @@ class PairPlayer:
         shown = [_settled(pairing) for pairing in pairings]
         items = [self._item(pairing) for pairing in shown]
         asked = [i for i, item in enumerate(items) if not _identical(item)]
-        played = {i: _tie(pairing) for i, pairing in enumerate(shown)}
+        ties = (Game(one.query_id, one.agent_a, one.agent_b, "tie") for one in shown)
+        played = {i: Played(game, reason=SAME_ANSWER, identical=True) for i, game in enumerate(ties)}
         played |= dict(zip(asked, self._asked([shown[i] for i in asked], [items[i] for i in asked]), strict=True))
         return tuple(played[i] for i in range(len(shown)))
 
@@ -210,13 +213,9 @@ class PairPlayer:
 
 def _identical(item: Item) -> bool:
     """True if both answers are the same, citations of the same documents included, but for white space."""
-    shown = {**item.inputs, **(item.pool.answers if item.pool else {})}
-    return str(shown["answer_a"]).split() == str(shown["answer_b"]).split()
-
-
-def _tie(pairing: Pairing) -> Played:
-    game = Game(pairing.query_id, pairing.agent_a, pairing.agent_b, "tie")
-    return Played(game, reason=SAME_ANSWER, identical=True)
+    shown = item.pool.answers if item.pool else {}
+    a, b = ((shown.get(side) or armed(item.text(side))).split() for side in PAIR)
+    return a == b  # a forged [P1] is none
 
 
 def _flipped(judged: Judgments, said: Mapping[str, Judgments], row: int) -> bool | None:
