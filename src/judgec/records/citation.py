@@ -63,8 +63,7 @@ def marks(answer: str, form: str, known: Mapping[str, object]) -> Iterator[tuple
     for found in re.finditer(rf"{_CODE}|{edge}{before}\s{{0,3}}{cut}(?P<said>{several})\s{{0,3}}{behind}", answer):
         said = found["said"] or ""
         numbers = re.findall(rf"(?:{one})(?=\s*(?:[,;]|\Z))", said) if place == BY_ID else [*map(str, _numbers(said))]
-        counts = place != "{n}" or "0" not in numbers or "0" in known
-        if not said or (numbers and counts):
+        if not said or (numbers and (place != "{n}" or "0" not in numbers or "0" in known)):
             yield found.start(), found.end(), list(dict.fromkeys(numbers))
 
 
