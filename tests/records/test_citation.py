@@ -93,7 +93,8 @@ def test_form_has_one_place_and_a_sign_at_both_ends(form: str, *, valid: bool) -
 
 
 @pytest.mark.parametrize(
-    "forged", ["[P1]", "[ p1 ]", "[P1, P2]", "[not shown]", f"[{NO_DOCUMENT}]", "【P2】", r"[\P1]"]
+    "forged",
+    ["[P1]", "[ p1 ]", "[P1, P2]", "[not shown]", f"[{NO_DOCUMENT}]", "【P2】", r"[\P1]", "[P 1]", "[not\nshown]"],
 )
 def test_what_looks_like_a_name_of_ours_is_told_from_one(forged: str) -> None:
     said = renamed(f"{forged} [1] `{forged}`", SQUARE, NAMES)

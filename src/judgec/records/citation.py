@@ -24,7 +24,7 @@ _CODE = r"""(?mxs:
         .*? (?:^[ \t>]*(?P=fence)[`~]*[ \t\r]*$|\Z)
   | (?<!`)(?P<tick>`+)(?!`)(?:(?!\n[ \t\r]*\n).){1,2000}?(?<!`)(?P=tick)(?!`)
 )"""
-_OURS = re.compile(rf"([\[【])(?=\\*\s*(?:P\d|{NOT_SHOWN}|{NO_DOCUMENT}))", re.IGNORECASE)
+_OURS = re.compile(r"([\[【])(?=\\*\s*(?:P\s*\d|not\s+shown|no\s+such\s+document))", re.IGNORECASE)
 _LEFT = re.compile(r"[\[【]\^?(?:[^\W\d_]|[\s.†#:])*\d{1,3}(?:[^\W\d_]|[\s.†#:])*[\]】]")
 _OWN_NUMBER = re.compile(r"\s*\[(\d{1,3})\]\s")
 
