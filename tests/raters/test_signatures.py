@@ -1,6 +1,7 @@
 """What reaches the prompt: fields, types, rubric, fenced inputs and demonstrations."""
 
 import json
+import re
 
 import dspy
 import pytest
@@ -20,6 +21,7 @@ from judgec.raters.signatures import (
 from judgec.records.label import Item
 from judgec.records.scale import ACCEPT_SCALE, Aspect, Scale
 from judgec.records.tasks.answer import RAGELO_MEANINGS
+from judgec.records.tasks.registry import TASKS
 
 REJECT, ACCEPT = ACCEPT_SCALE.meanings
 ONE_TO_FIVE = Scale(grades=(1, 2, 3, 4, 5))
@@ -123,6 +125,15 @@ def test_instructions_name_only_the_standards_that_the_items_have(fields: tuple[
     predict = judge_module("grade", ONE_TO_FIVE, ("grade",), fields)
     assert standard in predict.signature.instructions
     assert set(predict.signature.input_fields) == set(fields)
+
+
+@pytest.mark.parametrize("task", ["grade", "answer", "modes", "claims", "preference", "trajectory", "trajectory_modes"])
+def test_prompt_of_items_without_documents_and_nuggets_asks_about_none(task: str) -> None:
+    spec = TASKS[task]
+    fields = {*spec.required, *spec.one_of, "reference"} - {"contexts", "nuggets"}
+    predict = judge_module(task, spec.scale or ONE_TO_FIVE, tuple(spec.aspects) or ("grade",), fields).predictors()[0]
+    told = [field.json_schema_extra["desc"] for field in predict.signature.fields.values()]
+    assert not re.search(r"contexts|nugget|document", "\n".join([*told, predict.signature.instructions]))
 
 
 def test_prompt_of_hostile_item_has_only_the_adapters_markers() -> None:

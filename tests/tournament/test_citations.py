@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from judgec.errors import InputError
 from judgec.raters.asked_judges import AskedJudges
 from judgec.raters.fencing import unfence
+from judgec.raters.registry import judge_module
 from judgec.raters.signatures import NAMING_MARKS, OTHER_MARKS, OWN_MARKS, fenced
 from judgec.raters.tasks.preference import CITATIONS, NO_DOCUMENTS, weighing, without_contexts
 from judgec.records.citation import NO_DOCUMENT, NOT_SHOWN, SQUARE
@@ -262,6 +263,10 @@ def test_prompt_without_documents_drops_what_was_said_of_citations_and_rewritten
     ((_, after),) = without_contexts(cited).named_predictors()
     assert "bracket" not in after.signature.instructions
     assert NO_DOCUMENTS not in after.signature.instructions
+    grade = judge_module(
+        "grade", Scale(name="grade", grades=(1, 2, 3, 4, 5)), ("grade",), ("query", "contexts", "answer")
+    )
+    assert NO_DOCUMENTS not in without_contexts(grade).predictors()[0].signature.instructions
     before.signature = before.signature.with_instructions("Say which answer the retrieved passages bear out.")
     ((_, after),) = without_contexts(cited).named_predictors()
     assert after.signature.instructions.endswith(NO_DOCUMENTS)

@@ -15,7 +15,7 @@ CITATIONS = (
 )
 BOTH_STANDARDS = re.compile(r"\bthe\s+reference\s+and\s+the\s+contexts\b")
 STANDARD = re.compile(r"\bthe\s+contexts\b")
-DOCUMENTS = re.compile(r"\b(?:contexts?|documents?|passages?)\b", re.IGNORECASE)
+DOCUMENTS = re.compile(r"\b(?:contexts?(?! is missing)|documents?|passages?)\b", re.IGNORECASE)  # not of vRAG-Eval's 2
 NO_DOCUMENTS = "Here no documents are shown: leave out whatever is said of them above."
 
 

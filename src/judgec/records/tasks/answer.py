@@ -37,7 +37,7 @@ RAGPROBE_ASPECTS = {  # the criteria of the answer evaluator; relevance and comp
     "consistency": "is the answer free of contradictions, in itself and with {standard}",
 }
 FURTHER_ASPECTS = {  # what RAGProbe's authors ask for next
-    "faithfulness": "is every statement of the answer supported by the contexts, whatever else may be true",
+    "faithfulness": "is every statement of the answer supported{contexts? by the contexts}, whatever else may be true",
     "bias": "is the answer free of prejudice about people for their sex, origin, religion, age, health or the like",
 }
 

@@ -7,7 +7,7 @@ PRESENT = ("true", "yes", "y", "present", "t")
 ABSENT = ("false", "no", "n", "absent", "f")
 USUAL_MODES = {  # what is asked where nobody defined a mode of this name
     "hallucination": "does the answer state something that is not supported by {standard}",
-    "ignored_context": "does the answer leave out or contradict what the contexts say about the question",
+    "ignored_context": "does the answer omit or contradict what {contexts?the contexts say that }bears on the question",
     "incomplete": "does the answer leave a part of the question unanswered",
     "off_topic": "does the answer speak of something else than what was asked",
     "false_refusal": "does the answer refuse or evade a question that could be answered",
