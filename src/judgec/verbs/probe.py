@@ -363,8 +363,9 @@ def _opened(
 
 def _systems(options: ProbeOptions, corpus: Corpus | None, session: Session) -> list[ProbedSystem]:
     index = corpus.index if corpus is not None else None
-    name = options.agents_lm or options.lm
-    spec = LMSpec.parse(name, api_base=options.api_base if name == options.lm else None)
+    own, spec = LMSpec.parse(options.lm), LMSpec.parse(options.agents_lm or options.lm)
+    if own.no_model or spec.provider == own.provider:  # as a model that rewrites is: no text leaves for another's API
+        spec = LMSpec.parse(spec.model, api_base=options.api_base)
     settings = AgentSettings(k=options.k, feedback=spec.no_model)
     subjects = [
         open_system(one, index, settings, spec, ask_of(spec, session), Running(), os.environ) for one in options.system

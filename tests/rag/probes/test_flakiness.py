@@ -95,7 +95,10 @@ def test_a_system_that_changes_its_mind_is_found_at_one_price(tmp_path: Path, mo
     assert len(Path("asked.txt").read_text().splitlines()) == 16  # the fourth time only
 
 
-def test_an_agent_is_asked_anew_and_for_nothing_when_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("lm", ["openai/one", "openai/other", "embedded"])
+def test_an_agent_is_asked_anew_at_its_endpoint_and_for_nothing_when_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lm: str
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
     turn = count(1)
 
@@ -107,7 +110,7 @@ def test_an_agent_is_asked_anew_and_for_nothing_when_run_again(tmp_path: Path, m
     with FakeOpenAI(model) as server:
         wanted: dict[str, Any] = {
             "questions": tmp_path / "q.csv", "index": tmp_path / "index", "system": "rag-bm25",
-            "agents_lm": "openai/one", "api_base": server.base_url, "repeat": 3, "lm": "openai/one",
+            "agents_lm": "openai/one", "api_base": server.base_url, "repeat": 3, "lm": lm,
             "home": tmp_path, "out": tmp_path / "p",
         }  # fmt: skip
         found = probe(**wanted)
