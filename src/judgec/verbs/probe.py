@@ -400,7 +400,7 @@ def _data_sets(
         writers = {lm: _writer(options, corpus, session, lm or options.lm) for lm in {one.lm for one in scenarios}}
         counts = {one.id: options.n or one.document_sampling.questions for one in scenarios}
         most = sum(counts[one.id] * (1 + writers[one.lm].redraws) for one in scenarios)
-        what = f"{len(scenarios)} scenarios on {len(corpus.documents)} documents of {corpus.name}"
+        what = f"{plural(len(scenarios), 'scenario')} on {plural(len(corpus.documents), 'document')} of {corpus.name}"
         watch.stage("write", f"{what}, at most {most} drafts" if most < sys.maxsize else what)
         for scenario in scenarios:
             writer, n = writers[scenario.lm], counts[scenario.id]
