@@ -157,14 +157,15 @@ def test_judge_of_recorded_verdicts_or_of_other_inputs_is_refused_before_the_wor
     assert found.failure is None
 
 
+@pytest.mark.parametrize("failure", [ServiceError("the judge is down."), RuntimeError("the judge is down.")])
 def test_head_to_head_that_fails_after_the_work_keeps_the_agent_and_ends_with_its_exit_code(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    failure: Exception, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("judgec.verbs.compile_agent.duel", mock.Mock(side_effect=ServiceError("the judge is down.")))
+    monkeypatch.setattr("judgec.verbs.compile_agent.duel", mock.Mock(side_effect=failure))
     shutil.copytree(home / "programs" / "parts", tmp_path / "programs" / "parts")
     queries = tmp_path / "few.jsonl"
     queries.write_text("".join(f"{json.dumps(query)}\n" for query in ASKED[:30]), encoding="utf-8")
-    with pytest.raises(ServiceError, match="the judge is down"):
+    with pytest.raises(type(failure), match="the judge is down"):
         commands.compile_agent(
             agent="rag-bm25", index=str(home / "index"), queries=str(queries), judge="parts", unproven=True,
             name="ag", home=tmp_path, json=True,

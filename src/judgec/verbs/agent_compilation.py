@@ -10,7 +10,6 @@ import pandas as pd
 from judgec.compile.agents.compile import AgentCompile
 from judgec.compile.agents.duel import Duel
 from judgec.compile.agents.report import SavedAgent
-from judgec.errors import JudgecError
 from judgec.lm.spec import NO_LM
 from judgec.rag.retrieval.manifest import location_shown
 from judgec.raters import programs
@@ -40,7 +39,7 @@ class AgentCompilation:
     duel: Duel | None
     settings: AgentCompile
     report: Mapping[str, object]
-    failure: JudgecError | None = None
+    failure: Exception | None = None
 
     @property
     def name(self) -> str:

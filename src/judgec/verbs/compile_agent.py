@@ -20,7 +20,7 @@ from judgec.compile.settings import reflection_spec
 from judgec.connect.tracking.background import Tracker
 from judgec.connect.tracking.runs import Logged
 from judgec.connect.tracking.store import tracking_store
-from judgec.errors import JudgecError, UserError
+from judgec.errors import UserError
 from judgec.lm.session import Session
 from judgec.lm.spec import NO_LM, LMSpec
 from judgec.lm.watch import Watch
@@ -121,7 +121,7 @@ def compile_agent(options: CompileAgentOptions, watch: Watch) -> AgentCompilatio
                     resamples=settings.resamples,
                     seed=settings.seed,
                 )
-        except JudgecError as error:
+        except Exception as error:  # noqa: BLE001  # whatever it is: the compile is paid, and is saved
             failure = error
             found = replace(found, notes=(*found.notes, f"no head to head, the judge failed: {error}"))
         ended = time.time()
