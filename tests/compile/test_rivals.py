@@ -33,8 +33,8 @@ from tests.service.replies import Call, Status
 from tests.service.replies import Outcome as Reply
 from tests.verbs.cli.judging import save_judge
 
-ROWS = grading_world.rows(120, per_query=2)
-MORE = grading_world.rows(180, per_query=2)  # ROWS and 60 rows of new queries
+ROWS = grading_world.rows(120, per_query=2, reasoned=True)
+MORE = grading_world.rows(180, per_query=2, reasoned=True)  # ROWS and 60 rows of new queries
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Shared:
     labels, home, kept = folder / "wörld [1].jsonl", folder / "hö me", folder / "kept.json"
     with locked_family(folder, "compiling"):
         if not kept.exists():
-            write(labels, grading_world.rows(150, per_query=2))
+            write(labels, grading_world.rows(150, per_query=2, reasoned=True))
             kept.write_text(json.dumps(_compile(folder, labels, home)))
     return Shared(folder, home, labels, **json.loads(kept.read_text()))
 
