@@ -182,8 +182,8 @@ class TournamentJudges:
         """The reason why nobody knows how far it agrees with people; empty of a proven judge."""
         if len(self.members) == 1:
             return self.members[0].unproven
-        cards, names = [one.program.card for one in self.members], [one.name for one in self.members]
-        said = unmeasured_jury(cards, names, "games that experts label (--sample N writes them) measure it")
+        judges = {one.name: one.program.card for one in self.members}
+        said = unmeasured_jury(judges, "games that experts label (--sample N writes them) measure it")
         return "; ".join([said, *(one.unproven for one in self.members if one.unproven and one.program.card.version)])
 
     def learned(self, entries: Entries) -> frozenset[str]:

@@ -169,25 +169,22 @@ def why_not_promoted(card: ProgramCard) -> str:
         return ""
     if why := unproven([card]):
         return f"UNPROVEN JUDGE: {why}"
-    known = card.reason.startswith("not shown")
-    reason = "this version was not shown to be better than its baselines" if known else card.reason
-    return f"{card.name}@{card.version} was not promoted: {reason}"
+    reason = "this version was not shown to be better than its baselines"
+    return f"{card.name}@{card.version} was not promoted: {reason if card.reason[:9] == 'not shown' else card.reason}"
 
 
 def unproven(cards: Sequence[ProgramCard]) -> str | None:
     """The reason why nobody knows how far these judges agree with people, as ``evaluate --json`` says; or None."""
     if len(cards) > 1:
-        return unmeasured_jury(
-            cards, [f"{card.name}@{card.version}" for card in cards], "labels of its items measure it"
-        )
+        return unmeasured_jury({f"{one.name}@{one.version}": one for one in cards}, "labels of its items measure it")
     return next((card.reason for card in cards if not card.version), None)
 
 
-def unmeasured_jury(cards: Sequence[ProgramCard], names: Sequence[str], otherwise: str) -> str:
+def unmeasured_jury(judges: Mapping[str, ProgramCard], otherwise: str) -> str:
     """That nobody measured these judges together, and what does: ``otherwise`` where not all of them are compiled."""
-    keeps = f"judgec compile-judge LABELS --jury {','.join(names)} measures and keeps it"
-    prove = keeps if all(card.version for card in cards) else otherwise
-    return f"no label measured this jury ({', '.join(names)}), in which each has one vote; {prove}"
+    if all(card.version for card in judges.values()):
+        otherwise = f"judgec compile-judge LABELS --jury {','.join(judges)} measures and keeps it"
+    return f"no label measured this jury ({', '.join(judges)}), in which each has one vote; {otherwise}"
 
 
 def marks_of(cards: Sequence[ProgramCard], without: Sequence[str] = ()) -> dict[str, object]:
