@@ -71,7 +71,8 @@ def labelled(queries: int) -> list[Row]:
         row["answer"] = row["answer_a"] = f"{row['answer']} [1]"
         row |= {"answer_b": made[number - 1]["answer"], "preference": "aab"[number % 3]}
         row["nuggets"] = ["vital: the range is stated", "okay: so is the accuracy"]
-        row |= {"rationale": "It gives the figure without its condition."} if number % 3 else {}
+        if number % 3:
+            row["rationale"] = "It gives the figure without its condition."
         row["steps"] = [{"type": "tool", "name": "search", "input": {"q": row["query"]}, "output": row["document"]}]
     return made
 

@@ -31,7 +31,7 @@ _NO_SOURCE = "Remark: the story of the {topic}, part {number}."
 
 
 def rows(items: int, seed: int = 0, per_query: int = 3, *, reasoned: bool = False) -> list[dict[str, object]]:
-    """Labelled answers for the ``grade`` task: item_id, query_id, query, answer, contexts, grade, and a reason if asked.
+    """Labelled answers for the ``grade`` task: item_id, query_id, query, answer, contexts, grade; reason if asked.
 
     All answers have four sentences of equal length, so that length says nothing; ``contexts`` support none of
     them.
