@@ -138,6 +138,7 @@ def test_panel_of_jurors_judges_a_tournament_and_a_probe(home: Path) -> None:
             queries=[{"query_id": row["query_id"], "query": row["query"]} for row in made],
             answers=[
                 {"query_id": row["query_id"], "agent": agent, "answer": f"It is thing {number} {letter}"}
+                | {"contexts": ["Thing."]}
                 for number, row in enumerate(made)
                 for agent, letter in (("best", "z"), ("worst", "v"))
             ],

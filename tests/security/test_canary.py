@@ -55,7 +55,10 @@ def test_key_is_sent_and_written_nowhere(shared: Shared, tmp_path: Path) -> None
     queries = write(tmp_path / "q.jsonl", [{"query_id": row["query_id"], "query": row["query"]} for row in rows[::2]])
     answers = write(
         tmp_path / "a.jsonl",
-        [{"query_id": r["query_id"], "agent": "xy"[n % 2], "answer": r["answer"]} for n, r in enumerate(rows)],
+        [
+            {name: r[name] for name in ("query_id", "answer", "contexts")} | {"agent": "xy"[n % 2]}
+            for n, r in enumerate(rows)
+        ],
     )
     with FakeOpenAI("teachable") as server:
         common = ["--judge", "world", "--home", shared.home, "--api-base", server.base_url]

@@ -90,9 +90,9 @@ def evaluate(options: EvaluateOptions, watch: Watch) -> Tournament:
     Example:
         >>> asked = [{"query_id": str(n), "query": f"How wide is range {n}?", "reference": f"{n} m"} for n in range(8)]
         >>> answers = [
-        ...     {"query_id": one["query_id"], "agent": agent, "answer": one["reference"] if agent == "new" else "no"}
+        ...     {"query_id": one["query_id"], "agent": agent, "answer": said, "contexts": [f"{one['query']} {said}"]}
         ...     for one in asked
-        ...     for agent in ("new", "old")
+        ...     for agent, said in (("new", one["reference"]), ("old", "no"))
         ... ]
         >>> board = judgec.evaluate(queries=asked, answers=answers, judge="sensors@latest", unproven=True)
         >>> board.ratings.index.tolist()

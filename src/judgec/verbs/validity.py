@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from judgec.errors import UserError
 from judgec.labels.stream.judged import UNPROVEN, WITHOUT
 from judgec.records.card import ProgramCard
+from judgec.records.conversation import DIALOGUE
 from judgec.records.label import InputCounts, Item
 from judgec.records.tasks.registry import TASKS
 from judgec.records.trajectory import STEPS
@@ -109,7 +110,7 @@ def validity_of(card: ProgramCard, items: Sequence[Item] | InputCounts, *, label
 
 def _wanted(card: ProgramCard) -> list[str]:
     """The inputs that a judge was compiled with and that items may lack."""
-    graded = {QUERY, STEPS, *(TASKS[card.task].graded if card.task in TASKS else ())}
+    graded = {QUERY, DIALOGUE, STEPS, *(TASKS[card.task].graded if card.task in TASKS else ())}
     return [name for name in card.fields if name not in graded]
 
 

@@ -108,8 +108,8 @@ def watch(options: WatchOptions, watch: Watch) -> WatchReport:
         ...     with mlflow.start_span("search", span_type="RETRIEVER") as search:
         ...         search.set_outputs([{"page_content": "Rill M50: 0.6 to 70 m³/h."}])
         ...     span.set_outputs("0.6 to 70 m³/h.")
-        >>> _ = mlflow.log_expectation(trace_id=span.trace_id, name="expected_response", value="0.6 to 70 m³/h")
         >>> mlflow.flush_trace_async_logging()
+        >>> _ = mlflow.log_expectation(trace_id=span.trace_id, name="expected_response", value="0.6 to 70 m³/h")
         >>> seen = judgec.watch(
         ...     source="mlflow:shop-bot", judge="sensors@latest", rate=1.0, tracking_uri="sqlite:///traced.db"
         ... )
