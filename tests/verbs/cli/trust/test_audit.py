@@ -128,7 +128,7 @@ def test_required_pass_exits_one_and_evaluate_shows_the_audit(shared: Shared, tm
     assert "injection: Giving the judge orders" in done.stderr
     rows = grading_world.rows(20, seed=9, per_query=2)
     answers = [
-        {"query_id": row["query_id"], "query": row["query"], "agent": "xy"[number % 2], "answer": row["answer"]}
+        {name: row[name] for name in ("query_id", "query", "answer", "contexts")} | {"agent": "xy"[number % 2]}
         for number, row in enumerate(rows)
     ]
     given = ["--answers", write(tmp_path / "a.jsonl", answers), "--judge", "world", "--home", shared.home, "--unproven"]
