@@ -2,7 +2,7 @@
 
 import pytest
 
-from judgec.compile.quotations import dropped, general, repeated
+from judgec.compile.quotations import dropped, repeated, rewrite_without_repeats
 
 ITEM = {
     "query": "> Which fees does the bank charge?",
@@ -44,10 +44,13 @@ def test_a_rewrite_that_repeats_is_asked_for_once_more_and_each_attempt_is_count
         return answers[len(told) - 1]
 
     repeats: list[str] = []
-    assert general(lambda again: ask([LONG, "Weigh the fees."], again), [ITEM], [], repeats) == "Weigh the fees."
+    assert (
+        rewrite_without_repeats(lambda again: ask([LONG, "Weigh the fees."], again), [ITEM], [], repeats)
+        == "Weigh the fees."
+    )
     assert told == ["", "an account is free cards cost 12 euros"]
     told.clear()
-    assert general(lambda again: ask([LONG, LONG, "unasked"], again), [ITEM], [], repeats) == ""
+    assert rewrite_without_repeats(lambda again: ask([LONG, LONG, "unasked"], again), [ITEM], [], repeats) == ""
     assert len(told) == 2
     assert len(repeats) == 3
     assert dropped("gepa", repeats).startswith("gepa: 3 rewritten instructions dropped")

@@ -18,7 +18,7 @@ from dspy.teleprompt.gepa.gepa_utils import DspyAdapter
 from dspy.utils.exceptions import AdapterParseError
 from gepa import EvaluationBatch
 
-from judgec.compile.quotations import dropped, general
+from judgec.compile.quotations import dropped, rewrite_without_repeats
 from judgec.compile.stopping import Stop
 from judgec.lm.watch import Watch
 from judgec.raters.criteria import RewriteInstruction
@@ -318,7 +318,7 @@ class ReflectiveAdapter(DspyAdapter, Generic[Given, Trace]):  # type: ignore[mis
             more = {"repeated": fence("repeated", again)} if again else {}
             return str(dspy.Predict(signature)(**given, examples_with_feedback=list(lessons), **more)[FIELD])
 
-        if found := general(ask, own, free, self.repeats, self.left):
+        if found := rewrite_without_repeats(ask, own, free, self.repeats, self.left):
             return found
         raise RepeatsItemError(self.repeats[-1])
 

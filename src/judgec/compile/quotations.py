@@ -26,7 +26,7 @@ def repeated(text: str, shown: object, allowed: Iterable[str]) -> str:
     return " ".join(next(found, ()))
 
 
-def general(
+def rewrite_without_repeats(
     ask: Callable[[str], str], shown: object, allowed: Sequence[str], repeats: list[str], most: int = ASKED
 ) -> str:
     """A rewrite that repeats no item, asked for once more where the first one does; empty where that one does, too.

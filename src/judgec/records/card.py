@@ -105,16 +105,12 @@ class ProgramCard(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _of_before(cls, card: dict[str, Any]) -> dict[str, Any]:  # as files have it
-        made = card.get("settings", {})
-        known = next((kind for kind in ("cascade", "panel") if kind in made), made.get("kind"))
-        old = (
-            "evidence"
-            if card.get("evidence_alone")
-            else known
-            if known in {"cascade", "panel", "recorded"}
-            else "prompt"
-        )
-        return {"judge_kind": old, **{name: value for name, value in card.items() if name != "evidence_alone"}}
+        if "judge_kind" in card:
+            return card
+        made, card = card.get("settings", {}), dict(card)
+        signs = {"evidence": card.pop("evidence_alone", False), "cascade": "cascade" in made, "panel": "panel" in made}
+        signs |= {"recorded": made.get("kind") == "recorded", "prompt": True}
+        return {"judge_kind": next(kind for kind, is_it in signs.items() if is_it), **card}
 
     @field_validator("lm")
     @classmethod

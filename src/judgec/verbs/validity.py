@@ -75,7 +75,7 @@ class Validity:
         said = []
         for name, lack in self.lacking.items():
             part = "" if lack.items == 1 else f"{percent(lack.items, 1)} of "
-            none = f"no {things.replace('ies', 'ys')[:-1]} has {name}; " if lack.items == 1 else ""
+            none = "none has it; " if lack.items == 1 else ""
             of_labels = percent(lack.labels, 1) if lack.known else "nobody kept how many"
             usual = f"{none}{of_labels} of its labels lack it"
             said.append(f"{self.judge} was compiled with {name}, which {part}these {things} lack ({usual})")

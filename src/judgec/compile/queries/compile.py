@@ -27,7 +27,7 @@ from judgec.compile.pipeline import (
     mean_of,
 )
 from judgec.compile.queries.saved import TASK, CompiledGenerator, load_generator
-from judgec.compile.quotations import dropped, general
+from judgec.compile.quotations import dropped, rewrite_without_repeats
 from judgec.labels.split.family import Split
 from judgec.labels.split.memory import OTHERS, Measured
 from judgec.lm.executor import Ask
@@ -166,7 +166,7 @@ def _rewritten(
         given = {name: fence("contexts", texts) if texts else "(none)" for name, texts in listed.items()}
         given |= {"told": instructions, "rejected": rejected_with_passages(some) or "(none)"}
         rewrite = partial(improved, given, ask, seed * PROPOSALS + number)
-        text = general(rewrite, given, [instructions, *WHY.values()], repeats)
+        text = rewrite_without_repeats(rewrite, given, [instructions, *WHY.values()], repeats)
         if text not in known:
             known.add(text)
             found.append(QueryCandidate(f"rewrite {number}", CompiledGenerator(instructed(text), ())))
