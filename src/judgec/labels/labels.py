@@ -41,8 +41,16 @@ from judgec.records.tasks import winners
 from judgec.records.tasks.registry import TASKS, as_task, compares
 from judgec.table.datasheet import Datasheet, read_datasheet
 from judgec.table.rows.cells import as_id, is_missing
-from judgec.table.rows.columns import infer_task, label_columns, listed, renamed, require_columns, task_of_labels
-from judgec.table.rows.heads import JUDGED, JUDGED_BY
+from judgec.table.rows.columns import (
+    JUDGED,
+    JUDGED_BY,
+    infer_task,
+    label_columns,
+    listed,
+    renamed,
+    require_columns,
+    task_of_labels,
+)
 from judgec.table.table import CHUNK, Table
 from judgec.table.tables import TableSource, read_table
 

@@ -36,12 +36,19 @@ from judgec.table.rows.cells import (
     is_accept_word,
     is_missing,
 )
-from judgec.table.rows.columns import aspect_columns, infer_task, label_columns, listed, missing_columns, renamed
+from judgec.table.rows.columns import (
+    JUDGED,
+    JUDGED_BY,
+    aspect_columns,
+    infer_task,
+    label_columns,
+    listed,
+    missing_columns,
+    renamed,
+)
 from judgec.table.rows.heads import (
     ASPECTS,
     JUDGE_HEADS,
-    JUDGED,
-    JUDGED_BY,
     PEOPLE,
     are_versions,
     doubtful_among,

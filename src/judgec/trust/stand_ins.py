@@ -13,8 +13,7 @@ from judgec.raters import programs
 from judgec.raters.programs import Program
 from judgec.records.judgment import Judgments
 from judgec.records.tasks.registry import as_task
-from judgec.table.rows.columns import renamed
-from judgec.table.rows.heads import JUDGED_BY
+from judgec.table.rows.columns import JUDGED_BY, renamed
 from judgec.table.table import Row, Table
 
 

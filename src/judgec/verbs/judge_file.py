@@ -39,7 +39,7 @@ from judgec.records.tasks.registry import TASKS
 from judgec.records.tasks.spec import ASPECT_PREFIX, MODE_PREFIX
 from judgec.report.numbers import number, percent
 from judgec.report.report import Report
-from judgec.table.rows.heads import JUDGED_BY
+from judgec.table.rows.columns import JUDGED_BY
 from judgec.table.shards.place import as_shown, is_remote
 from judgec.verbs.frames import frame_part
 from judgec.verbs.jury import RAY, OpenJury, VerdictCount, abstaining, asked_at, open_jury, open_session

@@ -15,8 +15,8 @@ from judgec.records.ratings import GradePairs
 from judgec.records.scale import Scale
 from judgec.records.tasks.registry import TASKS, also_called, plain
 from judgec.table.rows.cells import as_id, is_missing
-from judgec.table.rows.columns import listed, renamed
-from judgec.table.rows.heads import JUDGE_HEADS, JUDGED_BY, machine_words, machines_among
+from judgec.table.rows.columns import JUDGED_BY, listed, renamed
+from judgec.table.rows.heads import JUDGE_HEADS, machine_words, machines_among
 from judgec.table.table import Row, Table, TableColumn
 
 ANNOTATOR, ITEM, QUERIES = "annotator", "item_id", ("query_id", "query")

@@ -14,10 +14,9 @@ from judgec.records.scale import Grade, Scale
 from judgec.records.tasks.registry import TASKS, USUAL, also_called, plain, told_by
 from judgec.records.tasks.spec import ASPECT_PREFIX, PREFIXES
 from judgec.table.rows.cells import as_accept, as_grade, as_id, is_accept_word, is_missing
-from judgec.table.rows.columns import listed
+from judgec.table.rows.columns import JUDGED_BY, listed
 from judgec.table.rows.heads import (
     JUDGE_HEADS,
-    JUDGED_BY,
     PEOPLE,
     doubtful_among,
     gradings_among,

@@ -22,7 +22,7 @@ from judgec.records.label import IntArray
 from judgec.records.scale import Scale
 from judgec.table.formulas import unguarded
 from judgec.table.rows.cells import as_id, as_text
-from judgec.table.rows.heads import JUDGED_BY
+from judgec.table.rows.columns import JUDGED_BY
 from judgec.table.stream.lines import READERS
 from judgec.table.table import Row
 from judgec.table.tables import read_table

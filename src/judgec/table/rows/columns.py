@@ -10,6 +10,8 @@ from judgec.records.tasks.registry import TASKS, advised, also_called
 from judgec.records.tasks.spec import ASPECT_PREFIX, MODE_PREFIX
 from judgec.table.table import ColumnRows, Row, Table
 
+JUDGED_BY = "judged_by"  # judgec's own column of a judge's name
+JUDGED = frozenset({"grade", "score", "accept", "confidence", "preference"})  # beside it the judge's
 MODES_LIST = "modes"  # the column that lists failure modes
 EXPORTED: Mapping[str, frozenset[str]] = {  # fields that records of one tool alone have
     "argilla": frozenset({"_server_id", "suggestions"}),

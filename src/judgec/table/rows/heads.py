@@ -18,8 +18,6 @@ def _set(text: str) -> frozenset[str]:
     return frozenset(map(plain, text.split()))
 
 
-JUDGED_BY = "judged_by"  # judgec's own column of a judge's name
-JUDGED = frozenset({"grade", "score", "accept", "confidence", "preference"})  # beside it the judge's
 JUDGE_HEADS = ("judge", "judge_id", "judge_name", "judge_model")  # of people only where nothing else says who they are
 MACHINES = _set(  # models, their makers, metrics, and tools that judge: nobody's name
     """
