@@ -35,6 +35,7 @@ from judgec.compile.search.registry import OPTIMIZERS
 from judgec.compile.search.task import Effort, Sizes, Task
 from judgec.compile.settings import CompileSettings
 from judgec.labels.labels import label_file
+from judgec.labels.reading import Datasheet
 from judgec.lm.executor import Reply, Request
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
@@ -42,7 +43,6 @@ from judgec.lm.watch import Silent
 from judgec.records.label import LabelSet
 from judgec.stats.agreement.measure import Resampling
 from judgec.stats.agreement.objective import parse_objective
-from judgec.table.datasheet import Datasheet
 from judgec.table.table import Table
 
 GRADES = ("1", "2", "3", "4", "5")

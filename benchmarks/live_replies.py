@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from judgec.labels.reading import read_datasheet
 from judgec.raters.replies import UnreadableReplyError, stated
-from judgec.table.datasheet import read_datasheet
 
 
 def main() -> None:

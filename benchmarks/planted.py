@@ -39,6 +39,7 @@ from judgec.compile.dataset import Dataset, Part, make_dataset
 from judgec.compile.search.candidates import first_predictor, task_module
 from judgec.compile.settings import CompileSettings, reflection_spec
 from judgec.labels.labels import label_file
+from judgec.labels.reading import Datasheet
 from judgec.lm import client
 from judgec.lm.backend import Backend
 from judgec.lm.endpoint.exchange import system_text
@@ -50,7 +51,6 @@ from judgec.raters.signatures import demonstration
 from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import LabelSet
 from judgec.records.scale import Scale
-from judgec.table.datasheet import Datasheet
 from judgec.table.table import Table
 
 PAGE, FIGURES = Path(__file__).with_suffix(".md"), Path(__file__).with_suffix(".json")

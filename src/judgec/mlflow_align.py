@@ -20,6 +20,7 @@ from judgec.connect.tracking.store import tracking_store
 from judgec.connect.tracking.traces import feedback_of
 from judgec.errors import UserError
 from judgec.labels.labels import label_file
+from judgec.labels.reading import Datasheet
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
 from judgec.raters.fencing import unfence
@@ -29,7 +30,6 @@ from judgec.records.label import LabelSet, Text
 from judgec.records.scale import Scale
 from judgec.stats.agreement.objective import parse_objective
 from judgec.stats.intervals.bootstrap import difference_interval
-from judgec.table.datasheet import Datasheet
 from judgec.table.rows.cells import as_accept, as_grade
 from judgec.verbs.compilation import compile_and_save
 
@@ -174,7 +174,7 @@ def labels_of(judge: Judge, traces: Sequence[Trace]) -> LabelSet:
     rows = [{name: value for name, value in row.items() if name not in hidden} for row in found.rows]
     table = feedback_table(rows, where, notes=found.notes, column="grade")
     scale = scale_of(judge, [row["label"] for row in rows])
-    return label_file(table, Datasheet(path=f"the type of {judge.name}", scale=scale), task="grade").labels
+    return label_file(table, Datasheet(path=f"the type of {judge.name}", scale=scale, task="grade")).labels
 
 
 def scale_of(judge: Judge, seen: Sequence[object]) -> Scale | None:

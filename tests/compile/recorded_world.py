@@ -9,11 +9,11 @@ import numpy as np
 from judgec.compile.report import Saved
 from judgec.compile.settings import CompileSettings, RatedCandidates
 from judgec.labels.labels import label_file
+from judgec.labels.reading import Datasheet
 from judgec.lm.spec import LMSpec
 from judgec.raters.recorded import RECORDED_KIND, OnWhat, RecordedVerdicts, check_against, read_recorded
 from judgec.records.label import LabelSet
 from judgec.records.scale import Scale
-from judgec.table.datasheet import Datasheet
 from judgec.table.table import Table
 from tests.compile.small import compiled_on
 

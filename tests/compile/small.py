@@ -9,6 +9,7 @@ from judgec.compile.compile import Compiled, compile_judge, default_objective
 from judgec.compile.report import Saved, save
 from judgec.compile.settings import CompileSettings
 from judgec.labels.labels import read_labels
+from judgec.labels.reading import as_reading
 from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Spent
@@ -76,7 +77,7 @@ def compiled_from(
     source: Mapping[str, object] | None = None,
 ) -> Outcome:
     """Compile on ``rows``; without evidence features nothing heavy is fitted."""
-    labels = read_labels(str(write(home / f"{name}.jsonl", rows)), accept_at=accept_at)
+    labels = read_labels(str(write(home / f"{name}.jsonl", rows)), as_reading(accept_at=accept_at))
     spec = LMSpec.parse(lm, api_base=api_base)
     settings = CompileSettings(
         name=name,

@@ -8,6 +8,7 @@ from judgec.compile.compile import Compiled
 from judgec.compile.settings import CompileSettings, Weighs
 from judgec.errors import UserError
 from judgec.labels.labels import read_labels
+from judgec.labels.reading import as_reading
 from judgec.lm.spec import LMSpec
 from tests.compile.small import unsaved, write
 from tests.fake_lm import FAKE
@@ -81,4 +82,4 @@ def test_factors_for_a_judge_of_single_answers_are_refused(tmp_path: Path) -> No
     graded = [{"query": f"Question {q}?", "answer": str(q), "reference": "1", "grade": 1 + q % 3} for q in range(40)]
     settings = CompileSettings("graded", tmp_path, LMSpec.parse("embedded"), weighs=Weighs("tone"))
     with pytest.raises(UserError, match="only a judge of preference"):
-        unsaved(read_labels(str(write(tmp_path / "graded.jsonl", graded)), accept_at="3"), settings)
+        unsaved(read_labels(str(write(tmp_path / "graded.jsonl", graded)), as_reading(accept_at="3")), settings)

@@ -23,6 +23,7 @@ from judgec.compile.search.candidates import task_module
 from judgec.compile.settings import Combine, PanelLimit
 from judgec.errors import UserError
 from judgec.labels.labels import label_file, read_label_file
+from judgec.labels.reading import Datasheet
 from judgec.labels.split.memory import read_memory
 from judgec.lm.watch import Silent
 from judgec.raters.panel import member_columns
@@ -33,7 +34,6 @@ from judgec.records.label import LabelSet
 from judgec.records.scale import Scale
 from judgec.report.cost_table import SIZES
 from judgec.stats.agreement.objective import parse_objective
-from judgec.table.datasheet import Datasheet
 from judgec.verbs.compile_judge import compile_judge as compile_file
 from judgec.verbs.judge import load_judge
 from tests.compile.recorded_world import (

@@ -17,6 +17,7 @@ from judgec.compile.report import Saved
 from judgec.compile.verify import majority
 from judgec.errors import InputError, UserError
 from judgec.labels.labels import label_file, read_label_file
+from judgec.labels.reading import Datasheet
 from judgec.raters.programs import page_path
 from judgec.raters.recorded import OnWhat, check_against, read_recorded
 from judgec.records.judgment import NOT_ASKED
@@ -24,7 +25,6 @@ from judgec.records.ratings import GradePairs, on_both
 from judgec.stats.agreement.difference import differences
 from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.objective import parse_objective
-from judgec.table.datasheet import Datasheet
 from tests.compile.recorded_world import (
     RECORDED,
     SHEET,

@@ -14,6 +14,7 @@ from judgec.connect.scores.registry import read_scores
 from judgec.connect.scores.table import As, ImportedScores, imported
 from judgec.errors import InputError, UserError
 from judgec.labels.labels import read_label_file
+from judgec.labels.reading import as_reading
 from judgec.labels.stream.pieces import open_items
 from judgec.records.label import LabelSet
 from judgec.table.rows.cells import as_texts
@@ -53,7 +54,7 @@ def test_contexts_of_a_csv_are_the_passages_that_pandas_printed(tmp_path: Path) 
     text = "question,answer,contexts,grade\n"
     text += "".join(f"""q{i}?,a{i},"['passage {i}', ""it's {i}""]",{i % 3}\n""" for i in range(N))
     (tmp_path / "t.csv").write_text(text)
-    found = read_label_file(str(tmp_path / "t.csv"), rename={"question": "query"})
+    found = read_label_file(str(tmp_path / "t.csv"), as_reading(columns={"question": "query"}))
     assert found.labels.items[3].inputs["contexts"] == ("passage 3", "it's 3")
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from judgec.errors import InputError, UserError
 from judgec.labels.labels import read_item_file, read_items, read_label_file, read_labels
+from judgec.labels.reading import as_reading
 from judgec.records.label import LabelSet
 from judgec.records.scale import ACCEPT_SCALE
 
@@ -35,7 +36,7 @@ def graded(*grades: object, **more: object) -> list[dict[str, object]]:
 def refused(path: str, *said: str, **options: object) -> None:
     """Each fault begins with the first part of its line of ``said`` and has the others."""
     with pytest.raises(InputError) as caught:
-        read_label_file(path, **options)  # type: ignore[arg-type]  # options are checked at run time here
+        read_label_file(path, as_reading(**options))
     faults = [fault.replace(str(Path(path).parent) + "/", "") for fault in caught.value.faults]
     for fault, (first, *others) in zip(faults, (one.split("|") for one in said), strict=True):
         assert fault.startswith(first), fault
@@ -83,7 +84,7 @@ def test_inferred_scale_other_than_one_to_five_has_no_threshold(tmp_path: Path) 
     labels = read_labels(path)
     assert (labels.scale.grades, labels.scale.accept_at) == ((0, 1, 2, 3), None)
     assert has_note(labels, "--accept-at")
-    assert read_labels(path, accept_at="2").scale.accept_at == 2
+    assert read_labels(path, as_reading(accept_at="2")).scale.accept_at == 2
 
 
 def test_half_grades_are_kept_as_seen(tmp_path: Path) -> None:
@@ -93,7 +94,7 @@ def test_half_grades_are_kept_as_seen(tmp_path: Path) -> None:
 @pytest.mark.parametrize("threshold", ["7", "good", "2.5"])
 def test_accept_at_off_the_scale_lists_the_grades(tmp_path: Path, threshold: str) -> None:
     with pytest.raises(UserError, match=rf"--accept-at {threshold}: not a grade .* the grades are 1, 2, 3"):
-        read_labels(jsonl(tmp_path, graded(1, 2, 3)), accept_at=threshold)
+        read_labels(jsonl(tmp_path, graded(1, 2, 3)), as_reading(accept_at=threshold))
 
 
 def test_accept_only_in_any_words_is_read_as_accept_scale(tmp_path: Path) -> None:
@@ -153,7 +154,7 @@ def test_items_graded_again_are_refused_where_that_is_said_or_nobody_knows_by_wh
     path = text(tmp_path, "query,answer,annotator,grade\nq,a,x,1\nq,a,y,2\nq,a,x,1\nr,a,,1\nr,a,,1\n")
     refused(path, "t.csv:6: annotator expert|--repeats median")
     refused(path, "t.csv:4: annotator x|t.csv:2", "t.csv:6: annotator expert", repeats="error")
-    assert len(read_label_file(path, repeats="median").labels.labels) == 3
+    assert len(read_label_file(path, as_reading(repeats="median")).labels.labels) == 3
 
 
 def test_median_of_what_one_person_gave_an_item_is_the_label_by_item_and_agent(tmp_path: Path) -> None:
@@ -180,17 +181,17 @@ def test_missing_columns_say_what_there_is_and_how_to_map(tmp_path: Path) -> Non
     refused(path, "t.csv:1: |question, said, score|query, answer, grade or accept|--map question=query|init t.csv")
     refused(path, "t.csv|preference|query, answer_a, answer_b, preference", task="preference")
     rename = {"question": "query", "said": "answer", "score": "grade"}
-    assert grades_of(read_labels(path, rename=rename)) == [1, 2]
+    assert grades_of(read_labels(path, as_reading(columns=rename))) == [1, 2]
     path = text(tmp_path, "query,answer,response,grade\nq,a,b,1\nr,a,b,2\n")
-    refused(path, "t.csv|no column 'reply'|query, answer, response, grade", rename={"reply": "answer"})
-    refused(path, "t.csv|a second column 'answer'", rename={"response": "answer"})
-    swapped = read_labels(path, rename={"response": "answer", "answer": "response"})
+    refused(path, "t.csv|no column 'reply'|query, answer, response, grade", columns={"reply": "answer"})
+    refused(path, "t.csv|a second column 'answer'", columns={"response": "answer"})
+    swapped = read_labels(path, as_reading(columns={"response": "answer", "answer": "response"}))
     assert [item.inputs["answer"] for item in swapped.items] == ["b", "b"]
 
 
 def test_unknown_task_lists_the_tasks(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"valid are .*relevance"):
-        read_labels(jsonl(tmp_path, graded(1, 2)), task="rating")
+    with pytest.raises(UserError, match=r"relevance is valid"):
+        read_labels(jsonl(tmp_path, graded(1, 2)), as_reading(task="rating"))
 
 
 def test_missing_answers_are_empty_and_counted_and_other_types_become_text(tmp_path: Path) -> None:
@@ -252,9 +253,13 @@ def test_preferences_are_read_without_case_and_others_refused(tmp_path: Path) ->
     assert grades_of(labels) == ["a", "tie", "b"]
     numbers = text(tmp_path, head + "q,x,y,1\nr,x,y,2\ns,x,y,0\n")
     refused(numbers, "t.csv|'1', '2', '0'")
-    assert grades_of(read_labels(numbers, winner_words={"1": "a", "2": "b", "0": "tie"})) == ["a", "b", "tie"]
+    assert grades_of(read_labels(numbers, as_reading(winner_words={"1": "a", "2": "b", "0": "tie"}))) == [
+        "a",
+        "b",
+        "tie",
+    ]
     with pytest.raises(UserError, match="has no order"):
-        read_labels(text(tmp_path, head + "q,x,y,a\nr,x,y,b\n"), accept_at="a")
+        read_labels(text(tmp_path, head + "q,x,y,a\nr,x,y,b\n"), as_reading(accept_at="a"))
     labels = read_labels(text(tmp_path, "query,answer,outcome\nq,a,Refused then answered\nr,b,described\n"))
     assert (labels.task, grades_of(labels)) == ("rejection", ["refused_then_answered", "described"])
 
@@ -264,7 +269,7 @@ def test_ambiguous_columns_choose_the_most_specific_task_and_say_so(tmp_path: Pa
     labels = read_labels(path)
     assert labels.task == "answer"
     assert has_note(labels, "grade, relevance", "--task")
-    assert read_labels(path, task="relevance").items[0].inputs == {"query": "q", "document": "d"}
+    assert read_labels(path, as_reading(task="relevance")).items[0].inputs == {"query": "q", "document": "d"}
 
 
 def test_task_of_the_datasheet_beats_inference_and_the_option_beats_both(tmp_path: Path) -> None:
@@ -272,7 +277,7 @@ def test_task_of_the_datasheet_beats_inference_and_the_option_beats_both(tmp_pat
     assert read_labels(path).task == "grade"
     text(tmp_path, 'task = "relevance"\n', "t.datasheet.toml")
     assert read_labels(path).task == "relevance"
-    assert read_labels(path, task="grade").task == "grade"
+    assert read_labels(path, as_reading(task="grade")).task == "grade"
 
 
 def test_query_text_under_two_query_ids_is_pointed_out(tmp_path: Path) -> None:
@@ -303,14 +308,14 @@ def test_means_of_raters_are_said_and_rounded_when_asked(tmp_path: Path) -> None
     means = [1.333, 2.667, 4.0, 3.333, 5.0, 2.0, 4.667, 1.0] * 5
     path = jsonl(tmp_path, graded(*means))
     assert has_note(read_label_file(path).labels, "3 annotators (thirds)", "8 different grades", "--round nearest")
-    rounded = read_label_file(path, rounding="nearest").labels
+    rounded = read_label_file(path, as_reading(round="nearest")).labels
     assert rounded.scale.grades == (1, 2, 3, 4, 5)
     assert grades_of(rounded) == [round(one) for one in means]
     assert has_note(rounded, "20 of 40 grades")
     declared = {"grades": [1, 2, 3, 4, 5]}
     with pytest.raises(InputError, match=r"--round nearest.* 3 annotators"):
-        read_label_file(path, scale=declared)
-    assert read_label_file(path, scale=declared, rounding="nearest").labels.scale.grades[0] == 1
+        read_label_file(path, as_reading(scale=declared))
+    assert read_label_file(path, as_reading(scale=declared, round="nearest")).labels.scale.grades[0] == 1
 
 
 def test_decimal_commas_of_a_column_of_grades_are_numbers(tmp_path: Path) -> None:

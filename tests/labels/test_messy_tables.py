@@ -15,7 +15,7 @@ from judgec.verbs.cli.project import completed
 from judgec.verbs.init import LabelSetup, init
 from judgec.verbs.options.init import InitOptions
 from judgec.verbs.options.labels import LabelsOptions
-from judgec.verbs.source import read_source, source_of
+from judgec.verbs.source import LabelSource, read_source
 from tests.labels.messy import TABLES, Truth, written
 
 
@@ -68,7 +68,7 @@ def test_messy_table_is_read_as_it_is_or_asked_about(name: str, tmp_path: Path) 
     found = setup(path, truth.flag)
     assert differences(found, found.labels, truth) == []
     read = LabelsOptions(**completed(LabelsOptions, {"file": str(path)}))  # type: ignore[arg-type]  # as the shell
-    labels = read_source(source_of(read.file, read, read.task), tracking_store(tmp_path, None, {}), {})
+    labels = read_source(LabelSource(read.file, read.reading(read.task)), tracking_store(tmp_path, None, {}), {})
     assert labels.digest == found.labels.digest
 
 

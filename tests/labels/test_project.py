@@ -32,7 +32,18 @@ def test_what_is_written_is_read_whatever_columns_and_grades_are_called(
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "judgec.toml"
     scale = Scale(grades=tuple(grades), accept_at=grades[-1], meanings=tuple(f"{one}\n" for one in grades))
-    project = Project(path, "l.csv", "grade", "n", "openai/gpt", 3, 0.5, tuple(annotators), columns, scale)
+    project = Project(
+        path=path,
+        labels="l.csv",
+        task="grade",
+        name="n",
+        lm="openai/gpt",
+        budget=3,
+        max_cost=0.5,
+        annotators=tuple(annotators),
+        columns=columns,
+        scale=scale,
+    )
     path.write_text(write_project(project, {"task": "why"}), encoding="utf-8")
     assert read_project(path) == project
     assert set(tomllib.loads(path.read_text(encoding="utf-8"))) <= set(KEYS)
@@ -75,7 +86,7 @@ def test_model_of_a_provider_is_taken(tmp_path: Path, model: str) -> None:
     [
         ("name = ", "1: not TOML"),
         ('a = 1\nfoo = 2\nname = "x"', "2: judgec.toml has no 'foo'; valid are labels, task, name, lm"),
-        ('\ntask = "grading"', "2: task is 'grading'; valid are trajectory_modes, trajectory, preference"),
+        ('\ntask = "grading"', "2: task is 'grading'; trajectory_modes, trajectory, preference"),
         ("budget = 0", "1: budget is 0; a whole number from 1"),
         *(("budget = true", "1: budget is True"), ("max_cost = -1", "1: max_cost is -1")),
         *(('annotators = "ann"', "1: annotators is 'ann'; a list"), ("[columns]\nx = 1", "1: columns is")),

@@ -11,8 +11,8 @@ import judgec
 from judgec.errors import InputError, UserError
 from judgec.labels.labels import label_file
 from judgec.labels.proposal import LabelProposal, UserChoices, propose
+from judgec.labels.reading import Datasheet, as_reading, read_datasheet
 from judgec.records.label import LabelSet
-from judgec.table.datasheet import Datasheet, read_datasheet
 from judgec.table.table import Row, Table
 from judgec.table.tables import read_table
 
@@ -35,7 +35,9 @@ def seen(file: Table, said: UserChoices | None = None) -> tuple[LabelProposal, L
     """The proposal, and the labels read by it."""
     found = propose(file, Datasheet(), said or UserChoices())
     sheet = Datasheet(scale=found.scale)
-    labels = label_file(file, sheet, task=found.task, rename=found.columns, annotators=found.annotators).labels
+    labels = label_file(
+        file, sheet, as_reading(task=found.task, columns=found.columns, annotators=found.annotators)
+    ).labels
     return found, labels
 
 
@@ -433,9 +435,11 @@ def test_machine_in_a_column_of_annotators_is_none_unless_somebody_names_it() ->
     assert (found.judges, graders_of(labels)) == (("gpt-4",), {"mia", "noah", "kai"})
     assert any(note.startswith("gpt-4 (3 rows") for note in labels.notes)
     every = ("mia", "noah", "kai", "gpt-4")
-    assert graders_of(label_file(file, Datasheet(), rename=found.columns, annotators=every).labels) == set(every)
+    assert graders_of(label_file(file, Datasheet(), as_reading(columns=found.columns, annotators=every)).labels) == set(
+        every
+    )
     alone = table(Question=QUESTIONS, Reply=ANSWERS, annotator=["gpt-4"], grade=MIA)
-    assert graders_of(label_file(alone, Datasheet(), rename=found.columns).labels) == {"gpt-4"}
+    assert graders_of(label_file(alone, Datasheet(), as_reading(columns=found.columns)).labels) == {"gpt-4"}
 
 
 def test_what_people_settled_on_is_the_label_or_where_they_differed_one_more_of_them() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from judgec.errors import InputError, UserError
 from judgec.labels.experts import experts_of
 from judgec.labels.labels import read_label_file
+from judgec.labels.reading import as_reading
 from judgec.labels.rows.ranges import Range
 from judgec.raters.recorded import (
     FAILED,
@@ -237,7 +238,7 @@ def test_judges_notes_and_faults_are_of_those_that_a_pattern_selects() -> None:
 
 def labelled(tmp_path: Path, n: int) -> LabelSet:
     rows = [{"item_id": f"i{i}", "query": f"q{i}", "document": "d", "grade": i % 4} for i in range(n)]
-    return read_label_file(str(write(tmp_path / "labels.jsonl", rows)), task="relevance").labels
+    return read_label_file(str(write(tmp_path / "labels.jsonl", rows)), as_reading(task="relevance")).labels
 
 
 def test_check_against_refuses_strangers_and_leaves_out_judges_with_few_common_items(tmp_path: Path) -> None:

@@ -4,12 +4,13 @@ from pathlib import Path
 import pytest
 
 from judgec.labels.labels import read_label_file
+from judgec.labels.reading import as_reading
 from judgec.report.label_report import LabelReport, label_report
 
 
 def report_of(folder: Path, content: str, *annotators: str) -> LabelReport:
     (folder / "t.csv").write_text(content)
-    return label_report(read_label_file(str(folder / "t.csv"), annotators=annotators), "family")
+    return label_report(read_label_file(str(folder / "t.csv"), as_reading(annotators=annotators)), "family")
 
 
 def test_counts_and_agreement_by_hand(tmp_path: Path) -> None:

@@ -13,11 +13,11 @@ import pytest
 from pyarrow import feather
 
 from judgec.errors import ArtifactError, InputError, JudgecError, UserError
+from judgec.labels.reading import read_datasheet
 from judgec.lm.journal.journal import Journal
 from judgec.raters import programs
 from judgec.raters.judge import load_judge
 from judgec.table import arrow, tables
-from judgec.table.datasheet import read_datasheet
 from judgec.table.tables import inside, read_table
 from judgec.tournament.files.reading import read_manifest
 from tests.compile.small import compiled_from, write

@@ -5,6 +5,7 @@ Its model is a real server on this machine, which counts every call that it gets
 
 from pathlib import Path
 
+from judgec.labels.reading import as_reading
 from judgec.verbs.source import LabelSource
 from tests.compile.small import compiled_from
 from tests.prompts import unquote
@@ -55,7 +56,7 @@ def leaning(call: Call) -> Outcome:
 
 def planted(home: Path, api_base: str, field: str = "reference", *, folds: int = 1, lm: str = MODEL) -> None:
     """Compile it as ``lean`` on labels that all have the field."""
-    read = LabelSource(str(home / "lean.jsonl"), accept_at="3")
+    read = LabelSource(str(home / "lean.jsonl"), as_reading(accept_at="3"))
     compiled_from(
         home,
         rows(60, "c", field),

@@ -11,8 +11,8 @@ from judgec.labels.split.family import read_family
 from judgec.labels.split.memory import read_memory
 from judgec.rag.queries.scenarios.reading import read_scenario
 from judgec.raters import programs
-from judgec.table.datasheet import read_toml
 from judgec.table.regular import regular
+from judgec.table.toml import read_toml
 from tests.raters.test_programs import program
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from judgec.errors import InputError
+from judgec.labels.reading import find_datasheet
 from judgec.labels.split.family import default_family
 from judgec.table import workbooks
-from judgec.table.datasheet import find_datasheet
 from judgec.table.tables import read_table
 from judgec.table.workbooks import split_sheet
 from tests.table.spreadsheets import MAIN, Error, Formula, Rows, write_ods, write_xlsx

@@ -13,7 +13,8 @@ from sklearn.metrics import cohen_kappa_score
 import judgec
 from judgec.errors import InputError, UserError
 from judgec.labels.project import read_project
-from judgec.labels.rows.graded import Reading, graded_of
+from judgec.labels.reading import as_reading
+from judgec.labels.rows.graded import ComparedColumns, graded_of
 from judgec.labels.rows.panel import AnnotatorPanel
 from judgec.labels.rows.raters import NO_ANNOTATOR
 from judgec.lm.watch import Silent
@@ -96,7 +97,7 @@ def test_agreement_has_the_judge_in_neither_headline_nor_replacement_test(
     raters, (judge, *_) = named
     kept = tuple(name for name in raters if name != judge)
     table = as_table(wide())
-    one, other = (graded_of(table, Reading(experts=(), judge=judge, annotators=who)) for who in (raters, kept))
+    one, other = (graded_of(table, ComparedColumns(experts=(), judge=judge, annotators=who)) for who in (raters, kept))
     assert one.ratings.expert.tolist() == other.ratings.expert.tolist()
     assert isinstance(one.panel, AnnotatorPanel)
     assert set(one.panel.annotators) == set(kept)
@@ -104,7 +105,7 @@ def test_agreement_has_the_judge_in_neither_headline_nor_replacement_test(
     with_aspect = as_table([{**row, f"{judge}.relevance": 1} for row in wide()])
     for expert in (judge, f"{judge}.relevance"):
         with pytest.raises(UserError, match="cannot be measured against itself"):
-            graded_of(with_aspect, Reading(experts=(expert,), judge=judge))
+            graded_of(with_aspect, ComparedColumns(experts=(expert,), judge=judge))
 
 
 def test_recorded_judge_of_an_annotators_name_is_measured_against_the_others() -> None:
@@ -152,7 +153,8 @@ def test_judge_that_is_the_column_of_the_labels_is_refused() -> None:
 def test_labels_read_anew_for_a_compiled_judge_leave_out_every_judge_of_its_compile(tmp_path: Path) -> None:
     pd.DataFrame(wide(items=60)).to_csv(tmp_path / "sheet.csv", index=False)
     raters, names = ("Mia", "Noah", "gpt", "robbie"), {"query": "query"}
-    source = LabelSource(str(tmp_path / "sheet.csv"), "grade", names, raters, judges=("gpt", "robbie"))
+    reading = as_reading(task="grade", columns=names, annotators=raters, judges=("gpt", "robbie"))
+    source = LabelSource(str(tmp_path / "sheet.csv"), reading)
     made = {"kind": "recorded", "judge": "gpt"}
     card = make_card(scale=Scale(grades=(1, 2, 3, 4, 5), accept_at=4), settings=made)
     program = Program(card, {}, {}, {}, {"source": source.to_json()})
@@ -190,8 +192,8 @@ def test_annotators_choose_the_labels_of_the_headline_too() -> None:
 def test_init_writes_the_machine_as_a_judge_and_refuses_to_have_it_in_both(tmp_path: Path) -> None:
     pd.DataFrame(wide(("Mia", "Noah", "AI grade"))).to_csv(tmp_path / "sheet.csv", index=False)
     found = judgec.init(str(tmp_path / "sheet.csv"))
-    assert (found.project.annotators, found.project.judges) == (("Mia", "Noah"), ("AI grade",))
-    assert read_project(found.path).judges == ("AI grade",)
+    assert (found.project.annotators, tuple(found.project.judges)) == (("Mia", "Noah"), ("AI grade",))
+    assert tuple(read_project(found.path).judges) == ("AI grade",)
     found.path.write_text('annotators = ["Mia", "AI grade"]\njudges = ["AI grade"]\n', encoding="utf-8")
     with pytest.raises(InputError, match=r"judgec\.toml:2: AI grade is also among the annotators"):
         read_project(found.path)

@@ -8,6 +8,7 @@ import numpy as np
 from judgec.errors import UserError
 from judgec.labels.experts import experts_of
 from judgec.labels.labels import item_digest
+from judgec.labels.reading import Datasheet
 from judgec.labels.rows.raters import left_out
 from judgec.labels.split.learned import LearnedItems, LearnedQueries
 from judgec.labels.split.swapped_pairs import with_swapped_together
@@ -19,7 +20,6 @@ from judgec.records.counts import plural
 from judgec.records.judgment import UNSCORED, Judgments, concatenate
 from judgec.records.label import UNLABELLED, Experts, Item, LabelSet
 from judgec.records.scale import ACCEPT_SCALE
-from judgec.table.datasheet import Datasheet
 
 NOT_SAVED = "not judged when this version was compiled"
 
@@ -62,7 +62,7 @@ def on_scale_of(card: ProgramCard, sheet: Datasheet) -> Datasheet:
         return sheet
     declared = sheet.scale
     silent = declared is None or (declared.grades == card.scale.grades and declared.accept_at is None)
-    return replace(sheet, scale=card.scale) if silent else sheet
+    return sheet.model_copy(update={"scale": card.scale}) if silent else sheet
 
 
 def held_out(labels: LabelSet, source: str, *judges: Program, out_of_fold: bool = True) -> HeldOut:

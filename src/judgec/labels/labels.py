@@ -14,15 +14,16 @@ import numpy as np
 
 from judgec.errors import InputError, UserError
 from judgec.labels.proposal import SIDES, UserChoices, heads_by_cells, read_by_heads, usual_heads, usual_inputs
+from judgec.labels.reading import NOTHING_SAID, Datasheet, Reading, read_datasheet
 from judgec.labels.rows.conversations import holding, require_labelled_turns, with_turns
 from judgec.labels.rows.grades import RawLabels, one_class, position_of, raw_labels, settle_scale
 from judgec.labels.rows.items import Collected, collect_items, encoded, item_digest
 from judgec.labels.rows.label_cells import with_label_cells, with_sides_of_agents, without_strays
-from judgec.labels.rows.means import Rounding
 from judgec.labels.rows.modes import with_modes
 from judgec.labels.rows.question_sets import TASK as QUESTION_SET
 from judgec.labels.rows.question_sets import as_pairs, is_question_set, with_verdicts
 from judgec.labels.rows.raters import (
+    EVERYBODY,
     columns_of,
     is_measured,
     measured_note,
@@ -32,14 +33,12 @@ from judgec.labels.rows.raters import (
     without_labels_of,
 )
 from judgec.labels.rows.reasons import with_reasons
-from judgec.labels.rows.repeats import ERROR, MEDIAN, Repeats, SelfAgreement, graded_again, once
+from judgec.labels.rows.repeats import ERROR, MEDIAN, SelfAgreement, graded_again, once
 from judgec.records.conversation import EACH, TurnChoice
 from judgec.records.counts import plural
 from judgec.records.label import Item, Label, LabelSet, Task
 from judgec.records.scale import ACCEPT_SCALE, Grade, Scale
-from judgec.records.tasks import winners
 from judgec.records.tasks.registry import TASKS, as_task, compares
-from judgec.table.datasheet import Datasheet, read_datasheet
 from judgec.table.rows.cells import as_id, is_missing
 from judgec.table.rows.columns import (
     JUDGED,
@@ -117,151 +116,77 @@ class ItemFile:
     rename: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_labels(
-    path: str,
-    *,
-    task: str | None = None,
-    rename: Mapping[str, str] | None = None,
-    annotators: Sequence[str] = (),
-    accept_at: str | None = None,
-    turn: TurnChoice | None = None,
-    winner_words: Mapping[str, str] | None = None,
-) -> LabelSet:
-    """Read a label file; the parameters are those of ``read_label_file``."""
-    return read_label_file(
-        path,
-        task=task,
-        rename=rename,
-        annotators=annotators,
-        accept_at=accept_at,
-        turn=turn,
-        winner_words=winner_words,
-    ).labels
+def read_labels(path: str, reading: Reading = NOTHING_SAID) -> LabelSet:
+    """Read a label file; as ``read_label_file``."""
+    return read_label_file(path, reading).labels
 
 
-def read_label_file(
-    path: str,
-    *,
-    task: str | None = None,
-    rename: Mapping[str, str] | None = None,
-    annotators: Sequence[str] = (),
-    accept_at: str | None = None,
-    scale: Mapping[str, object] | None = None,
-    turn: TurnChoice | None = None,
-    rounding: Rounding = None,
-    missing: Sequence[str] = (),
-    judges: Collection[str] = (),
-    winner_words: Mapping[str, str] | None = None,
-    repeats: Repeats = None,
-) -> LabelFile:
+def read_label_file(path: str, reading: Reading = NOTHING_SAID) -> LabelFile:
     """Read a label file of any format, with its datasheet.
 
     Args:
         path: A file, a folder, or ``hf:owner/name@split``.
-        task: Overrides the datasheet's task, which overrides the one the columns imply.
-        rename: Our column names by theirs.
-        annotators: Columns that hold one annotator's labels each.
-        accept_at: The lowest accepted grade; overrides the datasheet.
-        scale: As ``read_datasheet``.
-        turn: What of a conversation is judged; as ``with_turns``.
-        rounding: ``nearest``: numbers between two grades, such as means of annotators, become the nearest.
-        missing: Words that say nothing; as ``read_table``.
-        judges: As ``label_file``.
-        winner_words: Sides by words for the winner, beside those of ``records.tasks.winners``; go before the
-            datasheet's.
-        repeats: What becomes of an item that one annotator graded several times: ``median`` of these, or ``error``;
-            None: the median of those whose names are known, who may else be several.
+        reading: How it is read; it goes before the datasheet.
 
     Raises:
         InputError: All faults of the file: missing columns, grades off the scale, duplicates, no labels,
             only one class, and whatever ``read_table`` raises.
-        UserError: An unknown task, or ``accept_at`` off the scale.
+        UserError: ``accept_at`` off the scale.
     """
-    sheet, table = read_datasheet(path, scale), read_table(path, rename or (), missing=missing)
-    return label_file(
-        table,
-        sheet,
-        task=task,
-        rename=rename,
-        annotators=annotators,
-        accept_at=accept_at,
-        turn=turn,
-        rounding=rounding,
-        judges=judges,
-        winner_words=winner_words,
-        repeats=repeats,
-    )
+    return label_file(read_table(path, reading.columns, missing=reading.missing), read_datasheet(path), reading)
 
 
 def label_file(
-    file: Table,
-    sheet: Datasheet,
-    *,
-    task: str | None = None,
-    rename: Mapping[str, str] | None = None,
-    annotators: Sequence[str] = (),
-    accept_at: str | None = None,
-    turn: TurnChoice | None = None,
-    usual: TurnChoice | None = None,
-    rounding: Rounding = None,
-    judges: Collection[str] = (),
-    winner_words: Mapping[str, str] | None = None,
-    repeats: Repeats = None,
+    file: Table, sheet: Datasheet, reading: Reading = NOTHING_SAID, usual: TurnChoice | None = None
 ) -> LabelFile:
-    """Make a label set of a table, wherever its rows come from; parameters and errors as ``read_label_file``.
+    """Make a label set of a table, wherever its rows come from.
 
-    ``judges`` are to be measured against the labels: none of them is an annotator, as ``people_of`` says. Where the
-    heads are those of other tools, the columns are what ``proposal.usual_heads`` says.
+    Args:
+        file: The table.
+        sheet: Its datasheet.
+        reading: How it is read; it goes before the datasheet.
+        usual: What of a conversation is judged where the reading does not say.
+
+    Raises:
+        InputError, UserError: As ``read_label_file``.
     """
-    if not annotators:
-        _require_people(file, rename or {})
-
-    def read(columns: Mapping[str, str], people: Sequence[str], declared: Datasheet, rows: Table) -> LabelFile:
-        table, known = _shaped(rows, declared, task, columns, people, (turn, usual), judges)
-        notes = (*table.notes, *_not_read(table, known, judges))
-        return _label_file(rows, declared, replace(table, notes=notes), known, accept_at, rounding, repeats)
-
-    rename = dict(rename or {})
-    sheet = replace(sheet, winner_words={**sheet.winner_words, **winners.winner_words(winner_words or {})})
+    how = reading.over(sheet)
+    if not how.annotators:
+        _require_people(file, how.columns)
     try:
-        return read(rename, annotators, sheet, file)
+        return _label_file(file, how, usual)
     except InputError:
-        said = UserChoices(task, rename, tuple(annotators), rounded=rounding is not None)
-        found = usual_heads(file, sheet, said)
+        said = UserChoices(how.task, how.columns, how.annotators, rounded=how.round is not None)
+        found = usual_heads(file, how, said)
         if not found.columns:
             raise
-    sheet = sheet if found.scale is None else replace(sheet, scale=found.scale)
-    return read(found.columns, found.annotators, sheet, replace(file, notes=(*file.notes, found.note)))
+    update: dict[str, object] = {"columns": found.columns, "annotators": found.annotators}
+    update |= {} if found.scale is None else {"scale": found.scale}
+    return _label_file(replace(file, notes=(*file.notes, found.note)), how.model_copy(update=update), usual)
 
 
-def _label_file(
-    file: Table,
-    sheet: Datasheet,
-    table: Table,
-    known: Task,
-    accept_at: str | None,
-    rounding: Rounding,
-    repeats: Repeats,
-) -> LabelFile:
-    """A label set of a table that has judgec's columns."""
+def _label_file(file: Table, how: Datasheet, usual: TurnChoice | None) -> LabelFile:
+    """A label set of a table that has judgec's columns, once they are renamed."""
+    shaped, known = _shaped(file, how, usual)
+    table = replace(shaped, notes=(*shaped.notes, *_not_read(shaped, known, how.judges)))
     require_columns(table, known, labelled=True)
     if compares(known):
-        table = with_sides_of_agents(table, TASKS[known].labels, sheet.winner_words)
+        table = with_sides_of_agents(table, TASKS[known].labels, how.words)
     collected = collect_items(table, known)
-    raw = raw_labels(table, known, sheet.scale, rounding, sheet.winner_words)
+    raw = raw_labels(table, known, how.scale, how.round, how.words)
     _require_labels(table, raw)
     earlier = [*collected.faults, *raw.faults]
     try:
-        scale, accept_only, assumed = settle_scale(table, known, raw, sheet.scale, accept_at)
+        scale, accept_only, assumed = settle_scale(table, known, raw, how.scale, how.accept_at)
     except InputError as error:
         raise InputError([*_in_line_order(earlier), *error.faults]) from error
     aspects = ("grade",) if accept_only else raw.aspects
     if scale.interval:
         scale = scale.with_values(_values_in(raw, collected))
-    scale = scale if accept_only else sheet.told(scale)
-    if unused := sorted({name for name in sheet.aspects if name.casefold() not in map(str.casefold, aspects)}):
-        assumed.append(f"{sheet.path} describes {', '.join(unused)}; the labels have {', '.join(aspects)}.")
-    given, faults = _labels(table, collected, raw, scale, sheet, repeats, accept_only=accept_only)
+    scale = scale if accept_only else how.told(scale, how.path)
+    if unused := sorted({name for name in how.aspects if name.casefold() not in map(str.casefold, aspects)}):
+        assumed.append(f"{how.path} describes {', '.join(unused)}; the labels have {', '.join(aspects)}.")
+    given, faults = _labels(table, collected, raw, scale, how, accept_only=accept_only)
     if earlier or faults:
         raise InputError(_in_line_order([*earlier, *faults]))
     labels, again = once(given, ordered=scale.level != "nominal")
@@ -277,15 +202,15 @@ def _label_file(
             labels=labels,
             accept_only=accept_only,
             digest=_digest(collected.items, labels, scale),
-            source=sheet.source,
-            instructions=sheet.instructions,
+            source=how.source,
+            instructions=how.instructions,
             notes=(*table.notes, *raw.notes, *assumed, *counts, *_again(again)),
         ),
         rows=len(file.rows),
         empty_answers=collected.empty,
         not_text=collected.not_text,
         unlabelled=unlabelled,
-        scale_inferred=sheet.scale is None and not accept_only and not TASKS[known].settled,
+        scale_inferred=how.scale is None and not accept_only and not TASKS[known].settled,
         repeats=again,
     )
 
@@ -299,34 +224,26 @@ def _again(repeats: Sequence[SelfAgreement]) -> list[str]:
     return [f"{what}: {said}{more}."] if repeats else []
 
 
-def _shaped(
-    file: Table,
-    sheet: Datasheet,
-    task: str | None,
-    rename: Mapping[str, str],
-    annotators: Sequence[str],
-    turn: tuple[TurnChoice | None, TurnChoice | None],
-    judges: Collection[str],
-) -> tuple[Table, Task]:
+def _shaped(file: Table, how: Datasheet, usual: TurnChoice | None) -> tuple[Table, Task]:
     """The table with our columns, one row per item and annotator, and its task."""
-    known = sheet.task if task is None else as_task(task)
-    by_cells = heads_by_cells(file, known, rename)
-    table = with_turns(renamed(file, {**rename, **by_cells}), *turn)
+    known = None if how.task is None else as_task(how.task)
+    by_cells = heads_by_cells(file, known, how.columns)
+    table = with_turns(renamed(file, {**how.columns, **by_cells}), how.turn, usual)
     known = task_of_labels(known, table.columns)
-    table = with_modes(table, known, sheet.aspects)
-    if EACH in turn:
+    table = with_modes(table, known, how.aspects)
+    if EACH in (how.turn, usual):
         require_labelled_turns(table)
     if generated := is_question_set(table, known):
         table, known = as_pairs(table), QUESTION_SET
-    table = with_reasons(table, annotators, judges)
-    people = people_of(table, annotators, judges)
+    table = with_reasons(table, () if how.annotators == EVERYBODY else how.annotators, how.judges)
+    people = people_of(table, how.annotators, how.judges)
     table = without_labels_of(table, people.others)
     labels = _label_columns(table, known, people.annotators)
-    table = without_strays(table, labels, sheet.scale, sheet.winner_words)
-    table = with_label_cells(table, labels, sheet.scale, sheet.winner_words)
-    table = unpivot(table, people.annotators, task=known, scale=sheet.scale)
+    table = without_strays(table, labels, how.scale, how.words)
+    table = with_label_cells(table, labels, how.scale, how.words)
+    table = unpivot(table, people.annotators, task=known, scale=how.scale)
     table = with_verdicts(table) if generated else table
-    notes = [*table.notes, *filter(None, [read_by_heads(by_cells)]), *people.notes, *sheet.notes]
+    notes = [*table.notes, *filter(None, [read_by_heads(by_cells)]), *people.notes, *how.notes]
     if known is None:
         known, note = infer_task(table)
         notes.append(note)
@@ -437,8 +354,7 @@ def _labels(
     collected: Collected,
     raw: RawLabels,
     scale: Scale,
-    sheet: Datasheet,
-    repeats: Repeats,
+    how: Datasheet,
     *,
     accept_only: bool,
 ) -> tuple[tuple[Label, ...], list[tuple[int, str]]]:
@@ -446,8 +362,8 @@ def _labels(
     labels: list[Label] = []
     faults: list[tuple[int, str]] = []
     remedy = "declare another scale in a datasheet"
-    if sheet.scale is not None:  # without a path it is a judge's
-        remedy = f"change 'grades' in {sheet.path}" if sheet.path else "name a judge of their scale"
+    if how.scale is not None:  # without a path it is a judge's
+        remedy = f"change 'grades' in {how.path}" if how.path else "name a judge of their scale"
     if raw.means:
         remedy = f"add --round nearest, as {raw.means}"
     different: dict[Graded, tuple[dict[str, int], list[tuple[str, Grade]]]] = {}
@@ -471,10 +387,10 @@ def _labels(
         if item < 0:
             continue
         item_id, name, first = collected.items[item].item_id, names[index], first_row[index]
-        if first != index and (repeats == ERROR or (repeats != MEDIAN and unnamed[index])):
+        if first != index and (how.repeats == ERROR or (how.repeats != MEDIAN and unnamed[index])):
             seen = f"annotator {name} labels item {item_id} again, first at {table.where(first)}"
             advice = "Delete one, or tell the annotators apart in a column 'annotator'"
-            advice += "." if repeats else ", or add --repeats median where one person graded all."
+            advice += "." if how.repeats else ", or add --repeats median where one person graded all."
             seen = f"{table.where(index)}: {seen}; one label an item and annotator is valid"
             faults.append((index, f"{seen}. {advice}"))
         grades = accepted[label.accept] if accept_only and label.accept is not None else places

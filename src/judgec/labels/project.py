@@ -1,37 +1,30 @@
-"""``judgec.toml``: how a label file is read, and what is compiled from it, so that no command has to be told again.
+"""``judgec.toml``: how a label file is read, and which judge is made of it, written down once.
 
-It travels with files that others wrote. So it says nothing about where a request goes: no endpoint, no header, no code.
+A file that came with somebody else's folder decides nothing about where requests, keys and runs go.
 """
 
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import Annotated
 
-from judgec.errors import InputError, UserError
-from judgec.labels.rows.means import Rounding
-from judgec.labels.rows.raters import is_measured
-from judgec.labels.rows.repeats import Repeats
+from pydantic import AfterValidator, Field
+
+from judgec.errors import InputError
+from judgec.labels.reading import TYPED, Reading, Text, validated
 from judgec.labels.split.family import FAMILY_NAME
 from judgec.records.scale import Scale
-from judgec.records.tasks.registry import TASKS
-from judgec.records.tasks.winners import winner_words
 from judgec.table.arrow import HUB_PREFIX
-from judgec.table.datasheet import Datasheet, aspects_of, line_of, read_toml, scale_of
 from judgec.table.rows.columns import missing_columns
-from judgec.table.table import Table, Wide
+from judgec.table.table import Table
 from judgec.table.tables import as_read, inside, read_table
-from judgec.table.wide import as_wide
+from judgec.table.toml import line_of, read_toml
 from judgec.table.workbooks import is_workbook, split_sheet
 
 NAME = "judgec.toml"
-KEYS = (
-    *("labels", "task", "name", "lm", "budget", "max_cost", "annotators", "judges"),
-    *("missing", "round", "repeats", "wide", "columns", "winner_words", "scale", "aspects"),
-)
 REDIRECTS = {  # keys that would say where requests, keys and runs go, or what code runs; with the way that is left
     **dict.fromkeys(("api_base", "base_url", "endpoint", "url", "host", "proxy", "ray_address"), "--api-base URL"),
     **dict.fromkeys(("headers", "extra_headers", "api_key", "key", "token"), "the provider's environment variable"),
@@ -39,55 +32,54 @@ REDIRECTS = {  # keys that would say where requests, keys and runs go, or what c
     **dict.fromkeys(("python", "rerank", "agents", "system", "module", "env", "environment"), "the option itself"),
 }
 MODEL = re.compile(r"embedded|[A-Za-z0-9_.-]+(/[A-Za-z0-9_.:@+-]+)+")
-NEAREST = "nearest"
 HEAD_LINES = 200  # of a text file, to see its columns
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+def _label_file(value: str) -> str:
+    bare = value.startswith(HUB_PREFIX) or not re.match(r"[A-Za-z0-9+.-]{2,}:", value)
+    if not bare or "://" in value:
+        raise ValueError
+    return value
+
+
+def _model(value: str) -> str:
+    if not MODEL.fullmatch(value) or value.startswith("python"):
+        raise ValueError
+    return value
+
+
+class Project(Reading):
     """The content of a ``judgec.toml``; everything is optional.
 
     Args:
         path: The file.
         labels: The label file, relative to the folder of ``path``, or ``hf:...``; with ``#SHEET`` of a workbook.
-        task: What is labelled.
         name: Of the judge.
         lm: The model that a judge is compiled for.
         budget: Most LM calls.
         max_cost: Most dollars.
-        annotators: Columns that hold one annotator's labels each.
-        columns: judgec's names by those of the file.
-        scale: The grades, worst first.
-        round: ``nearest``: grades that are means of annotators become the nearest grade.
-        repeats: ``median`` or ``error``: what becomes of an item that one person graded again.
-        judges: Columns of a judge's grades or scores, and judges in the column of annotators: no annotators.
-        missing: Words that say nothing, in any cell.
-        wide: How several answers a row become rows; False: they never do.
-        winner_words: What words for the winner mean.
+        proposed_by: The model that proposed the roles which somebody confirmed.
     """
 
-    path: Path
-    labels: str | None = None
-    task: str | None = None
-    name: str | None = None
-    lm: str | None = None
-    budget: int | None = None
-    max_cost: float | None = None
-    annotators: tuple[str, ...] = ()
-    columns: Mapping[str, str] = field(default_factory=dict)
-    scale: Scale | None = None
-    round: Rounding = None
-    repeats: Repeats = None
-    judges: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-    wide: Wide | bool | None = None
-    winner_words: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def accept_at(self) -> str | None:
-        """The lowest grade that counts as accepted, as an option names it."""
-        at = None if self.scale is None else self.scale.accept_at
-        return None if at is None else str(at)
+    path: Path = Path(NAME)
+    labels: Annotated[
+        Annotated[Text, AfterValidator(_label_file)] | None, Field(description="a file beside it, or hf:owner/name,")
+    ] = None
+    name: Annotated[
+        str | None,
+        Field(pattern=f"^(?:{FAMILY_NAME.pattern})$", description="a name of letters, digits, '.', '_' and '-'"),
+    ] = None
+    lm: Annotated[
+        Annotated[str, AfterValidator(_model)] | None,
+        Field(description="'embedded' or 'provider/name', and no address, code or file (for these --lm, --api-base),"),
+    ] = None
+    budget: Annotated[int | None, Field(strict=True, ge=1, description="a whole number from 1")] = None
+    max_cost: Annotated[float | None, Field(strict=True, ge=0, description="a number from 0")] = None
+    proposed_by: Annotated[str | None, Field(description="the name of a model")] = None
+    wide: Annotated[
+        Mapping[str, tuple[str, ...]] | bool | None,
+        Field(description='false, or agents = ["r1", "r2"] and columns = ["Reply {agent}", "Mia {agent}"]'),
+    ] = None
 
     @property
     def label_path(self) -> str | None:
@@ -129,6 +121,18 @@ def find_project(path: str | None = None) -> Project | None:
     return None if file is None else read_project(file)
 
 
+FIRST = ("labels", "task", "name", "lm", "budget", "max_cost")
+KEYS = tuple(dict.fromkeys((*FIRST, *(name for name in Project.model_fields if name not in {"path", *TYPED}))))
+TABLES = {  # by key, what its lines say
+    "judges": "name = the range of its numbers, worst..best; empty where they are on the scale",
+    "columns": "yours = judgec's",
+    "reasons": "column = whose reasons it holds",
+    "winner_words": "of the file = a, b, tie or unscored",
+    "roles": "of the turns = user, assistant, system or tool",
+    "wide": "a row holds several answers; each becomes a row with the column agent",
+}
+
+
 def read_project(path: Path) -> Project:
     """Read a ``judgec.toml``.
 
@@ -139,39 +143,28 @@ def read_project(path: Path) -> Project:
     text, content = read_toml(path)
     where = partial(line_of, path, text)
     faults = [_unknown(where, key) for key in content if key not in KEYS]
-    taken: dict[str, object] = {}
-    for key, check in _CHECKS.items():
-        if key in content:
-            value = content[key]
-            if (wrong := check(value)) is not None:
-                faults.append(f"{where(key)}: {key} is {value!r}; {wrong}")
-            else:
-                taken[key] = tuple(value) if isinstance(value, list) else as_wide(value) if key == "wide" else value
-    scale = scale_of(where, content["scale"], faults) if "scale" in content else None
-    aspects = aspects_of(where, content.get("aspects", {}), faults)
-    if aspects and scale is None:
+    found = Project(path=path)
+    try:
+        found = validated(Project, path, text, {"path": path} | {k: v for k, v in content.items() if k in KEYS})
+        if found.labels is not None and not found.labels.startswith(HUB_PREFIX):
+            inside(path.parent, split_sheet(found.labels)[0], where=where("labels"))
+    except InputError as error:
+        faults += error.faults
+    if found.aspects and found.scale is None:
         faults.append(f"{where('aspects')}: [aspects.NAME] without [scale]; its grades are needed. Add them.")
-    elif aspects and scale is not None:
+    elif found.scale is not None:
         try:
-            scale = Datasheet(path=str(path), aspects=aspects).told(scale)
+            found = found.model_copy(update={"scale": found.told(found.scale, str(path)), "aspects": {}})
         except InputError as error:
             faults += error.faults
-    labels = taken.get("labels")
-    if isinstance(labels, str) and not labels.startswith(HUB_PREFIX):
-        try:
-            inside(path.parent, split_sheet(str(labels))[0], where=where("labels"))
-        except InputError as error:
-            faults += error.faults
-    raters, judges = (taken.get(key) for key in ("annotators", "judges"))
-    if isinstance(raters, tuple) and isinstance(judges, tuple):
-        both = [name for name in raters if is_measured(name, judges)]
-        faults += [
-            f"{where('judges')}: {name} is also among the annotators; a judge is no annotator. Delete it from one list."
-            for name in both
-        ]
+    faults += [
+        f"{where('judges')}: {name} is also among the annotators; a judge is no annotator. Delete it from one list."
+        for name in found.annotators
+        if name in found.judges
+    ]
     if faults:
         raise InputError(faults)
-    return Project(path, scale=scale, **taken)  # type: ignore[arg-type]  # checked above
+    return found
 
 
 def columns_in(path: str) -> tuple[str, ...]:
@@ -204,97 +197,6 @@ def _unknown(where: Callable[[str], str], key: str) -> str:
     return f"{where(key)}: {NAME} has no {key!r}; valid are {', '.join(KEYS)}. Correct it."
 
 
-def _text(value: object) -> str | None:
-    return None if isinstance(value, str) and value.strip() else "a text is valid. Correct it."
-
-
-def _model(value: object) -> str | None:
-    if isinstance(value, str) and MODEL.fullmatch(value) and not value.startswith("python"):
-        return None
-    return (
-        f"'embedded' or 'provider/name' is valid. No address, code or file is taken from {NAME}, which could send your "
-        "key elsewhere: give those with --lm and --api-base."
-    )
-
-
-def _labels(value: object) -> str | None:
-    if not isinstance(value, str) or not value.strip():
-        return "the name of a file is valid. Correct it."
-    bare = value.startswith(HUB_PREFIX) or not re.match(r"[A-Za-z0-9+.-]{2,}:", value)
-    return None if bare and "://" not in value else "a file beside it, or hf:owner/name, is valid. Correct it."
-
-
-def _named(value: object) -> str | None:
-    if isinstance(value, str) and FAMILY_NAME.fullmatch(value):
-        return None
-    return "letters, digits, '.', '_' and '-' are valid. Correct it."
-
-
-def _task(value: object) -> str | None:
-    return None if isinstance(value, str) and value in TASKS else f"valid are {', '.join(TASKS)}. Correct it."
-
-
-def _calls(value: object) -> str | None:
-    return None if type(value) is int and value >= 1 else "a whole number from 1 is valid. Correct it."
-
-
-def _dollars(value: object) -> str | None:
-    fits = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
-    return None if fits else "a number from 0 is valid. Correct it."
-
-
-def _list(value: object) -> str | None:
-    fits = isinstance(value, list) and all(isinstance(one, str) and one.strip() for one in value)
-    return None if fits else 'a list of texts such as ["ann", "bob"] is valid. Correct it.'
-
-
-def _rounding(value: object) -> str | None:
-    return None if value == NEAREST else f"{NEAREST} is valid. Correct it."
-
-
-def _repeats(value: object) -> str | None:
-    return None if value in {"median", "error"} else "median or error is valid. Correct it."
-
-
-def _wide(value: object) -> str | None:
-    try:
-        as_wide(value)
-    except ValueError:
-        return 'false, or agents = ["r1", "r2"] and columns = ["Reply {agent}", "Mia {agent}"] is valid. Correct it.'
-    return None
-
-
-def _table(value: object) -> str | None:
-    fits = isinstance(value, dict) and all(isinstance(one, str) and one.strip() for one in value.values())
-    return None if fits else 'a table [columns] of lines "Your column" = "query" is valid. Correct it.'
-
-
-def _words(value: object) -> str | None:
-    try:
-        winner_words(value if isinstance(value, dict) else {"": ""})
-    except UserError:
-        return 'a table [winner_words] of lines "1" = "a" is valid: a, b, tie or unscored. Correct it.'
-    return None
-
-
-_CHECKS: Mapping[str, Callable[[object], str | None]] = {
-    "labels": _labels,
-    "task": _task,
-    "name": _named,
-    "lm": _model,
-    "budget": _calls,
-    "max_cost": _dollars,
-    "annotators": _list,
-    "round": _rounding,
-    "repeats": _repeats,
-    "judges": _list,
-    "missing": _list,
-    "wide": _wide,
-    "columns": _table,
-    "winner_words": _words,
-}
-
-
 def write_project(project: Project, notes: Mapping[str, str]) -> str:
     """A ``judgec.toml`` as text.
 
@@ -305,37 +207,26 @@ def write_project(project: Project, notes: Mapping[str, str]) -> str:
     lines = [
         "# How judgec reads these labels; every command takes it from here. Written by judgec init: edit it freely."
     ]
-    for key in (
-        "labels",
-        "task",
-        "name",
-        "lm",
-        "budget",
-        "max_cost",
-        "annotators",
-        "judges",
-        "missing",
-        "round",
-        "repeats",
-    ):
+    for key in KEYS:
         value = getattr(project, key)
-        if value is None or value == ():
+        if value in (None, ()) or isinstance(value, Mapping | Scale):
             continue
         if note := notes.get(key):
             lines.append(f"# {' '.join(note.split())}")
         lines.append(f"{key} = {_toml(value)}")
-    if project.wide is False:
-        lines.append("wide = false")
-    elif isinstance(project.wide, Wide):
-        lines += ["", "[wide]  # a row holds several answers; each becomes a row with the column agent"]
-        lines += [f"agents = {_toml(project.wide.agents)}"]
-        lines += [f"columns = {_toml(project.wide.columns)}  # the answers first"]
-    if project.columns:
-        lines += ["", "[columns]  # yours = judgec's"]
-        lines += [f"{_toml(theirs)} = {_toml(ours)}" for theirs, ours in project.columns.items()]
-    if project.winner_words:
-        lines += ["", "[winner_words]  # of the file = a, b, tie or unscored"]
-        lines += [f"{_toml(word)} = {_toml(side)}" for word, side in project.winner_words.items()]
+    for key, said in TABLES.items():
+        table = getattr(project, key)
+        own = table if isinstance(table, Mapping) else {}
+        flat = {name: one for name, one in own.items() if not isinstance(one, Mapping)}
+        lines += ["", f"[{key}]  # {notes.get(key, said)}"] if flat else []
+        lines += [f"{_toml(name)} = {_toml(one)}" for name, one in flat.items()]
+        for name, words in own.items():
+            if isinstance(words, Mapping):
+                lines += [
+                    "",
+                    f"[{key}.{_toml(name)}]",
+                    *(f"{_toml(word)} = {_toml(one)}" for word, one in words.items()),
+                ]
     if project.scale is not None:
         scale = project.scale
         lines += ["", "[scale]", f"name = {_toml(scale.name)}"]

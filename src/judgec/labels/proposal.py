@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 
 from judgec.errors import InputError, UserError
+from judgec.labels.reading import Datasheet, as_scale
 from judgec.labels.rows.conversations import columns_with, holding, with_turns
 from judgec.labels.rows.grades import interval_of, one_class, position_of
 from judgec.labels.rows.label_cells import label_cells, spellings, strays
@@ -23,7 +24,6 @@ from judgec.records.tasks.grade import ONE_TO_FIVE, ONE_TO_FIVE_ACCEPT
 from judgec.records.tasks.registry import TASKS, also_called, as_task, called, plain
 from judgec.records.tasks.spec import ANSWERS, PAIR, PREFIXES
 from judgec.records.tasks.winners import winner_of
-from judgec.table.datasheet import Datasheet, as_scale
 from judgec.table.ladders import accepted_from, in_order, is_graded, rank_of, rank_of_phrase
 from judgec.table.rows.cells import (
     DASHES,

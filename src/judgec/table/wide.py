@@ -16,12 +16,12 @@ from judgec.records.counts import plural
 from judgec.records.tasks.registry import also_called, plain
 from judgec.records.tasks.spec import ANSWERS, PAIR, PAIR_AGENTS, SYSTEMS
 from judgec.records.tasks.winners import WORDS as WINNERS
-from judgec.table.datasheet import read_toml
 from judgec.table.ladders import is_graded
 from judgec.table.rows.cells import as_grade, as_id, is_missing
 from judgec.table.rows.columns import listed, renamed
 from judgec.table.rows.heads import is_nobodys
 from judgec.table.table import Row, Table, Wide
+from judgec.table.toml import read_toml
 from judgec.table.workbooks import split_sheet
 
 PROJECT = "judgec.toml"

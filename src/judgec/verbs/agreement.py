@@ -12,8 +12,9 @@ import pandas as pd
 from judgec.errors import UserError
 from judgec.labels.experts import adjudicators_of
 from judgec.labels.project import Project, find_project
+from judgec.labels.reading import as_scale
 from judgec.labels.rows.conversations import DIALOGUE_ID, with_turns
-from judgec.labels.rows.graded import JUDGED_COLUMN, Graded, Reading, StandIns, graded_of
+from judgec.labels.rows.graded import JUDGED_COLUMN, ComparedColumns, Graded, StandIns, graded_of
 from judgec.labels.rows.graded_modes import MODES, graded_modes
 from judgec.labels.rows.nuggets import nugget_rows
 from judgec.labels.rows.panel import (
@@ -52,7 +53,6 @@ from judgec.stats.agreement.cut_off import CutOff, best_cut_off
 from judgec.stats.agreement.measure import measure, with_aspects
 from judgec.stats.agreement.modes import measure_modes
 from judgec.stats.agreement.systems import SystemAgreement, systems_of
-from judgec.table.datasheet import as_scale
 from judgec.table.rows.cells import as_accept, as_grade, as_id, as_number, is_missing
 from judgec.table.rows.columns import aspect_columns, listed, renamed
 from judgec.table.rows.heads import is_low_good, machines_among, words
@@ -395,7 +395,7 @@ def _of_column(options: AgreementOptions, table: Table, source: str, column: str
         "group": options.group,
         "confidence": _confidence_column(options, table, column),
     }
-    how = Reading(
+    how = ComparedColumns(
         experts=options.expert,
         judge=column,
         score=options.score,

@@ -25,20 +25,7 @@ def check_labels(options: LabelsOptions) -> tuple[LabelFile, "LabelReport", "tup
         UserError: An unknown task, a threshold off the scale, a name that no judge can have.
     """
     family = default_family(options.file) if options.name is None else as_family(options.name)
-    content = read_label_file(
-        options.file,
-        task=options.task,
-        rename=options.columns,
-        annotators=options.annotators,
-        accept_at=options.accept_at,
-        scale=options.scale,
-        turn=options.turn,
-        rounding=options.round,
-        repeats=options.repeats,
-        missing=options.missing,
-        judges=options.measured,
-        winner_words=options.winner_words,
-    )
+    content = read_label_file(options.file, options.reading(options.task))
     from judgec.report.label_report import label_report  # after bad input has been refused: SciPy is slow
 
     report = label_report(content, family, memory=read_memory(options.home, family))

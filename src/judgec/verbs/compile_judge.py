@@ -23,6 +23,7 @@ from judgec.connect.tracking.store import tracking_store
 from judgec.errors import InputError, UserError
 from judgec.labels.labels import people_only
 from judgec.labels.proposal import UserChoices, propose
+from judgec.labels.reading import Datasheet, as_scale, scale_option
 from judgec.labels.rows.raters import is_measured
 from judgec.labels.split.family import default_family
 from judgec.labels.split.memory import JUDGE
@@ -34,7 +35,6 @@ from judgec.lm.watch import Watch
 from judgec.raters.recorded import RECORDED_KIND
 from judgec.records.label import LabelSet
 from judgec.records.tasks.registry import TASKS
-from judgec.table.datasheet import Datasheet, as_scale, scale_option
 from judgec.table.regular import regular
 from judgec.verbs.candidates import candidates_of, searches
 from judgec.verbs.compilation import Compilation, compile_and_save

@@ -12,6 +12,7 @@ import numpy as np
 from judgec.compile.held_out import HeldOut, held_out, on_scale_of, unlearned
 from judgec.errors import UserError
 from judgec.labels.labels import item_digest, label_file, read_item_file
+from judgec.labels.reading import Datasheet, as_reading
 from judgec.labels.stream.judged import item_id_in, judged_rows, number_in
 from judgec.labels.stream.pieces import pieces_of
 from judgec.lm.usage import Account, Spent
@@ -33,7 +34,6 @@ from judgec.report.screen import TextTable
 from judgec.stats.correction.mean import clustered_mean
 from judgec.stats.correction.ppi import ppi_mean, within_unit
 from judgec.stats.correction.support import missing_kinds, out_of_range
-from judgec.table.datasheet import Datasheet
 from judgec.table.table import BoolArray, Row
 from judgec.table.tables import TableSource
 from judgec.verbs.judge_file import FileJudgments
@@ -338,15 +338,15 @@ def require_accepts(program: Program, option: str) -> None:
 
 def _labelled(options: EstimateOptions, workspace: Workspace, program: Program) -> HeldOut:
     card = program.card
+    reading = as_reading(
+        task=card.task,
+        columns=options.columns,
+        annotators=options.annotators,
+        turn=options.turn,
+        missing=options.missing,
+    )
     if isinstance(options.labels, str | Path):
-        source = LabelSource(
-            str(options.labels),
-            card.task,
-            dict(options.columns),
-            tuple(options.annotators),
-            turn=options.turn,
-            missing=tuple(options.missing),
-        )
+        source = LabelSource(str(options.labels), reading)
         labels, name = (
             read_source(source, workspace.store, workspace.environ, card, recorded_judges(program)),
             source.path,
@@ -355,16 +355,8 @@ def _labelled(options: EstimateOptions, workspace: Workspace, program: Program) 
         from judgec.verbs.frames import as_table  # pandas, which nothing else here needs
 
         table = as_table(options.labels, options.missing)
-        labels = label_file(
-            table,
-            on_scale_of(card, Datasheet()),
-            task=card.task,
-            rename=options.columns,
-            annotators=options.annotators,
-            turn=options.turn,
-            usual=usual_turn(card.fields),
-            judges=recorded_judges(program),
-        ).labels
+        how = on_scale_of(card, as_reading(judges=recorded_judges(program)).over(reading).over(Datasheet()))
+        labels = label_file(table, how, usual=usual_turn(card.fields)).labels
         name = table.path
     return held_out(labels, name, program, out_of_fold=False)  # it corrects what the judge says as it ships
 

@@ -15,6 +15,7 @@ import numpy as np
 from judgec.connect.tracking.background import Tracker
 from judgec.connect.tracking.store import tracking_store
 from judgec.errors import UserError
+from judgec.labels.reading import Datasheet, as_reading, read_datasheet
 from judgec.lm.session import Session
 from judgec.lm.usage import Account
 from judgec.lm.watch import Watch
@@ -33,7 +34,6 @@ from judgec.report.jury import jury_sentence
 from judgec.report.numbers import number
 from judgec.stats.rating.ratings import require_few
 from judgec.table import seal
-from judgec.table.datasheet import Datasheet, as_scale, read_datasheet
 from judgec.table.tables import TableSource, name_of
 from judgec.tournament.files.entries import Entries
 from judgec.tournament.files.folder import write_folder
@@ -120,22 +120,19 @@ def evaluate(options: EvaluateOptions, watch: Watch) -> Tournament:
         options = replace(options, lm=None)  # the cards have it
     gate = parse_gate(options.gate, entries.agents) if options.gate else None
     pools = parse_pools(options.pool, entries.agents) if options.pool else {}
-    sheet = Datasheet(scale=None if options.scale is None else as_scale(options.scale))
-    sheet = read_datasheet(str(options.labels), options.scale) if is_path(options.labels) else sheet
-    judges = (*recorded_judges(*(one.program for one in panel.members)), *options.measured)
+    sheet = read_datasheet(str(options.labels)) if is_path(options.labels) else Datasheet()
+    judges = recorded_judges(*(one.program for one in panel.members))
     graded = None
     if labels is not None:
-        people = options.annotators
-        graded = read_graded(
-            labels,
-            sheet,
-            entries,
-            sources.rename,
-            judges,
-            annotators=people,
-            rounding=options.round,
+        how = as_reading(
+            columns=sources.rename,
+            annotators=options.annotators,
+            judges=(*judges, *options.measured),
+            scale=options.scale,
+            round=options.round,
             repeats=options.repeats,
         )
+        graded = read_graded(labels, sheet, entries, how)
     watch.stage(
         "entries", f"{len(entries.agents)} agents, {len(entries.queries)} queries, {len(entries.answers)} answers"
     )

@@ -1,13 +1,14 @@
 """``judgec.init``: looks at a label file and writes down how it is read, so that no command has to be told again."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from judgec.errors import InputError, UserError
 from judgec.labels.labels import NOT_READ, label_file
 from judgec.labels.project import NAME, Project, read_project, write_project
 from judgec.labels.proposal import LabelProposal, UserChoices, propose
+from judgec.labels.reading import read_datasheet, scale_option
 from judgec.labels.rows.grades import scale_shown
 from judgec.labels.split.family import as_family, default_family, write_whole
 from judgec.lm.spec import NO_LM
@@ -18,7 +19,6 @@ from judgec.records.tasks.registry import TASKS
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
 from judgec.table.arrow import HUB_PREFIX
-from judgec.table.datasheet import read_datasheet, scale_option
 from judgec.table.rows.cells import as_text, is_missing
 from judgec.table.rows.columns import nested
 from judgec.table.rows.heads import is_low_good, words
@@ -92,7 +92,7 @@ class LabelSetup:
         scale = self.project.scale
         if scale is None or "meanings" not in self.proposal.why:
             return self
-        bare = replace(self.project, scale=scale.model_copy(update={"meanings": ()}))
+        bare = self.project.model_copy(update={"scale": scale.model_copy(update={"meanings": ()})})
         note = (
             f"Meanings {self.proposal.why['meanings']} are not written unasked; judgec init without --yes takes them."
         )
@@ -176,7 +176,7 @@ def proposed(options: InitOptions, watch: Watch) -> LabelSetup:
         raise
     name = default_family(file) if options.name is None else as_family(options.name)
     project = Project(
-        path,
+        path=path,
         labels=file if file.startswith(HUB_PREFIX) else _beside(file),
         task=proposal.task,
         name=name,
@@ -186,25 +186,14 @@ def proposed(options: InitOptions, watch: Watch) -> LabelSetup:
         annotators=proposal.annotators,
         round=options.round,
         repeats=options.repeats,
-        judges=proposal.judges,
+        judges=dict.fromkeys(proposal.judges, ""),
         columns=proposal.columns,
         scale=proposal.scale,
         missing=options.missing,
-        wide=table.wide,
+        wide=table.wide if isinstance(table.wide, bool | None) else asdict(table.wide),
         winner_words=options.winner_words,
     )
-    declared = sheet if proposal.scale is None else replace(sheet, scale=proposal.scale)
-    read = label_file(
-        table,
-        declared,
-        task=proposal.task,
-        rename=proposal.columns,
-        annotators=proposal.annotators,
-        rounding=options.round,
-        repeats=options.repeats,
-        winner_words=options.winner_words,
-        judges=proposal.judges,
-    ).labels
+    read = label_file(table, sheet, project).labels
     return LabelSetup(project, proposal, read, _examples(table), tuple(read.notes))
 
 
@@ -279,10 +268,10 @@ def _measuring(found: LabelSetup, judge: str) -> AgreementOptions:
         columns=project.columns,
         missing=project.missing,
         scale=scale_option(project.scale),
-        accept_at=project.accept_at,
+        accept_at=project.accepted_from,
         round=project.round,
         repeats=project.repeats,
-        winner_words=project.winner_words,
+        winner_words=project.words,
         reversed=is_low_good(judge),
     )
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from judgec.errors import UserError
 from judgec.labels.labels import DEFAULT_ANNOTATOR
+from judgec.labels.reading import read_datasheet
 from judgec.labels.review.form import Form, form_of
 from judgec.labels.review.sheet import LabelSheet, open_sheet
 from judgec.labels.review.spreadsheet import export_sheet, import_sheet
@@ -14,7 +15,6 @@ from judgec.records.card import ProgramCard
 from judgec.records.counts import plural
 from judgec.records.tasks.registry import TASKS
 from judgec.report.report import Report
-from judgec.table.datasheet import read_datasheet
 from judgec.table.rows.columns import renamed
 from judgec.table.tables import read_table
 from judgec.verbs.options.labels import LabelExportOptions, LabelImportOptions, ReviewOptions

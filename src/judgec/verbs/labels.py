@@ -8,11 +8,11 @@ from pathlib import Path
 from judgec.connect.tracking.store import tracking_store
 from judgec.errors import UserError
 from judgec.labels.labels import label_file
+from judgec.labels.reading import Datasheet, as_reading
 from judgec.labels.rows.means import Rounding
 from judgec.labels.rows.repeats import Repeats
 from judgec.records.conversation import TurnChoice
 from judgec.records.label import LabelSet
-from judgec.table.datasheet import Datasheet, as_scale
 from judgec.verbs.frames import IN_MEMORY, Source, as_table, is_path
 from judgec.verbs.source import LabelSource, read_source
 
@@ -91,29 +91,23 @@ def read_labels(
         >>> len(labels)
         6
     """
-    least = None if accept_at is None else str(accept_at)
+    reading = as_reading(
+        task=task,
+        columns=columns,
+        annotators=annotators,
+        judges=judges,
+        accept_at=None if accept_at is None else str(accept_at),
+        scale=scale,
+        turn=turn,
+        round=round,
+        winner_words=winner_words,
+        missing=missing,
+        repeats=repeats,
+    )
     if is_path(source):
-        who, about = tuple(annotators), dict(columns or {})
-        sides = dict(winner_words or {})
-        how = (task, about, who, least, assessment, scale, turn, round, tuple(judges), sides, tuple(missing), repeats)
-        named = LabelSource(str(source), *how)
+        named = LabelSource(str(source), reading, assessment)
         store = tracking_store(Path(home), tracking_uri, os.environ)
         return Labels(read_source(named, store, os.environ), named.to_json())
     if assessment is not None:
         raise UserError(f"{IN_MEMORY}: assessment={assessment!r} is for mlflow:EXPERIMENT. Drop it.")
-    table = as_table(source, missing)
-    sheet = Datasheet(scale=None if scale is None else as_scale(scale))
-    read_in = label_file(
-        table,
-        sheet,
-        task=task,
-        rename=columns,
-        annotators=annotators,
-        accept_at=least,
-        turn=turn,
-        rounding=round,
-        repeats=repeats,
-        judges=judges,
-        winner_words=winner_words,
-    )
-    return Labels(read_in.labels, {})
+    return Labels(label_file(as_table(source, missing), Datasheet(), reading).labels, {})

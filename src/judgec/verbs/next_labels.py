@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from judgec.errors import InputError, UserError
+from judgec.labels.reading import NAME as DATASHEET
 from judgec.labels.rows.conversations import with_turns
 from judgec.labels.rows.items import collect_items
 from judgec.labels.rows.modes import with_modes
@@ -32,7 +33,6 @@ from judgec.records.tasks.preference import PREFERENCE_SCALE
 from judgec.records.tasks.registry import TASKS
 from judgec.records.tasks.spec import PREFIXES
 from judgec.report.report import Report
-from judgec.table.datasheet import NAME as DATASHEET
 from judgec.table.formulas import guarded
 from judgec.table.rows.cells import as_grade, is_missing
 from judgec.table.rows.columns import renamed, require_columns

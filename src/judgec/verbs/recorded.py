@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from judgec.compile.settings import ALL, AUTO, PanelLimit
 from judgec.errors import InputError, UserError
 from judgec.labels.proposal import UserChoices, usual_heads
+from judgec.labels.reading import Datasheet
 from judgec.labels.rows.ranges import Range, with_range
 from judgec.labels.rows.raters import columns_of
 from judgec.lm.spec import RECORDED, LMSpec
@@ -14,7 +15,6 @@ from judgec.raters.judge import CompiledJudge
 from judgec.raters.recorded import OnWhat, RecordedVerdicts, check_against, judge_of, read_recorded
 from judgec.raters.verdicts import from_columns
 from judgec.records.card import ProgramCard
-from judgec.table.datasheet import Datasheet
 from judgec.table.rows.columns import label_columns, listed, missing_columns, renamed
 from judgec.table.table import Table
 from judgec.table.tables import TableSource, opened, read_table

@@ -1,7 +1,7 @@
 """Reads labels: a file, the Hub, or the human feedback on an MLflow experiment's traces."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -10,21 +10,19 @@ from judgec.connect.feedback import LABEL, feedback_table
 from judgec.connect.tracking.store import TrackingStore, tracking_store
 from judgec.connect.tracking.traces import MLFLOW_PREFIX, read_feedback, save_traces
 from judgec.errors import InputError, UserError
-from judgec.labels.labels import label_file
-from judgec.labels.rows.means import Rounding
-from judgec.labels.rows.repeats import Repeats
+from judgec.labels.labels import LabelFile, label_file
+from judgec.labels.reading import NAME, NOTHING_SAID, Datasheet, Reading, as_reading, read_datasheet, scale_option
 from judgec.raters.programs import Program
 from judgec.raters.recorded import recorded_judges
 from judgec.records.card import ProgramCard
-from judgec.records.conversation import TurnChoice, usual_turn
+from judgec.records.conversation import usual_turn
 from judgec.records.label import LabelSet
 from judgec.records.tasks.registry import TASKS, USUAL, as_task
 from judgec.records.trajectory import STEPS
-from judgec.table.datasheet import NAME, Datasheet, as_scale, read_datasheet
-from judgec.table.table import Row
+from judgec.table.table import Row, Table
 from judgec.table.tables import read_table
 from judgec.verbs.frames import IN_MEMORY, as_table, is_path
-from judgec.verbs.options.shared import HeldOutLabels, LabelColumns
+from judgec.verbs.options.shared import HeldOutLabels
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,46 +32,39 @@ class LabelSource:
     Args:
         path: A file, ``hf:...`` or ``mlflow:EXPERIMENT``, whose datasheet is ``ASSESSMENT.datasheet.toml`` in the
             current folder.
-        task: As ``--task``.
-        rename: As ``--map``.
-        annotators: As ``--annotators``.
-        accept_at: As ``--accept-at``.
+        reading: How it is read.
         assessment: As ``--assessment``; needed for ``mlflow:``, and only there.
-        scale: As the option ``scale``; else the datasheet's.
-        turn: As ``--turn``.
-        round: As ``--round``.
-        judges: Who is measured against them, and so no annotator.
-        winner_words: As ``--winner-words``.
-        missing: As ``--missing``.
-        repeats: As ``--repeats``.
     """
 
     path: str
-    task: str | None = None
-    rename: Mapping[str, str] = field(default_factory=dict)
-    annotators: tuple[str, ...] = ()
-    accept_at: str | None = None
+    reading: Reading = NOTHING_SAID
     assessment: str | None = None
-    scale: Mapping[str, object] | None = None
-    turn: TurnChoice | None = None
-    round: Rounding = None
-    judges: tuple[str, ...] = ()
-    winner_words: Mapping[str, str] = field(default_factory=dict)
-    missing: tuple[str, ...] = ()
-    repeats: Repeats = None
 
     def to_json(self) -> dict[str, object]:
-        """For the report; ``judges`` and ``missing`` where there are some."""
-        known = asdict(self)
-        judges, missing = known.pop("judges"), known.pop("missing")
-        return {
-            **{name: value for name, value in known.items() if name not in {"round", "repeats"} or value is not None},
-            **({"judges": list(judges)} if judges else {}),
-            **({"missing": list(missing)} if missing else {}),
-            "rename": dict(self.rename),
-            "annotators": list(self.annotators),
-            "scale": None if self.scale is None else dict(self.scale),
+        """For the report; what says nothing is left out, but for the names that it has always had."""
+        known = self.reading.model_dump(mode="json", exclude_defaults=True)
+        named = {"path": self.path, "assessment": self.assessment, "rename": known.pop("columns", {})}
+        usual: dict[str, object] = {
+            "task": None,
+            "annotators": [],
+            "accept_at": None,
+            "scale": None,
+            "turn": None,
+            "winner_words": {},
         }
+        judges = known.pop("judges", None)
+        if judges is not None:
+            known["judges"] = judges if any(judges.values()) else list(judges)
+        if self.reading.scale is not None:
+            known["scale"] = scale_option(self.reading.scale)
+        return {**usual, **known, **named}
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, object]) -> "LabelSource":
+        """The source that a report kept."""
+        known = dict(kept)
+        path, assessment, columns = (known.pop(name, None) for name in ("path", "assessment", "rename"))
+        return cls(str(path), as_reading(columns=columns, **known), None if assessment is None else str(assessment))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,25 +78,6 @@ class JudgeLabels:
 
     label_set: LabelSet
     source: str
-
-
-def source_of(path: str, columns: LabelColumns, task: str | None) -> LabelSource:
-    """The source that options name."""
-    least = None if columns.accept_at is None else str(columns.accept_at)
-    return LabelSource(
-        path,
-        task,
-        dict(columns.columns),
-        tuple(columns.annotators),
-        accept_at=least,
-        scale=columns.scale,
-        turn=columns.turn,
-        round=columns.round,
-        judges=tuple(columns.measured),
-        winner_words=dict(columns.winner_words),
-        missing=tuple(columns.missing),
-        repeats=columns.repeats,
-    )
 
 
 def _with_steps(
@@ -139,55 +111,38 @@ def read_source(
         UserError: When the assessment's name is missing, or given for a file.
         InputError: As ``read_label_file``.
     """
-    judges = (*judges, *source.judges)
+    reading = as_reading(judges=dict.fromkeys(judges, "")).over(source.reading) if judges else source.reading
     mlflow = source.path.startswith(MLFLOW_PREFIX)
     if mlflow is (source.assessment is None):
         wanted = "names the human feedback to read" if mlflow else "is for mlflow:EXPERIMENT"
         advice = "Add --assessment NAME" if mlflow else "Drop it"
         raise UserError(f"{source.path}: --assessment {source.assessment or 'is missing'}; it {wanted}. {advice}.")
     if source.assessment is None:
-        sheet = read_datasheet(source.path, source.scale)
-        return label_file(
-            read_table(source.path, source.rename, missing=source.missing),
-            sheet if card is None else on_scale_of(card, sheet),
-            task=source.task if card is None else source.task or card.task,
-            rename=source.rename,
-            annotators=source.annotators,
-            accept_at=source.accept_at,
-            turn=source.turn,
-            rounding=source.round,
-            repeats=source.repeats,
-            winner_words=source.winner_words,
-            usual=None if card is None else usual_turn(card.fields),
-            judges=judges,
-        ).labels
-    sheet = _datasheet(source.assessment)
-    if source.scale is not None:
-        sheet = replace(sheet, scale=as_scale(source.scale))
+        sheet = read_datasheet(source.path)
+        table = read_table(source.path, reading.columns, missing=reading.missing)
+        return _for_judge(table, reading.over(sheet), card).labels
+    how = reading.over(_datasheet(source.assessment))
     if card is not None:
-        sheet = on_scale_of(card, sheet)
+        how = on_scale_of(card, how)
     found = read_feedback(store, source.path.removeprefix(MLFLOW_PREFIX), source.assessment, environ)
-    task = source.task or sheet.task or (USUAL if card is None else card.task)
+    task = how.task or (USUAL if card is None else card.task)
     rows = _with_steps(found.rows, source, store, environ) if STEPS in TASKS[as_task(task)].inputs else found.rows
-    table = feedback_table(rows, source.path, notes=found.notes, column="grade" if sheet.scale else None)
+    table = feedback_table(rows, source.path, notes=found.notes, column="grade" if how.scale else None)
     try:
-        return label_file(
-            table,
-            sheet,
-            task=task,
-            rename=source.rename,
-            annotators=source.annotators,
-            accept_at=source.accept_at,
-            rounding=source.round,
-            repeats=source.repeats,
-            judges=judges,
-            winner_words=source.winner_words,
-        ).labels
+        return label_file(table, how.model_copy(update={"task": task, "turn": None})).labels
     except InputError as error:
-        if sheet.path or not any(isinstance(row[LABEL], str) for row in found.rows):
+        if how.path or not any(isinstance(row[LABEL], str) for row in found.rows):
             raise
         hint = f"{source.path}: its datasheet would be {source.assessment}.{NAME} in the current folder; there is none."
         raise InputError([*error.faults, hint]) from error
+
+
+def _for_judge(table: Table, how: Datasheet, card: ProgramCard | None) -> LabelFile:
+    """The labels on the scale of the judge that they are for, unless they declare another."""
+    if card is None:
+        return label_file(table, how)
+    how = on_scale_of(card, how.model_copy(update={"task": how.task or card.task}))
+    return label_file(table, how, usual=usual_turn(card.fields))
 
 
 def labels_for(
@@ -212,23 +167,10 @@ def labels_for(
     """
     card, given, judges = judge.card, wanted.labels, recorded_judges(judge, *others)
     if given is not None and not is_path(given):
-        columns = source_of(IN_MEMORY, wanted, task or card.task)
-        read = label_file(
-            as_table(given, wanted.missing),
-            on_scale_of(card, Datasheet(scale=None if columns.scale is None else as_scale(columns.scale))),
-            task=columns.task,
-            rename=columns.rename,
-            annotators=columns.annotators,
-            accept_at=columns.accept_at,
-            turn=columns.turn,
-            rounding=columns.round,
-            repeats=columns.repeats,
-            winner_words=columns.winner_words,
-            usual=usual_turn(card.fields),
-            judges=(*judges, *columns.judges),
-        )
+        reading = as_reading(judges=judges).over(wanted.reading(task or card.task))
+        read = _for_judge(as_table(given, wanted.missing), reading.over(Datasheet()), card)
         return JudgeLabels(read.labels, IN_MEMORY)
-    source = _recorded(judge) if given is None else source_of(str(given), wanted, task or card.task)
+    source = _recorded(judge) if given is None else LabelSource(str(given), wanted.reading(task or card.task))
     store = tracking_store(wanted.home, wanted.tracking_uri, environ)
     return JudgeLabels(read_source(source, store, environ, card, judges), source.path)
 
@@ -241,8 +183,7 @@ def _recorded(judge: Program) -> LabelSource:
             f"{judge.card.name}@{judge.card.version}: its report does not say where its labels are. "
             "Give labels with --labels FILE."
         )
-    names = {key: tuple(recorded.get(key) or ()) for key in ("annotators", "judges", "missing")}
-    return LabelSource(**recorded | names)
+    return LabelSource.from_json(recorded)
 
 
 def _datasheet(assessment: str) -> Datasheet:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from judgec.labels.project import find_project
-from judgec.table.datasheet import scale_option
+from judgec.labels.reading import scale_option
 from judgec.verbs.options.labels import LabelExportOptions, LabelsOptions
 
 
@@ -57,7 +57,7 @@ def as_typed(options: LabelsOptions | LabelExportOptions) -> list[str]:
     words = {word: side for word, side in options.winner_words.items() if known.get(word) != side}
     scale = None if told is not None and scale_option(told.scale) == options.scale else options.scale
     ends = scale["grades"] if scale is not None and scale.get("level") == "interval" else None
-    accepted = None if told is not None and str(told.accept_at) == str(options.accept_at) else options.accept_at
+    accepted = None if told is not None and told.accepted_from == str(options.accept_at) else options.accept_at
     annotators = () if told is not None and tuple(told.annotators) == tuple(options.annotators) else options.annotators
     single = (
         ("--task", None if told is not None and told.task == options.task else options.task),

@@ -8,6 +8,7 @@ from pathlib import Path
 from judgec.errors import UserError
 from judgec.labels.project import find_project
 from judgec.labels.proposal import usual_inputs
+from judgec.labels.reading import read_datasheet
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Account
 from judgec.lm.watch import Watch
@@ -24,7 +25,6 @@ from judgec.records.scale import Scale
 from judgec.records.tasks.registry import TASKS, as_task, told_by
 from judgec.records.tasks.spec import TaskSpec
 from judgec.report.numbers import percent
-from judgec.table.datasheet import read_datasheet
 from judgec.table.table import Table
 from judgec.table.tables import as_it_stands
 from judgec.tournament.files.entries import Entries

@@ -10,7 +10,7 @@ from judgec.connect.tracking.store import TrackingStore
 from judgec.connect.tracking.traces import as_one_text, feedback_of, fetch, read_feedback
 from judgec.errors import InputError
 from judgec.labels.labels import label_file
-from judgec.table.datasheet import Datasheet
+from judgec.labels.reading import Datasheet, as_reading
 from tests.connect.tracking.feedback import ASSESSMENT, EXPERIMENT, environment, write_feedback
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # MLflow's imports warn; they are not ours to mend
@@ -65,7 +65,7 @@ def test_fetch_counts_a_correction_once_and_no_machine(kept: Kept) -> None:
     assert (row["annotator"], row["label"]) == ("carol", 4)
     assert row["query"] == '{"question": "Which?", "tone": "kind"}'
     assert (row["answer"], row["reference"]) == ("This one.", "That one.")
-    labels = label_file(feedback_table(rows, "traces"), Datasheet(), task="grade").labels
+    labels = label_file(feedback_table(rows, "traces"), Datasheet(), as_reading(task="grade")).labels
     assert (len(labels.items), labels.scale.accept_at) == (N + 1, 4)
     assert {label.annotator for label in labels.labels} == {"alice", "bob", "carol"}
 
@@ -73,7 +73,7 @@ def test_fetch_counts_a_correction_once_and_no_machine(kept: Kept) -> None:
 def test_fetch_of_yes_and_no_is_accept(kept: Kept) -> None:
     feedback = fetch(kept[0], EXPERIMENT, "helpful")
     assert [(row["annotator"], row["label"]) for row in feedback.rows] == [("carol", True), ("dan", "no")]
-    assert label_file(feedback_table(feedback.rows, "traces"), Datasheet(), task="grade").labels.accept_only
+    assert label_file(feedback_table(feedback.rows, "traces"), Datasheet(), as_reading(task="grade")).labels.accept_only
 
 
 def test_feedback_that_is_not_there_names_what_there_is(kept: Kept) -> None:

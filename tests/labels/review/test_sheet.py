@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from judgec.errors import InputError, UserError
 from judgec.labels.labels import read_label_file
+from judgec.labels.reading import read_datasheet
 from judgec.labels.review.form import Form
 from judgec.labels.review.sheet import Given, LabelSheet, open_sheet
 from judgec.records.scale import Scale
-from judgec.table.datasheet import read_datasheet
 
 ROWS: Sequence[dict[str, object]] = [
     {"item_id": "i1", "query": "Q1", "answer": "A1", "contexts": ["one", "two"], "extra": {"kept": 1.50}},

@@ -10,6 +10,7 @@ import pytest
 
 from judgec.errors import InputError, UserError
 from judgec.labels.labels import item_digest, read_item_file, read_labels
+from judgec.labels.reading import as_reading
 from judgec.labels.stream.pieces import open_items
 from judgec.records.conversation import Message, TurnChoice, as_turn, spoken, usual_turn, written
 from judgec.records.label import Item
@@ -125,11 +126,11 @@ def test_parquet_and_json_give_equal_items(tmp_path: Path) -> None:
 def test_each_turn_has_the_labels_that_stand_in_it(tmp_path: Path) -> None:
     turns = [dict(turn) for turn in PUMP]
     turns[2]["grade"], turns[4]["grade"] = 5, 1
-    labels = read_labels(jsonl(tmp_path, [{"conversation": turns, "annotator": "ann"}]), turn="each")
+    labels = read_labels(jsonl(tmp_path, [{"conversation": turns, "annotator": "ann"}]), as_reading(turn="each"))
     assert [(label.annotator, label.grades["grade"]) for label in labels.labels] == [("ann", 4), ("ann", 0)]
     whole: Rows = [{"conversation": PUMP, "grade": 5}, {"conversation": FAN, "grade": 1}]
     with pytest.raises(InputError, match="no turn has"):  # a dialogue's label is none of its turns
-        read_labels(jsonl(tmp_path, whole), turn="each")
+        read_labels(jsonl(tmp_path, whole), as_reading(turn="each"))
 
 
 def test_conversations_are_compared_in_their_last_answers_or_as_a_whole(tmp_path: Path) -> None:
@@ -184,4 +185,4 @@ def test_column_of_ids_that_is_called_conversation_is_no_conversation(tmp_path: 
     found = read_labels(str(path))
     assert [item.inputs["answer"] for item in found.items] == ["This.", "So."]
     with pytest.raises(InputError, match=r"labels.csv:2"):
-        read_labels(str(path), turn="last")
+        read_labels(str(path), as_reading(turn="last"))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from judgec.errors import InputError, UserError
-from judgec.labels.rows.graded import Graded, Reading, graded_of
+from judgec.labels.rows.graded import ComparedColumns, Graded, graded_of
 from judgec.table.tables import read_table
 
 
@@ -14,7 +14,7 @@ def graded(folder: Path, text: str, **how: str | None) -> Graded:
     path = folder / ("t.jsonl" if text.startswith("{") else "t.csv")
     path.write_text(text, encoding="utf-8")
     cluster = "q" if text.splitlines()[0].endswith("q") else None
-    return graded_of(read_table(str(path)), Reading(experts=("e",), judge="j", cluster=cluster, **how))  # type: ignore[arg-type]  # score and accept_at
+    return graded_of(read_table(str(path)), ComparedColumns(experts=("e",), judge="j", cluster=cluster, **how))  # type: ignore[arg-type]  # score and accept_at
 
 
 def noted(found: Graded, *said: str) -> None:

@@ -7,7 +7,8 @@ import pytest
 
 from judgec.errors import InputError
 from judgec.labels.labels import read_label_file
-from judgec.labels.rows.graded import Reading, graded_of
+from judgec.labels.reading import as_reading
+from judgec.labels.rows.graded import ComparedColumns, graded_of
 from judgec.labels.rows.label_cells import label_cells
 from judgec.raters.verdicts import from_columns, read_verdicts
 from judgec.records.scale import Scale
@@ -54,9 +55,9 @@ def test_winner_that_nobody_gave_is_missing_in_every_verb(tmp_path: Path) -> Non
     file = tmp_path / "t.csv"
     file.write_text("query,answer_a,answer_b,agent_a,agent_b,preference,gpt\n" + rows)
     said = winner_words({"error": "unscored"})
-    assert len(read_label_file(str(file), winner_words=said).labels.labels) == 12
+    assert len(read_label_file(str(file), as_reading(winner_words=said)).labels.labels) == 12
     assert int(np.isnan(games_of(game_columns(str(file)), said=said).score).sum()) == 8
-    found = graded_of(read_table(str(file)), Reading(experts=("preference",), judge="gpt", winner_words=said))
+    found = graded_of(read_table(str(file)), ComparedColumns(experts=("preference",), judge="gpt", winner_words=said))
     assert len(found.ratings.expert) == 12
 
 
@@ -70,7 +71,7 @@ def test_sign_on_the_scale_of_recorded_verdicts_is_a_verdict(tmp_path: Path) -> 
 def test_labels_count_marks_by_column(tmp_path: Path) -> None:
     rows = "".join(f"q{i}?,a{i},{(1, 2, '-', 'None')[i % 4]},{i % 2 + 1}\n" for i in range(8))
     (tmp_path / "t.csv").write_text("query,answer,mia,noah\n" + rows)
-    found = read_label_file(str(tmp_path / "t.csv"), annotators=["mia", "noah"])
+    found = read_label_file(str(tmp_path / "t.csv"), as_reading(annotators=["mia", "noah"]))
     assert sum(label.annotator == "mia" for label in found.labels.labels) == 4
     assert [note for note in found.labels.notes if note.startswith("Column mia: 4 cells") and "- (2), None (2)" in note]
 
@@ -98,11 +99,11 @@ def test_winner_that_is_named_by_its_system_is_the_side_that_this_had_in_that_ro
         lines.append(f"q{number}?,one,two,{','.join(pair)},{won.upper()},{won},{won if number % 3 else pair[0]}")
     path = tmp_path / "duels.csv"
     path.write_text("\n".join(lines), encoding="utf-8")
-    labels = read_label_file(str(path), annotators=["Mia", "Noah"], judges=["gpt"]).labels
+    labels = read_label_file(str(path), as_reading(annotators=["Mia", "Noah"], judges=["gpt"])).labels
     grades = {(one.item_id, one.annotator): labels.scale.grades[one.grades["grade"]] for one in labels.labels}
     assert [[grades[item.item_id, who] for item in labels.items] for who in ("Mia", "Noah")] == [sides, sides]
     table = read_table(str(path))
-    found = graded_of(table, Reading(experts=("Mia",), judge="gpt", annotators=("Mia", "Noah")))
+    found = graded_of(table, ComparedColumns(experts=("Mia",), judge="gpt", annotators=("Mia", "Noah")))
     first = [side if n % 3 else "a" for n, side in enumerate(sides)]
     same = sum(one == other for one, other in zip(first, sides, strict=True))
     assert int((found.ratings.expert == found.ratings.judge).sum()) == same
@@ -110,4 +111,4 @@ def test_winner_that_is_named_by_its_system_is_the_side_that_this_had_in_that_ro
     lines[2] = "q1?,one,two,Owl,Falcon,Heron,Heron,Heron"  # who did not play there
     path.write_text("\n".join(lines), encoding="utf-8")
     with pytest.raises(InputError, match="Heron"):
-        read_label_file(str(path), annotators=["Mia", "Noah"], judges=["gpt"])
+        read_label_file(str(path), as_reading(annotators=["Mia", "Noah"], judges=["gpt"]))

@@ -7,6 +7,7 @@ import pytest
 
 from judgec.errors import InputError, UserError
 from judgec.labels.labels import read_label_file
+from judgec.labels.reading import as_reading
 from judgec.labels.review.sheet import open_sheet
 from judgec.labels.rows.modes import with_modes
 from judgec.records.label import LabelSet
@@ -19,7 +20,7 @@ def labels(folder: Path, rows: list[dict[str, object]], **how: object) -> LabelS
     path = folder / "labels.jsonl"
     texts = ({"query": f"q{n}", "answer": f"a{n}"} for n in range(len(rows)))
     path.write_text("".join(json.dumps(text | row) + "\n" for text, row in zip(texts, rows, strict=True)))
-    return read_label_file(str(path), **how).labels  # type: ignore[arg-type]  # options by name
+    return read_label_file(str(path), as_reading(**how)).labels
 
 
 def said(found: LabelSet) -> list[dict[str, int]]:

@@ -8,6 +8,7 @@ import pytest
 
 from judgec.errors import InputError
 from judgec.labels.labels import read_items, read_labels
+from judgec.labels.reading import as_reading
 from judgec.labels.rows.nuggets import nugget_rows
 from judgec.table.tables import read_table
 
@@ -89,10 +90,10 @@ def test_columns_of_grades_have_no_rows_of_nuggets(tmp_path: Path) -> None:
 
 def test_answers_are_claims_only_beside_something_to_check_them_against(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="contexts or reference or nuggets"):
-        read_labels(written(tmp_path, ROW, {**ROW, "grade": 1}), task="claims")
+        read_labels(written(tmp_path, ROW, {**ROW, "grade": 1}), as_reading(task="claims"))
     rows = [ROW | {"contexts": ["It is deep."]}, ROW | {"contexts": ["It is old."], "grade": 1}]
     assert read_labels(written(tmp_path, *rows)).task == "grade"
-    assert read_labels(written(tmp_path, *rows), task="claims").task == "claims"
+    assert read_labels(written(tmp_path, *rows), as_reading(task="claims")).task == "claims"
 
 
 def test_yes_and_no_say_whether_a_citation_is_supported(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import pytest
 
 import judgec
 from judgec.errors import UserError
-from judgec.labels.rows.graded import Graded, Reading, graded_of
+from judgec.labels.rows.graded import ComparedColumns, Graded, graded_of
 from judgec.labels.rows.panel import AnnotatorPanel
 from judgec.table.table import Row, Table
 
@@ -31,7 +31,7 @@ def long() -> list[Row]:
 def read(rows: list[Row], expert: str, annotators: tuple[str, ...] = (), cluster: str | None = None) -> Graded:
     columns = tuple(dict.fromkeys(name for row in rows for name in row))
     table = Table("t.csv", columns, tuple(rows), tuple(range(2, len(rows) + 2)), by_line=True)
-    return graded_of(table, Reading(experts=(expert,), judge="judge", cluster=cluster, annotators=annotators))
+    return graded_of(table, ComparedColumns(experts=(expert,), judge="judge", cluster=cluster, annotators=annotators))
 
 
 def panel(rows: list[Row], expert: str, annotators: tuple[str, ...] = (), cluster: str | None = None) -> AnnotatorPanel:

@@ -8,6 +8,7 @@ import pytest
 from judgec.errors import InputError
 from judgec.labels.experts import experts_of
 from judgec.labels.labels import read_label_file
+from judgec.labels.reading import as_reading
 from judgec.report.label_report import by_all
 
 SAID = {"q1": (1, 1, 1), "q2": (1, 1, 0), "q3": (0, 0, 0), "q4": (1, 1, 1), "q5": (1, None, 1)}
@@ -30,14 +31,14 @@ def rated(folder: Path, *, yes: object = 1, no: object = 0, several: bool = Fals
 def test_generated_questions_with_a_column_an_annotator_are_pairs_to_trust(
     tmp_path: Path, yes: object, no: object
 ) -> None:
-    labels = read_label_file(rated(tmp_path, yes=yes, no=no), annotators=("ann", "bob", "cem")).labels
+    labels = read_label_file(rated(tmp_path, yes=yes, no=no), as_reading(annotators=("ann", "bob", "cem"))).labels
     assert (labels.task, labels.aspects, len(labels.labels)) == ("reliability", ("reliable",), 14)
     assert labels.items[0].inputs == {"query": "How long is q1?", "passage": "It is 5 m long.", "answer": "5 m"}
     experts = experts_of(labels)
     found = by_all(experts.accept_by, experts.cluster)
     assert found is not None
     assert (found["accepted"], found["rejected"], found["of"]) == (3, 1, 5)
-    probed = read_label_file(rated(tmp_path, several=True), annotators=("ann", "bob", "cem")).labels
+    probed = read_label_file(rated(tmp_path, several=True), as_reading(annotators=("ann", "bob", "cem"))).labels
     assert probed.items[0].inputs["passage"] == "It is\n5 m long."  # the passages of a probe are one
 
 
@@ -46,7 +47,7 @@ def test_aspects_of_annotators_stay_aspects(tmp_path: Path) -> None:
     rows = [row | {"query": f"Q{n}?", "ann.question_in_passage": 1, "ann.answer_in_passage": n % 2} for n in range(4)]
     path = tmp_path / "rated.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    labels = read_label_file(str(path), annotators=("ann",)).labels
+    labels = read_label_file(str(path), as_reading(annotators=("ann",))).labels
     assert labels.aspects == ("question_in_passage", "answer_in_passage")
 
 

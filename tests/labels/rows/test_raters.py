@@ -6,6 +6,7 @@ import pytest
 
 from judgec.errors import InputError
 from judgec.labels.labels import read_label_file, read_labels
+from judgec.labels.reading import as_reading
 
 
 def wide(folder: Path, content: str) -> str:
@@ -14,7 +15,7 @@ def wide(folder: Path, content: str) -> str:
 
 
 def said(path: str, *annotators: str, **options: str) -> list[tuple[str, str, object]]:
-    labels = read_labels(path, annotators=annotators, **options)  # type: ignore[arg-type]  # task only
+    labels = read_labels(path, as_reading(annotators=annotators, **options))
     query = {item.item_id: item.text("query") for item in labels.items}
     return [
         (query[x.item_id], x.annotator, labels.scale.grades[x.grades["grade"]] if x.grades else x.accept)
@@ -25,20 +26,20 @@ def said(path: str, *annotators: str, **options: str) -> list[tuple[str, str, ob
 def test_grade_columns_unpivot_and_blanks_give_no_label(tmp_path: Path) -> None:
     path = wide(tmp_path, "query,answer,alice,bob\nq,a,1,3\nr,b,,2\ns,c,,\n")
     assert said(path, "alice", "bob") == [("q", "alice", 1), ("q", "bob", 3), ("r", "bob", 2)]
-    file = read_label_file(path, annotators=("alice", "bob"))
+    file = read_label_file(path, as_reading(annotators=("alice", "bob")))
     assert (file.rows, len(file.labels.items), file.unlabelled) == (3, 3, 1)
     assert [label.line for label in file.labels.labels] == [2, 2, 3]
 
 
 def test_words_unpivot_to_accept_and_bits_do_when_an_answer_is_graded(tmp_path: Path) -> None:
     for yes, no in (("yes", "no"), ("1", "0"), ("TRUE", "FALSE")):
-        labels = read_labels(wide(tmp_path, f"query,answer,x,y\nq,a,{yes},{no}\n"), annotators=("x", "y"))
+        labels = read_labels(wide(tmp_path, f"query,answer,x,y\nq,a,{yes},{no}\n"), as_reading(annotators=("x", "y")))
         assert labels.accept_only
         assert [label.accept for label in labels.labels] == [True, False]
-    labels = read_labels(wide(tmp_path, "query,document,x,y\nq,a,1,0\n"), annotators=("x", "y"))
+    labels = read_labels(wide(tmp_path, "query,document,x,y\nq,a,1,0\n"), as_reading(annotators=("x", "y")))
     assert (labels.task, labels.scale.grades, labels.accept_only) == ("relevance", (0, 1), False)
     (tmp_path / "t.datasheet.toml").write_text("[scale]\ngrades = [0, 1, 2]\n")
-    labels = read_labels(wide(tmp_path, "query,answer,x,y\nq,a,1,0\n"), annotators=("x", "y"))
+    labels = read_labels(wide(tmp_path, "query,answer,x,y\nq,a,1,0\n"), as_reading(annotators=("x", "y")))
     assert [label.grades["grade"] for label in labels.labels] == [1, 0]
 
 
@@ -49,7 +50,9 @@ def test_preferences_unpivot_by_the_answers_present(tmp_path: Path) -> None:
 
 def test_aspect_columns_of_each_rater_unpivot(tmp_path: Path) -> None:
     heads = "query,answer,al.fit,al.style,al.rationale,bo.fit,bo.style"
-    labels = read_labels(wide(tmp_path, f"{heads}\nq,a,0,1,because,2,\nr,b,1,1,,,\n"), annotators=("al", "bo"))
+    labels = read_labels(
+        wide(tmp_path, f"{heads}\nq,a,0,1,because,2,\nr,b,1,1,,,\n"), as_reading(annotators=("al", "bo"))
+    )
     assert (labels.task, labels.aspects) == ("answer", ("fit", "style"))
     assert [(x.annotator, dict(x.grades), x.rationale) for x in labels.labels] == [
         ("al", {"fit": 0, "style": 1}, "because"),
@@ -59,12 +62,12 @@ def test_aspect_columns_of_each_rater_unpivot(tmp_path: Path) -> None:
 
 
 def test_accept_column_of_a_rater_stands_beside_her_grade(tmp_path: Path) -> None:
-    labels = read_labels(wide(tmp_path, "query,answer,x,x.accept,y\nq,a,1,yes,2\n"), annotators=("x", "y"))
+    labels = read_labels(wide(tmp_path, "query,answer,x,x.accept,y\nq,a,1,yes,2\n"), as_reading(annotators=("x", "y")))
     assert [(x.grades["grade"], x.accept) for x in labels.labels] == [(0, True), (1, None)]
 
 
 def test_grade_column_beside_raters_is_not_used_and_said(tmp_path: Path) -> None:
-    labels = read_labels(wide(tmp_path, "query,answer,grade,x,y\nq,a,5,1,2\n"), annotators=("x", "y"))
+    labels = read_labels(wide(tmp_path, "query,answer,grade,x,y\nq,a,5,1,2\n"), as_reading(annotators=("x", "y")))
     assert labels.scale.grades == (1, 2)
     assert any(note.startswith("Column grade") for note in labels.notes)
 
@@ -80,12 +83,14 @@ def test_grade_column_beside_raters_is_not_used_and_said(tmp_path: Path) -> None
 )
 def test_wrong_annotators_are_refused(tmp_path: Path, content: str, annotators: tuple[str, ...], seen: str) -> None:
     with pytest.raises(InputError, match=seen):
-        read_labels(wide(tmp_path, content), annotators=annotators)
+        read_labels(wide(tmp_path, content), as_reading(annotators=annotators))
 
 
 def test_rename_comes_before_unpivoting(tmp_path: Path) -> None:
     path = wide(tmp_path, "question,answer,Rater 1,Rater 2\nq,a,1,2\n")
-    labels = read_labels(path, rename={"question": "query", "Rater 1": "one"}, annotators=("one", "Rater 2"))
+    labels = read_labels(
+        path, as_reading(columns={"question": "query", "Rater 1": "one"}, annotators=("one", "Rater 2"))
+    )
     assert [label.annotator for label in labels.labels] == ["one", "Rater 2"]
 
 
@@ -100,9 +105,9 @@ def test_repeated_gradings_are_one_persons_and_the_first_counts(tmp_path: Path) 
     path = wide(tmp_path, "query,answer,Mia 1,Mia 2,Noah 1,Noah 2\nq,a,1,2,3,3\nr,b,,2,2,1\ns,c,3,3,1,1\n")
     first = zip("qqrrss", ("Mia", "Noah") * 3, (1, 3, 2, 2, 3, 1), strict=True)
     assert said(path, "Mia", "Noah") == list(first)
-    notes = read_label_file(path, annotators=("Mia", "Noah")).labels.notes
+    notes = read_label_file(path, as_reading(annotators=("Mia", "Noah"))).labels.notes
     assert [note for note in notes if "1 of 2" in note and "2 of 3" in note]
-    apart = read_label_file(path, annotators=("Mia 1", "Mia 2", "Noah 1")).labels
+    apart = read_label_file(path, as_reading(annotators=("Mia 1", "Mia 2", "Noah 1"))).labels
     assert {label.annotator for label in apart.labels} == {"Mia 1", "Mia 2", "Noah 1"}
     assert [note for note in apart.notes if "Mia 1, Mia 2" in note]
     path = wide(tmp_path, "query,answer,annotator,grade\nq,a,Mia round 1,1\nq,a,Mia round 2,2\nr,b,Mia round 1,3\n")

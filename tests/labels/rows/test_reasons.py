@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from judgec.labels.labels import read_label_file
+from judgec.labels.reading import as_reading
 from judgec.labels.rows.reasons import machine_columns, reason_in, reason_owners, with_reasons
 from judgec.records.label import REASON_NAMES
 from judgec.table.table import Row, Table
@@ -39,7 +40,7 @@ def test_read_label_file_takes_reasons_under_any_name_and_those_of_each_rater(tm
     assert not any("nobody reads" in note for note in found.notes)
     lines = [f"what is {i},it is {i},{i % 3},mia {i},{(i + 1) % 3},noah {i}" for i in range(9)]
     path.write_text("\n".join([f"query,answer,mia,mia {head},noah,noah {head}", *lines]), encoding="utf-8")
-    found = read_label_file(str(path), annotators=("mia", "noah")).labels
+    found = read_label_file(str(path), as_reading(annotators=("mia", "noah"))).labels
     assert all(label.rationale.startswith(f"{label.annotator} ") for label in found.labels)
 
 
@@ -126,7 +127,7 @@ def test_read_label_file_lists_the_columns_that_nobody_reads(
     path = tmp_path / "l.csv"
     lines = [f"what is {i},it is {i},{i % 3},x,2,it may be" for i in range(9)]
     path.write_text("\n".join(["query,answer,grade,region,gpt_score,gpt_reason", *lines]), encoding="utf-8")
-    (note,) = [n for n in read_label_file(str(path), judges=judges).labels.notes if "nobody reads" in n]
+    (note,) = [n for n in read_label_file(str(path), as_reading(judges=judges)).labels.notes if "nobody reads" in n]
     assert f": {left};" in note
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from judgec.labels.experts import experts_of
 from judgec.labels.labels import read_label_file
+from judgec.labels.reading import as_reading
 from judgec.report.cases import BrowsedCase
 from judgec.report.items import embedded
 from judgec.report.page.label_cases import LABEL_WORDS, NOBODY, label_cases
@@ -13,7 +14,7 @@ from judgec.report.page.label_cases import LABEL_WORDS, NOBODY, label_cases
 
 def cases_of(folder: Path, content: str) -> tuple[BrowsedCase, ...]:
     (folder / "t.csv").write_text(content)
-    labels = read_label_file(str(folder / "t.csv"), annotators=("al", "bo", "cy")).labels
+    labels = read_label_file(str(folder / "t.csv"), as_reading(annotators=("al", "bo", "cy"))).labels
     return label_cases(labels, experts_of(labels))
 
 

@@ -8,6 +8,7 @@ from scipy.stats import kendalltau
 
 from judgec.labels.experts import experts_of, leave_one_out
 from judgec.labels.labels import read_labels
+from judgec.labels.reading import as_reading
 from judgec.records.agreement import Agreement
 from judgec.records.judgment import Judgments
 from judgec.records.label import LabelSet
@@ -37,7 +38,7 @@ def both(folder: Path, judge: list[int], *, as_accepts: bool = False) -> tuple[A
         for item, by in LABELS.items()
         for name, grade in by.items()
     ]
-    labels = read_labels(str(write(folder / "l.jsonl", rows)), accept_at=None if as_accepts else "2")
+    labels = read_labels(str(write(folder / "l.jsonl", rows)), as_reading(accept_at=None if as_accepts else "2"))
     experts, scale = experts_of(labels), labels.scale
     others = leave_one_out(labels, experts)
     grade = np.array(judge, dtype=np.int64)[:, None]
@@ -77,7 +78,7 @@ def test_ceiling_is_the_mean_over_annotators_of_their_agreement_with_the_others_
 
 def test_ceiling_without_a_judge_is_that_beside_a_judge_whose_statistics_are_defined(tmp_path: Path) -> None:
     beside, _ = both(tmp_path, JUDGE)
-    labels = read_labels(str(tmp_path / "l.jsonl"), accept_at="2")
+    labels = read_labels(str(tmp_path / "l.jsonl"), as_reading(accept_at="2"))
     experts = experts_of(labels)
     others = leave_one_out(labels, experts)
     alone = ceiling(experts, others, labels.scale, labels.aspects, HOW, accept_only=False)
@@ -122,7 +123,7 @@ def graded(folder: Path, labels: dict[str, dict[str, int]]) -> LabelSet:
         for item, by in labels.items()
         for name, grade in by.items()
     ]
-    return read_labels(str(write(folder / "l.jsonl", rows)), accept_at="2")
+    return read_labels(str(write(folder / "l.jsonl", rows)), as_reading(accept_at="2"))
 
 
 def plain_and_disputed(plain: int, disputed: int) -> dict[str, dict[str, int]]:

@@ -12,6 +12,7 @@ from scipy import stats
 from judgec.errors import UserError
 from judgec.labels.experts import experts_of
 from judgec.labels.labels import read_label_file
+from judgec.labels.reading import as_reading
 from judgec.records.ratings import GradePairs
 from judgec.records.scale import Scale
 from judgec.stats.agreement.measure import NO_CLASSES, Resampling, measure
@@ -103,7 +104,8 @@ def test_with_values_keeps_each_value_and_thousandths_of_very_many() -> None:
 def test_hannas_means_are_labels_on_an_interval_scale() -> None:
     rename = {"mean.relevance": "grade"}
     found = read_label_file(
-        str(HANNA / "labels.csv"), task="grade", rename=rename, scale={"level": "interval", "grades": [1, 5]}
+        str(HANNA / "labels.csv"),
+        as_reading(task="grade", columns=rename, scale={"level": "interval", "grades": [1, 5]}),
     ).labels
     assert len(found.scale.grades) == 13
     experts = experts_of(found)

@@ -7,8 +7,8 @@ import pytest
 
 from judgec.errors import InputError
 from judgec.labels.proposal import UserChoices, propose
+from judgec.labels.reading import Datasheet
 from judgec.table.coded import read_coded
-from judgec.table.datasheet import Datasheet
 from judgec.table.rows.across import turned
 from judgec.table.table import column_letters
 from judgec.table.tables import read_table

@@ -9,10 +9,10 @@ import pytest
 
 from judgec.errors import InputError
 from judgec.labels.proposal import UserChoices, propose
+from judgec.labels.reading import Datasheet
 from judgec.labels.rows.conversations import with_turns
 from judgec.labels.rows.items import collect_items
 from judgec.labels.stream.pieces import open_items
-from judgec.table.datasheet import Datasheet
 from judgec.table.table import Table
 from judgec.table.tables import read_table
 from tests.table.traces.otlp import Json, attributes, export, span, value

@@ -9,9 +9,9 @@ import pytest
 
 from judgec.connect.tracking.metrics import MOST_SHOWN
 from judgec.errors import UserError
+from judgec.labels.reading import Datasheet, as_reading
 from judgec.records.estimate import Estimate
 from judgec.records.scale import Scale
-from judgec.table.datasheet import Datasheet
 from judgec.table.table import Table
 from judgec.tournament.files.entries import AnswerCost
 from judgec.tournament.files.folder import write_folder
@@ -123,7 +123,7 @@ def test_drill_down_shows_what_experts_gave_each_answer_beside_the_judge(found: 
         for k, (grade, why) in enumerate(given)
     ]
     table = Table("labels", tuple(rows[0]), tuple(rows), tuple(range(1, 6)))
-    graded = read_graded(table, Datasheet(scale=Scale(grades=(1, 2, 3, 4, 5), accept_at=4)), found.entries, {})
+    graded = read_graded(table, Datasheet(scale=Scale(grades=(1, 2, 3, 4, 5), accept_at=4)), found.entries)
     cases = {case.item_id: case for case in drilled(replace(found, graded=graded))}
     sides = {query: {side.who: side for side in case.sides} for query, case in cases.items()}
     assert sides["q0"]["best+v2"].texts["experts"] == ("ann: 4 – mostly right", "bob: 5", "cy: 4")
@@ -143,7 +143,7 @@ def test_grades_by_query_and_agent_alone_take_texts_from_the_tournament(found: E
     rows = [{"query_id": f"q{k}", "agent": agent, "grade": 5 - k} for k in range(2) for agent in agents]
     table = Table("grades.csv", tuple(rows[0]), tuple(rows), tuple(range(1, 7)))
     sheet = Datasheet(scale=Scale(grades=(1, 2, 3, 4, 5)))
-    graded = read_graded(table, sheet, found.entries, {})
+    graded = read_graded(table, sheet, found.entries)
     played = [
         cell for cell in [(f"q{k}", agent) for k in range(2) for agent in agents] if cell in found.entries.answers
     ]
@@ -152,7 +152,7 @@ def test_grades_by_query_and_agent_alone_take_texts_from_the_tournament(found: E
     }
     assert graded.notes[-1].startswith(f"grades.csv: {6 - len(played)} items")
     with pytest.raises(UserError, match="no row is"):
-        read_graded(replace(table, rows=({**rows[0], "agent": "nobody"},), lines=(1,)), sheet, found.entries, {})
+        read_graded(replace(table, rows=({**rows[0], "agent": "nobody"},), lines=(1,)), sheet, found.entries)
 
 
 def test_answers_that_nobody_graded_do_not_count_as_graded(found: Evaluation) -> None:
@@ -163,7 +163,7 @@ def test_answers_that_nobody_graded_do_not_count_as_graded(found: Evaluation) ->
     ]
     table = Table("grades.csv", tuple(rows[0]), tuple(rows), tuple(range(1, len(rows) + 1)))
     sheet = Datasheet(scale=Scale(grades=(1, 2, 3, 4, 5)))
-    graded = read_graded(table, sheet, found.entries, {}, annotators=["ann"])
+    graded = read_graded(table, sheet, found.entries, as_reading(annotators=["ann"]))
     assert len(cells) > 3
     assert set(graded.scores) == set(cells[:3])
     assert graded.notes[0].startswith("grades.csv: 3 answers")

@@ -14,13 +14,13 @@ from judgec.compile.report import Saved
 from judgec.compile.settings import CompileSettings
 from judgec.compile.track import run_of
 from judgec.labels.labels import read_labels
+from judgec.labels.reading import read_datasheet
 from judgec.labels.split.draw import split_labels
 from judgec.labels.split.memory import read_memory
 from judgec.lm.spec import LMSpec
 from judgec.raters import programs
 from judgec.records.scale import ACCEPT_SCALE, Scale
 from judgec.report.words import CONSTRUCTED
-from judgec.table.datasheet import read_datasheet
 from judgec.verbs.cli.app import main
 from judgec.verbs.next_labels import datasheet
 from tests.compile.small import write

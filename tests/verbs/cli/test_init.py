@@ -12,6 +12,7 @@ import pytest
 
 from judgec.errors import UserError
 from judgec.labels.labels import read_label_file
+from judgec.labels.reading import as_reading
 from judgec.lm.watch import Silent
 from judgec.verbs.check_labels import check_labels
 from judgec.verbs.cli.project import completed
@@ -211,8 +212,9 @@ def test_answers_that_are_typed_change_what_is_written_and_nobody_there_is_said(
     assert 'accept_at = "red"' in text
     assert 'name = "mine"' in text
     assert '"not good",\n  "good",' in text
-    labels = read_label_file(str(tmp_path / "l.csv"), rename={"question": "query", "reply": "answer", "label": "grade"},
-                             scale={"grades": ["red", "blue"]}).labels  # fmt: skip
+    columns = {"question": "query", "reply": "answer", "label": "grade"}
+    how = as_reading(columns=columns, scale={"grades": ["red", "blue"]})
+    labels = read_label_file(str(tmp_path / "l.csv"), how).labels
     assert json.loads(judgec(tmp_path, "labels", "--json").stdout)["items"] == len(labels.items)
 
 

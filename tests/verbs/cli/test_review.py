@@ -18,6 +18,7 @@ import pytest
 
 from judgec.errors import InputError, UserError
 from judgec.labels.labels import read_labels
+from judgec.labels.reading import as_reading
 from judgec.labels.review.desk import Desk
 from judgec.labels.review.sheet import Given
 from judgec.verbs.label_sheets import ExportedSheets, export_labels, import_labels, open_labels
@@ -176,9 +177,11 @@ def test_sheet_comes_back_with_the_same_annotators_and_is_read_with_them(tmp_pat
         ((), {"ann": 6, "bob": 2}),
         (("ann",), {"ann": 6}),
     ):
-        labels = read_labels(str(copy), annotators=annotators).labels
+        labels = read_labels(str(copy), as_reading(annotators=annotators)).labels
         assert Counter(label.annotator for label in labels) == found
-    assert Counter(one.annotator for one in read_labels(str(exported), annotators=("ann", "bob")).labels) == {"ann": 6}
+    assert Counter(
+        one.annotator for one in read_labels(str(exported), as_reading(annotators=("ann", "bob"))).labels
+    ) == {"ann": 6}
     with pytest.raises(InputError, match="annotator ann; --annotators names bob, cem"):
         import_labels(LabelImportOptions(file=str(file), annotators=("bob", "cem"), import_=str(exported)))
 
@@ -208,7 +211,7 @@ def test_pairs_for_a_reliability_judge_are_graded_by_aspect(tmp_path: Path, labe
     assert [text["name"] for text in texts] == ["query", "passage", "answer"]
     for number in range(4):
         desk.save(number, "ann", Given({name: (number + k) % 2 for k, name in enumerate(names)}))
-    assert read_labels(str(file), task="reliability").aspects == tuple(names)
+    assert read_labels(str(file), as_reading(task="reliability")).aspects == tuple(names)
     done = export_labels(LabelExportOptions(file=str(file), annotators=("ann",), export=str(tmp_path / "s.csv")))
     assert isinstance(done, ExportedSheets)
     assert done.blank == {str(tmp_path / "s.csv"): 0}

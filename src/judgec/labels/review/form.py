@@ -4,13 +4,13 @@ from collections import Counter
 from dataclasses import dataclass
 
 from judgec.errors import InputError, UserError
+from judgec.labels.reading import Datasheet
 from judgec.labels.rows.grades import position_of, raw_labels, settle_scale
 from judgec.labels.rows.modes import with_modes
 from judgec.records.label import Task
 from judgec.records.scale import ACCEPT_SCALE, Grade, Scale
 from judgec.records.tasks.registry import TASKS, USUAL, as_task, told_by
 from judgec.records.tasks.spec import MODE_PREFIX
-from judgec.table.datasheet import Datasheet
 from judgec.table.rows.cells import as_accept, as_grade
 from judgec.table.rows.columns import MODES_LIST, aspect_columns, infer_task, listed, task_of_labels
 from judgec.table.table import Row, Table

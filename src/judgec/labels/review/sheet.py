@@ -11,6 +11,8 @@ from pathlib import Path
 
 from judgec.errors import InputError, UserError
 from judgec.labels.labels import DEFAULT_ANNOTATOR
+from judgec.labels.reading import NAME as DATASHEET
+from judgec.labels.reading import find_datasheet, read_datasheet
 from judgec.labels.review.form import Form, form_of
 from judgec.labels.rows.conversations import with_turns
 from judgec.labels.rows.items import Collected, collect_items
@@ -21,8 +23,6 @@ from judgec.records.counts import plural
 from judgec.records.label import Item
 from judgec.records.tasks.registry import TASKS, as_task
 from judgec.table.arrow import HUB_PREFIX
-from judgec.table.datasheet import NAME as DATASHEET
-from judgec.table.datasheet import find_datasheet, read_datasheet
 from judgec.table.rows.cells import as_id, as_text, is_missing
 from judgec.table.rows.columns import renamed, require_columns
 from judgec.table.table import Row, Table

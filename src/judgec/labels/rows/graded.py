@@ -72,7 +72,7 @@ class Graded:
         beside: The judge beside the same consensuses, expert by expert.
         expert: The columns of the labels.
         people: Grade positions of each expert on these rows, -1 where missing; none where grades have no order.
-        cells: Of these rows, by what each column of ``Reading.kept`` is.
+        cells: Of these rows, by what each column of ``ComparedColumns.kept`` is.
     """
 
     ratings: GradePairs
@@ -108,7 +108,7 @@ InPlace = Callable[[Table, Sequence[int], str], StandIns]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class ComparedColumns:
     """Columns of a table that are compared, and how they are read.
 
     Args:
@@ -150,7 +150,7 @@ class Reading:
         return (self.judge,) if self.score is None else (self.judge, self.score)
 
 
-def graded_of(table: Table, how: Reading, in_place: InPlace | None = None) -> Graded:
+def graded_of(table: Table, how: ComparedColumns, in_place: InPlace | None = None) -> Graded:
     """The grades in the experts' and the judge's columns of any table.
 
     The scale is the experts', and decided by column before any cell is compared: numbers; words whose order is known,
@@ -210,7 +210,7 @@ def graded_of(table: Table, how: Reading, in_place: InPlace | None = None) -> Gr
     return replace(found, learned=learned, out_of_fold=out_of_fold, panel=panel, expert=shown)
 
 
-def _graded_once(table: Table, how: Reading, notes: list[str]) -> tuple[Table, Sequence[str] | None]:
+def _graded_once(table: Table, how: ComparedColumns, notes: list[str]) -> tuple[Table, Sequence[str] | None]:
     """The table with one grading an item and person, where it says who graded; a note where there were several.
 
     Beside it the item of each row, where that is known by now.
@@ -229,7 +229,7 @@ def _graded_once(table: Table, how: Reading, notes: list[str]) -> tuple[Table, S
     return once, items if once is table else None
 
 
-def _of_people(table: Table, how: Reading) -> tuple[Table, Reading]:
+def _of_people(table: Table, how: ComparedColumns) -> tuple[Table, ComparedColumns]:
     """The table without labels by judges, and whose labels count.
 
     Raises:
@@ -261,7 +261,7 @@ def _of_people(table: Table, how: Reading) -> tuple[Table, Reading]:
     return replace(table, notes=notes), replace(how, experts=experts, annotators=named)
 
 
-def _named(table: Table, how: Reading) -> tuple[Table, Reading]:
+def _named(table: Table, how: ComparedColumns) -> tuple[Table, ComparedColumns]:
     """The table with judgec's names of the columns that nobody names, and the names of the others as it has them.
 
     Raises:
@@ -299,7 +299,7 @@ def _named(table: Table, how: Reading) -> tuple[Table, Reading]:
     return renamed(table, free), replace(how, columns={ours: name for name, ours in free.items()})
 
 
-def _clustered(table: Table, how: Reading, notes: list[str]) -> Reading:
+def _clustered(table: Table, how: ComparedColumns, notes: list[str]) -> ComparedColumns:
     """With the column of the query, where the table has one and nobody named another; and a note that says so."""
     if how.cluster is not None:
         return how
@@ -319,7 +319,7 @@ def _clustered(table: Table, how: Reading, notes: list[str]) -> Reading:
     return replace(how, cluster=column)
 
 
-def _with_winners(table: Table, how: Reading, notes: list[str]) -> Table:
+def _with_winners(table: Table, how: ComparedColumns, notes: list[str]) -> Table:
     """The table with a, b and tie for the winners of pairs, where the two columns spell these differently.
 
     Where nobody says what words mean, only if all words of both columns are sides and no spelling of a side is in both:
@@ -402,7 +402,7 @@ def not_learned(
 
 
 def _graded(
-    table: Table, how: Reading, said: Range | None, notes: list[str], items: Sequence[str] | None = None
+    table: Table, how: ComparedColumns, said: Range | None, notes: list[str], items: Sequence[str] | None = None
 ) -> Graded:
     path = table.path
     people = [_column(table, name) for name in how.experts]
@@ -487,7 +487,7 @@ class _Ladder:
 
 
 def _ladder(
-    path: str, people: Sequence[Sequence[Cell]], judge: Sequence[Cell], how: Reading, notes: list[str]
+    path: str, people: Sequence[Sequence[Cell]], judge: Sequence[Cell], how: ComparedColumns, notes: list[str]
 ) -> _Ladder | None:
     """The experts' scale; None where their words have no order."""
     cells = [cell for column in people for cell in column if cell is not None]
@@ -532,7 +532,7 @@ def _ladder(
     return _Ladder(values, accept_at=_threshold(how.accept_at, values))
 
 
-def _of_numbers(path: str, people: Sequence[Sequence[Cell]], scale: Scale, how: Reading) -> _Ladder:
+def _of_numbers(path: str, people: Sequence[Sequence[Cell]], scale: Scale, how: ComparedColumns) -> _Ladder:
     """The interval scale that somebody said, with a position for what each expert gave and for each row's mean.
 
     Raises:
@@ -597,7 +597,7 @@ def _yes_or_no(words: set[str]) -> dict[str, float] | None:
 
 
 def _numbers(
-    path: str, judge: Sequence[Cell], ladder: _Ladder, how: Reading, notes: list[str]
+    path: str, judge: Sequence[Cell], ladder: _Ladder, how: ComparedColumns, notes: list[str]
 ) -> tuple[FloatArray, bool]:
     """The judge's cells as numbers; NaN where one is empty, or a word that is no grade of the experts'.
 
@@ -673,7 +673,7 @@ def _judged(
     ladder: _Ladder,
     by: FloatArray | None,
     said: Range | None,
-    how: Reading,
+    how: ComparedColumns,
     notes: list[str],
 ) -> _Judged:
     """The judge's numbers as grades of the experts' scale, or as scores; ``by`` is None where the grades are words."""
@@ -755,7 +755,7 @@ def _accepted_from(name: str, accept_at: str | None, numbers: FloatArray, notes:
     return threshold
 
 
-def _rounded(people: Sequence[list[Cell]], how: Reading, notes: list[str]) -> list[list[Cell]]:
+def _rounded(people: Sequence[list[Cell]], how: ComparedColumns, notes: list[str]) -> list[list[Cell]]:
     """The experts' numbers as the nearest whole ones, of two as near the even one."""
     moved = sum(isinstance(cell, float) and cell != round(cell) for column in people for cell in column)
     notes.append(f"{listed(how.experts)}: {plural(moved, 'grade')} rounded to a whole number (--round nearest)")
@@ -864,7 +864,7 @@ def _classes(
     judge: Sequence[Cell],
     keys: Sequence[str],
     cluster: IntArray,
-    how: Reading,
+    how: ComparedColumns,
     notes: list[str],
 ) -> Graded:
     """Words without an order.

@@ -26,6 +26,7 @@ from judgec.table.rows.heads import (
 )
 from judgec.table.table import Row, Table
 
+EVERYBODY = ("*",)  # every name of the column annotator, or all but the judges
 NO_ANNOTATOR = ": no annotator, "  # in a note on who was left out
 CALLED = frozenset({"author", "user", "worker", "turker", "participant", "student", "nutzer", "autor", "anonymous"})
 GRADES = frozenset({"grade", "accept"})  # label columns that several tasks share; others tell their task
@@ -53,13 +54,14 @@ def people_of(table: Table, annotators: Sequence[str], judges: Collection[str] =
 
     Args:
         table: With judgec's names of columns.
-        annotators: Whom somebody named; this goes before what a name looks like.
+        annotators: Whom somebody named, ``*`` for everybody; this goes before what a name looks like.
         judges: What is measured: its columns, or its names.
 
     Raises:
         UserError: All that were named are judges that are measured.
     """
-    names = rejoined(annotators, table.columns)
+    everybody = tuple(annotators) == EVERYBODY
+    names = () if everybody else rejoined(annotators, table.columns)
     measured = [name for name in names if is_measured(name, judges)]
     kept = tuple(name for name in names if name not in measured)
     notes = []
@@ -73,7 +75,7 @@ def people_of(table: Table, annotators: Sequence[str], judges: Collection[str] =
     others: dict[str, int] = {}
     if "annotator" in table.columns and not wide:
         counts = Counter(filter(None, table.column("annotator").each(_named)))
-        looks = () if names else machines_among(counts)
+        looks = () if names or everybody else machines_among(counts)
         looks = looks if len(looks) < len(counts) else ()  # nobody else labelled anything
         measured += [name for name in counts if is_measured(name, judges) and name not in measured]
         others = {name: counts[name] for name in counts if name in measured or name in looks}
@@ -84,7 +86,7 @@ def people_of(table: Table, annotators: Sequence[str], judges: Collection[str] =
                 "--annotators A,B,... says who is."
             )
         people = [name for name in counts if name not in others]
-        if not names and (odd := doubtful_among(people)):
+        if not names and not everybody and (odd := doubtful_among(people)):
             rest = shlex.quote(",".join(name for name in people if name not in odd))
             seen = f"{listed(odd)} of column annotator: read as a person, and by the name may be a judge"
             notes.append(f"{seen}; --annotators {rest} leaves it out.")

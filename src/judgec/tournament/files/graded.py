@@ -1,6 +1,6 @@
 """Reads experts' grades of the agents' answers."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -8,14 +8,12 @@ import numpy as np
 from judgec.errors import UserError
 from judgec.labels.experts import experts_of
 from judgec.labels.labels import label_file
-from judgec.labels.rows.means import Rounding
+from judgec.labels.reading import NOTHING_SAID, Datasheet, Reading
 from judgec.labels.rows.raters import left_out
-from judgec.labels.rows.repeats import Repeats
 from judgec.records.counts import plural
 from judgec.records.label import Label, LabelSet
 from judgec.records.ratings import people_mean
 from judgec.records.scale import Scale
-from judgec.table.datasheet import Datasheet
 from judgec.table.table import Table
 from judgec.tournament.files.entries import Entries
 from judgec.tournament.files.reading import with_query_ids
@@ -42,12 +40,7 @@ def read_graded(
     table: Table,
     sheet: Datasheet,
     entries: Entries,
-    rename: Mapping[str, str],
-    judges: Collection[str] = (),
-    *,
-    annotators: Sequence[str] = (),
-    rounding: Rounding = None,
-    repeats: Repeats = None,
+    reading: Reading = NOTHING_SAID,
 ) -> GradedAgents:
     """The experts' grades of the agents that play, on the queries that they answered.
 
@@ -56,23 +49,17 @@ def read_graded(
             the tournament's own, by ``query_id`` and ``agent``.
         sheet: Their datasheet.
         entries: Who plays, and on what.
-        rename: Our column names by theirs; those of other tables are left alone.
-        judges: Who judges, and so is no annotator.
-        annotators: As ``label_file``.
-        rounding: Likewise.
-        repeats: Likewise.
+        reading: How it is read; columns of other tables are left alone.
 
     Raises:
         InputError: Faulty labels, all faults together.
         UserError: No agent is named, or none of these, on these queries.
     """
-    own = {theirs: ours for theirs, ours in rename.items() if theirs in table.columns}
+    own = {theirs: ours for theirs, ours in reading.columns.items() if theirs in table.columns}
     whole, others = _with_texts(table, entries, own)
     if table.rows and not whole.rows:
         raise _no_such_agent(table, entries)
-    labels = label_file(
-        whole, sheet, rename=own, judges=judges, annotators=annotators, rounding=rounding, repeats=repeats
-    ).labels
+    labels = label_file(whole, sheet, reading.model_copy(update={"columns": own})).labels
     of_agents = {
         item.item_id: (item.query_id, item.agent)
         for item in labels.items

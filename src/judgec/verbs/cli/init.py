@@ -118,4 +118,4 @@ def _with_meanings(found: "LabelSetup") -> "LabelSetup":
             return found
         meanings.append(said)
     said_so = scale.model_copy(update={"meanings": tuple(meanings)})
-    return replace(found, project=replace(found.project, scale=said_so))
+    return replace(found, project=found.project.model_copy(update={"scale": said_so}))

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from judgec.errors import UserError
 from judgec.labels.project import NAME, Project, columns_in, find_project
+from judgec.labels.reading import scale_option
 from judgec.labels.rows.raters import columns_of, is_measured
 from judgec.raters import programs
 from judgec.table.arrow import HUB_PREFIX
-from judgec.table.datasheet import scale_option
 from judgec.verbs.cli.output import say
 from judgec.verbs.options.option import Declared, declared
 
@@ -148,9 +148,11 @@ def _value(project: Project, key: str, columns: tuple[str, ...]) -> object:
         return tuple(name for name in project.annotators if not columns or columns_of(name, columns))
     if key == "judges":  # none of its columns: they may be among those who graded
         there = tuple(name for name in project.judges if name in (columns or columns_in(str(project.label_path))))
-        return there or project.judges
+        return there or tuple(project.judges)
     if key == "scale":
         return scale_option(project.scale)
+    if key == "accept_at":
+        return project.accepted_from
     return getattr(project, key)
 
 

@@ -11,6 +11,7 @@ from judgec.records.tasks.built_in import BUILT_IN
 from judgec.verbs.options.option import Option
 
 if TYPE_CHECKING:
+    from judgec.labels.reading import Reading
     from judgec.verbs.frames import Source
 
 JudgeName = Option(
@@ -217,6 +218,28 @@ class LabelColumns:
     winner_words: WinnerWords = field(default_factory=dict)
     missing: Missing = ()
     repeats: Repeats = None
+
+    def reading(self, task: str | None = None) -> "Reading":
+        """How the labels are read, as these options say.
+
+        Raises:
+            UserError: A value that is none.
+        """
+        from judgec.labels.reading import as_reading  # reads no file, and is needed by no option
+
+        return as_reading(
+            task=task,
+            columns=self.columns,
+            annotators=self.annotators,
+            judges=self.measured,
+            accept_at=None if self.accept_at is None else str(self.accept_at),
+            scale=self.scale,
+            turn=self.turn,
+            round=self.round,
+            winner_words=self.winner_words,
+            missing=self.missing,
+            repeats=self.repeats,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

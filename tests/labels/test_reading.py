@@ -5,9 +5,9 @@ import pytest
 
 from judgec.errors import InputError
 from judgec.labels.labels import read_label_file
+from judgec.labels.reading import read_datasheet
 from judgec.labels.review.sheet import open_sheet
 from judgec.records.scale import Scale
-from judgec.table.datasheet import read_datasheet
 
 SHEET = """task = "relevance"
 [scale]
@@ -48,7 +48,7 @@ def test_own_datasheet_beats_the_folder_one(tmp_path: Path) -> None:
     ("content", "line", "seen"),
     [
         ('task = "grade"\n[scale\n', 2, "not TOML"),
-        ('task = "grades"\n', 1, "task 'grades' is not known; valid are trajectory_modes, trajectory, preference"),
+        ('task = "grades"\n', 1, "task is 'grades'; trajectory_modes, trajectory, preference"),
         ('\n[scale]\nname = "x"\n', 2, "grades: Field required"),
         ("[scale]\ngrades = [1]\n", 1, "at least two distinct grades"),
         ("[scale]\ngrades = [2, 1]\n", 1, "not in rising order"),
