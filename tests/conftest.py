@@ -76,7 +76,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
         item.user_properties.append((BILL, seconds))
     kind = next((kind for kind in MOST_SECONDS if item.get_closest_marker(kind)), "fast")
     most = MOST_SECONDS[kind]
-    if seconds > most and seconds > most * pace.slowness():
+    if seconds > most and seconds > most * pace.slowest():
         pytest.fail(f"{seconds:.1f} s of a processor; a {kind} test has {most:g}", pytrace=False)
 
 

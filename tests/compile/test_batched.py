@@ -29,6 +29,7 @@ def test_plan_in_batches_halves_the_passes_and_counts_the_waits(tmp_path: Path) 
     assert (usual.waits, half.waits, folds.waits) == (0, 2, 1 + 3 + 1)  # once for all, and once a round
 
 
+@pytest.mark.full
 def test_compile_in_batches_makes_the_same_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-nobody")
     monkeypatch.setattr(client, "FIRST_LOOK", 0.01)

@@ -269,6 +269,7 @@ def test_functions_of_one_name_in_one_file_are_told_apart() -> None:
     assert judgec.Function("f", _graded_by(0)).digest == judgec.Function("f", _graded_by(0)).digest is not None
 
 
+@pytest.mark.full
 def test_functions_and_models_make_a_pool(home: Path) -> None:
     with FakeOpenAI(unsure) as server:
         found = compiled(
@@ -412,6 +413,7 @@ def test_a_recorded_judge_that_is_best_among_what_is_asked_ships_alone_as_a_reco
     assert again(new)["grade"].notna().all()
 
 
+@pytest.mark.full
 def test_one_model_is_searched_as_with_lm(home: Path) -> None:
     with FakeOpenAI(unsure) as server:
         one = compiled(home, "openai/gpt-4o-mini", name="a", api_base=server.base_url)
@@ -486,6 +488,7 @@ def in_its_own_manner(call: Call) -> Outcome:
     return answer(call, {one.name: str(grade) for one in call.prompt.outputs if one.labels})
 
 
+@pytest.mark.full
 def test_several_prompts_of_one_model_become_a_panel_that_agrees_better(home: Path) -> None:
     with FakeOpenAI(in_its_own_manner) as server:
         where: dict[str, Any] = {"lm": "openai/gpt-4o-mini", "api_base": server.base_url}

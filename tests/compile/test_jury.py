@@ -97,6 +97,7 @@ def compiled(home: Path, *candidates: object, **options: object) -> Any:
     )
 
 
+@pytest.mark.full
 def test_panel_of_jurors_asks_each_and_judges_as_it_was_measured(home: Path) -> None:
     with FakeOpenAI(unsure) as server:
         found = compiled(home, api_base=server.base_url, jury=("one", "two@1", "three"), panel="all")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -61,6 +61,7 @@ def test_measure_of_numbers_leaves_what_compares_grades_undefined_and_says_why()
     assert found.bland_altman.high == pytest.approx(apart.mean() + 1.96 * apart.std(ddof=1), abs=1e-12)
 
 
+@settings(max_examples=40)
 @given(st.integers(0, 10_000), st.integers(2, 8))
 def test_rank_correlations_of_numbers_are_those_of_an_ordinal_scale_with_the_same_values(seed: int, k: int) -> None:
     of_numbers = ratings(seed, 40, k)
