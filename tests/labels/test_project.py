@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judgec.errors import InputError
-from judgec.labels.project import KEYS, Project, columns_in, find_project, read_project, write_project
+from judgec.labels.project import KEYS, NAME, Project, columns_in, find_project, read_project, write_project
 from judgec.records.scale import Scale
 from tests.table.spreadsheets import write_xlsx
 
@@ -125,3 +125,15 @@ def test_columns_are_seen_from_the_beginning_of_a_file(tmp_path: Path) -> None:
     assert columns_in(str(tmp_path / "t.csv")) == ("q", "a\nb")
     assert columns_in(str(tmp_path / "t.jsonl")) == ("q", "a")
     assert columns_in(str(write_xlsx(tmp_path / "t.xlsx", {"S": [["q", "a"], [1, 2]]}))) == ("q", "a")
+
+
+def test_roles_of_turns_have_a_table_of_their_own(tmp_path: Path) -> None:
+    file = tmp_path / NAME
+    file.write_text('[columns]\nchat = "conversation"\n[roles]\nagent = "assistant"\n', encoding="utf-8")
+    project = read_project(file)
+    assert project.columns == {"chat": "conversation", "role:agent": "assistant"}
+    file.write_text(write_project(project, {}), encoding="utf-8")
+    assert read_project(file).columns == project.columns
+    file.write_text('[roles]\nagent = "bot"\n', encoding="utf-8")
+    with pytest.raises(InputError, match=r"roles is .* valid: system, developer, user, assistant"):
+        read_project(file)

@@ -319,8 +319,8 @@ def read_item_file(
     """Read the items of a file, labelled or not; rows of one item (several annotators) become one.
 
     Columns that the task does not read are ignored; heads of other tools are known, as in labels.
-    With ``each`` turn of a conversation an item, the rows of the
-    result are those of the turns, under judgec's names.
+    With ``each`` turn of a conversation an item, or where rows that are no conversations are left out, the rows of the
+    result are those that are judged, under judgec's names.
 
     Raises:
         InputError: A missing column or query, one item_id with different inputs, what ``read_table`` raises.
@@ -331,7 +331,7 @@ def read_item_file(
     usual_names = usual_inputs(file, known, rename or {})
     rename = {**(rename or {}), **usual_names}
     table = with_turns(renamed(file, rename), turn, usual)
-    if turn == EACH:
+    if turn == EACH or len(table.rows) < len(file.rows):  # rows of the file that are no conversations are left out
         file, rename = table, {}
     require_columns(table, known, labelled=False)
     collected = collect_items(table, known)

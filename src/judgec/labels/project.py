@@ -18,7 +18,7 @@ from judgec.labels.reading import TYPED, Reading, Text, validated
 from judgec.labels.split.family import FAMILY_NAME
 from judgec.records.scale import Scale
 from judgec.table.arrow import HUB_PREFIX
-from judgec.table.rows.columns import missing_columns
+from judgec.table.rows.columns import ROLE, missing_columns
 from judgec.table.table import Table
 from judgec.table.tables import as_read, inside, read_table
 from judgec.table.toml import line_of, read_toml
@@ -150,6 +150,8 @@ def read_project(path: Path) -> Project:
             inside(path.parent, split_sheet(found.labels)[0], where=where("labels"))
     except InputError as error:
         faults += error.faults
+    roles = {f"{ROLE}{theirs}": ours for theirs, ours in found.roles.items()}
+    found = found.model_copy(update={"columns": {**found.columns, **roles}, "roles": {}})
     if found.aspects and found.scale is None:
         faults.append(f"{where('aspects')}: [aspects.NAME] without [scale]; its grades are needed. Add them.")
     elif found.scale is not None:
@@ -214,6 +216,9 @@ def write_project(project: Project, notes: Mapping[str, str]) -> str:
         if note := notes.get(key):
             lines.append(f"# {' '.join(note.split())}")
         lines.append(f"{key} = {_toml(value)}")
+    roles = {theirs.removeprefix(ROLE): ours for theirs, ours in project.columns.items() if theirs.startswith(ROLE)}
+    columns = {theirs: ours for theirs, ours in project.columns.items() if not theirs.startswith(ROLE)}
+    project = project.model_copy(update={"roles": roles, "columns": columns})
     for key, said in TABLES.items():
         table = getattr(project, key)
         own = table if isinstance(table, Mapping) else {}

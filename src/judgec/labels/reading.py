@@ -9,9 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from judgec.errors import InputError, UserError
+from judgec.records.conversation import ROLES
 from judgec.records.label import Task
 from judgec.records.scale import Aspect, Scale
 from judgec.records.tasks.registry import TASKS
@@ -31,6 +32,12 @@ Text = Annotated[str, Field(pattern=r"\S")]
 
 def _task(value: object) -> object:
     if value is not None and value not in TASKS:
+        raise ValueError
+    return value
+
+
+def _role(value: str) -> str:
+    if value not in ROLES:
         raise ValueError
     return value
 
@@ -112,7 +119,10 @@ class Reading(BaseModel):
         Field(description='a table [winner_words] (or [winner_words.NAME]) of lines "1" = "a": a, b, tie or unscored'),
     ] = {}
     missing: Annotated[tuple[Text, ...], Field(description='a list of texts such as ["k.A."]')] = ()
-    roles: Annotated[Mapping[Text, Text], Field(description='a table [roles] of lines "agent" = "assistant"')] = {}
+    roles: Annotated[
+        Mapping[Text, Annotated[str, AfterValidator(_role)]],
+        Field(description='a table [roles] of lines "agent" = "assistant"'),
+    ] = {}
     turn: Annotated[Literal["last", "each", "whole"] | None, Field(description="last, each or whole")] = None
     orders: Annotated[Literal["as-shown", "mapped"] | None, Field(description="as-shown or mapped")] = None
     item: Annotated[Literal["id", "text"] | None, Field(description="id or text")] = None

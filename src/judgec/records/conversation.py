@@ -1,7 +1,7 @@
 """Turns of a conversation, and the text by which an item holds each."""
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,7 +12,9 @@ WHOLE: TurnChoice = "whole"
 USER, ASSISTANT = "user", "assistant"
 RESULTS = ("tool", "function")  # roles whose turns are what a tool returned
 ROLES = ("system", "developer", USER, ASSISTANT, *RESULTS)
+SPEAKERS = {"human": USER, "customer": USER, "ai": ASSISTANT, "bot": ASSISTANT}  # what others call two of these
 TURNS = ("conversation", "conversation_a", "conversation_b")  # inputs that hold the turns before an answer
+CHATS = ("messages", "conversations")  # what OpenAI's chat logs and ShareGPT call a conversation
 DIALOGUE = "dialogue"  # the input that says that what is graded is a whole dialogue
 
 _WRITTEN = re.compile(rf"({'|'.join(ROLES)})(?: \(([\w.-]+)\))?: ", re.ASCII)
@@ -33,6 +35,17 @@ class Message:
     content: str
     name: str = ""
     calls: bool = False
+
+
+def role_of(turn: Mapping[str, object]) -> object:
+    """The role that a turn of a file has: ``role``, ShareGPT's ``from``, LangChain's ``type``; None where it has none.
+
+    One that judgec knows by its own name or by another is that; any other is as it stands.
+    """
+    said = next((turn[key] for key in ("role", "from", "type") if turn.get(key) is not None), None)
+    name = said.strip().casefold() if isinstance(said, str) else ""
+    known = {**SPEAKERS, "gpt": ASSISTANT} if "from" in turn else SPEAKERS
+    return name if name in ROLES else known.get(name, said)
 
 
 def written(turn: Message) -> str:

@@ -275,7 +275,7 @@ class Judge:
         return Judgment(**kept, details=details)  # type: ignore[arg-type]  # as rows() makes them
 
     def _judged(self, table: Table, *, account: Account, watch: Watch) -> Judgments:
-        table = with_turns(table, usual=usual_turn(self.card.fields))
+        table = with_turns(table, usual=usual_turn(self.card.fields), every=True)
         items = self._items(table)
         require_inputs([self.card], items, advice=IN_PYTHON)
         if self.live:

@@ -45,7 +45,7 @@ def items_of(folder: Path, rows: Rows, turn: TurnChoice | None = None, task: str
 
 def fault_of(folder: Path, row: Mapping[str, object], turn: TurnChoice | None = None) -> str:
     with pytest.raises(InputError) as caught:
-        read_item_file(jsonl(folder, [{"conversation": PUMP}, row]), task="grade", turn=turn)
+        read_item_file(jsonl(folder, [row]), task="grade", turn=turn)
     (fault,) = caught.value.faults
     return fault.partition("chats.jsonl:")[2]
 
@@ -150,21 +150,80 @@ def test_conversations_are_compared_in_their_last_answers_or_as_a_whole(tmp_path
 @pytest.mark.parametrize(
     ("conversation", "seen"),
     [
-        ("User: hello", "2: conversation is text; a list of"),
-        ('[{"role": "user"', "2: conversation is no JSON"),
-        ({"role": "user"}, "2: conversation is dict; a list of"),
-        ([{"role": "user", "content": "hi"}, 3], "2: conversation, turn 2: '3' is no turn"),
-        ([{"role": "bot", "content": "hi"}], "2: conversation, turn 1: role 'bot'; valid are system, developer, user"),
-        ([{"content": "hi"}], "2: conversation, turn 1: no role; valid are"),
-        ([{"role": "user"}], "2: conversation, turn 1: no content; a text is needed"),
-        ([{"role": "user", "content": 3}], "2: conversation, turn 1: content is '3'; a text, or a list of parts"),
-        ([{"role": "assistant", "tool_calls": [{"id": 1}]}], "2: conversation, turn 1: '{\"id\": 1}' is no call"),
-        (said("u:hi"), "2: conversation (user) has no answer to a user"),
-        (said("a:hi"), "2: conversation (assistant) has no answer to a user"),
+        ("User: hello", "1: conversation is text; a list of"),
+        ('[{"role": "user"', "1: conversation is no JSON"),
+        ({"role": "user"}, "1: conversation is dict; a list of"),
+        ([{"role": "user", "content": "hi"}, 3], "1: conversation, turn 2: '3' is no turn"),
+        ([{"content": "hi"}], "1: conversation, turn 1: no role; valid are"),
+        ([{"role": "user"}], "1: conversation, turn 1: no content; a text is needed"),
+        ([{"role": "user", "content": 3}], "1: conversation, turn 1: content is '3'; a text, or a list of parts"),
+        ([{"role": "assistant", "tool_calls": [{"id": 1}]}], "1: conversation, turn 1: '{\"id\": 1}' is no call"),
+        (said("u:hi"), "1: conversation (user) has no answer to a user"),
+        (said("a:hi"), "1: conversation (assistant) has no answer to a user"),
     ],
 )
 def test_bad_conversation_is_one_fault_with_its_line(tmp_path: Path, conversation: object, seen: str) -> None:
     assert fault_of(tmp_path, {"conversation": conversation}).startswith(seen)
+
+
+@pytest.mark.parametrize(
+    ("turns", "name"),
+    [
+        ([{"role": "USER", "content": "Which?"}, {"role": "Assistant", "content": "P7."}], "messages"),
+        ([{"role": "human", "content": "Which?"}, {"role": "ai", "content": "P7."}], "messages"),
+        ([{"type": "human", "content": "Which?"}, {"type": "ai", "content": "P7."}], "messages"),  # LangChain
+        ([{"role": "customer", "content": "Which?"}, {"role": "bot", "content": "P7."}], "conversation"),
+        ([{"from": "human", "value": "Which?"}, {"from": "gpt", "value": "P7."}], "conversations"),  # ShareGPT
+    ],
+)
+def test_roles_of_other_tools_are_those_of_a_user_and_an_assistant(
+    tmp_path: Path, turns: list[dict[str, object]], name: str
+) -> None:
+    (item,) = items_of(tmp_path, [{name: turns}, {name: turns}])
+    assert item.inputs == {"query": "Which?", "answer": "P7."}
+
+
+def spoken_by(*roles: str) -> list[dict[str, object]]:
+    return [{"role": role, "content": text} for role, text in zip(roles, ("Which?", "P7."), strict=False)]
+
+
+def test_roles_are_named_by_map_whatever_the_format(tmp_path: Path) -> None:
+    turns, rename = spoken_by("visitor", "agent"), {"role:agent": "assistant", "role:visitor": "user"}
+    path = jsonl(tmp_path, [{"messages": turns}])
+    csv = tmp_path / "chats.csv"
+    csv.write_text('chat\n"' + json.dumps(turns).replace('"', '""') + '"\n', encoding="utf-8")
+    for file, more in ((path, {}), (str(csv), {"chat": "conversation"})):
+        (item,) = read_item_file(file, task="grade", rename={**rename, **more}).items
+        assert item.inputs == {"query": "Which?", "answer": "P7."}
+    (streamed,) = [item for piece in open_items(path, task="grade", rename=rename).pieces() for item in piece.read()]
+    assert streamed.inputs["answer"] == "P7."
+    with pytest.raises(InputError, match=r"--map role:agent=bot: .*valid are system, developer, user, assistant"):
+        read_item_file(path, task="grade", rename={"role:agent": "bot"})
+
+
+def test_roles_that_nobody_knows_are_one_error_with_the_line_to_type(tmp_path: Path) -> None:
+    path = jsonl(tmp_path, [{"messages": spoken_by("user", "agent")}] * 3)
+    with pytest.raises(InputError, match=r"user \(3\), agent \(3\).* --map role:agent=assistant\.") as caught:
+        read_labels(path)
+    assert len(caught.value.faults) == 1
+    path = jsonl(tmp_path, [{"messages": spoken_by("visitor", "agent")}] * 3)
+    with pytest.raises(InputError, match=r"--map 'role:visitor=\?' --map 'role:agent=\?'"):  # which is which?
+        read_labels(path)
+
+
+def test_odd_row_is_left_out_and_said_with_its_line(tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = [{"messages": PUMP, "grade": 1}, {"messages": spoken_by("user", "x"), "grade": 2}]
+    rows += [{"messages": FAN, "grade": 2}, {"messages": "hello", "grade": 1}]
+    found = read_labels(path := jsonl(tmp_path, rows))
+    assert [item.inputs["answer"] for item in found.items] == ["Yes.", "No."]
+    (note,) = [note for note in found.notes if "left out" in note]
+    assert note.startswith("2 rows of 4")
+    assert "chats.jsonl:2: " in note
+    assert "chats.jsonl:4: " in note
+    judged = read_item_file(path, task="grade")
+    assert (len(judged.items), [judged.table.lines[at] for at in range(len(judged.item_of))]) == (2, [1, 3])
+    streamed = open_items(path, task="grade")
+    assert [item for piece in streamed.pieces() for item in piece.read()] == list(judged.items)
 
 
 def test_turn_is_refused_where_there_are_no_conversations(tmp_path: Path) -> None:

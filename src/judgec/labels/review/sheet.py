@@ -328,7 +328,7 @@ def _copy(table: Table, path: str, target: Path) -> None:
 
 
 def _collected(table: Table, form: Form) -> Collected:
-    table = with_turns(table)
+    table = with_turns(table, every=True)
     require_columns(table, form.task, labelled=False)
     collected = collect_items(table, form.task)
     if collected.faults:

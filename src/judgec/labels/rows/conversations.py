@@ -1,17 +1,22 @@
 """Columns that hold conversations: checked, and made into the query, the answer and the turns before them."""
 
 import json
+import shlex
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from judgec.errors import InputError, UserError
 from judgec.labels.rows.items import digest
 from judgec.records.conversation import (
     ASSISTANT,
+    CHATS,
     DIALOGUE,
     EACH,
     RESULTS,
     ROLES,
+    SPEAKERS,
     TURNS,
     USER,
     WHOLE,
@@ -19,24 +24,43 @@ from judgec.records.conversation import (
     TurnChoice,
     as_turn,
     is_written,
+    role_of,
     written,
 )
 from judgec.records.counts import plural
 from judgec.records.tasks.spec import PREFIXES
 from judgec.table.rows.cells import as_id, as_number, as_text, as_texts, is_missing
+from judgec.table.rows.columns import ROLE, listed
 from judgec.table.table import Row, Table
 
-CHAT = "messages"  # what OpenAI's chat logs call a conversation
 TURN = "turn"  # of a pair's row: which answer is compared, from 1, as MT-Bench has it
 DIALOGUE_ID = "query_id"  # the column that ``with_turns`` gives every row
 ONE, *SIDES = TURNS
 NEEDED = 'a list of {"role": ..., "content": ...} is needed'
-_OF_TURN = {"role", "content", "name", "tool_calls"}  # keys of a turn that say what it is; others are about it
+MOST_SAID = 5  # rows that are left out, in a note
+_OF_TURN = {
+    "role",
+    "from",
+    "type",
+    "content",
+    "value",
+    "name",
+    "tool_calls",
+}  # keys of a turn that say what it is; others are about it
 _LABELS = {"grade", "accept", "rationale"}  # and aspects: what a row says of itself, not of each of its turns
 
 
 class _FaultError(ValueError):
-    """A fault of a row."""
+    """A fault of a row.
+
+    Args:
+        fault: What is wrong.
+        role: The role that nobody knows, where that is it.
+    """
+
+    def __init__(self, fault: str, role: str = "") -> None:
+        super().__init__(fault)
+        self.role = role
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,29 +72,34 @@ class _Said:
 
 
 def holding(columns: Iterable[str]) -> tuple[str, ...]:
-    """The columns among these that hold a conversation; ``messages`` only where nothing else is judged."""
+    """The columns among these that hold a conversation; ``CHATS`` only where nothing else is judged."""
     names = set(columns)
     if names & {"document", "passage"}:  # what is graded is no answer
         return ()
     found = [name for name in TURNS if name in names]
     judged = {"answer", "answer_a", "answer_b", "document"}
-    return (*found, CHAT) if CHAT in names and ONE not in names and not names & judged else tuple(found)
+    chats = [] if ONE in names or names & judged else [name for name in CHATS if name in names][:1]
+    return (*found, *chats)
 
 
-def with_turns(table: Table, turn: TurnChoice | None = None, usual: TurnChoice | None = None) -> Table:
+def with_turns(
+    table: Table, turn: TurnChoice | None = None, usual: TurnChoice | None = None, *, every: bool = False
+) -> Table:
     """The table with what is judged of each conversation as query and answer, and what was said before it.
 
-    Rows without a conversation, and tables without such a column, are as they were; so are those whose column holds
-    plain words beside a query and an answer, unless a turn is chosen.
+    A row whose conversation is none is left out, and a note says so; most of them are an error. Rows without a
+    conversation, and tables without such a column, are as they were; so are those whose column holds plain words beside
+    a query and an answer, unless a turn is chosen.
 
     Args:
         table: Under judgec's names of columns.
         turn: ``last``: the last answer, in the conversation before it. ``each``: a row for each answer. ``whole``: the
             dialogue; ``dialogue`` says how long it is. None: nobody chose.
         usual: What is judged then; None: ``last``.
+        every: Each row is needed: one whose conversation is none is an error.
 
     Raises:
-        InputError: Every conversation that is none, with its place.
+        InputError: Every conversation that is none, with its place; of roles that nobody knows, the roles.
         UserError: A turn is chosen and there is no conversation, or each turn of two of them.
     """
     names = holding(table.columns)
@@ -89,18 +118,41 @@ def with_turns(table: Table, turn: TurnChoice | None = None, usual: TurnChoice |
         )
     rows: list[Row] = []
     lines: list[int] = []
-    faults: list[str] = []
+    faults: list[tuple[int, _FaultError]] = []
     for index, row in enumerate(table.rows):
         try:
             made = list(_rows(row, names, turn))
         except _FaultError as fault:
-            faults.append(f"{table.where(index)}: {fault}")
+            faults.append((index, fault))
             continue
         rows += made
         lines += [table.lines[index]] * len(made)
     if faults:
-        raise InputError(faults)
+        held = sum(any(not is_missing(row.get(name)) for name in names) for row in table.rows)
+        if 2 * sum(bool(fault.role) for _, fault in faults) > held:
+            raise InputError([_unknown_roles(table, names)])
+        said = [f"{table.where(index)}: {fault}" for index, fault in faults]
+        if every or 2 * len(faults) > held:
+            raise InputError(said)
+        more = f" And {len(said) - MOST_SAID} more." if len(said) > MOST_SAID else ""
+        left = f"{plural(len(said), 'row')} of {len(table.rows)} left out: {' '.join(said[:MOST_SAID])}{more}"
+        table = replace(table, notes=(*table.notes, left))
     return replace(table, columns=columns_with(table.columns, rows), rows=tuple(rows), lines=tuple(lines))
+
+
+def _unknown_roles(table: Table, names: Sequence[str]) -> str:
+    """The fault of a table in most of whose conversations somebody speaks whose role nobody knows."""
+    seen: Counter[str] = Counter()
+    for cell in (cell for name in names for cell in table.column(name).given()):
+        with suppress(_FaultError):
+            seen.update(str(role_of(one)) for one in _turns_in(cell, "") if isinstance(one, Mapping))
+    strange = [role for role in seen if role not in ROLES]
+    lacking = [role for role in (USER, ASSISTANT) if role not in seen]
+    ours = lacking[0] if len(strange) == len(lacking) == 1 else "?"
+    line = " ".join(f"--map {shlex.quote(f'{ROLE}{role}={ours}')}" for role in strange)
+    roles = listed(f"{role} ({count})" for role, count in seen.most_common())
+    known = listed([*ROLES, *SPEAKERS])
+    return f"{table.path}: the roles of turns are {roles}; known are {known}. Say what the others are: {line}."
 
 
 def _of_another_kind(table: Table, names: Sequence[str]) -> bool:
@@ -146,7 +198,7 @@ def columns_with(columns: Iterable[str], rows: Iterable[Row] = ()) -> tuple[str,
     pair = bool({*SIDES, "answer_a", "answer_b"} & set(known))
     made = ("query", "answer_a", "answer_b") if pair else ("query", "answer")
     found = dict.fromkeys((*known, *(made if holding(known) else ()), *(name for row in rows for name in row)))
-    return tuple(name for name in found if name != CHAT or CHAT not in holding(known))
+    return tuple(name for name in found if name not in CHATS or name not in holding(known))
 
 
 def _rows(row: Row, names: Sequence[str], turn: TurnChoice | None) -> Iterator[Row]:
@@ -167,11 +219,11 @@ def _rows(row: Row, names: Sequence[str], turn: TurnChoice | None) -> Iterator[R
     yield _pair(rest, said, turn)
 
 
-def _said(value: object, name: str) -> _Said:
-    """A conversation as the file has it.
+def _turns_in(value: object, name: str) -> Sequence[object]:
+    """The turns of a cell, before anybody looks at them.
 
     Raises:
-        _FaultError: It is none.
+        _FaultError: It is no list.
     """
     given = value
     if isinstance(value, str) and value.lstrip().startswith("["):
@@ -182,9 +234,18 @@ def _said(value: object, name: str) -> _Said:
     if not isinstance(given, list | tuple):
         kind = "text" if isinstance(given, str) else type(given).__name__
         raise _FaultError(f"{name} is {kind}; {NEEDED}. Mend the row, or rename the column with --map {name}=other.")
+    return given
+
+
+def _said(value: object, name: str) -> _Said:
+    """A conversation as the file has it.
+
+    Raises:
+        _FaultError: It is none.
+    """
     turns: list[Message] = []
     more: list[Mapping[str, object]] = []
-    for number, one in enumerate(given, 1):
+    for number, one in enumerate(_turns_in(value, name), 1):
         if isinstance(one, str) and is_written(one):  # as judgec writes turns in tables of its own
             turns.append(as_turn(one))
             more.append({})
@@ -197,16 +258,17 @@ def _said(value: object, name: str) -> _Said:
 
 
 def _turn(one: Mapping[str, object], where: str) -> Message:
-    role = one.get("role")
+    role = role_of(one)
     if role not in ROLES:
         seen = "no role" if role is None else f"role {_short(role)}"
-        raise _FaultError(f"{where}: {seen}; valid are {', '.join(ROLES)}. Rename the roles.")
-    content, calls, name = one.get("content"), one.get("tool_calls"), one.get("name")
+        advice = "Mend the row." if role is None else f"Say what it is with --map {ROLE}{role}=assistant."
+        raise _FaultError(f"{where}: {seen}; valid are {listed([*ROLES, *SPEAKERS])}. {advice}", str(role or ""))
+    content, calls, name = one.get("content", one.get("value")), one.get("tool_calls"), one.get("name")
     if is_missing(calls):
         calls = []
     if not isinstance(calls, list):
         raise _FaultError(f"{where}: tool_calls is {type(calls).__name__}; a list of calls is needed. Mend the row.")
-    if content is None and "content" not in one and not calls:
+    if content is None and not {"content", "value"} & one.keys() and not calls:
         raise _FaultError(f"{where}: no content; a text is needed. Mend the row.")
     lines = [_text(content, where), *(_call(call, where) for call in calls)]
     text = "\n".join(line for line in lines if line)

@@ -384,7 +384,7 @@ class _Regular:
         if self._holding and (columns := dict.fromkeys(chain.from_iterable(ours))) and holding(columns):
             plain = Table(self._shown, tuple(columns), tuple(ours), tuple(range(len(rows))))
             try:
-                ours = list(with_turns(plain, self._turn).rows)
+                ours = list(with_turns(plain, self._turn, every=True).rows)
             except InputError:
                 raise IrregularError from None
         # Every field, so that a piece without a column reads like the whole file that has it.

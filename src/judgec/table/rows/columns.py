@@ -1,10 +1,12 @@
 """Maps columns: renaming, the task they imply, and what is missing for it."""
 
+import json
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from judgec.errors import InputError, UserError
+from judgec.records.conversation import CHATS, ROLES, TURNS, role_of
 from judgec.records.label import Task
 from judgec.records.tasks.registry import TASKS, advised, also_called
 from judgec.records.tasks.spec import ASPECT_PREFIX, MODE_PREFIX
@@ -12,6 +14,7 @@ from judgec.table.table import ColumnRows, Row, Table
 
 JUDGED_BY = "judged_by"  # judgec's own column of a judge's name
 JUDGED = frozenset({"grade", "score", "accept", "confidence", "preference"})  # beside it the judge's
+ROLE = "role:"  # what --map puts before a role of turns
 MODES_LIST = "modes"  # the column that lists failure modes
 EXPORTED: Mapping[str, frozenset[str]] = {  # fields that records of one tool alone have
     "argilla": frozenset({"_server_id", "suggestions"}),
@@ -57,14 +60,21 @@ def as_names(text: str | None, option: str = "--annotators") -> tuple[str, ...]:
 
 
 def renamed(table: Table, rename: Mapping[str, str]) -> Table:
-    """The table with columns renamed, all at once, so that two may swap their names.
+    """The table with columns renamed, all at once, so that two may swap their names, and roles in its conversations.
 
     Raises:
-        InputError: A column that is not there, or a new name that another column already has.
+        InputError: A column that is not there, a new name that another column already has, a role that there is not.
     """
-    if not rename:
-        return table
+    roles = {name: new for name, new in rename.items() if name.startswith(ROLE) and name not in table.columns}
+    rename = {name: new for name, new in rename.items() if name not in roles}
     faults = [
+        f"{table.path}: --map {name}={new}: no role of a turn; valid are {listed(ROLES)}. Correct it."
+        for name, new in roles.items()
+        if new not in ROLES
+    ]
+    if not rename and not faults:
+        return _with_roles(table, roles)
+    faults += [
         f"{table.path}:1: no column {name!r}; the columns are {listed(table.columns)}. Correct --map {name}={new}."
         for name, new in rename.items()
         if name not in table.columns
@@ -80,8 +90,28 @@ def renamed(table: Table, rename: Mapping[str, str]) -> Table:
         raise InputError(faults)
     if isinstance(table.rows, ColumnRows):
         new = {rename.get(name, name): column for name, column in table.coded.items()}
-        return replace(table, columns=tuple(columns), rows=ColumnRows(new, len(table.rows)))
-    return replace(table, columns=tuple(columns), rows=tuple(renamed_row(row, rename) for row in table.rows))
+        rows: Sequence[Row] = ColumnRows(new, len(table.rows))
+    else:
+        rows = tuple(renamed_row(row, rename) for row in table.rows)
+    return _with_roles(replace(table, columns=tuple(columns), rows=rows), roles)
+
+
+def _with_roles(table: Table, roles: Mapping[str, str]) -> Table:
+    """The table with roles of its conversations by judgec's names, so that a copy of it needs no ``--map``."""
+    ours = {name.removeprefix(ROLE).casefold(): new for name, new in roles.items()}
+
+    def said(cell: object) -> object:
+        try:
+            turns = json.loads(cell) if isinstance(cell, str) else cell
+        except json.JSONDecodeError:
+            return cell  # whoever reads the turns says so
+        if not isinstance(turns, list | tuple):
+            return cell
+        new = [ours.get(str(role_of(one)).casefold()) if isinstance(one, Mapping) else None for one in turns]
+        return [{**one, "role": role} if role else one for one, role in zip(turns, new, strict=True)]
+
+    named = [name for name in (*TURNS, *CHATS) if name in table.columns] if roles else []
+    return table.with_columns({name: table.column(name).made(said) for name in named}) if named else table
 
 
 def renamed_row(row: Row, rename: Mapping[str, str]) -> Row:

@@ -9,6 +9,7 @@ from judgec.labels.reading import scale_option
 from judgec.labels.rows.raters import columns_of, is_measured
 from judgec.raters import programs
 from judgec.table.arrow import HUB_PREFIX
+from judgec.table.rows.columns import ROLE
 from judgec.verbs.cli.output import say
 from judgec.verbs.options.option import Declared, declared
 
@@ -143,7 +144,7 @@ def _judge(home: Path, name: str | None) -> str | None:
 def _value(project: Project, key: str, columns: tuple[str, ...]) -> object:
     """What the project says, as far as the file has it."""
     if key == "columns":
-        return {t: o for t, o in project.columns.items() if not columns or t in columns}
+        return {t: o for t, o in project.columns.items() if not columns or t in columns or t.startswith(ROLE)}
     if key == "annotators":
         return tuple(name for name in project.annotators if not columns or columns_of(name, columns))
     if key == "judges":  # none of its columns: they may be among those who graded
