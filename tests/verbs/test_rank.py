@@ -9,6 +9,7 @@ import pytest
 
 import judgec
 from judgec.errors import InputError, UserError
+from judgec.verbs.rank import ranking_report
 
 GAMES = [{"query_id": str(q), "agent_a": "new", "agent_b": "old", "winner": "ab"[q % 4 == 0]} for q in range(40)]
 
@@ -75,4 +76,28 @@ def test_games_without_a_query_stand_alone_and_say_so() -> None:
     found = judgec.rank([*games, {"item1": 7.0, "item2": 8, "label": "left"}])
     assert found.ratings.loc["7", "games"] == 13
     assert (found.board.alone, found.board.ratings.n_queries) == (True, 13)
-    assert found.board.notes[0].startswith("No query_id: each game stands alone")
+    assert found.alone.startswith("Each vote by itself, as no column is query_id: no other column repeats")
+
+
+VOTES = [
+    {"comparison": f"c{n // 3}", "prompt": f"p{n // 6}", "judge": "xyz"[n % 3], "id": n, "always": 1}
+    | {"model_a": "new", "model_b": "old", "winner": "ab"[n // 3 % 4 == 0]}
+    for n in range(72)
+]
+
+
+def test_columns_that_repeat_are_named_where_no_query_is() -> None:
+    found = judgec.rank(VOTES)
+    assert (found.report["clustered_by"], found.board.alone) == (None, True)
+    assert found.report["repeating"] == {"comparison": 24, "prompt": 12, "judge": 3}
+    first = ranking_report(found).verdict[0]
+    assert "comparison (24), prompt (12), judge (3)" in first
+    assert "--map comparison=query_id" in first
+
+
+def test_clusters_are_those_of_the_column_that_is_named() -> None:
+    alone, clustered = judgec.rank(VOTES), judgec.rank(VOTES, columns={"comparison": "query_id"})
+    assert (clustered.report["clustered_by"], clustered.report["repeating"]) == ("query_id", {})
+    assert (clustered.alone, clustered.board.ratings.n_queries) == ("", 24)
+    widths = [one.rated["new"].high - one.rated["new"].low for one in (alone, clustered)]  # type: ignore[operator]  # known
+    assert widths[1] > 1.2 * widths[0]

@@ -202,12 +202,6 @@ def _require_games(games: Games, source: str) -> None:
 def _notes(games: Games, ratings: Ratings, usual: EloRatings | None) -> tuple[str, ...]:
     """What the reader has to know; ``usual`` is the default Elo beside RAGElo's, or None."""
     notes = list(ratings.notes)
-    if games.alone:
-        notes.insert(
-            0,
-            "No query_id: each game stands alone, and intervals are over games. Where several games are of one query "
-            "they are too narrow; add the column.",
-        )
     unscored = int((~games.scored).sum())
     if unscored:
         notes.insert(0, f"{unscored} of {len(games.a)} games are unscored and count for nobody.")

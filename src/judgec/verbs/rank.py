@@ -1,7 +1,8 @@
 """``judgec.rank``: ratings from games that were already played."""
 
+import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import pandas as pd
@@ -13,9 +14,9 @@ from judgec.records.tasks.winners import winner_words
 from judgec.report.page.notebook import notebook
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
-from judgec.table.rows.columns import named_here
+from judgec.table.rows.columns import listed, named_here
 from judgec.table.tables import name_of
-from judgec.tournament.files.games import game_columns, games_of
+from judgec.tournament.files.games import QUERY, game_columns, games_of, repeating
 from judgec.tournament.leaderboard import Leaderboard, make_leaderboard
 from judgec.tournament.leaderboard_columns import leaderboard_columns
 from judgec.tournament.render import LETTERS, board_sentence, board_tables
@@ -24,6 +25,8 @@ from judgec.tournament.report.votes import VOTES, VotedLeague, corrected_by
 from judgec.verbs.frames import named_table, table_source
 from judgec.verbs.options.rank import RankOptions
 from judgec.verbs.verb import verb
+
+MOST_SHOWN = 5  # columns in a sentence
 
 
 @dataclass(frozen=True)
@@ -34,11 +37,14 @@ class Ranking:
         board: Every number, with intervals and pairs.
         costs: What each agent's answers took, where it is known.
         votes: The league as people's votes correct it, where there are any.
+        repeating: Where no column says which games are of one query: columns whose values repeat, and how many each
+            has.
     """
 
     board: Leaderboard
     costs: Mapping[str, AgentCost] | None = None
     votes: VotedLeague | None = None
+    repeating: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
     def ratings(self) -> pd.DataFrame:
@@ -56,7 +62,19 @@ class Ranking:
     @property
     def report(self) -> dict[str, object]:
         """The JSON that ``judgec rank --json`` prints."""
-        return {**self.board.to_json(), **({} if self.votes is None else {"experts": self.votes.to_json()})}
+        clusters = {"clustered_by": None if self.board.alone else QUERY, "repeating": dict(self.repeating)}
+        experts = {} if self.votes is None else {"experts": self.votes.to_json()}
+        return {**self.board.to_json(), **clusters, **experts}
+
+    @property
+    def alone(self) -> str:
+        """Sentence on votes that are counted each by itself, and on what would change that; empty of other votes."""
+        columns = [f"{name} ({count})" for name, count in self.repeating.items()]
+        more = f" and {len(columns) - MOST_SHOWN} more" if len(columns) > MOST_SHOWN else ""
+        line = f"--map {shlex.quote(f'{next(iter(self.repeating))}={QUERY}')}" if columns else ""
+        why = f"values repeat in {listed(columns[:MOST_SHOWN])}{more}; {line} counts by the first" if columns else ""
+        said = f"Each vote by itself, as no column is {QUERY}: {why or 'no other column repeats a value'}."
+        return said if self.board.alone else ""
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -115,7 +133,7 @@ def rank(options: RankOptions, watch: Watch) -> Ranking:
         ragelo_compat=options.ragelo_compat,
     )
     corrected = None if votes is None else corrected_by(votes, played, dict(options.columns), options.seed, said)
-    return Ranking(board, votes=corrected)
+    return Ranking(board, votes=corrected, repeating=repeating(source, games) if played.alone else {})
 
 
 def ranking_report(found: Ranking) -> Report:
@@ -126,7 +144,7 @@ def ranking_report(found: Ranking) -> Report:
     tables, full = board_tables(found.board)
     return Report(
         data=found.report,
-        verdict=[board_sentence(found.board)],
+        verdict=[*filter(None, [found.alone]), board_sentence(found.board)],
         tables=[*tables, *corrected],
         full=[*full, *corrected],
         lines=[LETTERS, *found.board.notes, *(() if votes is None else votes.sentences)],

@@ -24,6 +24,7 @@ from judgec.verbs.options.compile_judge import CompileJudgeOptions
 from judgec.verbs.options.evaluate import EvaluateOptions
 from judgec.verbs.options.judge import JudgeFileOptions
 from judgec.verbs.options.labels import LabelsOptions
+from judgec.verbs.options.rank import RankOptions
 from tests.records.test_card import make_card
 from tests.service import policies
 from tests.service.fake_openai import FakeOpenAI
@@ -127,6 +128,17 @@ def test_judge_takes_the_version_that_was_not_promoted_only_where_the_family_has
     assert completed(JudgeFileOptions, {"file": "new.csv", "judge": "other"})["judge"] == "other"
     (tmp_path / "programs" / "faith" / "aliases.json").write_text('{"champion": 1, "challenger": 2}')
     assert completed(JudgeFileOptions, {"file": "new.csv"})["judge"] == "faith"
+
+
+def test_rank_takes_the_columns_of_judgec_toml_that_its_games_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "judgec.toml").write_text('[columns]\ncomparison = "query_id"\nFrage = "query"\n')
+    (tmp_path / "votes.csv").write_text("comparison,model_a,model_b,winner\nc1,x,y,a\n")
+    assert completed(RankOptions, {"games": "votes.csv"})["columns"] == {"comparison": "query_id"}
+    typed = completed(RankOptions, {"games": "votes.csv", "columns": {"prompt": "query_id"}})
+    assert typed["columns"] == {"prompt": "query_id"}
 
 
 @pytest.mark.full

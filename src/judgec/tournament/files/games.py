@@ -46,6 +46,19 @@ def game_columns(source: TableSource, rename: Mapping[str, str] | None = None) -
     return read_coded(source, dict.fromkeys((*COLUMNS, *theirs, *(rename or {}))))
 
 
+def repeating(source: TableSource, table: CodedTable) -> dict[str, int]:
+    """The number of different values of each column in which values repeat, most first: a query may be one of them.
+
+    Args:
+        source: As for ``game_columns``.
+        table: What that made of it.
+    """
+    others = read_coded(source, [name for name in table.columns if name not in table.coded]).coded
+    counts = {name: column.present().counts for name, column in others.items()}
+    found = {name: len(each) for name, each in counts.items() if 1 < len(each) < sum(each)}
+    return dict(sorted(found.items(), key=lambda one: -one[1]))
+
+
 def is_games(columns: Sequence[str]) -> bool:
     """True if a table names two agents a row."""
     return any(set(pair) <= set(columns) for pair in (PAIR_AGENTS, *PAIRS))

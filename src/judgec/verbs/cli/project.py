@@ -41,6 +41,8 @@ def completed(kind: type, typed: Mapping[str, object]) -> dict[str, object]:
     if (answers := keyed.get("answers")) is not None:
         for path in _names(typed.get(answers.name)):
             found |= _columns_of(path, found)
+    if "games" in keyed and (path := typed.get("games")) is not None:
+        found |= _columns_of(str(path), found, answers=False)
     for key, one in keyed.items():
         if one.required and one.name not in found:
             asked = one.option.metavar or one.name.upper() if one.option.positional else one.flag
@@ -51,10 +53,12 @@ def completed(kind: type, typed: Mapping[str, object]) -> dict[str, object]:
     return found
 
 
-def _columns_of(path: str, found: Mapping[str, object]) -> dict[str, object]:
-    """``columns`` with what the project says of a table of answers; nothing where it is not about it."""
+def _columns_of(path: str, found: Mapping[str, object], *, answers: bool = True) -> dict[str, object]:
+    """``columns`` with what the project says of a table of answers, or of games; nothing where it is not about it."""
     project = find_project(path)
-    if project is None or _own_columns(project, found, path, texts=True) is None:
+    if project is None or not project.columns:
+        return {}
+    if answers and _own_columns(project, found, path, texts=True) is None:
         return {}
     given = found.get("columns")
     given = given if isinstance(given, dict) else {}

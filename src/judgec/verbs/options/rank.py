@@ -27,6 +27,7 @@ class RankOptions(UnusedPlaces):
             metavar="GAMES",
             positional=True,
             panel="What",
+            project="games",
         ),
     ]
     experts: Annotated[
