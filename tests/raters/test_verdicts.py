@@ -55,6 +55,15 @@ def test_read_verdicts_every_format_gives_the_same_columns(tmp_path: Path, kind:
     }
 
 
+def test_read_verdicts_under_other_heads_are_the_same_where_they_are_named(tmp_path: Path) -> None:
+    path, heads = tmp_path / "verdicts.csv", {"model": "judge", "score": "grade", "price": "cost_usd"}
+    theirs = {ours: name for name, ours in heads.items()}
+    pd.DataFrame(ROWS).rename(columns=theirs).to_csv(path, index=False)
+    found = read_verdicts(str(path), GRADES, rename={**heads, "elsewhere": "query"})
+    pd.DataFrame(ROWS).to_csv(path, index=False)
+    assert cells(found) == cells(read_verdicts(str(path), GRADES))
+
+
 @pytest.mark.parametrize("blank", ["\n", " , , \n"])
 def test_read_verdicts_of_a_file_with_blank_rows_counts_lines_as_every_table(tmp_path: Path, blank: str) -> None:
     path = tmp_path / "verdicts.csv"

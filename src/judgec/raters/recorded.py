@@ -96,6 +96,7 @@ class OnWhat:
             ``judges.json`` says; None where nobody typed it.
         usual_orders: The same where ``judges.json`` says nothing, either.
         winner_words: What words for the winner of a pair mean, as ``records.tasks.winners.winner_words`` makes it.
+        columns: Names of the columns of a file of verdicts by names that it may use.
     """
 
     task: str
@@ -107,12 +108,17 @@ class OnWhat:
     orders: str | None = None
     usual_orders: str | None = None
     winner_words: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(
-        cls, labels: LabelSet, orders: str | None = None, said: Mapping[str, str] = MappingProxyType({})
+        cls,
+        labels: LabelSet,
+        orders: str | None = None,
+        said: Mapping[str, str] = MappingProxyType({}),
+        columns: Mapping[str, str] = MappingProxyType({}),
     ) -> "OnWhat":
-        """The same from the labels, and from how words and orders of pairs are read, as somebody typed it."""
+        """The same from the labels, and from how words, orders of pairs and columns are read, as somebody typed it."""
         counts = Counter(position for label in labels.labels for position in label.grades.values())
         total = max(counts.total(), 1)
         return cls(
@@ -123,12 +129,13 @@ class OnWhat:
             shares=tuple(counts[position] / total for position in range(len(labels.scale.grades))),
             orders=None if orders is None else plain(orders),
             winner_words=winner_words(said),
+            columns=columns,
         )
 
     @classmethod
     def of_card(cls, card: ProgramCard) -> "OnWhat":
         """The same of a compiled judge."""
-        said, orders = card.settings.get("winner_words"), card.settings.get("orders")
+        said, orders, columns = map(card.settings.get, ("winner_words", "orders", "columns"))
         return cls(
             card.task,
             card.scale,
@@ -137,12 +144,14 @@ class OnWhat:
             ranges=_ranges_on(card),
             usual_orders=MAPPED if orders is None else None if orders == UNSAID else str(orders),
             winner_words=json.loads(str(said)) if said else {},
+            columns=json.loads(str(columns)) if columns else {},
         )
 
     @property
     def settings(self) -> dict[str, str]:
         """Settings that a card keeps, so that ``of_card`` reads other verdicts the same way."""
-        words = {"winner_words": json.dumps(dict(self.winner_words))} if self.winner_words else {}
+        said = {"winner_words": self.winner_words, "columns": self.columns}
+        words = {name: json.dumps(dict(one)) for name, one in said.items() if one}
         return ({"orders": self.orders or UNSAID} if compares(self.task) else {}) | words
 
 
@@ -393,7 +402,7 @@ def read_recorded(
         UserError: No name matches, or no range behind ``#range=``.
     """
     path, said = with_range(source) if isinstance(source, str) else (source, None)
-    columns = read_verdicts(path, about.scale.grades, about.winner_words)
+    columns = read_verdicts(path, about.scale.grades, about.winner_words, about.columns)
     verdict = _verdict_column(columns, about)
     columns = columns if judges is None else _of_judges(columns, judges)
     notes = list(columns.notes)

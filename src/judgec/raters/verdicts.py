@@ -4,6 +4,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
@@ -88,7 +89,8 @@ class VerdictColumns(CodedTable):
                 [
                     (
                         f"{self.path}:1: no {listed(missing)}; recorded verdicts have item_id, judge, and grade or "
-                        f"preference, and the columns are {listed(self.columns)}. Rename the column in the file."
+                        f"preference, and the columns are {listed(self.columns)}. Rename with --map, for example --map "
+                        f"THEIR_COLUMN={missing[0]}."
                     )
                 ]
             )
@@ -101,13 +103,19 @@ class VerdictColumns(CodedTable):
         ]
 
 
-def read_verdicts(source: TableSource, grades: Sequence[object], words: Collection[str] = ()) -> VerdictColumns:
+def read_verdicts(
+    source: TableSource,
+    grades: Sequence[object],
+    words: Collection[str] = (),
+    rename: Mapping[str, str] = MappingProxyType({}),
+) -> VerdictColumns:
     """Read a file of verdicts, in any format of a table.
 
     Args:
         source: The file, or rows in memory.
         grades: Of the scale: each may have a column ``p_<grade>``.
         words: For the winner, whose meaning somebody said.
+        rename: Names of ours by names that the file may use.
 
     Raises:
         InputError: As ``table.tables.read_table``, and for a ``judges.json`` that is not one.
@@ -115,7 +123,7 @@ def read_verdicts(source: TableSource, grades: Sequence[object], words: Collecti
     path = name_of(source)
     about, order = read_about(Path(path))
     wanted = (*NUMBERS, *(f"{CHANCE}{grade}" for grade in grades))
-    read = read_coded(source, CODED, wanted)
+    read = read_coded(source, CODED, wanted, rename)
     strange = [name for name in read.columns if name.startswith(CHANCE) and name not in wanted]
     notes = [f"{listed(strange)}: no grade of the scale, so not read as a probability"] if strange else []
     known = {*words, *map(str, grades)}

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Self
 
 import numpy as np
@@ -21,6 +22,7 @@ from judgec.records.label import FloatArray, IntArray
 from judgec.table.formulas import is_own, unguarded
 from judgec.table.rows.across import across_head
 from judgec.table.rows.cells import as_text, is_missing
+from judgec.table.rows.columns import named_here, renamed
 from judgec.table.rows.crossed import may_be_crossed
 from judgec.table.table import CHUNK, Coder, Row, Table, TableColumn, place
 from judgec.table.tables import DELIMITERS, TableSource, name_of, opened
@@ -89,12 +91,29 @@ class CodedTable:
             unread=unread,
         )
 
+    def renamed(self, rename: Mapping[str, str]) -> Self:
+        """The same under new names, as far as there are such columns.
+
+        Raises:
+            InputError: As ``table.rows.columns.renamed``.
+        """
+        own = named_here(self.columns, rename)
+        columns = renamed(Table(self.path, self.columns, (), ()), own).columns
+        parts = {"coded": self.coded, "numbers": self.numbers, "unread": self.unread}
+        called = {part: {own.get(name, name): one for name, one in held.items()} for part, held in parts.items()}
+        return replace(self, columns=columns, **called)  # type: ignore[arg-type]  # each as it was
+
     def where(self, row: int) -> str:
         """The place of a row as messages name it."""
         return place(self.path, int(self.lines[row]), by_line=self.by_line, across=self.across)
 
 
-def read_coded(source: TableSource, coded: Collection[str], numbers: Collection[str] = ()) -> CodedTable:
+def read_coded(
+    source: TableSource,
+    coded: Collection[str],
+    numbers: Collection[str] = (),
+    rename: Mapping[str, str] = MappingProxyType({}),
+) -> CodedTable:
     """Read some columns of a file, in any format of a table.
 
     In pieces where format and file allow it, and else as a whole, by the reader that knows every dialect.
@@ -103,10 +122,14 @@ def read_coded(source: TableSource, coded: Collection[str], numbers: Collection[
         source: The file, or rows in memory.
         coded: Columns whose cells are kept as they are; the others are passed over.
         numbers: Columns of numbers.
+        rename: Names of these by names that the file may use.
 
     Raises:
-        InputError: As ``table.tables.read_table``.
+        InputError: As ``table.tables.read_table``; two columns of one name.
     """
+    if rename:
+        cells, amounts = ([*own, *(name for name in rename if rename[name] in own)] for own in (coded, numbers))
+        return read_coded(source, cells, amounts).renamed(rename)
     if not isinstance(source, Table) and (file := Path(source)).is_file() and not said_beside(source)[1]:
         gather = _PIECEWISE.get(file.suffix.lower())
         found = _Gathered(coded, numbers)

@@ -29,7 +29,7 @@ from judgec.labels.split.family import default_family
 from judgec.labels.split.memory import JUDGE
 from judgec.lm.adapters import with_adapter
 from judgec.lm.batch.executor import require_batches
-from judgec.lm.spec import LMSpec
+from judgec.lm.spec import RECORDED, LMSpec
 from judgec.lm.usage import Account
 from judgec.lm.watch import Watch
 from judgec.raters.recorded import RECORDED_KIND
@@ -42,7 +42,7 @@ from judgec.verbs.frames import IN_MEMORY as FRAME
 from judgec.verbs.frames import as_table, is_path
 from judgec.verbs.labels import Labels, read_labels
 from judgec.verbs.options.compile_judge import CompileJudgeOptions
-from judgec.verbs.recorded import FoundVerdicts, cascade_of, panel_of, recorded_of
+from judgec.verbs.recorded import FoundVerdicts, cascade_of, label_columns_of, panel_of, recorded_of
 from judgec.verbs.verb import verb
 
 NO_OPTIMIZER = "none"  # of a judge without a prompt
@@ -273,10 +273,13 @@ def _labels(options: CompileJudgeOptions, judges: tuple[str, ...]) -> Labels:
         source = options.labels.source
         return Labels(kept, {**source, "judges": list(judges)} if source and judges else source)
     assert options.labels is not None  # the caller has looked
+    file = options.lm.removeprefix(RECORDED) if options.lm.startswith(RECORDED) else None
     return read_labels(
         options.labels,
         annotators=options.annotators,
-        columns=options.columns,
+        columns=options.columns
+        if file is None
+        else label_columns_of(options.columns, options.labels, file, options.missing),
         task=options.task,
         accept_at=options.accept_at,
         scale=options.scale,

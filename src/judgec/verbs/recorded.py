@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from judgec.compile.settings import ALL, AUTO, PanelLimit
+from judgec.connect.tracking.traces import MLFLOW_PREFIX
 from judgec.errors import InputError, UserError
+from judgec.labels.project import columns_in
 from judgec.labels.proposal import UserChoices, usual_heads
 from judgec.labels.reading import Datasheet
 from judgec.labels.rows.ranges import Range, with_range
@@ -15,11 +17,12 @@ from judgec.raters.judge import CompiledJudge
 from judgec.raters.recorded import OnWhat, RecordedVerdicts, check_against, judge_of, read_recorded
 from judgec.raters.verdicts import from_columns
 from judgec.records.card import ProgramCard
-from judgec.table.rows.columns import label_columns, listed, missing_columns, renamed
+from judgec.table.arrow import HUB_PREFIX
+from judgec.table.rows.columns import label_columns, listed, missing_columns, named_here, renamed
 from judgec.table.table import Table
 from judgec.table.tables import TableSource, opened, read_table
 from judgec.verbs.candidates import BEST, Candidates, Recorded
-from judgec.verbs.frames import IN_MEMORY, as_frame, as_table, named_table, table_source
+from judgec.verbs.frames import IN_MEMORY, Source, as_frame, as_table, is_path, named_table, table_source
 from judgec.verbs.labels import Labels
 from judgec.verbs.options.compile_judge import CompileJudgeOptions
 
@@ -77,7 +80,8 @@ def recorded_of(options: CompileJudgeOptions, labels: Labels, *, asked: bool = F
     for option, given in (("--optimizer", options.optimizer != "auto"), ("--reflection-lm", options.reflection_lm)):
         if given:
             raise UserError(f"{option}: nobody writes prompts for recorded verdicts. Leave it out.")
-    about = OnWhat.of(labels.label_set, options.orders, options.winner_words)
+    columns = {} if file is None else verdict_columns(options.columns, file, options.missing)
+    about = OnWhat.of(labels.label_set, options.orders, options.winner_words, columns)
     if file is not None:
         if options.verdicts:
             raise UserError("--lm recorded:FILE and --verdicts: both give verdicts; one is valid. Drop one.")
@@ -100,6 +104,23 @@ def recorded_of(options: CompileJudgeOptions, labels: Labels, *, asked: bool = F
     if options.baseline is not None:
         judges.require(options.baseline)
     return FoundVerdicts(model, judges, found)
+
+
+def verdict_columns(columns: Mapping[str, str], source: object, missing: Sequence[str] = ()) -> dict[str, str]:
+    """The part of ``--map`` that is about a file of verdicts, or about rows of them."""
+    file = with_range(source)[0] if isinstance(source, str) else source
+    return named_here(opened(table_source(file, NAMES, missing)).columns, columns) if columns else {}
+
+
+def label_columns_of(
+    columns: Mapping[str, str], labels: Source, verdicts: object, missing: Sequence[str] = ()
+) -> dict[str, str]:
+    """The part of ``--map`` that is about labels: without the names that the verdicts beside them alone have."""
+    others = verdict_columns(columns, verdicts, missing)
+    if not others or (is_path(labels) and str(labels).startswith((HUB_PREFIX, MLFLOW_PREFIX))):
+        return dict(columns)
+    own = columns_in(str(labels)) if is_path(labels) else as_table(labels).columns
+    return {theirs: ours for theirs, ours in columns.items() if theirs in own or theirs not in others}
 
 
 def _as_labelled(table: Table, options: CompileJudgeOptions, about: OnWhat) -> Table:

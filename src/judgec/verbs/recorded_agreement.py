@@ -28,7 +28,7 @@ from judgec.stats.agreement.systems import SystemAgreement, systems_of
 from judgec.verbs.frames import table_source
 from judgec.verbs.labels import read_labels
 from judgec.verbs.options.agreement import AgreementOptions
-from judgec.verbs.recorded import NAMES
+from judgec.verbs.recorded import NAMES, label_columns_of, verdict_columns
 
 UNREAD_SCORE = "recorded score that cannot be read"  # of a judge that has no grades, none is off the scale
 NO_GRADES = (
@@ -132,7 +132,7 @@ def _labels_and_verdicts(options: AgreementOptions, judges: Sequence[str]) -> tu
         options.labels,
         annotators=options.annotators,
         accept_at=options.accept_at,
-        columns=options.columns,
+        columns=label_columns_of(options.columns, options.labels, options.file, options.missing),
         scale=options.scale,
         turn=options.turn,
         round=options.round,
@@ -143,7 +143,8 @@ def _labels_and_verdicts(options: AgreementOptions, judges: Sequence[str]) -> tu
         home=options.home,
     ).label_set
     source = table_source(options.file, NAMES, options.missing)
-    about = OnWhat.of(labels, options.orders, options.winner_words)
+    columns = verdict_columns(options.columns, options.file, options.missing)
+    about = OnWhat.of(labels, options.orders, options.winner_words, columns)
     return labels, check_against(read_recorded(source, about, options.judges, labels, scores=True), labels)
 
 

@@ -11,6 +11,8 @@ import pytest
 
 import judgec as judgec_api
 from judgec.errors import InputError, UserError
+from judgec.lm.watch import Silent
+from judgec.verbs.compile_judge import planned
 from judgec.verbs.labels import Labels
 from judgec.verbs.options.compile_judge import CompileJudgeOptions
 from judgec.verbs.recorded import recorded_of
@@ -44,6 +46,21 @@ def report(folder: Path) -> Json:
     done = judgec(folder, *shlex.split(f"{typed} --judges gpt/* --baseline gpt/plain --name mine --json"))
     found: Json = json.loads(done.stdout)
     return found
+
+
+def test_verdicts_under_other_heads_are_named_by_map_beside_labels_under_theirs(tmp_path: Path) -> None:
+    write(tmp_path / "labels.jsonl", labels())
+    (tmp_path / "labels.datasheet.toml").write_text(SHEET)
+    pd.DataFrame(said()).rename(columns={"judge": "asked", "grade": "score"}).to_csv(tmp_path / "own.csv", index=False)
+    file, columns = f"recorded:{tmp_path / 'own.csv'}", {"asked": "judge", "score": "grade"}
+    typed = CompileJudgeOptions(labels=str(tmp_path / "labels.jsonl"), candidates=(file,), columns=columns)
+    settings, *_ = planned(typed, Silent())
+    verdicts = settings.rated.recorded
+    assert verdicts is not None
+    assert set(verdicts.judges) == set(KEPT)
+    assert settings.source["rename"] == {}  # the labels' own file has none of these
+    card = verdicts.about.settings
+    assert json.loads(card["columns"]) == columns  # so that the compiled judge reads new verdicts
 
 
 def test_compile_from_a_file_reports_candidates_and_the_best_alone(report: Json) -> None:

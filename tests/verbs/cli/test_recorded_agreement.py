@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import judgec as judgec_api
-from judgec.errors import UserError
+from judgec.errors import InputError, UserError
 from tests.compile.recorded_world import Rows, labels, verdicts
 from tests.compile.small import write
 from tests.verbs.cli.process import judgec, judgec_here
@@ -50,6 +50,18 @@ def test_each_judge_has_the_statistics_of_a_table_that_holds_both_columns(folder
         beside = judgec_api.agreement(both, expert="grade", judge="said", cluster="query_id", accept_at="2")
         mine = pd.DataFrame(found.table.xs(name, level="judge"))
         pd.testing.assert_frame_equal(mine, beside.table, check_names=False)
+
+
+def test_each_file_has_the_columns_that_map_names_in_it(folder: Path) -> None:
+    heads = {"item_id": "response", "judge": "judge_name", "grade": "accuracy"}
+    said = pd.DataFrame(SAID).rename(columns=heads)
+    expert = pd.DataFrame(LABELS).rename(columns={"item_id": "response", "grade": "relevance_of_expert"})
+    columns = {theirs: ours for ours, theirs in heads.items()} | {"relevance_of_expert": "grade"}
+    found = judgec_api.agreement(said, labels=expert, columns=columns, judges="gpt/clear", accept_at="2")
+    same = judgec_api.agreement(pd.DataFrame(SAID), labels=LABELS, judges="gpt/clear", accept_at="2")
+    pd.testing.assert_frame_equal(found.table, same.table)
+    with pytest.raises(InputError, match="no column 'nobody'"):  # of neither file
+        judgec_api.agreement(said, labels=expert, columns={**columns, "nobody": "run"})
 
 
 def test_one_judge_by_name_reads_like_a_column_and_several_have_no_single_agreement(folder: Path) -> None:
