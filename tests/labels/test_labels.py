@@ -14,6 +14,7 @@ from judgec.labels.labels import read_item_file, read_items, read_label_file, re
 from judgec.labels.reading import as_reading
 from judgec.records.label import LabelSet
 from judgec.records.scale import ACCEPT_SCALE
+from judgec.report.label_report import label_report
 
 Rows = Sequence[dict[str, object]]
 
@@ -322,3 +323,49 @@ def test_decimal_commas_of_a_column_of_grades_are_numbers(tmp_path: Path) -> Non
     rows = "".join(f'q{i},a{i},"{grade}"\n' for i, grade in enumerate(["1,5", "2", "2,5", "1"] * 5))
     labels = read_label_file(text(tmp_path, f"query,answer,grade\n{rows}")).labels
     assert labels.scale.grades == (1, 1.5, 2, 2.5)
+
+
+def rated(values: Sequence[Sequence[object]]) -> list[dict[str, object]]:
+    """Rows of ids and labels alone: one list an annotator, two items a query."""
+    return [
+        {"item_id": f"i{n}", "query_id": f"q{n // 2}", "annotator": name, "grade": value}
+        for name, own in zip(("ann", "bob", "cem"), values, strict=False)
+        for n, value in enumerate(own)
+    ]
+
+
+GRADED = ((1, 2, 3, 3, 2, 1, 3, 2), (1, 3, 3, 3, 2, 1, 2, 2), (2, 2, 3, 3, 1, 1, 3, 2))
+
+
+def test_labels_beside_ids_alone_agree_as_beside_their_texts(tmp_path: Path) -> None:
+    rows = rated(GRADED)
+    texts = [{**row, "query": row["query_id"], "answer": row["item_id"]} for row in rows]
+    bare, whole = (label_report(read_label_file(jsonl(tmp_path, one), texts=False), "any") for one in (rows, texts))
+    for key in ("items", "labels", "queries", "annotators", "agreement", "ceiling", "against_others", "duplicates"):
+        assert bare[key] == whole[key], key
+    by_query = [{**row, "item_id": None} for row in rows if row["item_id"] in {"i0", "i2"}]
+    assert len(read_label_file(jsonl(tmp_path, by_query), texts=False).labels.items) == 2
+
+
+def test_classes_beside_ids_alone_have_no_order(tmp_path: Path) -> None:
+    words = [["refund" if n % 3 else "billing" for n in range(8)], ["refund" if n % 4 else "other" for n in range(8)]]
+    found = read_label_file(jsonl(tmp_path, rated(words)), texts=False)
+    assert (found.labels.scale.level, found.labels.scale.grades) == ("nominal", ("billing", "other", "refund"))
+    report = label_report(found, "any")
+    assert report["agreement"]["level"] == "nominal"
+    (pair,) = report["agreement"]["pairwise"]
+    first, second = words
+    assert pair["exact"] == pytest.approx(sum(a == b for a, b in zip(first, second, strict=True)) / 8)
+    assert (pair["tau_b"], pair["kappa"] is None) == (None, False)
+
+
+def test_verbs_that_need_texts_say_that_they_are_missing(tmp_path: Path) -> None:
+    path = jsonl(tmp_path, rated(GRADED))
+    with pytest.raises(
+        UserError, match=r"no texts beside the labels; the columns are item_id, query_id, annotator, grade"
+    ):
+        read_label_file(path)
+    rows: Rows = [{**row, "comment": "what a customer asked us about then"} for row in rated(GRADED)]
+    refused(jsonl(tmp_path, rows), "t.jsonl:1: the columns|fit no task", texts=False)  # there is a text: which one?
+    rows = [{**row, "item_id": None, "query_id": None} if n == 3 else row for n, row in enumerate(rated(GRADED))]
+    refused(jsonl(tmp_path, rows), "t.jsonl:4: no item_id or query_id", texts=False)

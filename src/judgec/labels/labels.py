@@ -38,7 +38,7 @@ from judgec.records.conversation import EACH, TurnChoice
 from judgec.records.counts import plural
 from judgec.records.label import Item, Label, LabelSet, Task
 from judgec.records.scale import ACCEPT_SCALE, Grade, Scale
-from judgec.records.tasks.registry import TASKS, as_task, compares
+from judgec.records.tasks.registry import TASKS, USUAL, as_task, compares
 from judgec.table.rows.cells import as_id, is_missing
 from judgec.table.rows.columns import (
     JUDGED,
@@ -49,6 +49,7 @@ from judgec.table.rows.columns import (
     renamed,
     require_columns,
     task_of_labels,
+    without_texts,
 )
 from judgec.table.table import CHUNK, Table
 from judgec.table.tables import TableSource, read_table
@@ -121,23 +122,30 @@ def read_labels(path: str, reading: Reading = NOTHING_SAID) -> LabelSet:
     return read_label_file(path, reading).labels
 
 
-def read_label_file(path: str, reading: Reading = NOTHING_SAID) -> LabelFile:
+def read_label_file(path: str, reading: Reading = NOTHING_SAID, *, texts: bool = True) -> LabelFile:
     """Read a label file of any format, with its datasheet.
 
     Args:
         path: A file, a folder, or ``hf:owner/name@split``.
         reading: How it is read; it goes before the datasheet.
+        texts: What was graded is needed; else labels may stand beside ids alone.
 
     Raises:
         InputError: All faults of the file: missing columns, grades off the scale, duplicates, no labels,
             only one class, and whatever ``read_table`` raises.
         UserError: ``accept_at`` off the scale.
     """
-    return label_file(read_table(path, reading.columns, missing=reading.missing), read_datasheet(path), reading)
+    table = read_table(path, reading.columns, missing=reading.missing)
+    return label_file(table, read_datasheet(path), reading, texts=texts)
 
 
 def label_file(
-    file: Table, sheet: Datasheet, reading: Reading = NOTHING_SAID, usual: TurnChoice | None = None
+    file: Table,
+    sheet: Datasheet,
+    reading: Reading = NOTHING_SAID,
+    usual: TurnChoice | None = None,
+    *,
+    texts: bool = True,
 ) -> LabelFile:
     """Make a label set of a table, wherever its rows come from.
 
@@ -146,6 +154,7 @@ def label_file(
         sheet: Its datasheet.
         reading: How it is read; it goes before the datasheet.
         usual: What of a conversation is judged where the reading does not say.
+        texts: As ``read_label_file``.
 
     Raises:
         InputError, UserError: As ``read_label_file``.
@@ -158,6 +167,14 @@ def label_file(
     except InputError:
         said = UserChoices(how.task, how.columns, how.annotators, rounded=how.round is not None)
         found = usual_heads(file, how, said)
+        table = renamed(file, how.columns)
+        if not found.columns and without_texts(table) and texts:
+            seen = f"{file.path}:1: no texts beside the labels; the columns are {listed(table.columns)}"
+            asks = "Only judgec labels and agreement need none: add what was asked and answered by item_id, or name it"
+            raise UserError(f"{seen}. {asks} with --map THEIRS=query --map THEIRS=answer.") from None
+        if not found.columns and without_texts(table):
+            task = how.task or _task_of_ids(table.columns)
+            return _label_file(file, how.model_copy(update={"task": task}), usual)
         if not found.columns:
             raise
     update: dict[str, object] = {"columns": found.columns, "annotators": found.annotators}
@@ -165,11 +182,17 @@ def label_file(
     return _label_file(replace(file, notes=(*file.notes, found.note)), how.model_copy(update=update), usual)
 
 
+def _task_of_ids(columns: Sequence[str]) -> Task:
+    """The task of labels that stand beside ids alone."""
+    return next((task for task in ("preference", "answer") if label_columns(columns, task)), USUAL)
+
+
 def _label_file(file: Table, how: Datasheet, usual: TurnChoice | None) -> LabelFile:
     """A label set of a table that has judgec's columns, once they are renamed."""
     shaped, known = _shaped(file, how, usual)
     table = replace(shaped, notes=(*shaped.notes, *_not_read(shaped, known, how.judges)))
-    require_columns(table, known, labelled=True)
+    if not (bare := without_texts(table)):
+        require_columns(table, known, labelled=True)
     if compares(known):
         table = with_sides_of_agents(table, TASKS[known].labels, how.words)
     collected = collect_items(table, known)
@@ -177,7 +200,7 @@ def _label_file(file: Table, how: Datasheet, usual: TurnChoice | None) -> LabelF
     _require_labels(table, raw)
     earlier = [*collected.faults, *raw.faults]
     try:
-        scale, accept_only, assumed = settle_scale(table, known, raw, how.scale, how.accept_at)
+        scale, accept_only, assumed = settle_scale(table, known, raw, how.scale, how.accept_at, classes=bare)
     except InputError as error:
         raise InputError([*_in_line_order(earlier), *error.faults]) from error
     aspects = ("grade",) if accept_only else raw.aspects
@@ -461,10 +484,13 @@ def _counts(
     partial = sum(len(label.grades) < len(aspects) for label in labels) if len(aspects) > 1 else 0
     first: dict[object, str] = {}
     spread = len(
-        {q for one in collected.items if first.setdefault(q := one.inputs["query"], one.query_id) != one.query_id}
+        {q for one in collected.items if first.setdefault(q := one.text("query"), one.query_id) != one.query_id and q}
     )
     without = plural(unlabelled, "item has none", "items have none")
     sentences = {
+        "Labels by ids, without texts: languages, duplicates and what a judge needs are not known.": not any(
+            one.inputs for one in collected.items
+        ),
         f"{plural(collected.empty, 'row')} without an answer: read as empty answers.": collected.empty,
         f"{plural(collected.not_text, 'input cell')} that held no text became text.": collected.not_text,
         UNREAD_LISTS.format(plural(collected.unread, "cell")): collected.unread,

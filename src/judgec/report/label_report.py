@@ -417,4 +417,4 @@ def _accepts(labels: LabelSet) -> dict[str, Counts]:
 
 
 def _duplicates(labels: LabelSet) -> int:
-    return len(labels.items) - len({tuple(sorted(item.inputs.items())) for item in labels.items})
+    return len(labels.items) - len({tuple(sorted(item.inputs.items())) or item.item_id for item in labels.items})

@@ -361,7 +361,7 @@ def _of_whom(options: AgreementOptions, table: Table, source: str) -> tuple[Tabl
         raise UserError(
             f"{source}: --expert and --judge name the columns of a table that holds both (--annotators in place of "
             f"--expert), --labels FILE the labels of recorded verdicts; one of these is needed{seen}. "
-            f"Add {' '.join(lacks) or '--judge COLUMN'}."
+            f"Add {' '.join(lacks) or '--judge COLUMN'}; judgec labels {shlex.quote(source)} compares people alone."
         )
     names = [with_range(name)[0] for name in judges]
     own = [name for name in options.annotators if is_measured(name, names)] if len(judges) > 1 else []

@@ -25,7 +25,7 @@ def check_labels(options: LabelsOptions) -> tuple[LabelFile, "LabelReport", "tup
         UserError: An unknown task, a threshold off the scale, a name that no judge can have.
     """
     family = default_family(options.file) if options.name is None else as_family(options.name)
-    content = read_label_file(options.file, options.reading(options.task))
+    content = read_label_file(options.file, options.reading(options.task), texts=False)
     from judgec.report.label_report import label_report  # after bad input has been refused: SciPy is slow
 
     report = label_report(content, family, memory=read_memory(options.home, family))

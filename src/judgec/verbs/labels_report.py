@@ -67,10 +67,10 @@ def labels_report(
         more="pairs and every count",
         stamps=[CONSTRUCTED] if labels.constructed else [],
         file=file,
-        next=[command_next],
+        next=[command_next] if labels.fields else [],
         title=f"Labels: {Path(options.file).name}",
         facts=_size(report),
-        steps=_steps(report, command_next, sum(case.differs for case in cases)),
+        steps=_steps(report, command_next if labels.fields else "", sum(case.differs for case in cases)),
         items=cases,
         items_title="The items, by how far annotators are apart",
         words=LABEL_WORDS,
@@ -87,7 +87,8 @@ def _place(table: TextTable) -> int:
 
 def _steps(report: LabelReport, command_next: str, differ: int) -> list[str]:
     test = report["split"]["test"]
-    steps = [f"Compile a judge: {command_next}"]
+    texts = "Add what was asked and answered, by item_id: a judge is compiled from labels and texts."
+    steps = [f"Compile a judge: {command_next}" if command_next else texts]
     if len(report["annotators"]) < 2:
         steps.insert(0, "Let a second annotator grade some of these items: only then is a judge's ceiling known.")
     if differ:

@@ -169,9 +169,9 @@ def respelled(grade: Grade, spellings: Mapping[str, str]) -> Grade:
 
 
 def settle_scale(
-    table: Table, task: Task, raw: RawLabels, declared: Scale | None, accept_at: str | None
+    table: Table, task: Task, raw: RawLabels, declared: Scale | None, accept_at: str | None, *, classes: bool = False
 ) -> tuple[Scale, bool, list[str]]:
-    """The scale, whether the labels are accept / reject alone, and what was assumed.
+    """The scale, whether the labels are accept / reject alone, and what was assumed; words may be ``classes``.
 
     Raises:
         InputError: When no scale can be inferred from the grades.
@@ -192,6 +192,9 @@ def settle_scale(
             raise InputError([f"{seen}; a failure mode is 0 (absent) or 1 (present). Drop [scale] from the datasheet."])
     elif spec.settled:
         scale = spec.scale
+    elif classes and len(used) > 1 and all(isinstance(grade, str) for grade in used):
+        scale = Scale(name="class", level="nominal", grades=tuple(sorted(map(str, used))))
+        notes.append(f"{listed(scale.grades)}: classes without an order; grades in a datasheet, worst first, give one.")
     else:
         scale = _inferred(table, task, used)
         notes.append(_inference(scale, used))

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import orjson
@@ -16,6 +17,7 @@ from judgec.table.rows.cells import as_id, as_text, as_texts, is_missing, is_unr
 from judgec.table.rows.lists import as_list
 from judgec.table.table import Row, Table
 
+IDS = ("item_id", "query_id")
 ALTERNATIVES = " | "  # joins several references into one text, as evidence splits them again
 
 
@@ -52,8 +54,9 @@ def collect_items(table: Table, task: Task) -> Collected:
 
     def read(index: int, row: Row) -> _Read:
         """A row, whose item is at the next position where no row above has its id."""
-        if is_missing(row.get("query")):
-            return _Read(fault="no query; every row needs one. Fill it in, or delete the row.")
+        needed = ("query",) if fields else IDS  # labels alone are told apart by these
+        if all(is_missing(row.get(name)) for name in needed):
+            return _Read(fault=f"no {' or '.join(needed)}; every row needs one. Fill it in, or delete the row.")
         try:
             inputs, converted, looks = _inputs(row, fields, spec)
         except ValueError as fault:
@@ -162,8 +165,9 @@ def _is_list(text: str) -> bool:
 def _item(row: Row, inputs: Mapping[str, Text]) -> Item:
     agent = _optional(row, "agent")
     # Two agents may give the same answer to the same query; they are two items.
-    item_id = _optional(row, "item_id") or digest([dict(inputs), agent] if agent else dict(inputs))[:16]
-    query_id = _optional(row, "query_id") or digest(inputs["query"])[:16]
+    item_id, query_id = map(partial(_optional, row), IDS)
+    item_id = item_id or digest([dict(inputs) or query_id, agent] if agent else dict(inputs) or query_id)[:16]
+    query_id = query_id or (digest(inputs["query"])[:16] if inputs else item_id)
     return Item(item_id, query_id, inputs, agent, _optional(row, "group"))
 
 

@@ -14,6 +14,8 @@ from judgec.table.table import ColumnRows, Row, Table
 
 JUDGED_BY = "judged_by"  # judgec's own column of a judge's name
 JUDGED = frozenset({"grade", "score", "accept", "confidence", "preference"})  # beside it the judge's
+FEWEST_WORDS = 3  # of a text, on average
+ABOUT = ("rationale", "annotator", "agent", "group")  # what may hold many words and is no input
 ROLE = "role:"  # what --map puts before a role of turns
 MODES_LIST = "modes"  # the column that lists failure modes
 EXPORTED: Mapping[str, frozenset[str]] = {  # fields that records of one tool alone have
@@ -225,6 +227,19 @@ def missing_columns(columns: Sequence[str], task: Task, *, labelled: bool) -> tu
         if not has_label:
             missing.append(" or ".join(spec.labels))
     return tuple(missing)
+
+
+def without_texts(table: Table) -> bool:
+    """True for a table of labels by the ids of what was labelled, which holds no text."""
+    inputs = {name for spec in TASKS.values() for name in spec.inputs}
+    worded = (table.column(name).given() for name in table.columns if name not in ABOUT)
+    return (
+        bool({"item_id", "query_id"} & {*table.columns})
+        and not inputs & {*table.columns}
+        and not any(
+            sum(len(str(cell).split()) for cell in cells) >= FEWEST_WORDS * max(len(cells), 1) for cells in worded
+        )
+    )
 
 
 def listed(names: Iterable[object]) -> str:
