@@ -4,18 +4,20 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from judgec.connect.scores.records import ScoreExport
 from judgec.connect.scores.registry import TOOLS, read_scores, tool_of
 from judgec.connect.scores.table import imported
-from judgec.errors import UserError
+from judgec.errors import InputError, UserError
 from judgec.labels.split.family import write_whole
 from judgec.raters.verdicts import VERDICTS
 from judgec.records.counts import plural
+from judgec.records.tasks.winners import unknown_words, winner_of, winner_words
 from judgec.report.report import Report
 from judgec.table.formulas import IMPORTED_FROM, NUMBER, guarded
-from judgec.table.rows.cells import as_text
+from judgec.table.rows.cells import as_grade, as_number, as_text
 from judgec.table.table import Row
 from judgec.verbs.options.labels import LabelImportOptions
 from judgec.verbs.typed import command
@@ -55,19 +57,8 @@ class ImportedExport:
 
     def to_json(self) -> dict[str, object]:
         """The JSON that ``labels import TOOL:FILE --json`` prints."""
-        return {
-            "out": str(self.out),
-            "verdicts_out": None if self.verdicts_out is None else str(self.verdicts_out),
-            "records": self.records,
-            "items": self.items,
-            "labels": self.labels,
-            "verdicts": self.verdicts,
-            "texts": self.texts,
-            "skipped": dict(self.skipped),
-            "annotators": dict(self.annotators),
-            "columns": dict(self.columns),
-            "notes": list(self.notes),
-        }
+        verdicts = None if self.verdicts_out is None else str(self.verdicts_out)
+        return {**asdict(self), "out": str(self.out), "verdicts_out": verdicts, "notes": list(self.notes)}
 
 
 def import_export(options: LabelImportOptions) -> ImportedExport:
@@ -87,7 +78,8 @@ def import_export(options: LabelImportOptions) -> ImportedExport:
     verdicts = out.with_name(f"{out.stem}{VERDICTS}{out.suffix}")
     if not out.parent.is_dir():
         raise UserError(f"{out}: no such folder {out.parent}; create it, or name another.")
-    made = imported(read_scores(tool, file, options.columns), file, options.columns, options.as_)
+    export = _with_sides(read_scores(tool, file, options.columns), file, winner_words(options.winner_words))
+    made = imported(export, file, options.columns, options.as_)
     targets = [out, *[verdicts] * bool(made.verdicts)]
     if there := [str(path) for path in targets if path.exists()]:
         raise UserError(
@@ -109,6 +101,25 @@ def import_export(options: LabelImportOptions) -> ImportedExport:
         columns=made.columns,
         notes=made.notes,
     )
+
+
+def _with_sides(export: ScoreExport, file: str, said: Mapping[str, str]) -> ScoreExport:
+    """The export with a side in place of each number that says who won, and of each word that somebody named.
+
+    Raises:
+        InputError: Numbers of which nobody said what they mean.
+    """
+    cells = {one.value: as_grade(one.value) for one in export.scores if one.kind == "preference"}
+    sides = {value: winner_of(word, said) for value, word in cells.items() if word is not None}
+    if strange := [value for value, side in sides.items() if side is None and as_number(value) is not None]:
+        raise InputError([f"{file}: {unknown_words(cells[value] for value in strange)}"])
+    several = len(set(sides.values())) < len(sides) and all(as_number(value) is not None for value in sides)
+    note = "Numbers became sides by --winner-words; how much better an answer is was dropped."
+    scores = [
+        replace(one, value=sides.get(one.value) or one.value) if one.kind == "preference" else one
+        for one in export.scores
+    ]
+    return replace(export, scores=scores, notes=(*export.notes, *([note] if several else [])))
 
 
 def _write(path: Path, rows: Sequence[Row]) -> None:

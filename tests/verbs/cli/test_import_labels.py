@@ -4,10 +4,11 @@ import csv
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
-from judgec.errors import UserError
-from judgec.labels.labels import read_labels
+from judgec.errors import InputError, UserError
+from judgec.labels.labels import read_label_file, read_labels
 from judgec.raters.verdicts import read_verdicts
 from judgec.verbs.import_labels import import_export
 from judgec.verbs.options.labels import LabelImportOptions
@@ -41,7 +42,7 @@ def test_import_writes_labels_and_verdicts_that_judgec_reads(tmp_path: Path) -> 
     assert (len(labels.items), {label.annotator for label in labels.labels}) == (9, {"anna", "ben"})
     assert json.loads((tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()[0])["region"] == "north"
     verdicts = read_verdicts(str(tmp_path / report["verdicts_out"]), (1, 2, 3))
-    assert verdicts.coded["judge"].values == ["gpt"]
+    assert verdicts.coded["judge"].values == ["gpt"]  # noqa: PD011  # no frame
     again = judgec(tmp_path, "labels", "import", "out.jsonl", "argilla:records.json", code=2)
     assert "is there and may hold labels" in again.stderr
 
@@ -82,3 +83,56 @@ def test_import_into_what_cannot_be_written_says_what_can(tmp_path: Path) -> Non
     ):
         with pytest.raises(UserError, match=seen):
             import_export(LabelImportOptions(file=str(out), import_=source))
+
+
+def imported(folder: Path, content: object, columns: dict[str, str], **more: object) -> list[dict[str, object]]:
+    """The label rows of any file of one JSON document, whose scores are people's."""
+    (folder / "export.json").write_text(json.dumps(content), encoding="utf-8")
+    out, source = folder / "labels.jsonl", f"other:{folder / 'export.json'}"
+    import_export(LabelImportOptions(file=str(out), import_=source, columns=columns, as_="labels", **more))  # type: ignore[arg-type]  # its options
+    return [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+
+
+def test_objects_by_their_id_are_a_row_each(tmp_path: Path) -> None:
+    content = {f"r{n}": {"asked": f"Pump {n}?", "reply": f"Floor {n}.", "stars": n} for n in range(3)}
+    rows = imported(tmp_path, content, {"asked": "query", "reply": "answer", "stars": "grade"})
+    assert [(row["item_id"], row["query"], row["answer"], row["grade"]) for row in rows] == [
+        (f"r{n}", f"Pump {n}?", f"Floor {n}.", n) for n in range(3)
+    ]
+
+
+def test_grades_by_annotator_and_item_end_in_the_line_of_pandas_that_makes_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    given = {"ann": {"r1": 3, "r2": 4, "r3": 1}, "ben": {"r1": 3, "r2": 5}}
+    with pytest.raises(InputError) as caught:
+        imported(tmp_path, given, {})
+    line = caught.value.faults[0].partition("makes rows: ")[2].partition(";")[0]
+    exec(line, {"pd": pd})  # noqa: S102  # the line as somebody would type it
+    found = read_label_file("labels.csv", texts=False).labels
+    assert {(label.item_id, label.annotator, label.grades["grade"] + 1) for label in found.labels} == {
+        (item, name, grade) for name, own in given.items() for item, grade in own.items()
+    }
+
+
+PAIRS = [{"q": f"Pump {n}?", "one": "Floor 1.", "two": "Floor 2.", "better": n - 2, "again": 2 - n} for n in range(5)]
+SIDES = {"q": "query", "one": "answer_a", "two": "answer_b", "better": "preference"}
+
+
+def test_numbers_of_a_preference_are_the_sides_that_somebody_said(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"unknown words for the winner: '-2', '-1', '0', '1', '2'.* --winner-words"):
+        imported(tmp_path, PAIRS, SIDES)
+    words = {"-2": "a", "-1": "a", "0": "tie", "1": "b", "2": "b"}
+    rows = imported(tmp_path, PAIRS, SIDES, winner_words=words)
+    assert [row["preference"] for row in rows] == ["a", "a", "tie", "b", "b"]
+    assert read_labels(str(tmp_path / "labels.jsonl")).task == "preference"
+
+
+def test_several_games_a_row_are_refused_with_what_makes_a_row_of_each(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"better, again are several games a row") as caught:
+        imported(tmp_path, PAIRS, {**SIDES, "again": "preference"})
+    made = caught.value.faults[0].partition("of the file: ")[2].partition(";")[0]
+    rows = eval(made, {"pd": pd, "t": pd.DataFrame(PAIRS)})  # noqa: S307  # the line as somebody would type it
+    assert rows["order"].tolist() == ["ab"] * 5 + ["ba"] * 5
+    assert rows["preference"].tolist() == [-2, -1, 0, 1, 2, 2, 1, 0, -1, -2]

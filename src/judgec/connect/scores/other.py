@@ -23,11 +23,18 @@ from judgec.errors import InputError
 from judgec.labels.rows.items import ALTERNATIVES
 from judgec.labels.rows.reasons import machine_columns, reason_owners
 from judgec.table.rows.cells import as_id, as_text, as_texts, is_missing
+from judgec.table.rows.columns import listed
 from judgec.table.table import Row
 from judgec.table.traces.texts import answer_in, documents_in, flat, inputs_of, parsed, question_in
 
 SYSTEM_ERRORS = frozenset({"error", "error.message", "output.error", "error_message", "response.error", "exception"})
 STATUSES = ("status", "trace.status")
+ORDERS = ("ab", "ba")  # in which two games of a row show the answers
+OF_ANNOTATORS = (
+    " If its names are those of annotators, and the fields items, pandas makes rows: "
+    "pd.read_json({!r}, convert_axes=False).stack().rename_axis(['item_id', 'annotator']).reset_index(name='grade')"
+    ".to_csv('labels.csv', index=False); the other way round, swap the two names."
+)
 MOST_PARTS = 20  # of a list whose parts become columns
 
 
@@ -36,15 +43,17 @@ def read_other(records: Sequence[ExportRecord], rename: Mapping[str, str]) -> Sc
     items: dict[str, Row] = {}
     scores: list[Score] = []
     skipped: Counter[str] = Counter()
+    records = _by_id(records)
     rows = [_expanded({name: parsed(value) for name, value in record.fields.items()}) for record in records]
     columns = list(dict.fromkeys(name for row in rows for name in row))
     labels = [name for name in columns if is_label_column(rename.get(name, name))]
     if not labels and all(_is_inspect(record.fields) or _is_deepeval(record.fields) for record in records):
         return _of_harness(records)
     if not labels:
-        first = next(iter(columns), "FIELD")
+        first = next((name for name in columns if name != "id"), "FIELD")
         lists = [name for name in columns if isinstance(rows[0].get(name), list)]
         inner = f" A list in it is read with FILE.json#NAME: {some(lists)}." if lists else ""
+        inner += OF_ANNOTATORS.format(records[0].where.partition("#")[0]) if "#" in records[0].where else ""
         raise InputError(
             [
                 (
@@ -54,6 +63,13 @@ def read_other(records: Sequence[ExportRecord], rename: Mapping[str, str]) -> Sc
                 )
             ]
         )
+    if len(games := [name for name in labels if rename.get(name, name) == "preference"]) > 1:
+        seen = f"{records[0].where}: {listed(games)} are several games a row; one preference a row is valid"
+        both = ", ".join(
+            f"t.assign(preference=t[{name!r}], order={at!r})" for name, at in zip(games, ORDERS, strict=False)
+        )
+        make = f"Make a row of each, with t a DataFrame of the file: pd.concat([{both}])"
+        raise InputError([f"{seen}. {make}; beside recorded verdicts --orders says what the second one means."])
     theirs = {rename.get(name, name): name for name in columns}
     by_raters = False
     owners = reason_owners(columns, labels, machine_columns([c for c in columns if c not in labels], rows))
@@ -93,6 +109,15 @@ def read_other(records: Sequence[ExportRecord], rename: Mapping[str, str]) -> Sc
                     )
     note = "Lists of scores are those of several annotators: rater-1, rater-2, ... by their places in the list."
     return ScoreExport(items, scores, skipped, (note,) if by_raters else ())
+
+
+def _by_id(records: Sequence[ExportRecord]) -> Sequence[ExportRecord]:
+    """The rows of a document that is one object of objects by their ids, which share a field."""
+    held = records[0].fields if len(records) == 1 else {}
+    rows = {name: dict(row) for name, row in held.items() if isinstance(row, Mapping)}
+    if len(rows) < len(held) or len(rows) < 2 or not set.intersection(*map(set, rows.values())):
+        return records
+    return [ExportRecord(f"{records[0].where}#{name}", {"id": name, **row}) for name, row in rows.items()]
 
 
 def _of_harness(records: Sequence[ExportRecord]) -> ScoreExport:
