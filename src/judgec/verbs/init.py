@@ -20,7 +20,7 @@ from judgec.report.report import Report
 from judgec.report.screen import TextTable
 from judgec.table.arrow import HUB_PREFIX
 from judgec.table.rows.cells import as_text, is_missing
-from judgec.table.rows.columns import nested
+from judgec.table.rows.columns import ROLE, nested, renamed
 from judgec.table.rows.heads import is_low_good, words
 from judgec.table.table import Table
 from judgec.table.tables import read_table
@@ -164,9 +164,12 @@ def proposed(options: InitOptions, watch: Watch) -> LabelSetup:
     if path.exists() and not options.replace:
         raise UserError(f"{path}: it is there already, and every command reads it. Edit it, or add --replace.")
     watch.stage("labels", file)
-    table, sheet = read_table(file, options.columns, missing=options.missing), read_datasheet(file)
+    roles = {theirs: ours for theirs, ours in options.columns.items() if theirs.startswith(ROLE)}
+    columns = {theirs: ours for theirs, ours in options.columns.items() if theirs not in roles}
+    table = renamed(read_table(file, columns, missing=options.missing), roles)
+    sheet = read_datasheet(file)
     said = UserChoices(
-        options.task, options.columns, options.annotators, options.grades, options.accept_at, options.round is not None
+        options.task, columns, options.annotators, options.grades, options.accept_at, options.round is not None
     )
     try:
         proposal = propose(table, sheet, said)
@@ -187,7 +190,7 @@ def proposed(options: InitOptions, watch: Watch) -> LabelSetup:
         round=options.round,
         repeats=options.repeats,
         judges=dict.fromkeys(proposal.judges, ""),
-        columns=proposal.columns,
+        columns={**proposal.columns, **roles},
         scale=proposal.scale,
         missing=options.missing,
         wide=table.wide if isinstance(table.wide, bool | None) else asdict(table.wide),

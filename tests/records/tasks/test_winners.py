@@ -57,4 +57,4 @@ def test_a_side_that_is_none_is_refused_with_those_that_are() -> None:
 def test_unknown_words_are_counted_and_shown_as_they_would_be_typed() -> None:
     said = unknown_words([1, 2, 0, 1, "oops"])
     assert "'1' (2), '2', '0', 'oops'" in said
-    assert "'1=a,2=b,0=tie,oops=SIDE'" in said
+    assert "'1=?,2=?,0=?,oops=?'" in said  # -2 and 2 may be strengths: nobody knows whose

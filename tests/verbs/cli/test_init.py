@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+import judgec as judgec_api
 from judgec.errors import UserError
 from judgec.labels.labels import read_label_file
+from judgec.labels.project import write_project
 from judgec.labels.reading import as_reading
 from judgec.lm.watch import Silent
 from judgec.verbs.check_labels import check_labels
@@ -128,6 +130,15 @@ def test_judge_takes_the_version_that_was_not_promoted_only_where_the_family_has
     assert completed(JudgeFileOptions, {"file": "new.csv", "judge": "other"})["judge"] == "other"
     (tmp_path / "programs" / "faith" / "aliases.json").write_text('{"champion": 1, "challenger": 2}')
     assert completed(JudgeFileOptions, {"file": "new.csv"})["judge"] == "faith"
+
+
+def test_init_writes_down_the_roles_that_map_names(tmp_path: Path) -> None:
+    turns = [{"role": "user", "content": "Which pump?"}, {"role": "agent", "content": "The P7."}]
+    rows = [{"messages": turns, "grade": 1 + n % 3, "item_id": n} for n in range(6)]
+    (tmp_path / "chats.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = judgec_api.init(tmp_path / "chats.jsonl", columns={"role:agent": "assistant"}, replace=True)
+    assert found.project.columns == {"role:agent": "assistant"}
+    assert "[roles]" in write_project(found.project, {})
 
 
 def test_rank_takes_the_columns_of_judgec_toml_that_its_games_have(

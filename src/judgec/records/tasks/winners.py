@@ -106,19 +106,12 @@ def unknown_words(words: Iterable[object]) -> str:
     counts = Counter(str(word).strip()[:40] for word in words)
     seen = [f"{word!r} ({count})" if count > 1 else repr(word) for word, count in counts.items()]
     listed = ", ".join(seen[:SHOWN]) + (f" and {len(seen) - SHOWN} others" if len(seen) > SHOWN else "")
-    keys = {_key(word) for word in counts}
-    typed = ",".join(f"{word}={_example(_key(word), keys)}" for word in [*counts][:SHOWN])
+    typed = ",".join(f"{word}=?" for word in [*counts][:SHOWN])
     return (
         f"unknown words for the winner: {listed}; a, b, tie, A>B, model_a, left, draw and the like are valid, empty is "
-        f"unscored. Say what they mean, for example {OPTION} {typed!r} ({', '.join((*PAIR_GRADES, UNSCORED))} are "
-        "valid behind each =)."
+        f"unscored. Say what they mean: {OPTION} {typed!r} ({', '.join((*PAIR_GRADES, UNSCORED))} are valid behind "
+        "each =)."
     )
-
-
-def _example(key: str, keys: set[str]) -> str:
-    """A side that a number might mean, to be corrected by whoever knows; of a word only they know it."""
-    numbers = {"1": "a", "2": "b", "3": "tie", "-1": "b", "0.5": "tie", "0": "tie" if keys & {"2", "-1"} else "b"}
-    return numbers.get(key, "SIDE")
 
 
 def _key(word: Grade) -> str:

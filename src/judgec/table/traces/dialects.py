@@ -8,12 +8,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from judgec.records.conversation import ASSISTANT, ROLES, USER
+from judgec.records.conversation import ASSISTANT, ROLES, SPEAKERS, USER
 from judgec.table.rows.cells import as_text, is_missing
 from judgec.table.traces.spans import SpanEvent, TracedSpan
 from judgec.table.traces.texts import documents_in, parsed
 
-ALIASES = {"human": USER, "ai": ASSISTANT, "model": ASSISTANT, "bot": ASSISTANT}
+ALIASES = {**SPEAKERS, "model": ASSISTANT}
 DETAILS = "gen_ai.client.inference.operation.details"
 CHOICES = ("gen_ai.choice", "gen_ai.content.completion")
 ASKED = "gen_ai.content.prompt"
