@@ -34,10 +34,10 @@ def graded(*grades: object, **more: object) -> list[dict[str, object]]:
     return [{"query": f"q{i}", "answer": f"a{i}", "grade": grade, **more} for i, grade in enumerate(grades)]
 
 
-def refused(path: str, *said: str, **options: object) -> None:
+def refused(path: str, *said: str, texts: bool = True, **options: object) -> None:
     """Each fault begins with the first part of its line of ``said`` and has the others."""
     with pytest.raises(InputError) as caught:
-        read_label_file(path, as_reading(**options))
+        read_label_file(path, as_reading(**options), texts=texts)
     faults = [fault.replace(str(Path(path).parent) + "/", "") for fault in caught.value.faults]
     for fault, (first, *others) in zip(faults, (one.split("|") for one in said), strict=True):
         assert fault.startswith(first), fault

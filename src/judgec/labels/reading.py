@@ -121,7 +121,7 @@ class Reading(BaseModel):
     missing: Annotated[tuple[Text, ...], Field(description='a list of texts such as ["k.A."]')] = ()
     roles: Annotated[
         Mapping[Text, Annotated[str, AfterValidator(_role)]],
-        Field(description='a table [roles] of lines "agent" = "assistant"'),
+        Field(description=f'a table [roles] of lines "theirs" = one of {", ".join(ROLES)}'),
     ] = {}
     turn: Annotated[Literal["last", "each", "whole"] | None, Field(description="last, each or whole")] = None
     orders: Annotated[Literal["as-shown", "mapped"] | None, Field(description="as-shown or mapped")] = None
