@@ -15,6 +15,7 @@ from pydantic import AfterValidator, Field
 
 from judgec.errors import InputError
 from judgec.labels.reading import TYPED, Reading, Text, validated
+from judgec.labels.rows.conversations import columns_with
 from judgec.labels.split.family import FAMILY_NAME
 from judgec.records.scale import Scale
 from judgec.table.arrow import HUB_PREFIX
@@ -104,7 +105,7 @@ class Project(Reading):
 
     def lacking(self, columns: Sequence[str]) -> tuple[str, ...]:
         """Columns that a table with these columns lacks for the task, once they are renamed; empty where it fits."""
-        ours = [self.columns.get(name, name) for name in columns]
+        ours = columns_with(self.columns.get(name, name) for name in columns)  # those of its conversations, too
         return missing_columns(ours, self.task, labelled=False) if self.task is not None else ()
 
 
