@@ -446,6 +446,8 @@ def init(
     winner_words: Mapping[str, str] | None = None,
     annotators: str | Sequence[str] = (),
     missing: str | Sequence[str] = (),
+    judges: Sequence[str] | Mapping[str, tuple[float, float] | str | None] = (),
+    best: str | None = None,
     grades: str | Sequence[str] = (),
     accept_at: str | None = None,
     round: Literal["nearest"] | None = None,

@@ -5,6 +5,7 @@ import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -12,7 +13,7 @@ import pytest
 import judgec
 from judgec.connect.scores.registry import read_scores
 from judgec.connect.scores.table import As, ImportedScores, imported
-from judgec.errors import InputError, UserError
+from judgec.errors import InputError
 from judgec.labels.labels import read_label_file
 from judgec.labels.reading import as_reading
 from judgec.labels.stream.pieces import open_items
@@ -137,20 +138,23 @@ def test_chat_log_with_nested_feedback_is_labels(tmp_path: Path) -> None:
         | {"expected": f"e{i}", "meta": {"model": f"r{i % 2}"}, "feedback": {"score": i % 5 + 1, "by": "mia"}}
         for i in range(N)
     ]
-    labels = judgec.init(lines(tmp_path / "t.jsonl", rows)).labels
+    columns = {"expected": "reference", "feedback.by": "annotator", "feedback.score": "grade"}
+    said: dict[str, Any] = {"columns": columns, "annotators": ("mia",), "best": "5"}
+    labels = judgec.init(lines(tmp_path / "t.jsonl", rows), **said).labels
     assert [labels.items[1].inputs[name] for name in ("query", "answer", "reference")] == ["q1?", "a1", "e1"]
-    assert (labels.items[1].agent, graders(labels)) == ("r1", {"mia"})
+    assert (len(labels.items), graders(labels)) == (N, {"mia"})
 
 
-def test_ragas_columns_need_no_flag(tmp_path: Path) -> None:
+def test_ragas_columns_are_named(tmp_path: Path) -> None:
     """vibrantlabsai/ragas: SingleTurnSample."""
     rows = [
         {"user_input": f"What is {i}?", "retrieved_contexts": [f"{i} is a number", "others"]}
         | {"response": f"It is the number {i}.", "reference": f"{i}", "label": i % 2}
         for i in range(N)
     ]
-    labels = judgec.read_labels(lines(tmp_path / "t.jsonl", rows)).label_set
-    found = judgec.init(str(tmp_path / "t.jsonl")).labels
+    columns = {"user_input": "query", "retrieved_contexts": "contexts", "response": "answer", "label": "grade"}
+    labels = judgec.read_labels(lines(tmp_path / "t.jsonl", rows), columns=columns).label_set
+    found = judgec.init(str(tmp_path / "t.jsonl"), columns=columns, best="1").labels
     assert (found.digest, len(found.labels)) == (labels.digest, N)
     assert found.items[0].inputs.keys() == {"query", "answer", "reference", "contexts"}
 
@@ -168,33 +172,19 @@ def dices(n: int, raters: int) -> Sequence[Mapping[str, object]]:
     ]
 
 
-def test_dices_columns_need_no_flag(tmp_path: Path) -> None:
+def test_dices_columns_are_named(tmp_path: Path) -> None:
     rows: Rows = [{**row, "Q_overall": ("No", "Yes", "Unsure")[i % 3]} for i, row in enumerate(dices(N, 4))]
-    labels = judgec.read_labels(lines(tmp_path / "t.jsonl", rows)).label_set
-    assert (labels.scale.grades, graders(labels)) == (("No", "Unsure", "Yes"), set("0123"))
-    found = judgec.init(str(tmp_path / "t.jsonl"))
-    assert (found.labels.digest, len(found.labels.items)) == (labels.digest, N)
     ours = {"context": "query", "response": "answer", "rater_id": "annotator", "Q_overall": "grade"}
+    said: dict[str, Any] = {"annotators": "*", "grades": ("No", "Unsure", "Yes")}
+    found = judgec.init(lines(tmp_path / "t.jsonl", rows), columns=ours, **said)
+    assert (found.labels.scale.grades, graders(found.labels)) == (("No", "Unsure", "Yes"), set("0123"))
+    assert len(found.labels.items) == N
     assert found.project.columns == ours
-
-
-@pytest.mark.parametrize("gold", ["safety_gold", "Gold label"])
-def test_gold_beside_raters_is_nobodys_label(tmp_path: Path, gold: str) -> None:
-    """DICES: ``safety_gold`` is the same for all raters of an item."""
-    rows = [
-        {**row, "degree_of_harm": ("Benign", "Moderate", "Extreme")[i * i % 3], gold: ("Yes", "No")[i // 5 % 2]}
-        | {"Q_overall": ("No", "Yes", "Unsure")[i * 7 % 3]}
-        for i, row in enumerate(dices(N, 5))
-    ]
-    file = lines(tmp_path / "t.jsonl", rows)
-    found = judgec.init(file)
-    assert found.project.columns["Q_overall"] == "grade"
-    assert gold in found.proposal.why["labels"]
-    assert judgec.read_labels(file).label_set.digest == found.labels.digest
 
 
 JUDGE_BENCH = {"question": "q{}", "response_A": "one {}", "response_B": "two {}", "pair_id": "p{}"}  # ScalerLab
 LLM_BAR = {"input": "q{}", "output_1": "one {}", "output_2": "two {}"}  # princeton-nlp
+PAIR_INPUTS = ("answer_a", "answer_b")
 PAIR = {"query": "q{}", "answer_a": "one {}", "answer_b": "two {}"}
 
 
@@ -215,7 +205,9 @@ def test_pairs_of_benchmarks_need_at_most_one_flag(
     tmp_path: Path, row: dict[str, str], labels: tuple[object, object], words: dict[str, str] | None
 ) -> None:
     rows = [{**filled(row, i), "label": labels[i % 2]} for i in range(N)]
-    found = judgec.read_labels(lines(tmp_path / "t.jsonl", rows), winner_words=words).label_set
+    columns = dict(zip(row, ("query", *PAIR_INPUTS), strict=False)) | {"label": "preference"}
+    file = lines(tmp_path / "t.jsonl", rows)
+    found = judgec.read_labels(file, winner_words=words, columns=columns).label_set
     assert [found.scale.grades[label.grades["grade"]] for label in found.labels[:2]] == ["a", "b"]
 
 
@@ -238,7 +230,7 @@ def test_pairs_of_benchmarks_need_at_most_one_flag(
     ],
     ids=["ragas", "JudgeBench", "LLMBar", "DICES"],
 )
-def test_items_under_the_heads_of_other_tools_need_no_flag(
+def test_items_under_the_heads_of_other_tools_are_named(
     tmp_path: Path, task: str, row: Mapping[str, object], ours: Mapping[str, object], kind: str
 ) -> None:
     """The same heads as in labels, whether a file is read in pieces or as a whole."""
@@ -248,12 +240,11 @@ def test_items_under_the_heads_of_other_tools_need_no_flag(
         frame.to_csv(path, index=False)
     else:
         frame.to_json(path, orient="records", lines=kind == "jsonl")
-    found = open_items(str(path), task=task)
+    heads = dict(zip(row, ours, strict=False))
+    found = open_items(str(path), task=task, rename=heads)
     items = [item for piece in found.pieces() for item in piece.read()]
     read = [{k: list(v) if isinstance(v, tuple) else v for k, v in item.inputs.items()} for item in items]
     assert read == [filled(ours, i) for i in range(N)]
-    assert any("--map" in note for note in found.notes)
-    assert set(found.rename.values()) >= set(ours)
 
 
 def test_words_that_are_missing_hold_in_every_verb_that_reads_labels_or_verdicts(tmp_path: Path) -> None:
@@ -280,32 +271,6 @@ def test_words_that_are_missing_hold_in_every_verb_that_reads_labels_or_verdicts
     assert all("missing" in {one.name for one in fields(verb)} for verb in verbs)
 
 
-def test_pandalm_needs_one_flag(tmp_path: Path) -> None:
-    """WeOpenML/PandaLM testset-v1.json: three annotators of two responses; the input may be empty."""
-    rows = [
-        {"idx": i, "instruction": f"Do {i}.", "input": "" if i % 2 else f"with {i}", "response1": f"one {i}"}
-        | {"response2": f"two {i}", **{f"annotator{n}": (i + n) % 3 for n in (1, 2, 3)}}
-        for i in range(N)
-    ]
-    (tmp_path / "t.json").write_text(json.dumps(rows, indent=1))
-    with pytest.raises(InputError, match=r"--winner-words '1=\?,2=\?,0=\?'"):
-        judgec.read_labels(str(tmp_path / "t.json"))
-    words = {"0": "tie", "1": "a", "2": "b"}
-    labels = judgec.read_labels(str(tmp_path / "t.json"), winner_words=words).label_set
-    assert [item.inputs["query"] for item in labels.items[:2]] == ["Do 0.\n\nwith 0", "Do 1."]
-    assert {label.annotator for label in labels.labels} == {"annotator1", "annotator2", "annotator3"}
-    assert judgec.init(str(tmp_path / "t.json"), winner_words=words).labels.digest == labels.digest
-    assert open_items(lines(tmp_path / "t.jsonl", rows), task="preference").items == N
-
-
-def test_two_columns_that_may_be_the_label_are_asked_about(tmp_path: Path) -> None:
-    rows = [{"question": f"q{i}", "response": f"a{i}", "rating": i % 5, "score": i % 4} for i in range(N)]
-    file = lines(tmp_path / "t.jsonl", rows)
-    with pytest.raises(UserError, match=r"score and rating .*--map rating=grade"):
-        judgec.read_labels(file)
-    assert len(judgec.read_labels(file, columns={"rating": "grade"})) == N
-
-
 def conversation(number: int, side: str) -> list[dict[str, str]]:
     return [
         {"role": role, "content": text}
@@ -327,11 +292,12 @@ def mt_bench(people: Sequence[str] = ("expert_0", "author_1")) -> Rows:
     ]
 
 
-@pytest.mark.parametrize("read", [judgec.init, judgec.read_labels])
-def test_mt_bench_columns_need_no_flag(tmp_path: Path, read: Callable[[str], object]) -> None:
+def test_mt_bench_columns_are_named(tmp_path: Path) -> None:
     """lmsys/mt_bench_human_judgments: two items a pair, one of each turn; both of one query."""
-    found = read(lines(tmp_path / "t.jsonl", mt_bench()))
-    labels = found.label_set if isinstance(found, judgec.Labels) else found.labels  # type: ignore[attr-defined]
+    columns = {"question_id": "query_id", "model_a": "agent_a", "model_b": "agent_b"}
+    columns |= {"winner": "preference", "judge": "annotator"}
+    said: dict[str, Any] = {"annotators": ("expert_0", "author_1"), "judges": ("gpt4",)}
+    labels = judgec.init(lines(tmp_path / "t.jsonl", mt_bench()), columns=columns, **said).labels
     assert (labels.task, graders(labels)) == ("preference", {"expert_0", "author_1"})
     assert (len(labels.items), len({item.query_id for item in labels.items})) == (2 * N, N)
     answers = [item.inputs["answer_a"] for item in labels.items[:2]]
@@ -348,16 +314,6 @@ def test_mt_bench_games_without_texts_are_measured_and_ranked(tmp_path: Path) ->
     assert {one.annotator for one in found.alt_test.contests} == set(people)
     assert not [note for note in found.notes if "repeat an annotator" in note or "judge an item otherwise" in note]
     assert len(games_of(game_columns(file)).queries) == N
-
-
-@pytest.mark.parametrize(
-    "names",
-    [("gpt-4", "claude-3-opus"), ("strict", "lenient"), ("v1", "v2"), ("1", "2"), ("good", "bad"), ("a", "tie")],
-)
-def test_column_judge_of_machines_or_verdicts_is_nobody(tmp_path: Path, names: tuple[str, str]) -> None:
-    """The names of models, prompts and versions, and grades under the head ``judge`` are no people."""
-    rows = [{"question": f"q{i}", "response": f"a{i}", "judge": names[i % 2], "label": i % 2} for i in range(N)]
-    assert graders(judgec.read_labels(lines(tmp_path / "t.jsonl", rows)).label_set) == {"expert"}
 
 
 def test_promptfoo_error_is_no_verdict(tmp_path: Path) -> None:
@@ -410,13 +366,6 @@ def test_langfuse_trace_that_failed_is_left_out(tmp_path: Path) -> None:
     assert [row["query"] for row in found.rows] == ["Q1"]
     assert [verdict["grade"] for verdict in found.verdicts] == [1]
     assert sum(found.skipped.values()) == 2
-
-
-def test_scores_of_several_raters_in_a_cell_are_raters(tmp_path: Path) -> None:
-    """Crowd data sets keep the scores of an item in one list."""
-    rows = [{"query": f"q{i}", "answer": f"a{i}", "scores": [i % 3 + 1, 2, 3]} for i in range(N)]
-    found = read_label_file(lines(tmp_path / "t.jsonl", rows)).labels
-    assert (len(found.items), graders(found)) == (N, {"rater-1", "rater-2", "rater-3"})
 
 
 def harness_log(name: str) -> dict[str, object]:

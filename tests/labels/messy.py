@@ -57,10 +57,8 @@ class Truth:
         scale: Worst first; empty where grades are accept and reject.
         agents: Who answered.
         judges: Columns, or names among the annotators, that are no people's.
-        flag: The one option that is needed; empty where none is.
         reasons: Labels with a reason.
         left_out: What a note has to name.
-        meanings: Of the scale, as another sheet has them.
         ids: One of the items' identifiers, where a column holds these.
     """
 
@@ -70,10 +68,8 @@ class Truth:
     scale: tuple[Grade, ...]
     agents: frozenset[str] = frozenset()
     judges: frozenset[str] = frozenset()
-    flag: tuple[str, ...] = ()
     reasons: int = 0
     left_out: tuple[str, ...] = ()
-    meanings: tuple[str, ...] = ()
     ids: str = ""
 
 
@@ -449,7 +445,7 @@ def legend_on_another_sheet() -> Made:
     meanings = ("völlig falsch", "überwiegend falsch", "teils richtig", "überwiegend richtig", "völlig richtig")
     rows = own.rows({"Frage": query, "Antwort": text, "Note Lena": by("Lena"), "Note Tim": by("Tim")})
     legend: Rows = [["Note", "Bedeutung"], *([grade, said] for grade, said in zip(ONE_TO_FIVE, meanings, strict=True))]
-    return workbook({"Legende": legend, "Noten": rows}, own.truth(meanings=meanings))
+    return workbook({"Legende": legend, "Noten": rows}, own.truth())
 
 
 @table
@@ -457,7 +453,7 @@ def read_me_before_the_ratings() -> Made:
     own = plant((1, 2, 3), TWO)
     rows = own.rows({"Question": query, "Answer": text, "Rater Mia": by("Mia"), "Rater Noah": by("Noah")})
     about: Rows = [["How to rate", ""], ["1", "wrong"], ["2", "partly right"], ["3", "right"]]
-    truth = own.truth(meanings=("wrong", "partly right", "right"))
+    truth = own.truth()
     return workbook({"Read me": about, "Ratings": rows, "Chart": [["Mean", 2.1]]}, truth)
 
 
@@ -557,7 +553,7 @@ def italian() -> Made:
 def portuguese() -> Made:
     own = plant(("ruim", "regular", "bom"), ("Ana", "João"), language="pt")
     rows = own.rows({"Pergunta": query, "Resposta": text, "Avaliação Ana": by("Ana"), "Avaliação João": by("João")})
-    return delimited(rows, own.truth(flag=("--grades", "ruim,regular,bom")), ";")
+    return delimited(rows, own.truth(), ";")
 
 
 @table
@@ -642,14 +638,14 @@ def unicode_text_of_excel() -> Made:
 def german_note() -> Made:
     own = plant((6, 5, 4, 3, 2, 1), ("Lena", "Tim"), language="de")
     rows = own.rows({"Frage": query, "Antwort": text, "Note Lena": by("Lena"), "Note Tim": by("Tim")})
-    return workbook({"Tabelle1": rows}, own.truth(flag=("--grades", "6,5,4,3,2,1")))
+    return workbook({"Tabelle1": rows}, own.truth())
 
 
 @table
 def judges_of_unknown_names() -> Made:
     own = plant(ONE_TO_FIVE, TWO)
     rows = own.rows({"Question": query, "Answer": text, "Mia": by("Mia"), "Noah": by("Noah"), "Athena-2": by("Mia")})
-    truth = own.truth(judges=frozenset({"Athena-2"}), flag=("--annotators", "Mia,Noah"))
+    truth = own.truth(judges=frozenset({"Athena-2"}))
     return delimited(rows, truth)
 
 
@@ -657,7 +653,7 @@ def judges_of_unknown_names() -> Made:
 def colours() -> Made:
     own = plant(("rot", "gelb", "grün"), ("Lena", "Tim"), language="de")
     rows = own.rows({"Frage": query, "Antwort": text, "Lena": by("Lena"), "Tim": by("Tim")})
-    return workbook({"Ampel": rows}, own.truth(flag=("--grades", "rot,gelb,grün")))
+    return workbook({"Ampel": rows}, own.truth())
 
 
 @table
@@ -743,7 +739,7 @@ def ein_blatt_je_prueferin() -> Made:
 def rounds_on_two_sheets() -> Made:
     own = plant(ONE_TO_FIVE, ("Round 1", "Round 2"))
     sheets = {who: own.rows({"Question": query, "Answer": text, "Grade": by(who)}) for who in own.people}
-    return workbook(sheets, own.truth(flag=("--annotators", "Round 1,Round 2")))
+    return workbook(sheets, own.truth())
 
 
 @table
@@ -821,7 +817,7 @@ def halves_of_a_grader_of_unknown_name() -> Made:
     columns = {"Nº": number, "Pergunta": query, "Resposta": text, "Nota da Ana": by("Ana"), "Nota do João": by("João")}
     rows = own.rows({**columns, "Nota do Quasar": lambda a: f"{a.number % 4 + 1},5" if a.number % 2 else 3})
     judges = frozenset({"Nota do Quasar"})
-    return delimited(rows, own.truth(ids="1", judges=judges, flag=("--annotators", "Nota da Ana,Nota do João")), ";")
+    return delimited(rows, own.truth(ids="1", judges=judges), ";")
 
 
 def pairs(question: str, answer: str, system: str, tie: str, language: str) -> Made:

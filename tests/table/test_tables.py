@@ -166,17 +166,3 @@ def test_rows_without_any_value_are_skipped_and_counted(tmp_path: Path) -> None:
     table = read_table(write(tmp_path, "t.csv", "q,a\nx,1\n,\n , \ny,2\n"))
     assert table.lines == (2, 5)
     assert [note.split(" ")[0] for note in table.notes] == ["2"]
-
-
-@pytest.mark.parametrize(
-    ("last", "kept"),
-    [
-        *(("Total,,30\n", 10), ("Summe,,30\nDurchschnitt,,3.00\n", 10), (",,30\n", 10), (",,3\n", 10)),
-        (",,4\n", 11),  # somebody graded a row without texts
-        *(("Average,of all?,3\n", 11), ("Why?,,3\n", 11)),
-    ],
-)
-def test_rows_that_sum_up_the_others_are_no_rows(tmp_path: Path, last: str, kept: int) -> None:
-    """As sheets have them below the table: a sum or a mean would be one more item with a grade."""
-    found = read_table(write(tmp_path, "t.csv", "question,answer,grade\n" + "q?,a,2\nr?,b,4\n" * 5 + last))
-    assert (len(found.rows), len(found.notes)) == (kept, kept == 10)

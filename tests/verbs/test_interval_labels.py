@@ -32,14 +32,14 @@ def labels(tmp_path: Path) -> Path:
     return tmp_path / "labels.csv"
 
 
-def test_init_proposes_an_interval_scale_and_keeps_few_or_whole_numbers_as_grades(labels: Path) -> None:
-    scale = judgec.init(labels, annotators=RATERS).project.scale
+def test_init_takes_a_range_for_an_interval_scale_and_keeps_few_or_whole_numbers_as_grades(labels: Path) -> None:
+    scale = judgec.init(labels, annotators=RATERS, grades=("0..100",)).project.scale
     assert scale is not None
     assert (scale.level, scale.grades) == ("interval", (0, 100))
     whole = labels.with_name("whole.csv")
     table = pd.read_csv(labels)
     table.assign(**{name: table[name].astype(int) // 10 for name in RATERS}).to_csv(whole, index=False)
-    scale = judgec.init(whole, annotators=RATERS, replace=True).project.scale
+    scale = judgec.init(whole, annotators=RATERS, best="10", replace=True).project.scale
     assert scale is not None
     assert scale.level == "ordinal"
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -23,7 +24,6 @@ from judgec.records.label import LabelSet
 from judgec.records.scale import Scale
 from judgec.verbs.compile_judge import planned
 from judgec.verbs.frames import as_table
-from judgec.verbs.init import written_report
 from judgec.verbs.labels import Labels
 from judgec.verbs.options.compile_judge import CompileJudgeOptions
 from judgec.verbs.options.shared import HeldOutLabels
@@ -191,21 +191,16 @@ def test_annotators_choose_the_labels_of_the_headline_too() -> None:
 
 def test_init_writes_the_machine_as_a_judge_and_refuses_to_have_it_in_both(tmp_path: Path) -> None:
     pd.DataFrame(wide(("Mia", "Noah", "AI grade"))).to_csv(tmp_path / "sheet.csv", index=False)
-    found = judgec.init(str(tmp_path / "sheet.csv"))
+    with pytest.raises(UserError, match=r"AI grade.*annotators="):
+        judgec.init(str(tmp_path / "sheet.csv"))
+    assert not (tmp_path / "judgec.toml").exists()
+    said: dict[str, Any] = {"annotators": ("Mia", "Noah"), "judges": ("AI grade",), "best": "5"}
+    found = judgec.init(str(tmp_path / "sheet.csv"), **said)
     assert (found.project.annotators, tuple(found.project.judges)) == (("Mia", "Noah"), ("AI grade",))
     assert tuple(read_project(found.path).judges) == ("AI grade",)
     found.path.write_text('annotators = ["Mia", "AI grade"]\njudges = ["AI grade"]\n', encoding="utf-8")
     with pytest.raises(InputError, match=r"judgec\.toml:2: AI grade is also among the annotators"):
         read_project(found.path)
-
-
-def test_init_that_is_not_sure_writes_nothing(tmp_path: Path) -> None:
-    pd.DataFrame(wide(("Grader Mia", "Grader Noah", "Jo"))).to_csv(tmp_path / "sheet.csv", index=False)
-    with pytest.raises(UserError, match="--annotators 'Grader Mia,Grader Noah'"):
-        judgec.init(str(tmp_path / "sheet.csv"))
-    assert not (tmp_path / "judgec.toml").exists()
-    found = judgec.init(str(tmp_path / "sheet.csv"), annotators=("Grader Mia", "Grader Noah"))
-    assert found.project.annotators == ("Grader Mia", "Grader Noah")
 
 
 @pytest.mark.parametrize(
@@ -214,37 +209,7 @@ def test_init_that_is_not_sure_writes_nothing(tmp_path: Path) -> None:
 def test_verdicts_beside_judged_by_are_a_judges(tmp_path: Path, verdict: dict[str, object]) -> None:
     rows = [{**row, **verdict, "judged_by": "gpt-4o"} for row in wide(("Mia", "Noah"))]
     pd.DataFrame(rows).to_csv(tmp_path / "sheet.csv", index=False)
-    found = judgec.init(str(tmp_path / "sheet.csv"))
+    found = judgec.init(str(tmp_path / "sheet.csv"), annotators=("Mia", "Noah"), best="5")
     assert found.project.annotators == ("Mia", "Noah")
-    assert next(iter(verdict)) in found.project.judges
     assert {label.accept for label in found.labels.labels} == {None}
     assert not any(label.rationale for label in found.labels.labels)
-
-
-@pytest.mark.parametrize(("names", "said"), [(("gpt-4o",), "a judge's verdicts"), (("gpt-4o", "Mia"), "judges alone")])
-def test_verdicts_of_judges_without_people_are_refused(tmp_path: Path, names: tuple[str, ...], said: str) -> None:
-    rows = [{**row, "grade": i % 5, "judged_by": names[i % len(names)]} for i, row in enumerate(wide(()))]
-    pd.DataFrame(rows).to_csv(tmp_path / "sheet.csv", index=False)
-    with pytest.raises(InputError, match=said):
-        judgec.init(str(tmp_path / "sheet.csv"))
-
-
-def test_line_that_init_prints_measures_a_judge_in_the_column_of_annotators_under_any_heads(tmp_path: Path) -> None:
-    heads = {"query": "Consulta", "answer": "Respuesta del asistente", "annotator": "Evaluador", "grade": "Puntuación"}
-    rows = [
-        {theirs: row[ours] for ours, theirs in heads.items()} for row in long(("Lucía", "Marta", "Íñigo", "gpt-4o"))
-    ]
-    pd.DataFrame(rows).to_csv(tmp_path / "hoja.csv", index=False)
-    found = judgec.init(str(tmp_path / "hoja.csv"))
-    assert found.proposal.judges == ("gpt-4o",)
-    columns = found.project.columns
-    under = judgec.agreement(str(tmp_path / "hoja.csv"), expert="Puntuación", judge="gpt-4o", columns=columns)
-    plain = judgec.agreement(long(("Lucía", "Marta", "Íñigo", "gpt-4o")), expert="grade", judge="gpt-4o")
-    assert under.estimates["tau_b"] == plain.estimates["tau_b"]
-
-
-def test_line_that_init_prints_says_the_range_of_numbers_off_the_scale(tmp_path: Path) -> None:
-    rows = [{**row, "faithfulness": i % 9 / 8, "llm_judge": 1 + i % 5} for i, row in enumerate(wide(("Mia", "Noah")))]
-    pd.DataFrame(rows).to_csv(tmp_path / "sheet.csv", index=False)
-    found = judgec.init(str(tmp_path / "sheet.csv"))
-    assert any("--verdicts 'faithfulness#range=0..1,llm_judge'" in line for line in written_report(found).next)

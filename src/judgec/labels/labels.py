@@ -13,12 +13,11 @@ from operator import itemgetter
 import numpy as np
 
 from judgec.errors import InputError, UserError
-from judgec.labels.proposal import SIDES, UserChoices, heads_by_cells, read_by_heads, usual_heads, usual_inputs
 from judgec.labels.reading import NOTHING_SAID, Datasheet, Reading, read_datasheet
 from judgec.labels.rows.conversations import holding, require_labelled_turns, with_turns
 from judgec.labels.rows.grades import RawLabels, one_class, position_of, raw_labels, settle_scale
 from judgec.labels.rows.items import Collected, collect_items, encoded, item_digest
-from judgec.labels.rows.label_cells import with_label_cells, with_sides_of_agents, without_strays
+from judgec.labels.rows.label_cells import with_label_cells, with_sides_of_agents, without_rows_apart
 from judgec.labels.rows.modes import with_modes
 from judgec.labels.rows.question_sets import TASK as QUESTION_SET
 from judgec.labels.rows.question_sets import as_pairs, is_question_set, with_verdicts
@@ -58,6 +57,7 @@ Graded = tuple[tuple[str, Grade], ...]  # by aspect
 DEFAULT_ANNOTATOR = "expert"
 UNREAD_LISTS = "Printed lists that are cut or broken are read as one text each, in {}; JSON lists are sure."
 NOT_READ = "Columns that nobody reads: "  # begins a note
+BESIDE = ("query_id", "item_id", "agent", "group", "rationale", "annotator")  # read, and no input and no label
 MOST_NAMED = 12  # columns in a note
 FEW_ITEMS = 30  # below this no split leaves enough to test on
 
@@ -162,24 +162,14 @@ def label_file(
     how = reading.over(sheet)
     if not how.annotators:
         _require_people(file, how.columns)
-    try:
+    table = renamed(file, how.columns)
+    if not without_texts(table):
         return _label_file(file, how, usual)
-    except InputError:
-        said = UserChoices(how.task, how.columns, how.annotators, rounded=how.round is not None)
-        found = usual_heads(file, how, said)
-        table = renamed(file, how.columns)
-        if not found.columns and without_texts(table) and texts:
-            seen = f"{file.path}:1: no texts beside the labels; the columns are {listed(table.columns)}"
-            asks = "Only judgec labels and agreement need none: add what was asked and answered by item_id, or name it"
-            raise UserError(f"{seen}. {asks} with --map THEIRS=query --map THEIRS=answer.") from None
-        if not found.columns and without_texts(table):
-            task = how.task or _task_of_ids(table.columns)
-            return _label_file(file, how.model_copy(update={"task": task}), usual)
-        if not found.columns:
-            raise
-    update: dict[str, object] = {"columns": found.columns, "annotators": found.annotators}
-    update |= {} if found.scale is None else {"scale": found.scale}
-    return _label_file(replace(file, notes=(*file.notes, found.note)), how.model_copy(update=update), usual)
+    if texts:
+        seen = f"{file.path}:1: no texts beside the labels; the columns are {listed(table.columns)}"
+        asks = "Only judgec labels and agreement need none: add what was asked and answered by item_id, or name it"
+        raise UserError(f"{seen}. {asks} with --map THEIRS=query --map THEIRS=answer.")
+    return _label_file(file, how.model_copy(update={"task": how.task or _task_of_ids(table.columns)}), usual)
 
 
 def _task_of_ids(columns: Sequence[str]) -> Task:
@@ -250,8 +240,7 @@ def _again(repeats: Sequence[SelfAgreement]) -> list[str]:
 def _shaped(file: Table, how: Datasheet, usual: TurnChoice | None) -> tuple[Table, Task]:
     """The table with our columns, one row per item and annotator, and its task."""
     known = None if how.task is None else as_task(how.task)
-    by_cells = heads_by_cells(file, known, how.columns)
-    table = with_turns(renamed(file, {**how.columns, **by_cells}), how.turn, usual)
+    table = with_turns(renamed(file, how.columns), how.turn, usual)
     known = task_of_labels(known, table.columns)
     table = with_modes(table, known, how.aspects)
     if EACH in (how.turn, usual):
@@ -262,11 +251,11 @@ def _shaped(file: Table, how: Datasheet, usual: TurnChoice | None) -> tuple[Tabl
     people = people_of(table, how.annotators, how.judges)
     table = without_labels_of(table, people.others)
     labels = _label_columns(table, known, people.annotators)
-    table = without_strays(table, labels, how.scale, how.words)
+    table = without_rows_apart(table, known, labels, how.scale, how.words)
     table = with_label_cells(table, labels, how.scale, how.words)
     table = unpivot(table, people.annotators, task=known, scale=how.scale)
     table = with_verdicts(table) if generated else table
-    notes = [*table.notes, *filter(None, [read_by_heads(by_cells)]), *people.notes, *how.notes]
+    notes = [*table.notes, *people.notes, *how.notes]
     if known is None:
         known, note = infer_task(table)
         notes.append(note)
@@ -294,7 +283,7 @@ def _not_read(table: Table, task: Task, judges: Collection[str]) -> list[str]:
     if task == QUESTION_SET:
         return []
     spec = TASKS[task]
-    read = {*spec.inputs, *label_columns(table.columns, task), *SIDES, *holding(table.columns)}
+    read = {*spec.inputs, *label_columns(table.columns, task), *BESIDE, *holding(table.columns)}
     left = [name for name in table.columns if name not in read and not is_measured(name, judges)]
     more = f" and {len(left) - MOST_NAMED} more" if len(left) > MOST_NAMED else ""
     advice = "--map THEIRS=OURS says what one is."
@@ -341,7 +330,7 @@ def read_item_file(
 ) -> ItemFile:
     """Read the items of a file, labelled or not; rows of one item (several annotators) become one.
 
-    Columns that the task does not read are ignored; heads of other tools are known, as in labels.
+    Columns that the task does not read are ignored.
     With ``each`` turn of a conversation an item, or where rows that are no conversations are left out, the rows of the
     result are those that are judged, under judgec's names.
 
@@ -351,8 +340,7 @@ def read_item_file(
     """
     known = as_task(task)
     file = source if isinstance(source, Table) else read_table(source, rename or ())
-    usual_names = usual_inputs(file, known, rename or {})
-    rename = {**(rename or {}), **usual_names}
+    rename = dict(rename or {})
     table = with_turns(renamed(file, rename), turn, usual)
     if turn == EACH or len(table.rows) < len(file.rows):  # rows of the file that are no conversations are left out
         file, rename = table, {}
@@ -367,8 +355,7 @@ def read_item_file(
         f"{plural(collected.not_text, 'input cell')} that held no text became text.": collected.not_text,
         UNREAD_LISTS.format(plural(collected.unread, "cell")): collected.unread,
     }
-    said = filter(None, [read_by_heads(usual_names)])
-    notes = (*table.notes, *said, *(sentence for sentence, count in sentences.items() if count))
+    notes = (*table.notes, *(sentence for sentence, count in sentences.items() if count))
     return ItemFile(collected.items, len(table.rows), notes, file, collected.item_of, rename)
 
 

@@ -77,10 +77,6 @@ class Project(Reading):
     budget: Annotated[int | None, Field(strict=True, ge=1, description="a whole number from 1")] = None
     max_cost: Annotated[float | None, Field(strict=True, ge=0, description="a number from 0")] = None
     proposed_by: Annotated[str | None, Field(description="the name of a model")] = None
-    wide: Annotated[
-        Mapping[str, tuple[str, ...]] | bool | None,
-        Field(description='false, or agents = ["r1", "r2"] and columns = ["Reply {agent}", "Mia {agent}"]'),
-    ] = None
 
     @property
     def label_path(self) -> str | None:
@@ -130,7 +126,6 @@ TABLES = {  # by key, what its lines say
     "reasons": "column = whose reasons it holds",
     "winner_words": "of the file = a, b, tie or unscored",
     "roles": "of the turns = user, assistant, system or tool",
-    "wide": "a row holds several answers; each becomes a row with the column agent",
 }
 
 

@@ -20,13 +20,10 @@ import orjson
 
 from judgec.records.label import FloatArray, IntArray
 from judgec.table.formulas import is_own, unguarded
-from judgec.table.rows.across import across_head
 from judgec.table.rows.cells import as_text, is_missing
 from judgec.table.rows.columns import named_here, renamed
-from judgec.table.rows.crossed import may_be_crossed
 from judgec.table.table import CHUNK, Coder, Row, Table, TableColumn, place
-from judgec.table.tables import DELIMITERS, TableSource, name_of, opened
-from judgec.table.wide import said_beside, wide_heads
+from judgec.table.tables import DELIMITERS, TableSource, missing_beside, name_of, opened
 
 LINE_END = re.compile("\r\n|\r|\n")
 
@@ -130,7 +127,7 @@ def read_coded(
     if rename:
         cells, amounts = ([*own, *(name for name in rename if rename[name] in own)] for own in (coded, numbers))
         return read_coded(source, cells, amounts).renamed(rename)
-    if not isinstance(source, Table) and (file := Path(source)).is_file() and not said_beside(source)[1]:
+    if not isinstance(source, Table) and (file := Path(source)).is_file() and not missing_beside(source):
         gather = _PIECEWISE.get(file.suffix.lower())
         found = _Gathered(coded, numbers)
         try:
@@ -141,7 +138,6 @@ def read_coded(
         if found.n_rows:
             return found.table(name_of(source))
     found, table = _Gathered(coded, numbers), opened(source)  # says what is wrong with it
-    found.piecewise = False
     found.rows(table.rows, np.array(table.lines, dtype=np.int64))
     found.names = dict.fromkeys(table.columns)
     found.by_line, found.across = table.by_line, table.across
@@ -204,7 +200,6 @@ class _Gathered:
         self.n_rows = 0
         self.lines: list[IntArray] = []
         self.by_line, self.across = True, False
-        self.piecewise = True  # False: the rows come from the reader that knows several answers a row
 
     def wanted(self, name: str) -> bool:
         """True if a column is read."""
@@ -233,8 +228,6 @@ class _Gathered:
         present: set[str] = set().union(*rows)
         if not present <= self.names.keys():
             self.names |= dict.fromkeys(name for row in rows for name in row)
-        if not self.n_rows and self.piecewise and wide_heads(self.names):
-            raise _IrregularFileError
         self.add({name: [row.get(name) for row in rows] for name in present if self.wanted(name)}, lines)
 
     def table(self, path: str) -> CodedTable:
@@ -278,10 +271,9 @@ def _delimited(file: Path, into: _Gathered) -> None:
         delimiter = max(usual + DELIMITERS, key=lambda mark: len(next(csv.reader([head], delimiter=mark))))
         names = [cell.strip() for cell in next(csv.reader([head], delimiter=delimiter))]
         into.names = dict.fromkeys(names)
-        whole = wide_heads(names) or across_head(names)
-        if whole or not all(names) or len(into.names) < len(names) or head.count('"') % 2:
+        if not all(names) or len(into.names) < len(names) or head.count('"') % 2:
             raise _IrregularFileError
-        guarded, before, first = is_own(names), 0, True
+        guarded, before = is_own(names), 0
         rows = csv.reader(text, delimiter=delimiter, strict=True, skipinitialspace=True)
         while chunk := list(islice(rows, CHUNK)):
             lines, before = _begins(chunk, before, rows.line_num), rows.line_num
@@ -293,9 +285,6 @@ def _delimited(file: Path, into: _Gathered) -> None:
             if set(map(len, chunk)) != {len(names)}:
                 raise _IrregularFileError
             columns = dict(zip(names, zip(*chunk, strict=True), strict=True))
-            if first and may_be_crossed(columns):
-                raise _IrregularFileError
-            first = False
             cells: dict[str, Sequence[object]] = {}
             blank = True  # perhaps a row without any value, which does not count
             for name in filter(into.wanted, names):
@@ -328,8 +317,6 @@ def _parquet(file: Path, into: _Gathered) -> None:
     try:
         with pq.ParquetFile(file) as opened_file:
             into.names = dict.fromkeys(opened_file.schema_arrow.names)
-            if wide_heads(into.names):
-                raise _IrregularFileError
             kept = [name for name in into.names if into.wanted(name)]
             into.by_line = False
             for batch in opened_file.iter_batches(CHUNK, columns=kept):

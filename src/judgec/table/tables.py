@@ -19,23 +19,17 @@ import orjson
 from judgec.errors import InputError
 from judgec.records.conversation import TURNS
 from judgec.records.counts import plural
-from judgec.records.tasks.registry import called, plain
+from judgec.records.tasks.registry import called
 from judgec.table.arrow import HUB_PREFIX, MOST_BYTES, read_arrow_file, read_data_set, read_hub, read_parquet
 from judgec.table.formulas import is_own, unguarded
 from judgec.table.regular import seen_at
-from judgec.table.rows.across import NOTE, turned
-from judgec.table.rows.cells import as_number
 from judgec.table.rows.columns import listed
-from judgec.table.rows.crossed import with_crosses
-from judgec.table.rows.instructions import with_instructions
-from judgec.table.rows.merged import filled_down
-from judgec.table.rows.nested import with_nested, with_raters
-from judgec.table.rows.sheets import with_graders
-from judgec.table.rows.surplus import LOOKED_THROUGH, header_row, two_rows, without_notes, without_totals
+from judgec.table.rows.header import LOOKED_THROUGH, header_row, two_rows, without_headers
+from judgec.table.rows.records import with_records
 from judgec.table.table import CHUNK, ColumnRows, Row, RowBuilder, Table
+from judgec.table.toml import read_toml
 from judgec.table.traces.items import read_traces
 from judgec.table.traces.spans import HELD, holds_spans
-from judgec.table.wide import as_long, said_beside
 from judgec.table.workbooks import Sheet, is_workbook, read_sheets, split_sheet
 
 PIECE = 1_000_000  # characters of text that are taken apart at once
@@ -49,8 +43,7 @@ _MAC = re.compile(
 _SEPARATOR = re.compile(r"[\s\ufeff]*\"?(?i:sep)=([,;\t|])\"?[,;\t| ]*\n")  # as Excel takes it, and writes it anew
 _LARGE = re.compile(r"\d{19}")  # perhaps a whole number that orjson makes a float of
 _UNUSED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")  # no character of cp1252
-LEGEND_CELLS = 2  # of a row: a grade and what it means
-LONGEST_VALUE = 30  # characters of a grade in a legend
+PROJECT = "judgec.toml"
 NOTED = 2  # columns of a table below which a line of one cell is no row, but a note
 FIRST_ROWS = 50  # of delimited text, which tell its delimiter below a title
 MOST_KEYS = 8  # of a JSON object, in a message
@@ -105,12 +98,11 @@ def inside(folder: Path, name: str, *, where: str) -> Path:
 def read_table(
     path: str, having: Collection[str] = (), *, head: int | None = None, missing: Sequence[str] = ()
 ) -> Table:
-    """Read a whole file or data set; several answers a row become rows, as ``table.wide`` knows them.
+    """Read a whole file or data set.
 
     Args:
-        path: What ``FORMATS`` lists; of a workbook with several sheets ``FILE.xlsx#SHEET``, or the first that has the
-            columns.
-        having: Columns by which the sheet of a workbook is known; default: those that judgec knows.
+        path: What ``FORMATS`` lists; of a workbook with several sheets of rows ``FILE.xlsx#SHEET``.
+        having: Columns by which the sheet of a workbook is known.
         head: Read so many rows of delimited text, whatever comes behind them.
         missing: Words that say nothing, beside those that the ``judgec.toml`` of the file names.
 
@@ -121,14 +113,21 @@ def read_table(
         InputError: No such file, unknown format, not UTF-8, a broken line, an empty file; with file and line.
         ServiceError: The Hub cannot be reached.
     """
-    return as_read(as_it_stands(path, having, head), having, missing)
+    return as_read(as_it_stands(path, having, head), missing)
 
 
-def as_read(table: Table, having: Collection[str] = (), missing: Sequence[str] = ()) -> Table:
+def as_read(table: Table, missing: Sequence[str] = ()) -> Table:
     """A table as ``read_table`` gives it, of rows as they stand in a file; parameters and errors as there."""
-    said, words = said_beside(table.path)
-    rows = with_raters(with_nested(with_instructions(_unwrapped(with_crosses(without_totals(table))), having)))
-    return as_long(without(rows, (*missing, *words)), said, having)
+    return without(with_records(_unwrapped(table)), (*missing, *missing_beside(table.path)))
+
+
+def missing_beside(path: str) -> tuple[str, ...]:
+    """The words that say nothing, by the ``judgec.toml`` beside a file."""
+    if path.startswith(HUB_PREFIX):
+        return ()
+    file = Path(split_sheet(path)[0]).parent / PROJECT
+    said = read_toml(file)[1].get("missing") if file.is_file() else None
+    return tuple(map(str, said)) if isinstance(said, list) else ()
 
 
 def _unwrapped(table: Table) -> Table:
@@ -160,13 +159,14 @@ def without(table: Table, words: Sequence[str]) -> Table:
     first = sorted(gone, key=lambda name: int(gone[name].argmax()))
     said = ", ".join(f"{name} ({int(gone[name].sum())})" for name in first)
     count = sum(int(blank.sum()) for blank in gone.values())
-    note = f"{count} cells that hold {' or '.join(dict.fromkeys(words))} are missing: {said}."
+    what = plural(count, "cell that holds {0} is missing", "cells that hold {0} are missing")
+    note = f"{what.format(' or '.join(dict.fromkeys(words)))}: {said}."
     made = {name: table.column(name).made(lambda cell: None if says_nothing(cell) else cell) for name in gone}
     return table.with_columns(made, note)
 
 
 def as_it_stands(path: str, having: Collection[str] = (), head: int | None = None) -> Table:
-    """A file as ``read_table`` reads it, before anything in it is taken for labels of several annotators or answers."""
+    """A file as ``read_table`` reads it, before objects within its rows become rows."""
     if path.startswith(HUB_PREFIX):
         return _binary(path, read_hub(path))
     if is_workbook(path):
@@ -184,7 +184,7 @@ def as_it_stands(path: str, having: Collection[str] = (), head: int | None = Non
     if kind in {".csv", ".tsv", ".tab"}:
         usual = "," if kind == ".csv" else "\t"
         text, note = _text_of(path) if head is None else (_begin_of(path, head), "")
-        return _noted(filled_down(without_notes(_read_delimited(path, text, usual))), note)
+        return _noted(without_headers(_read_delimited(path, text, usual)), note)
     if kind in {".jsonl", ".ndjson", ".json"}:
         text, note = _text_of(path)
         begin = next((found[0] for found in re.finditer(r"\S", text)), "")
@@ -219,55 +219,44 @@ def _noted(table: Table, *notes: str) -> Table:
 
 
 def read_sheets_of(path: str, having: Collection[str] = ()) -> Table:
-    """A sheet of a workbook, or those of several people who graded the same items; its cells are texts.
+    """A sheet of a workbook; its cells are texts.
 
     Args:
         path: ``FILE.xlsx`` or ``FILE.xlsx#SHEET``.
         having: As ``read_table``.
 
     Raises:
-        InputError: No such file, no workbook, no such sheet, no rows.
+        InputError: No such file, no workbook, no such sheet, no rows, or rows on several sheets.
     """
     file, named = split_sheet(path)
     _need_file(file)
     sheets = read_sheets(file, named)
     if not sheets:
         raise InputError([f"{file}:row 1: the workbook is empty; a header and rows are needed. Export it again."])
-    across = {one.name: cells for one in sheets if (cells := turned(one.rows))}
-    sheets = [replace(one, rows=across[one.name], wide={}) if one.name in across else one for one in sheets]
-    headed = [(sheet, *_header(sheet)) for sheet in sheets]
-    fits = [one for one in headed if having and set(having) <= set(one[2])]
-    known = [one for one in headed if any(map(called, one[2])) and len(one[0].rows) > 1]
-    fits += sorted(known, key=lambda one: -sum(map(called, one[2])))  # of several with as many the first
-    sheet, first, header = next(iter(fits or [one for one in headed if len(one[0].rows) > 1] or headed))
-    legends = {one.name: said for one in sheets if one is not sheet and (said := _legend(one))}
-    table = _of_sheet(path, sheet, first, header, across=sheet.name in across)
-    table = replace(table, legends=legends)
-    others = {
-        one[0].name: made
-        for one in headed
-        if one[0] is not sheet
-        and one[0].name not in legends
-        and set(map(plain, one[2])) & set(map(plain, header)) - {""}
-        and (made := _any_of_sheet(path, *one, across=one[0].name in across)) is not None
-    }
-    joined = with_graders({sheet.name: table, **others}) if others else table
-    if joined is not table or len(sheets) < 2:
-        return joined
+    headed = [(sheet, *_whole_header(sheet.rows, header_row(sheet.rows))) for sheet in sheets]
+    fits = [one for one in headed if having and set(having) <= set(one[2])] or headed
+    sheet, first, header = max(fits, key=lambda one: len(one[0].rows))  # of several as long the first
+    long = [one[0].name for one in fits if 2 * (len(one[0].rows) - 1) > len(sheet.rows) - 1 > 0]
+    if len(long) > 1:
+        raise InputError([_on_several_sheets(file, long)])
+    table = _of_sheet(path, sheet, first, header)
+    if len(sheets) < 2:
+        return table
     names = ", ".join(one.name for one in sheets if one is not sheet)
     note = f"Sheet {sheet.name!r} is read, not {names}; {file}#SHEET names another."
     return replace(table, notes=(note, *table.notes))
 
 
-def _any_of_sheet(path: str, sheet: Sheet, first: int, header: Sequence[str], *, across: bool) -> Table | None:
-    """A further sheet as a table; None where it is none."""
-    try:
-        return _of_sheet(path, sheet, first, header, across=across)
-    except InputError:
-        return None
+def _on_several_sheets(file: str, names: Sequence[str]) -> str:
+    seen = f"{file}: the sheets {', '.join(names)} all hold rows; one is read. Name it with {file}#{names[0]}"
+    return f"""{seen}, or put them together:
+    import pandas as pd
+    sheets = pd.read_excel({file!r}, sheet_name={[*names]})
+    rows = pd.concat([rows.assign(sheet=name) for name, rows in sheets.items()])
+    rows.to_csv("together.csv", index=False)"""
 
 
-def _of_sheet(path: str, sheet: Sheet, first: int, header: Sequence[str], *, across: bool) -> Table:
+def _of_sheet(path: str, sheet: Sheet, first: int, header: Sequence[str]) -> Table:
     numbers = tuple(number for number in sheet.rows if number > first)  # of the sheet, as people see them
     faults = list(_repeated(path, first, header))
     if not numbers:
@@ -280,52 +269,14 @@ def _of_sheet(path: str, sheet: Sheet, first: int, header: Sequence[str], *, acr
         for i in numbers
     ]
     whole = list(header) == [cell.strip() for cell in sheet.rows[first]]  # else a row above leads its names
-    above = [number for number in sheet.rows if whole and number < first and number not in sheet.wide]
+    above = [number for number in sheet.rows if whole and number < first]
     errors = f"{plural(sheet.errors, 'cell')} of the workbook with an error (#N/A and the like): read as empty."
     notes = [
         *([f"The header is in row {first}; what stands above it is not read."] if above else []),
         *([errors] * bool(sheet.errors)),
-        *([NOTE] * across),
     ]
     columns = tuple(name for name in header if name)
-    table = Table(path, columns, tuple(rows), numbers, by_line=False, notes=tuple(notes), across=across)
-    return with_crosses(without_totals(filled_down(without_notes(table))))
-
-
-def _legend(sheet: Sheet) -> dict[str, str]:
-    """Meanings of values by a sheet of two columns: each value and a text; empty where it is no such sheet."""
-    rows = [[text for cell in row if (text := cell.strip())] for row in sheet.rows.values()]
-    pairs = [(row[0], row[1]) for row in rows if len(row) == LEGEND_CELLS]
-    found = {value: said for value, said in pairs if len(value) <= LONGEST_VALUE and as_number(said) is None}
-    return found if 2 * len(pairs) > len(rows) and len(found) == len(pairs) > 1 else {}
-
-
-def _header(sheet: Sheet) -> tuple[int, list[str]]:
-    """The row of the header and the names in it.
-
-    Titles above it are passed over. Where a heading spans several columns (merged cells), the row
-    below names them, and the others too where it has more known names; a name that several headings share is led by
-    its heading: ``Anna relevance``.
-    """
-    first = header_row(sheet.rows, sheet.wide)
-    header = [cell.strip() for cell in sheet.rows.get(first, [])]
-    below = next((number for number in sheet.rows if number > first), None)
-    spans = [span for span in sheet.wide.get(first, ()) if span[0] < len(header) and header[span[0]]]
-    if not spans or below is None:
-        return _whole_header(sheet.rows, first)
-    under = [cell.strip() for cell in sheet.rows[below]]
-    if not all(any(under[left : right + 1]) for left, right in spans):
-        return first, header
-    heading = {column: header[left] for left, right in spans for column in range(left, right + 1)}
-    header += [""] * (len(under) - len(header))
-    under += [""] * (len(header) - len(under))
-    whole = sum(map(called, under)) > sum(map(called, header))  # headings of single columns, too
-    names = [under[at] if at in heading or (whole and under[at]) else name for at, name in enumerate(header)]
-    merged = [
-        f"{heading[at]} {name}" if at in heading and name and names.count(name) > 1 else name
-        for at, name in enumerate(names)
-    ]
-    return below, merged
+    return without_headers(Table(path, columns, tuple(rows), numbers, by_line=False, notes=tuple(notes)))
 
 
 def _whole_header(rows: Mapping[int, Sequence[str]], first: int) -> tuple[int, list[str]]:
@@ -501,8 +452,6 @@ def _delimited(path: str, text: str, delimiter: str, quoting: Literal[0, 3]) -> 
 
     rows = filled()
     head = dict(islice(rows, LOOKED_THROUGH))
-    if across := turned(head):
-        head, rows = across, iter(())
     first = header_row(head)
     first, header = _whole_header(head, first)
     below = ((line, cells) for line, cells in head.items() if line > first)
@@ -518,9 +467,8 @@ def _delimited(path: str, text: str, delimiter: str, quoting: Literal[0, 3]) -> 
     notes = [f"{plural(blank, 'row')} left out as empty."] if blank else []
     if first > min(head, default=first) and header == [cell.strip() for cell in head[first]]:
         notes.append(f"The header is in line {first}; what stands above it is not read.")
-    notes += [NOTE] * bool(across)
     columns = tuple(name for name in header if name)
-    return Table(path, columns, found, tuple(lines), notes=tuple(notes), across=bool(across)), faults
+    return Table(path, columns, found, tuple(lines), notes=tuple(notes)), faults
 
 
 def _lines_of(text: str) -> Iterator[str]:
@@ -574,7 +522,8 @@ def _by_column(
 def _repeated(path: str, line: int, header: Sequence[str]) -> list[str]:
     repeated = dict.fromkeys(name for name in header if name and header.count(name) > 1)
     return [
-        f"{path}:{line}: column {name!r} appears {header.count(name)} times; names must differ. Rename one."
+        f"{path}:{line}: column {name!r} appears {header.count(name)} times; names must differ. Rename one, or write "
+        "heads of two rows into one."
         for name in repeated
     ]
 

@@ -20,10 +20,8 @@ from judgec.compile.settings import (
     reflection_spec,
 )
 from judgec.connect.tracking.store import tracking_store
-from judgec.errors import InputError, UserError
+from judgec.errors import UserError
 from judgec.labels.labels import people_only
-from judgec.labels.proposal import UserChoices, propose
-from judgec.labels.reading import Datasheet, as_scale, scale_option
 from judgec.labels.rows.raters import is_measured
 from judgec.labels.split.family import default_family
 from judgec.labels.split.memory import JUDGE
@@ -38,8 +36,6 @@ from judgec.records.tasks.registry import TASKS
 from judgec.table.regular import regular
 from judgec.verbs.candidates import candidates_of, searches
 from judgec.verbs.compilation import Compilation, compile_and_save
-from judgec.verbs.frames import IN_MEMORY as FRAME
-from judgec.verbs.frames import as_table, is_path
 from judgec.verbs.labels import Labels, read_labels
 from judgec.verbs.options.compile_judge import CompileJudgeOptions
 from judgec.verbs.recorded import FoundVerdicts, cascade_of, label_columns_of, panel_of, recorded_of
@@ -116,7 +112,7 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
     reflection, no_reflection = reflection_spec(spec, options.reflection_lm)
     watch.stage("labels", path or IN_MEMORY)
     alone = candidates.recorded is None
-    labels, recorded = _labels_and_verdicts(candidates.recorded or options, asked=bool(candidates.beside) and alone)
+    labels, recorded = _read(candidates.recorded or options, asked=bool(candidates.beside) and alone)
     verdicts = None if recorded is None else recorded.judges
     others = () if verdicts is None else tuple(verdicts.judges)
     if recorded is not None:
@@ -215,41 +211,6 @@ def _prompts(options: CompileJudgeOptions, labels: LabelSet, spec: LMSpec) -> di
     if UNCOMPILED in found:
         raise UserError(f"--instructions: {UNCOMPILED} is the name of the judge as it is. Rename the file.")
     return found
-
-
-def _labels_and_verdicts(options: CompileJudgeOptions, *, asked: bool) -> tuple[Labels, FoundVerdicts | None]:
-    """The labels, and what recorded judges said; rows in memory under heads of their own as ``init`` reads them."""
-    try:
-        return _read(options, asked=asked)
-    except InputError:
-        seen = _as_seen(options)
-        if seen is None:
-            raise
-    return _read(seen, asked=asked)
-
-
-def _as_seen(options: CompileJudgeOptions) -> CompileJudgeOptions | None:
-    """Reads rows in memory as ``init`` would, where nobody said anything; None of all others.
-
-    Raises:
-        UserError: Something that changes the statistics could be read otherwise.
-        InputError: No column looks like what is needed.
-    """
-    if is_path(options.labels) or isinstance(options.labels, Labels) or options.columns or options.annotators:
-        return None
-    sheet = Datasheet(scale=None if options.scale is None else as_scale(options.scale))
-    seen = propose(as_table(options.labels, options.missing), sheet, UserChoices(options.task))
-    if seen.unsure:
-        raise UserError(f"{FRAME}: not sure: {' '.join(seen.unsure)} Options in Python have the same names.")
-    scale = scale_option(seen.scale)
-    return replace(
-        options,
-        task=seen.task,
-        columns=dict(seen.columns),
-        annotators=seen.annotators,
-        scale=options.scale or scale,
-        measured=(*options.measured, *seen.judges),
-    )
 
 
 def _read(options: CompileJudgeOptions, *, asked: bool) -> tuple[Labels, FoundVerdicts | None]:

@@ -15,7 +15,6 @@ from judgec.report.report import Report
 from judgec.report.screen import TextTable
 from judgec.table.table import Row, Table
 from judgec.table.tables import TableSource, read_table, without
-from judgec.table.wide import as_long
 
 
 class ToPandas(Protocol):
@@ -50,7 +49,7 @@ def as_table(source: object, missing: Sequence[str] = ()) -> Table:
         raise UserError(f"{IN_MEMORY}: there are no rows; rows are needed. Check what is passed.")
     columns = dict.fromkeys(name for row in rows for name in row)
     table = Table(IN_MEMORY, tuple(columns), tuple(rows), tuple(range(1, len(rows) + 1)), by_line=False)
-    return as_long(without(table, missing))
+    return without(table, missing)
 
 
 def named_table(source: object, name: str, missing: Sequence[str] = ()) -> Table:

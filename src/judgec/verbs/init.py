@@ -1,36 +1,310 @@
-"""``judgec.init``: looks at a label file and writes down how it is read, so that no command has to be told again."""
+"""``judgec.init``: looks at a label file, takes answers to what no table tells, and writes down how it is read."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+import re
+import shlex
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from judgec.errors import InputError, UserError
+from judgec.labels.contradictions import Contradiction, contradictions
 from judgec.labels.labels import NOT_READ, label_file
+from judgec.labels.layouts import require_one_row_an_answer
 from judgec.labels.project import NAME, Project, read_project, write_project
-from judgec.labels.proposal import LabelProposal, UserChoices, propose
-from judgec.labels.reading import read_datasheet, scale_option
-from judgec.labels.rows.grades import scale_shown
+from judgec.labels.reading import Datasheet, read_datasheet, scale_option
+from judgec.labels.roles import OpenQuestion, Roles, ends_of, grades_of, propose
+from judgec.labels.rows.conversations import holding, with_turns
+from judgec.labels.rows.grades import interval_of, position_of, scale_shown
+from judgec.labels.rows.label_cells import label_cells
 from judgec.labels.split.family import as_family, default_family, write_whole
 from judgec.lm.spec import NO_LM
-from judgec.lm.watch import Silent, Watch
+from judgec.lm.watch import Watch
 from judgec.records.counts import plural
 from judgec.records.label import LabelSet
-from judgec.records.tasks.registry import TASKS
+from judgec.records.scale import Scale
+from judgec.records.tasks.registry import TASKS, USUAL, compares
+from judgec.records.tasks.winners import winner_of, winner_words
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
 from judgec.table.arrow import HUB_PREFIX
-from judgec.table.rows.cells import as_text, is_missing
-from judgec.table.rows.columns import ROLE, nested, renamed
-from judgec.table.rows.heads import is_low_good, words
+from judgec.table.rows.cells import as_grade, as_id, as_text, is_accept_word, is_missing
+from judgec.table.rows.columns import ROLE, infer_task, label_columns, listed, renamed
 from judgec.table.table import Table
 from judgec.table.tables import read_table
 from judgec.table.workbooks import split_sheet
-from judgec.verbs.options.agreement import MOST_MEASURED, AgreementOptions
 from judgec.verbs.options.init import InitOptions
 from judgec.verbs.typed import command
 from judgec.verbs.verb import verb
 
-LONGEST_EXAMPLE = 60  # characters
+LONGEST_EXAMPLE = 18  # characters
+SHOWN_ROWS = 3
+SHOWN_TURNS = 50  # rows of conversations, which tell the task
+SHOWN_VALUES = 12
+EVERYBODY = "*"
+_RANGED = re.compile(r"(.+)=(?:None|([-+]?[\d.]*\d)(?:\.\.|,)([-+]?[\d.]+))?")
+ARGUMENTS = {  # of Python, by question
+    "columns": "columns=",
+    "grade": "columns=",
+    "graders": "annotators= (and judges=)",
+    "missing": "missing=",
+    "scale": "best= or grades=",
+    "winner_words": "winner_words=",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LabelDraft:
+    """A label file as it was looked at, with what is known of it and what only a person knows.
+
+    Args:
+        options: What was said.
+        table: The rows, under their own heads.
+        sheet: The datasheet.
+        roles: Proposal of what each column is.
+        task: What is labelled.
+        label: judgec's column of the labels where they stand in one.
+        graders: Columns or names that hold grades; empty where they are nobody's.
+    """
+
+    options: InitOptions
+    table: Table
+    sheet: Datasheet
+    roles: Roles
+    task: str
+    label: str
+    graders: tuple[str, ...]
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Judgec's names of the columns that have another."""
+        own = {theirs: ours for theirs, ours in self.roles.columns.items() if theirs != ours}
+        own |= {name: ours for name, ours in self.options.columns.items() if name.startswith(ROLE)}
+        return own | dict.fromkeys([self.roles.graded[0]], self.label) if self._is_one else own
+
+    @property
+    def named(self) -> bool:
+        """True where a column says who graded each row."""
+        return "annotator" in self.roles.columns.values()
+
+    @property
+    def unnamed(self) -> tuple[str, ...]:
+        """The table's columns that hold labels under judgec's names."""
+        ours = [self.roles.columns.get(name, name) for name in self.table.columns]
+        found = label_columns(ours, self.task)
+        return tuple(name for name, own in zip(self.table.columns, ours, strict=True) if own in found)
+
+    @property
+    def _is_one(self) -> bool:
+        return self.named and not self.unnamed and len(self.roles.graded) == 1
+
+    @property
+    def judges(self) -> dict[str, str]:
+        """Judges that were named, with their ranges."""
+        return judges_of(self.options.judges)
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """People that were named, or declared by the datasheet; all of them where somebody said so."""
+        said = tuple(self.options.annotators)
+        return tuple(one for one in self.graders if one not in self.judges) if said == (EVERYBODY,) else said
+
+    @property
+    def told(self) -> bool:
+        """True where it is known who is a person."""
+        return bool(self.options.annotators) or not self.graders
+
+    @property
+    def marked(self) -> tuple[str, ...]:
+        """Columns of people's grades, as far as it is known who they are."""
+        own = tuple(name for name in self.people if name in self.table.columns)
+        return own or self.unnamed or self.roles.graded
+
+    def values(self) -> Counter[str]:
+        """The different cells of people's grades, and how often each stands there."""
+        found: Counter[str] = Counter()
+        rows = self._of_people()
+        for name in self.marked:
+            column = rows.column(name)
+            read = label_cells(column.values, self.sheet.scale, times=column.counts).cells
+            for cell, n in zip(read, column.counts, strict=True):
+                if not is_missing(cell) and as_grade(cell) is not None:
+                    found[as_text(cell).strip()] += n
+        return found
+
+    def _of_people(self) -> Table:
+        """The rows of people, as far as it is known who they are."""
+        theirs, rows = self.roles.theirs("annotator"), self.roles.rows
+        if theirs is None or not self.told:
+            return rows
+        return rows.only(np.flatnonzero(rows.column(theirs).holds(lambda cell: as_id(cell) in self.people)).tolist())
+
+    def scale(self) -> Scale | None:
+        """The scale that somebody declared, or that judgec's own label column says; None: it is to be asked.
+
+        Raises:
+            UserError: What was declared is none.
+        """
+        seen = self.values()
+        grades = grades_of(self.options.best, self.options.grades, seen)
+        spec = TASKS[self.task]
+        if grades is None:
+            if self.sheet.scale is not None or not self._is_own(spec.scale, seen):
+                return self._accepted(self.sheet.scale)
+            return self._accepted(spec.scale)
+        numbers = [one for one in map(as_grade, seen) if isinstance(one, int | float)]
+        ranged = len(self.options.grades) == 1 and all(isinstance(one, int | float) for one in grades)
+        if ranged and interval_of(numbers) and self.options.round is None:
+            return self._accepted(Scale(name=spec.scale.name, level="interval", grades=(grades[0], grades[-1])))
+        return self._accepted(Scale(name=spec.scale.name, grades=grades))
+
+    def _is_own(self, usual: Scale, seen: Counter[str]) -> bool:
+        """True where judgec's own label column holds nothing but grades of its task's scale."""
+        own = bool(self.unnamed) and set(self.unnamed) <= {*TASKS[self.task].labels, *self.table.columns}
+        own = own and all(self.roles.columns.get(name, name) == name for name in self.unnamed)
+        return own and bool(seen) and all(position_of(as_grade(one) or "", usual) is not None for one in seen)
+
+    def _accepted(self, scale: Scale | None) -> Scale | None:
+        at = self.options.accept_at
+        if scale is None or at is None:
+            return scale
+        grade = as_grade(at)
+        place = None if grade is None else position_of(grade, scale)
+        if place is None or grade is None:
+            raise UserError(f"--accept-at {at}: not a grade; the grades are {scale_shown(scale)}. Name one of them.")
+        return scale.model_copy(update={"accept_at": grade if scale.interval else scale.grades[place]})
+
+    @property
+    def by_words(self) -> bool:
+        """True where accept and reject alone were given."""
+        seen = [as_grade(one) for one in self.values()]
+        return (
+            bool(seen) and TASKS[self.task].takes_accept and all(is_accept_word(one) for one in seen if one is not None)
+        )
+
+    def questions(self) -> tuple[OpenQuestion, ...]:
+        """Lists what is to be asked, in the order of asking; what was said is not asked."""
+        if not self.roles.graded and not self.unnamed:
+            return tuple(filter(None, [self._columns()]))
+        return tuple(filter(None, [self._columns(), self._grade(), self._graders(), self._meaning(), self._strange()]))
+
+    def _columns(self) -> OpenQuestion | None:
+        asked = [name for name in self.roles.asked if name not in self.options.columns]
+        turns = holding(self.roles.columns.get(name, name) for name in self.table.columns)
+        if not turns and "query" not in self.roles.columns.values() and not self.roles.task:
+            return OpenQuestion(
+                "columns", "Which column is the question, which the answer?", ("--map ?=query", "--map ?=answer")
+            )
+        if not asked:
+            return None
+        pairs = [f"{name}={self.roles.columns[name]}" for name in asked]
+        text = "; ".join(f"{name} is {self.roles.columns[name]}" for name in asked)
+        return OpenQuestion(
+            "columns", f"Is this right: {text}?", tuple(f"--map {shlex.quote(one)}" for one in pairs), "yes"
+        )
+
+    def _grade(self) -> OpenQuestion | None:
+        if not self.named or self.unnamed or self._is_one:
+            return None
+        return OpenQuestion(
+            "grade", f"Which column holds the grades: {_some(self.roles.graded)}?", (f"--map ?={self.label}",)
+        )
+
+    def _graders(self) -> OpenQuestion | None:
+        if self.told and not (self.unnamed and not self.named):
+            return None
+        if self.unnamed and not self.named:
+            if self.options.annotators or self.options.columns.keys() & set(self.unnamed):
+                return None
+            return OpenQuestion("unnamed", f"Is what stands in {listed(self.unnamed)} what a person said?", (), "yes")
+        return OpenQuestion(
+            "graders",
+            f"Who of these is a person, who a judge: {_some(self.graders)}?",
+            ("--annotators ?", "--judges ?"),
+        )
+
+    def _meaning(self) -> OpenQuestion | None:
+        seen = self.values()
+        shown = ", ".join(f"{one} ({n})" for one, n in seen.most_common(SHOWN_VALUES))
+        if compares(self.task):
+            said = {**self.sheet.words, **winner_words(self.options.winner_words)}
+            strange = [one for one in seen if winner_of(as_grade(one) or one, said) is None]
+            typed = "--winner-words " + shlex.quote(",".join(f"{one}=?" for one in strange))
+            text = f"Which answer does each of these prefer, first (a), second (b) or a tie: {shown}?"
+            return OpenQuestion("winner_words", text, (typed,)) if strange else None
+        if self.by_words or TASKS[self.task].settled or self.scale() is not None:
+            return None
+        if ends := ends_of(seen):
+            return OpenQuestion("scale", f"Grades {shown}: which end is good, {ends[0]} or {ends[1]}?", ("--best ?",))
+        return OpenQuestion("scale", f"Grades {shown}: which is the worst, and so on up to the best?", ("--grades ?",))
+
+    def _strange(self) -> OpenQuestion | None:
+        """Cells of people that are on no scale."""
+        scale = None if compares(self.task) or self.by_words or not self.told else self.scale()
+        if scale is None:
+            return None
+        said = {word.strip().casefold() for word in self.options.missing}
+        off = {one: n for one, n in self.values().items() if self._is_off(one, scale) and one.casefold() not in said}
+        if not off:
+            return None
+        shown = ", ".join(f"{one!r} {n}" for one, n in off.items())
+        words = ",".join([*self.options.missing, *off])
+        return OpenQuestion(
+            "missing", f"Not on the scale: {shown}: nothing?", (f"--missing {shlex.quote(words)}",), "yes"
+        )
+
+    def _is_off(self, cell: str, scale: Scale) -> bool:
+        grade = as_grade(cell)
+        if grade is None or (self.options.round and isinstance(grade, float)):
+            return False
+        return position_of(grade, scale) is None
+
+    def typed(self, questions: Sequence[OpenQuestion]) -> str:
+        """The command to type, filled in where it is certain."""
+        options, said = self.options, [str(self.options.file)]
+        for name, flag in (("task", "--task"), ("best", "--best"), ("accept_at", "--accept-at"), ("round", "--round")):
+            said += [flag, str(value)] if (value := getattr(options, name)) is not None else []
+        said += [part for theirs, ours in options.columns.items() for part in ("--map", f"{theirs}={ours}")]
+        for name in ("annotators", "judges", "grades", "missing"):
+            value = getattr(options, name)
+            asked = name == "missing" and any(one.key == "missing" for one in questions)
+            said += [f"--{name}", ",".join(value)] if value and not isinstance(value, Mapping) and not asked else []
+        words = ",".join(f"{word}={side}" for word, side in options.winner_words.items())
+        said += ["--winner-words", words] if words else []
+        left = " ".join(part for one in questions for part in one.options)
+        return " ".join(filter(None, [command("init", *said, home=Path()), left]))
+
+    def read(self) -> "LabelSetup":
+        """Read the labels as they were declared.
+
+        Raises:
+            InputError: Faulty labels.
+            UserError: Labels that cannot be read so.
+        """
+        options, scale = self.options, None if compares(self.task) or self.by_words else self.scale()
+        file = str(options.file)
+        people = self.people
+        project = Project(
+            path=project_path(file),
+            labels=file if file.startswith(HUB_PREFIX) else _beside(file),
+            task=self.task,
+            name=default_family(file) if options.name is None else as_family(options.name),
+            lm=None if options.lm == NO_LM else options.lm,
+            budget=options.budget,
+            max_cost=options.max_cost,
+            annotators=people,
+            round=options.round,
+            repeats=options.repeats,
+            judges=self.judges,
+            columns=self.columns,
+            scale=None if scale is None or scale == self.sheet.scale else scale,
+            missing=options.missing,
+            winner_words=options.winner_words,
+        )
+        labels = label_file(self.table, self.sheet, project).labels
+        return LabelSetup(project, self, labels, tuple(contradictions(labels)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +313,15 @@ class LabelSetup:
 
     Args:
         project: What the file says.
-        proposal: Where that comes from.
+        draft: What was seen and said.
         labels: The labels, read that way.
-        examples: By column of the table, a value of it.
-        notes: What reading assumed or mended.
+        checks: What the labels say against the answers.
     """
 
     project: Project
-    proposal: LabelProposal
+    draft: LabelDraft
     labels: LabelSet
-    examples: Mapping[str, str]
-    notes: tuple[str, ...]
+    checks: tuple[Contradiction, ...] = ()
 
     @property
     def path(self) -> Path:
@@ -61,46 +333,25 @@ class LabelSetup:
         """Options with which ``judgec.read_labels`` and ``judgec.compile_judge`` read the file this way."""
         project = self.project
         found = {"task": project.task, "columns": dict(project.columns), "annotators": project.annotators}
-        scale = scale_option(project.scale)
         rounding: dict[str, object] = {} if project.round is None else {"round": project.round}
         rounding |= {} if project.repeats is None else {"repeats": project.repeats}
-        words = {"winner_words": dict(project.winner_words)} if project.winner_words else {}
-        return found | {"scale": scale} | rounding | words
+        rounding |= {"missing": project.missing} if project.missing else {}
+        words = {"winner_words": project.words} if project.winner_words else {}
+        return found | {"scale": scale_option(project.scale)} | rounding | words
 
-    def roles(self) -> list[tuple[str, str]]:
-        """Judgec's name and the table's, of every column that is read."""
-        theirs = {ours: column for column, ours in self.proposal.columns.items()}
-        spec = TASKS[self.proposal.task]
-        wanted = (*spec.inputs, "annotator", "query_id", "item_id", "agent", "group", "rationale")
-        found = [(name, theirs.get(name, name)) for name in wanted if theirs.get(name, name) in self.examples]
-        found += [("judge", name) for name in self.proposal.judges if name in self.examples]
-        if self.proposal.annotators:
-            return [*found, *(("annotator", name) for name in self.proposal.labels)]
-        return [*found, *((self.proposal.columns.get(name, name), name) for name in self.proposal.labels)]
-
-    def require_sure(self) -> None:
-        """Check that nothing which changes the statistics could be read otherwise.
+    def require_sound(self) -> None:
+        """Check that nobody runs against all others.
 
         Raises:
-            UserError: Each doubt, with the option that settles it.
+            UserError: Somebody does.
         """
-        if self.proposal.unsure:
-            raise UserError(f"{self.project.label_path}: not sure: {' '.join(self.proposal.unsure)}")
-
-    def unasked(self) -> "LabelSetup":
-        """The setup without what nobody was asked about: meanings of grades, taken from another sheet."""
-        scale = self.project.scale
-        if scale is None or "meanings" not in self.proposal.why:
-            return self
-        bare = self.project.model_copy(update={"scale": scale.model_copy(update={"meanings": ()})})
-        note = (
-            f"Meanings {self.proposal.why['meanings']} are not written unasked; judgec init without --yes takes them."
-        )
-        return replace(self, project=bare, notes=(*self.notes, note))
+        if stops := [one for one in self.checks if one.stops]:
+            raise UserError(f"{self.project.label_path}: {stops[0].text}")
 
     def text(self) -> str:
         """The ``judgec.toml``."""
-        return write_project(self.project, {key: why for key, why in self.proposal.why.items() if key != "scale"})
+        asked = {"annotators": "Who graded, people alone.", "judges": "Whose verdicts are a judge's, and no label."}
+        return write_project(self.project, asked)
 
     def write(self) -> None:
         """Write it, whole or not at all."""
@@ -110,15 +361,18 @@ class LabelSetup:
     def to_json(self) -> dict[str, object]:
         """The JSON that ``judgec init --json`` prints."""
         project, labels = self.project, self.labels
+        used = {*self.draft.marked, *self.draft.judges, *self.draft.people, *self.draft.roles.columns}
         return {
             "out": str(self.path),
             "labels": project.labels,
             "name": project.name,
-            **self.options,
-            "annotators": list(project.annotators),
-            "judges": list(project.judges),
-            "label_columns": list(self.proposal.labels),
-            "unused": list(self.proposal.unused),
+            "reading": {
+                **self.options,
+                "annotators": list(project.annotators),
+                "judges": self.draft.judges,
+            },
+            "asked": [one.text for one in self.draft.questions()] + [one.text for one in self.checks],
+            "unused": [name for name in self.draft.table.columns if name not in used],
             "items": len(labels.items),
             "queries": len({item.query_id for item in labels.items}),
             "graded_by": sorted({label.annotator for label in labels.labels}),
@@ -126,78 +380,98 @@ class LabelSetup:
         }
 
     def __repr__(self) -> str:
-        return f"<LabelSetup {self.path}: {self.proposal.task}, {plural(len(self.labels.items), 'item')}>"
+        return f"<LabelSetup {self.path}: {self.project.task}, {plural(len(self.labels.items), 'item')}>"
 
 
 @verb(InitOptions)
 def init(options: InitOptions, watch: Watch) -> LabelSetup:
-    """Look at a label file and write ``judgec.toml`` beside it: columns, annotators, scale, model, caps, name.
+    """Look at a label file and write ``judgec.toml`` beside it: who graded, what the grades mean, which column is what.
 
-    Commands read it; functions take what it says as ``**found.options``.
+    Commands read it; functions take what it says as ``**found.options``. Nothing is asked in Python.
 
     Raises:
-        UserError: There is a ``judgec.toml`` already; the order of the grades is not known; who graded, or which grade
-            is the best, is not sure.
-        InputError: No column looks like what is needed, or the labels are faulty.
+        UserError: There is a ``judgec.toml`` already, or something is not known: who of those that graded is a person
+            (``annotators=``, ``judges=``), which grade is the best (``best=`` or ``grades=``), what a column is
+            (``columns=``).
+        InputError: The labels are faulty.
 
     Example:
-        >>> found = judgec.init("trainsets/sensors/labels.jsonl", replace=True)
-        >>> found.project.task, found.project.scale.accept_at
+        >>> people = ("ines", "marek", "tomas")
+        >>> found = judgec.init("trainsets/sensors/labels.jsonl", annotators=people, replace=True)
+        >>> found.project.task, found.labels.scale.accept_at
         ('grade', 4)
         >>> found.path.unlink()
     """
-    found = proposed(options, watch)
-    found.require_sure()
-    found = found.unasked()
+    watch.stage("labels", str(options.file))
+    found = certain(drafted(options))
     found.write()
     return found
 
 
-def proposed(options: InitOptions, watch: Watch) -> LabelSetup:
-    """Proposes what ``init`` would write; nothing is written.
+def certain(draft: LabelDraft) -> LabelSetup:
+    """Reads the labels where nothing is left to ask.
 
     Raises:
-        UserError, InputError: As ``init``.
+        UserError: What is not known, with the line to type, and the arguments of Python.
+    """
+    if left := [one for one in draft.questions() if one.key != "unnamed"]:
+        missing = ", ".join(dict.fromkeys(ARGUMENTS[one.key] for one in left))
+        seen = " ".join(one.text for one in left)
+        raise UserError(f"{draft.options.file}: not known: {seen} Type {draft.typed(left)} (in Python {missing}).")
+    found = draft.read()
+    found.require_sound()
+    return found
+
+
+def judges_of(said: Sequence[str]) -> dict[str, str]:
+    """Judges by name, each with the worst and best of its numbers: ``A=0..1``; empty where they are on the scale."""
+    parts = (_RANGED.fullmatch(one) for one in said)
+    return {one if part is None else part[1]: _range_in(part) for one, part in zip(said, parts, strict=True)}
+
+
+def _range_in(part: re.Match[str] | None) -> str:
+    return "" if part is None or part[2] is None else f"{part[2]}..{part[3]}"
+
+
+def drafted(options: InitOptions) -> LabelDraft:
+    """Looks at a label file; nothing is written.
+
+    Raises:
+        UserError: There is a ``judgec.toml`` already.
+        InputError: The file cannot be read.
     """
     file = str(options.file)
     path = project_path(file)
     if path.exists() and not options.replace:
         raise UserError(f"{path}: it is there already, and every command reads it. Edit it, or add --replace.")
-    watch.stage("labels", file)
-    roles = {theirs: ours for theirs, ours in options.columns.items() if theirs.startswith(ROLE)}
-    columns = {theirs: ours for theirs, ours in options.columns.items() if theirs not in roles}
-    table = renamed(read_table(file, columns, missing=options.missing), roles)
-    sheet = read_datasheet(file)
-    said = UserChoices(
-        options.task, columns, options.annotators, options.grades, options.accept_at, options.round is not None
-    )
+    columns = {theirs: ours for theirs, ours in options.columns.items() if not theirs.startswith(ROLE)}
+    turns = {theirs: ours for theirs, ours in options.columns.items() if theirs not in columns}
+    table, sheet = renamed(read_table(file, columns, missing=options.missing), turns), read_datasheet(file)
+    if unknown := [name for name in columns if name not in table.columns]:
+        there = listed(table.columns)
+        raise InputError([f"{file}:1: no column {unknown[0]!r}; the columns are {there}. Correct --map."])
+    named = (*options.annotators, *judges_of(options.judges))
+    roles = propose(table, columns, [name for name in named if name in table.columns])
+    task = _task(table, sheet, options, roles)
+    if not compares(task):
+        require_one_row_an_answer(table, roles)
+    spec = TASKS[task]
+    aspect = next(iter(spec.aspects), "relevance")
+    label = f"{spec.prefix}{aspect}" if spec.by_aspect else spec.labels[0]
+    draft = LabelDraft(options, table, sheet, roles, task, label, ())
+    theirs = roles.theirs("annotator")
+    names = () if theirs is None else tuple(dict.fromkeys(map(as_id, table.column(theirs).given())))
+    return replace(draft, graders=names or (() if draft.unnamed else roles.graded))
+
+
+def _task(table: Table, sheet: Datasheet, options: InitOptions, roles: Roles) -> str:
+    if options.task or sheet.task:
+        return str(options.task or sheet.task)
     try:
-        proposal = propose(table, sheet, said)
-    except (InputError, UserError) as error:
-        if advice := nested(table):
-            raise InputError([f"{file}:1: the rows are no table of grades. {advice}"]) from error
-        raise
-    name = default_family(file) if options.name is None else as_family(options.name)
-    project = Project(
-        path=path,
-        labels=file if file.startswith(HUB_PREFIX) else _beside(file),
-        task=proposal.task,
-        name=name,
-        lm=None if options.lm == NO_LM else options.lm,
-        budget=options.budget,
-        max_cost=options.max_cost,
-        annotators=proposal.annotators,
-        round=options.round,
-        repeats=options.repeats,
-        judges=dict.fromkeys(proposal.judges, ""),
-        columns={**proposal.columns, **roles},
-        scale=proposal.scale,
-        missing=options.missing,
-        wide=table.wide if isinstance(table.wide, bool | None) else asdict(table.wide),
-        winner_words=options.winner_words,
-    )
-    read = label_file(table, sheet, project).labels
-    return LabelSetup(project, proposal, read, _examples(table), tuple(read.notes))
+        first = table.only(range(min(SHOWN_TURNS, len(table.rows))))
+        return infer_task(with_turns(renamed(first, {t: o for t, o in roles.columns.items() if t != o})))[0]
+    except InputError:
+        return roles.task or USUAL
 
 
 def project_path(file: str) -> Path:
@@ -211,142 +485,62 @@ def _beside(file: str) -> str:
     return Path(path).name if sheet is None else f"{Path(path).name}#{sheet}"
 
 
-def _examples(table: Table) -> dict[str, str]:
-    """The first value of each column, cut."""
-    found = {}
-    for name in table.columns:
-        value = next((row[name] for row in table.rows if not is_missing(row.get(name))), "")
-        text = " ".join(as_text(value).split())
-        found[name] = text if len(text) <= LONGEST_EXAMPLE else text[: LONGEST_EXAMPLE - 1] + "…"
-    return found
+def draft_report(draft: LabelDraft) -> Report:
+    """Report of the columns: role, kind, different values, share filled, the first rows, and why."""
+    roles = draft.roles
+    first = [draft.table.rows[at] for at in range(min(SHOWN_ROWS, len(draft.table.rows)))]
+    rows = []
+    for name, seen in roles.seen.items():
+        role = draft.columns.get(name) or roles.columns.get(name) or ("grades" if name in roles.graded else "unused")
+        filled = "" if seen.filled == 1 else f", {seen.filled:.0%} filled"
+        cells = " | ".join(_cut(row.get(name)) for row in first)
+        rows.append((role, name, f"{seen.kind}, {seen.different}{filled}", cells, roles.why.get(name, "")))
+    heads = ("role", "column", "values", "first rows", "why")
+    return Report(tables=[TextTable(f"{draft.options.file}: task {draft.task}", heads, rows)])
 
 
-def proposed_report(found: LabelSetup) -> Report:
-    """Report of which column is what, with an example of each, and what was seen of annotators and scale."""
-    proposal, project, labels = found.proposal, found.project, found.labels
-    columns: dict[str, list[str]] = {}
-    for ours, theirs in found.roles():
-        columns.setdefault(ours, []).append(theirs)
-    rows = [(ours, ", ".join(theirs), found.examples.get(theirs[0], "")) for ours, theirs in columns.items()]
+def read_report(found: LabelSetup) -> Report:
+    """Report of who graded, what is read, and on which scale."""
+    labels, told = found.labels, ("Task ", NOT_READ)
     queries = len({item.query_id for item in labels.items})
-    why = proposal.why
-    title = f"{project.label_path}: task {proposal.task}" + (f", {why['task']}" if "task" in why else "")
+    who = sorted({label.annotator for label in labels.labels})
     lines = [
-        _graders(found),
+        f"people: {_some(who)}; judges: {_some(tuple(found.draft.judges)) or 'none'}",
         f"{plural(len(labels.items), 'item')} of {plural(queries, 'query')}",
-        *_scale(found),
-        *[why[key] for key in ("labels", "constant") if key in why],
-        *([f"not read: {', '.join(proposal.unused)}"] if proposal.unused else []),
-        f"judge: {project.name}, {f'asks {project.lm}' if project.lm else 'no model; --lm names one'}",
+        _scale(labels),
     ]
-    told = ("Task ", NOT_READ)  # above
-    return Report(
-        tables=[TextTable(title, ("judgec's", "your column", "for example"), rows)],
-        lines=lines,
-        reading=[note for note in found.notes if not note.startswith(told)],
-        stamps=[f"not sure: {one}" for one in proposal.unsure],
-    )
+    notes = [note for note in labels.notes if not note.startswith(told)]
+    return Report(lines=lines, reading=notes, stamps=[one.text for one in found.checks])
 
 
-def _graders(found: LabelSetup) -> str:
-    """Who is taken for an expert, who for a judge, and how somebody says otherwise."""
-    proposal, named = found.proposal, any(ours == "annotator" for ours, _ in found.roles())
-    people = sorted({label.annotator for label in found.labels.labels}) if named else list(proposal.labels)
-    judges = (
-        f"judge beside them: {_some(list(map(_low, proposal.judges)))}" if proposal.judges else "no judge beside them"
-    )
-    label = "" if named or TASKS[proposal.task].by_aspect else f" or --map THEIRS={TASKS[proposal.task].labels[0]}"
-    return f"experts: {'' if named else 'column '}{_some(people)}; {judges}; --annotators A,B,...{label} says otherwise"
+def _cut(value: object) -> str:
+    text = "" if is_missing(value) else " ".join(as_text(value).split())
+    return text if len(text) <= LONGEST_EXAMPLE else text[: LONGEST_EXAMPLE - 1] + "…"
 
 
-def _measuring(found: LabelSetup, judge: str) -> AgreementOptions:
-    """Options that measure a judge: by its column, or by its rows among the annotators'."""
-    own, aspect, project = found.proposal.labels, words(judge), found.project
-    same = max(own, key=lambda name: (words(name) <= aspect, len(words(name) & aspect)), default="")
-    return AgreementOptions(
-        file=str(project.label_path),
-        expert=() if found.proposal.annotators else (same,),
-        judge=(judge,),
-        annotators=project.annotators,
-        columns=project.columns,
-        missing=project.missing,
-        scale=scale_option(project.scale),
-        accept_at=project.accepted_from,
-        round=project.round,
-        repeats=project.repeats,
-        winner_words=project.words,
-        reversed=is_low_good(judge),
-    )
+def _scale(labels: LabelSet) -> str:
+    if labels.accept_only:
+        return "labels: accept / reject"
+    scale = labels.scale
+    at = f"; accepted from {scale.accept_at}" if scale.accept_at is not None else "; no accept threshold"
+    return f"grades{'' if scale.level == 'nominal' else ', worst first'}: {scale_shown(scale)}{at}"
 
 
-def _typed(how: AgreementOptions) -> str:
-    labels = [part for name in how.expert for part in ("--expert", name)]
-    low = ["--reversed"] * bool(how.reversed)
-    return command("agreement", str(how.file), *labels, "--judge", how.judge[0], *low, home=Path())
-
-
-def _low(judge: str) -> str:
-    return f"{judge} (low is good, by its name)" if is_low_good(judge) else judge
-
-
-def _said_by(found: LabelSetup) -> dict[str, tuple[str, str]]:
-    """Agreement of each judge whose verdicts lie beside the labels, and how ``--verdicts`` names it; nothing where
-    that takes more than a look.
-    """
-    from judgec.verbs.agreement import agreement, as_verdicts  # loads the statistics
-
-    said: dict[str, tuple[str, str]] = {}
-    for judge in found.proposal.judges if len(found.labels.items) <= MOST_MEASURED else ():
-        how = _measuring(found, judge)
-        if len(found.proposal.labels) > 1 and how.expert and not words(how.expert[0]) & words(judge):
-            continue  # nothing says which of several it is of
-        try:
-            measured = agreement.run(how, Silent())
-        except (UserError, InputError):  # classes of other names, say: the command says more
-            continue
-        said[judge] = (
-            f"{measured.verdict}.",
-            as_verdicts(judge, measured.graded[judge], low_is_good=how.reversed),
-        )
-    return said
-
-
-def _scale(found: LabelSetup) -> list[str]:
-    if found.labels.accept_only:
-        return ["labels: accept / reject"]
-    scale = found.labels.scale
-    seen = found.proposal.why.get("scale", "")
-    at = f"; accepted from {scale.accept_at}" if scale.accept_at is not None else ""
-    order = "" if scale.level == "nominal" else ", worst first"
-    if scale.interval:
-        return [f"scale {scale.name}: {scale_shown(scale)}{at}" + (f" ({seen})" if seen else "")]
-    grades = ", ".join(map(str, scale.grades))
-    return [f"scale {scale.name}{order}: {grades}{at}" + (f" ({seen})" if seen else "")]
-
-
-def _some(names: list[str], most: int = 5) -> str:
+def _some(names: Sequence[str], most: int = SHOWN_VALUES) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def written_report(found: LabelSetup) -> Report:
     """Report of where it is, and what comes next."""
-    here = found.path.parent == Path()
-    file = () if here else (str(found.project.label_path),)
-    said = _said_by(found)
-    by_aspect = TASKS[found.proposal.task].by_aspect  # a judge's column is of one aspect
-    better = ("--verdicts", ",".join(named for _, named in said.values())) if said and not by_aspect else ()
-    many = len(found.labels.items) > MOST_MEASURED  # measured by the command alone
-    judges = found.proposal.judges if many else tuple(said)
-    agents = any(ours == "agent" for _, ours in found.roles())
+    file = () if found.path.parent == Path() else (str(found.project.label_path),)
+    agents = any(item.agent for item in found.labels.items)
+    judged = [command("agreement", str(found.project.label_path), home=Path())] if found.draft.judges else []
     return Report(
         data=found.to_json(),
-        verdict=[
-            f"wrote {found.path}: commands run here, or given a file beside it, take it from there",
-            *(sentence for sentence, _ in said.values()),
-        ],
+        verdict=[f"wrote {found.path}: commands run here, or given a file beside it, take it from there"],
         next=[
-            *[_typed(_measuring(found, judge)) for judge in judges[:1]],
-            command("compile-judge", *file, *better, home=Path()),
+            *judged,
+            command("compile-judge", *file, home=Path()),
             *([command("labels", *file, home=Path())] if agents else []),
         ],
     )

@@ -7,8 +7,6 @@ from judgec.compile.settings import ALL, AUTO, PanelLimit
 from judgec.connect.tracking.traces import MLFLOW_PREFIX
 from judgec.errors import InputError, UserError
 from judgec.labels.project import columns_in
-from judgec.labels.proposal import UserChoices, usual_heads
-from judgec.labels.reading import Datasheet
 from judgec.labels.rows.ranges import Range, with_range
 from judgec.labels.rows.raters import columns_of
 from judgec.lm.spec import RECORDED, LMSpec
@@ -18,7 +16,7 @@ from judgec.raters.recorded import OnWhat, RecordedVerdicts, check_against, judg
 from judgec.raters.verdicts import from_columns
 from judgec.records.card import ProgramCard
 from judgec.table.arrow import HUB_PREFIX
-from judgec.table.rows.columns import label_columns, listed, missing_columns, named_here, renamed
+from judgec.table.rows.columns import label_columns, listed, named_here, renamed
 from judgec.table.table import Table
 from judgec.table.tables import TableSource, opened, read_table
 from judgec.verbs.candidates import BEST, Candidates, Recorded
@@ -91,7 +89,7 @@ def recorded_of(options: CompileJudgeOptions, labels: Labels, *, asked: bool = F
         said = [with_range(str(name)) for name in options.verdicts]
         names = [name for name, _ in said]
         about = replace(about, ranges={name: own for name, own in said if own is not None})
-        table = _as_labelled(_label_table(options, labels), options, about)
+        table = renamed(_label_table(options, labels), options.columns)
         _check_apart(table, names, about, options, labels)
         source, model = from_columns(table, names, about.task, about.aspects), f"{RECORDED}{COLUMNS}"
     else:
@@ -121,15 +119,6 @@ def label_columns_of(
         return dict(columns)
     own = columns_in(str(labels)) if is_path(labels) else as_table(labels).columns
     return {theirs: ours for theirs, ours in columns.items() if theirs in own or theirs not in others}
-
-
-def _as_labelled(table: Table, options: CompileJudgeOptions, about: OnWhat) -> Table:
-    """The table under the heads that its labels were read by."""
-    found = renamed(table, options.columns)
-    if not missing_columns(found.columns, about.task, labelled=False):
-        return found
-    said = UserChoices(about.task, options.columns, tuple(options.annotators), rounded=options.round is not None)
-    return renamed(table, usual_heads(table, Datasheet(), said).columns or options.columns)
 
 
 def _check_apart(

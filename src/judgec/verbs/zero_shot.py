@@ -7,7 +7,6 @@ from pathlib import Path
 
 from judgec.errors import UserError
 from judgec.labels.project import find_project
-from judgec.labels.proposal import usual_inputs
 from judgec.labels.reading import read_datasheet
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Account
@@ -205,9 +204,6 @@ def zero_shot_of_file(
     head = file if isinstance(file, Table) else as_it_stands(file, head=HEAD)
     ours = {columns.get(column, column) for column in head.columns}
     spec, scale = _task(said) if said else (told_by(ours), None)
-    for task in (spec,) if spec is not None else TASKS.values():
-        ours |= set(usual_inputs(head, task.name, columns).values())
-    spec = spec or told_by(ours)
     if spec is None:
         raise UserError(
             f"--judge {name}: the columns {', '.join(head.columns)} tell no task; {NAME}:TASK with one of "

@@ -8,7 +8,7 @@ import pytest
 
 from judgec.errors import InputError
 from judgec.labels.labels import read_items, read_labels
-from judgec.labels.reading import as_reading
+from judgec.labels.reading import Reading, as_reading
 from judgec.labels.rows.nuggets import nugget_rows
 from judgec.table.tables import read_table
 
@@ -46,19 +46,19 @@ WEIGHED = ("+5: It is deep.", "-2: It is a lake.")
         ),
         ("criteria", [*WEIGHED], WEIGHED),
         ("criteria", "\n".join(WEIGHED), WEIGHED),
-        ("criteria", "Be brief and name the depth.", None),
     ],
 )
 def test_nuggets_in_any_form_are_the_same_and_tell_the_task(
     tmp_path: Path, column: str, given: object, nuggets: tuple[str, ...] | None
 ) -> None:
     row = {**ROW, column: given} | ({"contexts": ["It is deep."]} if column == "criteria" else {})
-    read = read_labels(written(tmp_path, row, {**ROW, "answer": "No.", "grade": 1}))
+    named = {} if column == "nuggets" else {column: "nuggets"}
+    read = read_labels(written(tmp_path, row, {**ROW, "answer": "No.", "grade": 1}), Reading(columns=named))
     assert read.task == ("claims" if nuggets else "grade")
     assert read.items[0].inputs.get("nuggets") == nuggets
     assert "nuggets" not in read.items[1].inputs
     if nuggets:
-        assert read_items(written(tmp_path, row), task="claims")[0].inputs["nuggets"] == nuggets
+        assert read_items(written(tmp_path, row), task="claims", rename=named)[0].inputs["nuggets"] == nuggets
 
 
 @pytest.mark.parametrize(("key", "value"), [("importance", "high"), ("weight", "much")])
@@ -106,12 +106,3 @@ def test_yes_and_no_say_whether_a_citation_is_supported(tmp_path: Path) -> None:
     read = read_labels(written(tmp_path, row, {**row, "contexts": ["Fish."], "supported": False}))
     assert (read.task, read.accept_only) == ("cited", False)
     assert [label.grades["grade"] for label in read.labels] == [1, 0]
-
-
-def test_label_that_holds_sentences_is_the_reference_and_one_that_holds_grades_is_not(tmp_path: Path) -> None:
-    rows = [{**ROW, "query": f"How at {n}?", "label": f"It is {n} m deep.", "grade": 1 + n % 5} for n in range(20)]
-    read = read_labels(written(tmp_path, *rows))
-    assert read.items[3].inputs["reference"] == "It is 3 m deep."
-    assert any("label as reference" in note for note in read.notes)
-    short = [{**row, "label": ("quite right so", "not right at all")[n % 2]} for n, row in enumerate(rows)]
-    assert "reference" not in read_labels(written(tmp_path, *short)).items[3].inputs

@@ -12,6 +12,7 @@ THINGS = "rows|cells|items|labels|queries|annotators|judges|columns|values|grade
 OF_ONE = re.compile(
     rf"(?<![\d.,=])1 (?:[a-z]+ )?(?:{THINGS})\b|\b1 (?:row|item|cell|label|query|value) (?:are|have|were)\b"
 )
+ANSWERS = ("--map", "Question=query", "--map", "Answer=answer", "--annotators", "Mia,Noah", "--judges", "GPT-4")
 HEAD: list[object] = ["Question", "Answer", "Mia", "Noah", "GPT-4"]
 
 
@@ -34,7 +35,7 @@ def test_no_command_says_one_of_several(tmp_path: Path, kind: str, items: int) -
         write_xlsx(path, {"Sheet": rows})
     else:
         path.write_text("\n".join(",".join(map(str, row)) for row in rows))
-    said = [judgec_here(tmp_path, "init", path.name, "--yes", "--annotators", "Mia,Noah")]
+    said = [judgec_here(tmp_path, "init", path.name, "--yes", *ANSWERS, "--best", "3", "--missing", "see Tom")]
     said += [judgec_here(tmp_path, "labels", "-v"), judgec_here(tmp_path, "agreement", path.name, "-v")]
     for one in said:
         printed = f"{one.stdout}\n{one.stderr}"

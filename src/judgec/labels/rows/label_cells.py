@@ -9,12 +9,13 @@ from types import MappingProxyType
 import numpy as np
 
 from judgec.records.counts import plural
+from judgec.records.label import Task
 from judgec.records.scale import Scale
-from judgec.records.tasks.registry import plain
+from judgec.records.tasks.registry import TASKS, plain, told_by
 from judgec.records.tasks.spec import PAIR_AGENTS
 from judgec.records.tasks.winners import winner_of
 from judgec.table.ladders import is_graded
-from judgec.table.rows.cells import as_grade, as_id, as_text, is_missing
+from judgec.table.rows.cells import as_grade, as_id, as_number, as_text, is_missing
 from judgec.table.rows.columns import listed
 from judgec.table.table import Table, TableColumn
 
@@ -60,7 +61,8 @@ AMOUNTS = frozenset(  # words of scales that begin with none
 )
 STRAY = 0.2  # texts for each number of a column, up to which they are no grades of their own
 MOST_STRAYS = 10  # of them in a note
-LONGEST_STRAY = 40  # characters of one in a note
+MOST_SHOWN = 10  # rows in a note
+LONGEST_SHOWN = 40  # characters of one in a note
 SIGNS = frozenset({"+", "++", "+++", "-", "--", "---", "0", "o", "+/-", "±"})
 _PERCENT = re.compile(r"([-+]?\d+(?:[.,]\d+)?)\s*%")
 _COMMA = re.compile(r"[-+]?\d+(?:,\d+)?")
@@ -184,9 +186,57 @@ def without_strays(
     return table.with_columns(read, *notes) if found else table
 
 
+def without_rows_apart(
+    table: Table,
+    task: Task | None,
+    columns: Collection[str],
+    scale: Scale | None = None,
+    said: Mapping[str, str] = MappingProxyType({}),
+) -> Table:
+    """The table without rows that are no item: sums, headings and notes, which lack the question or what is graded.
+
+    A row that lacks one of the two stays where somebody gave it a grade of the scale: an answer may be empty.
+
+    Args:
+        table: With judgec's names of columns.
+        task: Of the labels, where it is known.
+        columns: Those of labels.
+        scale: Of the labels, where somebody declared one.
+        said: What words for the winner mean.
+    """
+    spec = told_by(table.columns) if task is None else TASKS[task]
+    if spec is None or not {spec.required[0], *spec.graded} <= set(table.columns):
+        return table
+    asked = ~table.column(spec.required[0]).missing
+    answered = np.logical_or.reduce([~table.column(name).missing for name in spec.graded])
+    graded = np.zeros(len(table.rows), dtype=np.bool_)
+    for name in (one for one in columns if one in table.columns):
+        graded |= table.column(name).holds(lambda cell: _is_a_label(cell, scale, said))
+    gone = np.flatnonzero(~asked & ~answered | (asked ^ answered) & ~graded).tolist()
+    if not gone:
+        return table
+    shown = [f"{table.where(at)} {_words_in(table, at)}".strip() for at in gone[:MOST_SHOWN]]
+    more = f"; {len(gone) - MOST_SHOWN} more" if len(gone) > MOST_SHOWN else ""
+    rows = plural(len(gone), "row", "rows")
+    note = f"{rows} left out, without {spec.required[0]} or {' or '.join(spec.graded)}: {'; '.join(shown)}{more}."
+    return table.only(np.setdiff1d(np.arange(len(table.rows)), gone), note)
+
+
+def _is_a_label(cell: object, scale: Scale | None, said: Mapping[str, str]) -> bool:
+    grade = None if is_missing(cell) else as_grade(label_cells([cell], scale).cells[0])
+    if grade is None or scale is None or winner_of(grade, said) is not None:
+        return grade is not None
+    return any(grade == one or str(grade).casefold() == str(one).casefold() for one in scale.grades)
+
+
+def _words_in(table: Table, at: int) -> str:
+    words = [cell for cell in table.rows[at].values() if isinstance(cell, str) and not is_missing(cell)]
+    return _cut(next((word for word in words if as_number(word) is None), ""))
+
+
 def _cut(text: str) -> str:
     one = " ".join(text.split())
-    return repr(one if len(one) <= LONGEST_STRAY else one[: LONGEST_STRAY - 1] + "\u2026")
+    return repr(one if len(one) <= LONGEST_SHOWN else one[: LONGEST_SHOWN - 1] + "\u2026")
 
 
 def _marks(

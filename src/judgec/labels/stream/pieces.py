@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from judgec.errors import InputError
 from judgec.labels.labels import UNREAD_LISTS, ItemFile, read_item_file
-from judgec.labels.proposal import read_by_heads, usual_inputs
 from judgec.labels.rows.conversations import columns_with, holding, with_turns
 from judgec.labels.rows.items import Collected, collect_items
 from judgec.labels.split.learned import LearnedQueries
@@ -31,13 +30,11 @@ from judgec.records.label import InputCounts, IntArray, Item, Task
 from judgec.records.tasks.registry import TASKS, as_task
 from judgec.table.rows.cells import is_missing
 from judgec.table.rows.columns import missing_columns, renamed_row
-from judgec.table.rows.instructions import is_instructed
-from judgec.table.rows.nested import nested_places
+from judgec.table.rows.records import record_fields
 from judgec.table.stream.lines import JSON_LINES, READERS, IrregularError
 from judgec.table.stream.seen import Seen
 from judgec.table.stream.stretch import Stretch
 from judgec.table.table import Row, Table
-from judgec.table.wide import wide_heads
 
 T = TypeVar("T")
 ROWS = 512  # in a piece: enough to work on as arrays, few enough to hold several
@@ -272,10 +269,7 @@ class _Regular:
                 if not raw:
                     break
                 columns |= dict.fromkeys(chain.from_iterable(raw))
-                if not self._marks:
-                    self._know(tuple(columns), raw)
-                odd = not self._marks and (wide_heads(columns) or nested_places(columns, raw))
-                if odd or is_instructed(columns, self._rename):
+                if not self._marks and record_fields(columns, raw):
                     raise IrregularError
                 self._holding = bool(holding(self._rename.get(name, name) for name in columns))
                 table = self._table(raw)
@@ -360,14 +354,6 @@ class _Regular:
         if "item_id" not in rows[0]:
             return None if any("item_id" in row for row in rows) else False
         return None if any(map(is_missing, [row.get("item_id") for row in rows])) else True
-
-    def _know(self, columns: tuple[str, ...], rows: list[Row]) -> None:
-        """Take columns that are missing under judgec's names from the heads of other tools."""
-        found = usual_inputs(
-            Table(self._shown, columns, tuple(rows), tuple(range(len(rows)))), self._task, self._rename
-        )
-        if found:
-            self._rename, self._notes = {**self._rename, **found}, (read_by_heads(found),)
 
     def _require_regular(self, columns: Mapping[str, None]) -> None:
         ours = [self._rename.get(name, name) for name in columns]

@@ -11,111 +11,92 @@ from judgec.verbs.cli.shell import JsonOption, VerboseOption, command_of
 from judgec.verbs.options.init import InitOptions
 
 if TYPE_CHECKING:
-    from judgec.verbs.init import LabelSetup
-
-NONE = "-"  # typed for nothing at all
+    from judgec.labels.roles import OpenQuestion
+    from judgec.verbs.init import LabelDraft
 
 
 @command_of(InitOptions, project=False)
 def init(
     options: InitOptions,
     *,
-    yes: Annotated[bool, typer.Option("--yes", help="Ask nothing: write what is seen.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Ask nothing: write what is certain, or say what to type.")
+    ] = False,
     verbose: VerboseOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Look at your labels and write judgec.toml beside them, so that no command needs to be told again.
+    """Look at your labels, ask what no table tells, and write judgec.toml beside them.
 
-    Example: judgec init labels.xlsx
+    Example: judgec init labels.xlsx --annotators ines,marek,tomas --best 5
     """
-    from judgec.lm.watch import Silent
     from judgec.verbs.cli.output import print_report, show
-    from judgec.verbs.init import proposed, proposed_report, written_report
+    from judgec.verbs.init import certain, draft_report, drafted, read_report, written_report
 
-    found = proposed(options, Silent())
-    found = found.unasked() if yes else found
+    draft = drafted(options)
     if not json:
-        print_report(proposed_report(found), verbose=verbose)
-    if yes:
-        found.require_sure()
-    while not yes and not _agreed("Write this?", sure=not found.proposal.unsure):
-        options = _corrected(options, found)
-        found = proposed(options, Silent())
-        print_report(proposed_report(found), verbose=verbose)
-    if not yes and found.project.scale is not None and not found.project.scale.meanings:
-        found = _with_meanings(found)
+        print_report(draft_report(draft), verbose=verbose)
+    while not yes and (questions := draft.questions()):
+        draft = drafted(_answered(draft, questions[0]))
+    found = certain(draft)
+    if not json:
+        print_report(read_report(found), verbose=verbose)
     found.write()
     show(written_report(found), json=json)
 
 
-def _answer(question: str, usual: str) -> str:
-    """What somebody types; the usual where they press Enter.
+def _answered(draft: "LabelDraft", question: "OpenQuestion") -> InitOptions:
+    """The options with what somebody answers to a question.
 
     Raises:
-        UserError: When nobody is there to answer.
+        UserError: Nobody is there to answer, or the answer ends it.
     """
-    print(f"{question} [{usual}] " if usual else f"{question} ", end="", file=sys.stderr, flush=True)
+    from judgec.table.rows.columns import as_names, as_rename
+
+    options, said = draft.options, _answer(draft, question)
+    yes = said.casefold() in {"y", "yes"}
+    match question.key:
+        case "columns":
+            typed = {} if yes else as_rename(as_names(said, "columns"), "columns")
+            asked = {name: draft.roles.columns[name] for name in draft.roles.asked if name not in typed}
+            kept = {theirs: ours for theirs, ours in asked.items() if ours not in typed.values()}
+            return replace(options, columns={**options.columns, **kept, **typed})
+        case "grade":
+            return replace(options, columns={**options.columns, said: draft.label})
+        case "graders":
+            people = as_names(said)
+            left = [name for name in draft.graders if name not in people]
+            judges = _line(f"Which are judges: {', '.join(left)}? (Enter: none) ") if left and said != "*" else ""
+            return replace(options, annotators=people, judges=as_names(judges or None, "judges") or options.judges)
+        case "unnamed":
+            if not yes:
+                raise UserError(
+                    f"{options.file}: no person's grades; name the columns of people. Add --annotators A,B."
+                )
+            own = {name: draft.roles.columns.get(name, name) for name in draft.unnamed}
+            return replace(options, columns={**options.columns, **own})
+        case "scale":
+            at = _line("Accepted from which grade? (Enter: none) ") or options.accept_at
+            whole = "," in said or ".." in said
+            return replace(options, best=None if whole else said, grades=as_names(said) if whole else (), accept_at=at)
+        case "winner_words":
+            return replace(options, winner_words={**options.winner_words, **as_rename(as_names(said), "winner words")})
+        case _:
+            words = question.options[0].removeprefix("--missing ").strip("'\"") if yes else said
+            return replace(options, missing=as_names(words))
+
+
+def _answer(draft: "LabelDraft", question: "OpenQuestion") -> str:
+    usual = f"(Enter: {question.usual}) " if question.usual else ""
+    said = _line(f"{question.text} {usual}")
+    if said is None:
+        raise UserError(f"judgec init: nobody answers. Type {draft.typed(draft.questions())}.")
+    return said or question.usual or _answer(draft, question)
+
+
+def _line(question: str) -> str | None:
+    """What somebody types; None where nobody is there."""
+    print(question, end="", file=sys.stderr, flush=True)
     line = sys.stdin.readline()
     if not line:
         print(file=sys.stderr)
-        raise UserError("judgec init: nobody answers; a terminal is needed to ask. Add --yes to write what is seen.")
-    return line.strip() or usual
-
-
-def _agreed(question: str, *, sure: bool) -> bool:
-    """Whether somebody says yes; Enter says so only of what is sure."""
-    return _answer(question, "Y/n" if sure else "y/N").casefold() in {"y", "yes", "j", "ja", *(["y/n"] * sure)}
-
-
-def _corrected(options: InitOptions, found: "LabelSetup") -> InitOptions:
-    """Ask for each part; Enter keeps it."""
-    from judgec.lm.spec import NO_LM
-    from judgec.records.conversation import DIALOGUE, TURNS
-    from judgec.records.tasks.registry import TASKS, as_task
-    from judgec.table.rows.columns import as_names
-
-    proposal, project = found.proposal, found.project
-    task = as_task(_answer(f"What is labelled ({', '.join(TASKS)})?", proposal.task))
-    spec = TASKS[task]
-    theirs = {ours: column for ours, column in found.roles() if ours != "annotator" or not proposal.annotators}
-    columns = {}
-    labels = () if proposal.annotators else spec.labels if not spec.by_aspect else ()
-    asked = [name for name in spec.inputs if name in theirs or name not in {*TURNS, DIALOGUE}]  # found, or not there
-    for ours in (*asked, "annotator", *labels):
-        column = _answer(f"Which column is {ours}? ({NONE}: none)", theirs.get(ours, NONE))
-        if column not in {NONE, ours}:
-            columns[column] = ours
-    raters = _answer(
-        f"Columns of one annotator each, with commas? ({NONE}: none)", ",".join(proposal.annotators) or NONE
-    )
-    annotators = () if raters == NONE else as_names(raters)
-    scale = project.scale
-    usual = ",".join(map(str, scale.grades)) if scale else NONE
-    grades = _answer("The grades, worst first?", usual)
-    at = _answer("Accepted from grade?", str(scale.accept_at) if scale and scale.accept_at is not None else NONE)
-    name = _answer("Name of the judge?", project.name or "")
-    model = _answer(f"The model that the judge asks? ({NONE}: none)", project.lm or NONE)
-    return replace(
-        options,
-        task=task,
-        columns=columns,
-        annotators=annotators,
-        grades=options.grades if grades in {usual, NONE} else as_names(grades, "--grades"),
-        accept_at=None if at == NONE else at,
-        name=name,
-        lm=NO_LM if model == NONE else model,
-    )
-
-
-def _with_meanings(found: "LabelSetup") -> "LabelSetup":
-    """Ask what the grades mean; Enter at the first leaves all of them out."""
-    scale = found.project.scale
-    assert scale is not None  # as its caller looked
-    meanings: list[str] = []
-    for grade in scale.grades:
-        said = _answer(f"What does {grade} mean, in a sentence? (Enter: leave out)", "")
-        if not said:
-            return found
-        meanings.append(said)
-    said_so = scale.model_copy(update={"meanings": tuple(meanings)})
-    return replace(found, project=found.project.model_copy(update={"scale": said_so}))
+    return line.strip() if line else None

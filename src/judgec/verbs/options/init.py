@@ -7,8 +7,11 @@ from judgec.verbs.options.option import Option
 from judgec.verbs.options.shared import (
     AcceptAt,
     Annotators,
+    Best,
     CallCap,
     Columns,
+    Grades,
+    Judges,
     MaxCost,
     Missing,
     Repeats,
@@ -38,9 +41,9 @@ class InitOptions(UnusedPlaces):
     winner_words: WinnerWords = field(default_factory=dict)
     annotators: Annotators = ()
     missing: Missing = ()
-    grades: Annotated[
-        tuple[str, ...], Option("The grades, worst first.", metavar="WORST,...,BEST", commas=True, panel="What")
-    ] = ()
+    judges: Judges = ()
+    best: Best = None
+    grades: Grades = ()
     accept_at: AcceptAt = None
     round: Rounding = None
     repeats: Repeats = None

@@ -46,6 +46,27 @@ Annotators = Annotated[
         "Columns with one annotator's labels each.", metavar="A,B,...", commas=True, panel="What", project="annotators"
     ),
 ]
+Judges = Annotated[
+    tuple[str, ...],
+    Option(
+        "Columns, or names in the annotator column, that hold a judge's verdicts; with the worst and the best of its "
+        "numbers where they are on no scale of the labels.",
+        metavar="A,B=0..1,...",
+        commas=True,
+        panel="What",
+        python="Sequence[str] | Mapping[str, tuple[float, float] | str | None]",
+    ),
+]
+Best = Annotated[
+    str | None,
+    Option("The best grade, which is one end of the whole numbers that are there.", metavar="GRADE", panel="What"),
+]
+Grades = Annotated[
+    tuple[str, ...],
+    Option(
+        "The grades, worst first: all of them, or 1..5, or 5..1.", metavar="WORST,...,BEST", commas=True, panel="What"
+    ),
+]
 Measured = Annotated[
     tuple[str, ...],
     Option(

@@ -1,0 +1,149 @@
+"""``init`` asks what no table tells, takes what is typed, and is contradicted by the grades alone."""
+
+import io
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import judgec
+from judgec.errors import UserError
+from judgec.labels.project import read_project
+from judgec.verbs.cli.init import _answered
+from judgec.verbs.init import certain, drafted
+from judgec.verbs.options.init import InitOptions
+
+TEXTS = {"question": "question", "answer": "answer"}
+NAMED = {"question": "query"}
+
+
+def sheet(folder: Path, n: int = 40, name: str = "t.csv", **columns: Any) -> str:  # any values of cells
+    """A file of questions and answers with these columns."""
+    texts = [{"question": f"How do I do task {i} here?", "answer": f"Open the menu {i} and wait."} for i in range(n)]
+    pd.DataFrame(texts).assign(**columns).to_csv(folder / name, index=False)
+    return str(folder / name)
+
+
+def grades(n: int = 40, seed: int = 0) -> list[object]:
+    draw = random.Random(seed)
+    return [draw.randrange(1, 6) for _ in range(n)]
+
+
+def test_header_that_says_the_other_end_is_good_is_asked_about_and_read_so(tmp_path: Path) -> None:
+    """``1 = very ... 5 = not at all``: no head is read, and falling numbers are words."""
+    head = "How helpful was it? [1 = very ... 5 = not at all]"
+    file = sheet(tmp_path, 40, "t.csv", **{head: grades()})
+    with pytest.raises(UserError, match=r"--annotators \? --judges \? --best \?"):
+        judgec.init(file)
+    found = judgec.init(file, columns=NAMED, annotators=(head,), best="1", accept_at="2")
+    assert found.labels.scale.grades == ("5", "4", "3", "2", "1")
+    assert found.labels.scale.accept_at == "2"
+
+
+def test_id_of_an_answer_is_no_answer(tmp_path: Path) -> None:
+    rows = [{"response_id": f"T{i // 2}_0", "question_text": f"How do I reset pump {i // 2}?"}
+            | {"response_text": f"Hold it for {i // 2} seconds.", "reviewer": f"R{i % 2}", "accuracy": i * 7 % 4}
+            for i in range(40)]  # fmt: skip
+    pd.DataFrame(rows).to_csv(tmp_path / "t.csv", index=False)
+    roles = drafted(InitOptions(file=str(tmp_path / "t.csv"))).roles
+    assert roles.columns["response_text"] == "answer"
+    assert roles.columns["reviewer"] == "annotator"
+    assert roles.columns.get("response_id") != "answer"
+
+
+def test_constants_are_no_labels(tmp_path: Path) -> None:
+    marks: list[object] = ["PASS" if i % 3 else "FAIL" for i in range(40)]
+    file = sheet(tmp_path, success=[True] * 40, labeled=[True] * 40, label=marks)
+    draft = drafted(InitOptions(file=file))
+    assert draft.graders == ("label",)
+    assert draft.roles.seen["success"].kind == "constant"
+
+
+def test_feedback_of_a_model_in_a_list_is_nobodys_label_unasked(tmp_path: Path) -> None:
+    rows = [{"messages": [{"role": "user", "content": f"q{i}?"}, {"role": "assistant", "content": f"a{i}"}]}
+            | {"feedback": [{"score": i % 2, "source": "human", "user": ("maria", "jonas")[i % 2]},
+                            {"score": 0.8, "source": "ai", "model": "gpt-4o-mini"}]} for i in range(24)]  # fmt: skip
+    file = tmp_path / "t.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(UserError, match="annotators="):
+        judgec.init(str(file))
+    columns = {"feedback.user": "annotator", "feedback.score": "grade"}
+    said: dict[str, Any] = {"columns": columns, "annotators": ("maria", "jonas"), "best": "1"}
+    found = judgec.init(str(file), judges=("(nobody named)",), **said)
+    assert {label.annotator for label in found.labels.labels} == {"maria", "jonas"}
+    assert len(found.labels.items) == 24
+
+
+def test_side_by_side_numbers_are_sides_by_the_words_that_are_said(tmp_path: Path) -> None:
+    won: list[object] = [(-2, -1, 0, 1, 2)[i % 5] for i in range(40)]
+    file = sheet(
+        tmp_path, 40, "t.csv", **{"Response 2": [f"Another reply to it is {i}." for i in range(40)], "Maria": won}
+    )
+    columns = {"question": "query", "answer": "answer_a", "Response 2": "answer_b"}
+    with pytest.raises(UserError, match="winner_words="):
+        judgec.init(file, columns=columns, annotators=("Maria",))
+    words = {"-2": "a", "-1": "a", "0": "tie", "1": "b", "2": "b"}
+    found = judgec.init(file, columns=columns, annotators=("Maria",), winner_words=words)
+    assert found.labels.task == "preference"
+    assert [label.grades["grade"] for label in found.labels.labels[:3]] == [0, 0, 2]
+
+
+def test_own_names_and_a_declared_scale_are_certain(tmp_path: Path) -> None:
+    texts = [{"query": f"q {i} of it?", "answer": f"a {i} of it.", "accept": ("yes", "no")[i % 2]} for i in range(24)]
+    pd.DataFrame(texts).to_csv(tmp_path / "t.csv", index=False)
+    assert judgec.init(str(tmp_path / "t.csv")).labels.accept_only
+    named = pd.DataFrame(texts).assign(annotator="gpt-4o-mini", grade=1)
+    named.to_csv(tmp_path / "n.csv", index=False)
+    with pytest.raises(UserError, match="--annotators"):
+        judgec.init(str(tmp_path / "n.csv"), replace=True)
+
+
+def test_answers_on_a_terminal_are_what_is_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = sheet(tmp_path, Mia=grades(seed=1), Noah=grades(seed=2), GPT=grades(seed=3))
+    draft = drafted(InitOptions(file=file))
+    monkeypatch.setattr("sys.stdin", io.StringIO("\nMia,Noah\nGPT\n5\n4\n"))
+    asked = []
+    while questions := draft.questions():
+        asked.append(questions[0].key)
+        draft = drafted(_answered(draft, questions[0]))
+    assert asked == ["columns", "graders", "scale"]
+    said: dict[str, Any] = {"columns": NAMED, "annotators": ("Mia", "Noah"), "judges": ("GPT",)}
+    typed = judgec.init(file, **said, best="5", accept_at="4")
+    assert (
+        certain(drafted(InitOptions(file=file, replace=True, **said, best="5", accept_at="4"))).text() == typed.text()
+    )
+    found = draft.read()
+    assert found.labels.digest == typed.labels.digest
+    assert read_project(typed.path).judges == {"GPT": ""}
+    assert read_project(typed.path).annotators == ("Mia", "Noah")
+
+
+def test_nobody_there_ends_in_the_line_to_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    draft = drafted(InitOptions(file=sheet(tmp_path, Mia=grades(), Noah=grades(seed=1))))
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    with pytest.raises(UserError, match=r"init .*t\.csv --map question=query --annotators \? --judges \? --best \?"):
+        _answered(draft, draft.questions()[0])
+
+
+def test_person_who_runs_against_all_others_stops_and_one_grade_for_everything_is_said(tmp_path: Path) -> None:
+    mia: list[Any] = grades(60)
+    noah: list[object] = [max(1, grade - i % 2) for i, grade in enumerate(mia)]
+    turned: list[object] = [6 - grade for grade in mia]
+    said: dict[str, Any] = {"columns": NAMED, "best": "5", "replace": True}
+    file = sheet(tmp_path, 60, Mia=mia, Noah=noah, Zoe=turned)
+    with pytest.raises(UserError, match="Zoe run against"):
+        judgec.init(file, annotators=("Mia", "Noah", "Zoe"), **said)
+    assert not judgec.init(file, annotators=("Mia", "Noah"), **said).checks
+    file = sheet(tmp_path, 60, "c.csv", Mia=mia, Noah=noah, Tom=[4] * 60)
+    found = judgec.init(file, annotators=("Mia", "Noah", "Tom"), **said)
+    assert [(one.name, one.stops) for one in found.checks] == [("Tom", False)]
+
+
+def test_range_of_a_judge_is_what_is_typed(tmp_path: Path) -> None:
+    file = sheet(tmp_path, Mia=grades(), score=[i / 40 for i in range(40)])
+    said: dict[str, Any] = {"columns": NAMED, "annotators": ("Mia",), "best": "5", "replace": True}
+    assert read_project(judgec.init(file, judges=("score=0..1",), **said).path).judges == {"score": "0..1"}
+    assert read_project(judgec.init(file, judges={"score": (1, 0)}, **said).path).judges == {"score": "1..0"}
