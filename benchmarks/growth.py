@@ -147,8 +147,9 @@ def graded(rows: int, each: int, *, scores: bool = False) -> pd.DataFrame:
 def agreement(folder: Path, rows: int, *, each: int, scores: bool = False) -> Sequence[str]:
     """Five judges beside a person, by cluster."""
     graded(rows, each, scores=scores).to_parquet(folder / "rows.parquet")
-    judges = [word for judge in range(1, JUDGES + 1) for word in ("--judge", f"judge_{judge}")]
-    return ["agreement", "rows.parquet", "--expert", "human", *judges, "--cluster", "query_id", "--json"]
+    judges = ",".join(f"judge_{judge}" for judge in range(1, JUDGES + 1))
+    columns = ["--annotators", "human", "--judges", judges, "--cluster", "query_id"]
+    return ["agreement", "rows.parquet", *columns, "--json"]
 
 
 def labelled(folder: Path, rows: int) -> pd.DataFrame:

@@ -212,12 +212,6 @@ def test_numbers_of_another_range_are_refused_until_the_range_is_said(home: Path
     assert json.loads(found.saved.card.lm["members"])["share"]["range"] == "0.0..1.0"
 
 
-def test_a_range_in_the_lower_half_of_the_scale_is_noticed(home: Path) -> None:
-    write(home / "labels.jsonl", [{**row, "grade": int(str(row["grade"])) - 1} for row in rows(160)])
-    with pytest.raises(UserError, match=r"share: .* from 0 to 1; .*#range=0\.\.1"):
-        compiled(home, judgec.Function("share", lambda answer: "vwxyz".index(answer[-1]) / 4), accept_at=3)
-
-
 @pytest.mark.parametrize(
     ("call", "within", "said"),
     [

@@ -248,11 +248,11 @@ def test_no_gain_is_reported_over_verdicts_that_could_not_be_read(tmp_path: Path
 
 
 def test_a_judge_of_another_range_is_compiled_with_its_range_and_read_so_again(tmp_path: Path) -> None:
-    rows = [{**row, "metric": int(str(row["grade"])) / 3} for row in LABELS]
-    with pytest.raises(InputError, match=r'--verdicts "metric#range=0\.\.1"'):
-        judgec.compile_judge(rows, task="relevance", verdicts=["metric"], name="m", home=tmp_path, evidence=False)
+    rows = [{**row, "metric": 10 * int(str(row["grade"]))} for row in LABELS]
+    with pytest.raises(InputError, match=r'--judges "metric=WORST\.\.BEST"'):
+        judgec.compile_judge(rows, task="relevance", judges=["metric"], name="m", home=tmp_path, evidence=False)
     named = judgec.compile_judge(
-        rows, task="relevance", verdicts=["metric#range=0..1"], name="m", home=tmp_path, evidence=False, folds=1,
+        rows, task="relevance", judges={"metric": (0, 30)}, name="m", home=tmp_path, evidence=False, folds=1,
         scale={"grades": [0, 1, 2, 3], "accept_at": 2},
     )  # fmt: skip
     assert named.report["test"]["uncompiled"]["exact"]["value"] == 1.0  # type: ignore[index]

@@ -43,7 +43,7 @@ def world(*, bias: float = -0.5, systems: int = SYSTEMS) -> tuple[pd.DataFrame, 
 def compiled(home: Path, objective: str, labels: pd.DataFrame, verdicts: pd.DataFrame) -> judgec.Compilation:
     verdicts.to_parquet(home / "verdicts.parquet")
     return judgec.compile_judge(
-        labels, lm=f"recorded:{home / 'verdicts.parquet'}", judges="*", objective=objective, evidence=False,
+        labels, lm=f"recorded:{home / 'verdicts.parquet'}", objective=objective, evidence=False,
         panel="best", name=objective.replace("+", "-").replace("*", "-"), home=home, folds=1, progress=False,
     )  # fmt: skip
 

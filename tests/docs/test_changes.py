@@ -33,13 +33,13 @@ from judgec.stats.agreement.kappa import near_table
             ordinal=True,
         ),
 @@ proof
-found = judgec.agreement("t.csv", expert="human", judge="gpt4", cluster="query")
+found = judgec.agreement("t.csv", annotators="human", judges="gpt4", cluster="query")
 wanted = sum(abs(row["human"] - row["gpt4"]) < 2 for row in rows) / len(rows)
 assert abs(found.table.loc["near", "value"] - wanted) < 1e-12
 assert found.table.loc["near", "low"] < wanted < found.table.loc["near", "high"]
-printed = json.loads(cli("agreement", "t.csv", "--expert", "human", "--judge", "gpt4", "--json"))
+printed = json.loads(cli("agreement", "t.csv", "--annotators", "human", "--judges", "gpt4", "--json"))["judges"]["gpt4"]
 assert printed["near"]["value"] == wanted
-said = cli("agreement", "t.csv", "--expert", "human", "--judge", "gpt4", "-v")
+said = cli("agreement", "t.csv", "--annotators", "human", "--judges", "gpt4", "-v")
 assert "near" in said and "at most one grade apart" in said
 ''',
     "an option of a command": r"""at most 2

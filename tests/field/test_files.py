@@ -259,7 +259,7 @@ def test_words_that_are_missing_hold_in_every_verb_that_reads_labels_or_verdicts
     for source in (labels, rows):
         assert judgec.read_labels(source, missing=words).label_set.scale.grades == (0, 1, 2)
     beside = [{**one, "llm": other["grade"]} for one, other in zip(rows, said, strict=True)]
-    found = [judgec.agreement(beside, expert="grade", judge="llm", missing=words)]
+    found = [judgec.agreement(beside, judges="llm", missing=words)]
     found.append(judgec.agreement(verdicts, labels=labels, missing=words))
     (tmp_path / "judgec.toml").write_text('missing = ["keine", "nixda"]')
     found.append(judgec.agreement(verdicts, labels=labels))
@@ -309,7 +309,10 @@ def test_mt_bench_games_without_texts_are_measured_and_ranked(tmp_path: Path) ->
     people = ("expert_0", "author_1", "mia@example.org")
     rows = [{k: v for k, v in row.items() if not k.startswith("conversation")} for row in mt_bench(people)]
     file = lines(tmp_path / "t.jsonl", rows)
-    found = judgec.agreement(file, expert="winner", judge="gpt4")
+    names = {"winner": "preference", "judge": "annotator", "question_id": "query_id"}
+    columns = {**names, "model_a": "agent_a", "model_b": "agent_b"}
+    found = judgec.agreement(file, annotators=people, judges="gpt4", columns=columns)
+    assert found.agreement.n_clusters == N
     assert found.alt_test is not None
     assert {one.annotator for one in found.alt_test.contests} == set(people)
     assert not [note for note in found.notes if "repeat an annotator" in note or "judge an item otherwise" in note]
@@ -449,10 +452,10 @@ def test_shares_are_no_means_of_raters(tmp_path: Path, cells: tuple[object, ...]
 
 
 def test_numbers_for_a_winner_are_asked_about_by_agreement() -> None:
-    rows = [{"winner": i % 3, "gpt4": (i + i % 2) % 3} for i in range(N)]
+    rows = [{"preference": i % 3, "gpt4": (i + i % 2) % 3} for i in range(N)]
     with pytest.raises(InputError, match="--winner-words"):
-        judgec.agreement(rows, expert="winner", judge="gpt4")
-    assert judgec.agreement(rows, expert="winner", judge="gpt4", winner_words={"1": "a", "2": "b", "0": "tie"})
+        judgec.agreement(rows, judges="gpt4")
+    assert judgec.agreement(rows, judges="gpt4", winner_words={"1": "a", "2": "b", "0": "tie"})
 
 
 @pytest.mark.parametrize(

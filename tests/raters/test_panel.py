@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from judgec.compile.calibrate import fit_stack
-from judgec.errors import InputError, UserError
+from judgec.errors import UserError
 from judgec.raters.calibrator import VERDICT_FLOOR
 from judgec.raters.panel import ALL_FAILED, Panel, column_names, member_columns
 from judgec.raters.recorded import OnWhat, read_recorded
@@ -132,14 +132,15 @@ def test_a_damaged_panel_is_refused(parts: dict[str, Sequence[object]]) -> None:
 
 
 def test_verdicts_in_columns_are_read_of_all_members() -> None:
-    from judgec.raters.verdicts import from_columns
+    from judgec.labels.rows.judged import verdicts_in
+    from judgec.raters.verdicts import as_recorded
 
     table = Table("items.csv", ("item_id", "query", "document", "a", "b"), (
         {"item_id": "x", "query": "q", "document": "d", "a": "1", "b": "3"},
         {"item_id": "y", "query": "q", "document": "e", "a": "", "b": "3"},
     ), (2, 3))  # fmt: skip
-    found = read_recorded(from_columns(table, ["a", "b"], "relevance", ("grade",)), GRADES)
+    beside = verdicts_in(table, ["a", "b", "c"], "relevance", ("grade",))
+    assert list(beside) == ["a", "b"]
+    found = read_recorded(as_recorded(table.path, beside, "relevance", ("grade",)), GRADES)
     judged = found.with_panel("p", Panel(kind="mean", members=("a", "b"))).judgments("p", ["x", "y"])
     assert judged.score.ravel() == pytest.approx([2, 3])
-    with pytest.raises(InputError, match="no column c"):
-        from_columns(table, ["a", "c"], "relevance", ("grade",))

@@ -40,10 +40,15 @@ RECORDED = Path("../shared/data/recorded")
 Row = Mapping[str, object]
 
 
-def recorded(rows: Sequence[Row], about: OnWhat = GRADES, judges: str | None = None) -> RecordedVerdicts:
+def recorded(
+    rows: Sequence[Row],
+    about: OnWhat = GRADES,
+    judges: str | Sequence[str] | None = None,
+    labels: LabelSet | None = None,
+) -> RecordedVerdicts:
     names = tuple(dict.fromkeys(name for row in rows for name in row))
     table = Table("verdicts.csv", names, tuple(map(dict, rows)), tuple(range(2, len(rows) + 2)))
-    return read_recorded(table, about, judges)
+    return read_recorded(table, about, judges, labels)
 
 
 def said(item: object, grade: object, judge: str = "j", **more: object) -> Row:
@@ -72,7 +77,7 @@ def test_judgments_no_row_is_not_asked_and_an_empty_grade_is_asked_and_failed() 
     assert judged.probabilities[1, 0].tolist() == [0, 0, 1, 0]
     assert np.isnan(judged.probabilities[[0, 2, 3, 4]]).all()
     assert judged.asked.tolist() == [False, True, True, True, False]
-    assert noted(found, "1 grades off the scale (7;", "verdicts.csv:4")
+    assert noted(found, "1 grade off the scale (7;", "verdicts.csv:4")
 
 
 def test_cells_that_are_no_number_are_unknown_and_counted_with_the_place_of_the_first() -> None:
@@ -223,7 +228,7 @@ def test_judges_notes_and_faults_are_of_those_that_a_pattern_selects() -> None:
     ]
     found = recorded(rows, judges="one/*")
     assert list(found.judges) == ["one/a", "one/b"]
-    assert noted(found, "verdicts.csv:7: 1 rows", "failed")
+    assert noted(found, "verdicts.csv:7: 1 row ", "failed")
     assert noted(found, "verdicts.csv:8: 1 of 3 rows", "1 of them negative")
     assert not noted(found, "off the scale")
     assert grades(found, "x", "y", "z", judge="one/a") == [1, -1, -1]
@@ -233,6 +238,8 @@ def test_judges_notes_and_faults_are_of_those_that_a_pattern_selects() -> None:
     with pytest.raises(InputError, match="gpt/other on item z"):
         recorded(rows)
     with pytest.raises(UserError, match=r"--judges two: .* gpt/other, one/a, one/b"):
+        recorded(rows, judges=["two", "one/a"])
+    with pytest.raises(UserError, match=r"#two: matches none .* gpt/other, one/a, one/b"):
         recorded(rows, judges="two")
 
 
@@ -277,13 +284,14 @@ def test_recorded_prompts_of_real_judges_agree_with_nist_as_they_were_counted_el
     assert "{document}" in (found.judges["gpt-4o/graded-00"].prompt or "")
 
 
-ONE_TO_FIVE = OnWhat("grade", Scale(grades=(1, 2, 3, 4, 5)), ("grade",), shares=(0.2,) * 5)
+ONE_TO_FIVE = OnWhat("grade", Scale(grades=(1, 2, 3, 4, 5)), ("grade",))
+NO_LABELS = LabelSet("grade", ONE_TO_FIVE.scale, ("grade",), (), (), accept_only=False, digest="")
 
 
 @given(st.lists(st.floats(1, 5), min_size=1, max_size=30))
 def test_a_number_within_the_scale_keeps_its_mean_and_has_the_nearest_grade(numbers: list[float]) -> None:
     rows = [said(str(i), number) for i, number in enumerate(numbers)]
-    judged = recorded(rows, replace(ONE_TO_FIVE, shares=())).judgments("j", [str(i) for i in range(len(numbers))])
+    judged = recorded(rows, ONE_TO_FIVE).judgments("j", [str(i) for i in range(len(numbers))])
     assert judged.score.ravel() == pytest.approx(numbers)
     assert (1 + judged.grade.ravel()).tolist() == [round(number) for number in numbers]  # half to even
     assert ((judged.probabilities > 0).sum(axis=2) <= 2).all()
@@ -292,7 +300,7 @@ def test_a_number_within_the_scale_keeps_its_mean_and_has_the_nearest_grade(numb
 
 def test_decimal_commas_are_numbers_and_a_number_outside_is_unscored_and_counted() -> None:
     rows = [said(str(i), text) for i, text in enumerate(["2,333", "4,167", "1", "5,5"])]
-    found = recorded(rows, replace(ONE_TO_FIVE, shares=()))
+    found = recorded(rows, ONE_TO_FIVE)
     judged = found.judgments("j", ["0", "1", "2", "3"])
     assert judged.score.ravel()[:3] == pytest.approx([2.333, 4.167, 1])
     assert judged.unscored == (None, None, None, OFF_SCALE)
@@ -301,16 +309,14 @@ def test_decimal_commas_are_numbers_and_a_number_outside_is_unscored_and_counted
 
 @pytest.mark.parametrize(
     ("values", "range_"),
-    [((0, 0.25, 1), "0..1"), ((0, 2, 4), "0..4"), ((1, 2, 3), "1..3"), ((1, 6, 10), "1..10"), ((0, 50, 100), "0..100")],
+    [((0, 0.25, 1), "0..1"), ((0, 2, 4), "0..4"), ((1, 6, 10), "1..10"), ((0, 50, 100), "0..100")],
 )
 def test_numbers_of_another_range_are_refused_until_somebody_says_which(
     values: tuple[float, ...], range_: str, tmp_path: Path
 ) -> None:
     rows = [said(str(i), values[i % len(values)]) for i in range(60)]
-    with pytest.raises(InputError) as refused:
-        recorded(rows, ONE_TO_FIVE)
-    assert f'--verdicts "j#range={range_}"' in str(refused.value)
-    assert f'--lm "recorded:FILE#range={range_}"' in str(refused.value)
+    with pytest.raises(InputError, match=r'--judges "j=WORST\.\.BEST"'):
+        recorded(rows, ONE_TO_FIVE, labels=NO_LABELS)
     write(tmp_path / "v.jsonl", [dict(row) for row in rows])
     low, high = map(float, range_.split(".."))
     wanted = [1 + 4 * (values[i % len(values)] - low) / (high - low) for i in range(60)]
@@ -323,7 +329,7 @@ def test_numbers_of_another_range_are_refused_until_somebody_says_which(
         assert found.ranges == {"j": ends}
         assert found.judgments("j", [str(i) for i in range(60)]).score.ravel() == pytest.approx(wanted)
     as_score = read_recorded(Table("v", ("item_id", "judge", "grade"), tuple(map(dict, rows)), tuple(range(60))),
-                             ONE_TO_FIVE, scores=True)  # fmt: skip
+                             ONE_TO_FIVE, None, NO_LABELS, scores=True)  # fmt: skip
     assert list(as_score.scores) == ["j"]
 
 
@@ -333,10 +339,10 @@ def test_a_range_whose_first_number_is_the_larger_turns_the_judge_round() -> Non
 
 
 def test_a_fraction_beside_accept_and_reject_has_a_range_of_its_own() -> None:
-    about = OnWhat("grade", ACCEPT_SCALE, ("grade",), accept_only=True, shares=(0.5, 0.5))
+    about = OnWhat("grade", ACCEPT_SCALE, ("grade",), accept_only=True)
     rows = [said(str(i), (0.1, 0.8)[i % 2]) for i in range(40)]
-    with pytest.raises(InputError, match=r"j#range=0\.\.1"):
-        recorded(rows, about)
+    with pytest.raises(InputError, match=r"numbers of j run from 0\.1 to 0\.8.*--judges"):
+        recorded(rows, about, labels=NO_LABELS)
     judged = recorded(rows, replace(about, ranges={"j": Range(0, 1)})).judgments("j", ["0", "1"])
     assert judged.score.ravel() == pytest.approx([0.1, 0.8])
     assert judged.grade.ravel().tolist() == [0, 1]

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from judgec.errors import InputError
-from judgec.raters.verdicts import VerdictColumns, from_columns, read_about, read_verdicts
+from judgec.raters.verdicts import VerdictColumns, read_about, read_verdicts
 from judgec.table.table import Row, Table
 from judgec.table.tables import read_table
 from tests.pace import assert_within
@@ -129,50 +129,6 @@ def test_read_about_of_something_else_is_an_error(tmp_path: Path, text: str, sai
     (tmp_path / "set.judges.json").write_text(text)
     with pytest.raises(InputError, match=f"set.judges.{said}"):
         read_about(tmp_path / "set.csv")
-
-
-def test_from_columns_one_row_an_item_and_judge_whatever_the_annotators() -> None:
-    rows = (
-        {"query": "q", "document": "d", "grade": 1, "annotator": "ann", "gpt": 1, "gpt.reply": "r", "mini": 0},
-        {"query": "q", "document": "d", "grade": 2, "annotator": "bob", "gpt": 1, "gpt.reply": "r", "mini": 0},
-        {"query": "p", "document": "d", "grade": 2, "annotator": "bob", "gpt": 2, "mini": None},
-    )
-    table = Table("labels.csv", tuple(rows[0]), rows, (2, 3, 4))
-    found = from_columns(table, ["gpt", "mini"], "relevance", ("grade",))
-    said = [(row["judge"], row["grade"], row["reply"]) for row in found.rows]
-    assert said == [("gpt", 1, "r"), ("mini", 0, None), ("gpt", 2, None)]
-    assert found.lines == (2, 2, 4)
-    differing = Table("labels.csv", tuple(rows[0]), (rows[0], rows[1] | {"gpt": 2}), (2, 3))
-    with pytest.raises(InputError, match=r"csv:3: gpt is 2 .* 1 at labels.csv:2"):
-        from_columns(differing, ["gpt"], "relevance", ("grade",))
-    with pytest.raises(InputError, match=r"labels.csv:1: no column claude"):
-        from_columns(table, ["claude"], "relevance", ("grade",))
-
-
-@pytest.mark.parametrize(
-    ("task", "rater", "labels", "expected"),
-    [
-        ("grade", "annotator", ["grade"], [(None, 0), (None, 1)]),
-        ("grade", "Rater", ["accept"], [(None, 0), (None, 1)]),
-        ("answer", "annotator", ["grade.a", "grade.b"], [("a", 0), ("b", 0), ("a", 1), ("b", 1)]),
-    ],
-)
-def test_from_columns_takes_the_rows_of_a_judge_among_the_annotators(
-    task: str, rater: str, labels: list[str], expected: list[tuple[str | None, int]]
-) -> None:
-    given = [("q", "Mia", 1), ("q", "gpt-4", 0), ("p", "Mia", 0), ("p", "gpt-4", 1)]
-    rows = tuple(
-        {"query": query, "answer": "a", rater: who, **dict.fromkeys(labels, grade), "reply": f"by {who}"}
-        for query, who, grade in given
-    )
-    table = Table("labels.csv", tuple(rows[0]), rows, (2, 3, 4, 5))
-    aspects = [name.removeprefix("grade.") for name in labels] if len(labels) > 1 else ["grade"]
-    found = from_columns(table, ["gpt-4"], task, aspects)
-    assert [(row.get("aspect"), row["grade"]) for row in found.rows] == expected
-    assert {row["reply"] for row in found.rows} == {"by gpt-4"}
-    assert {*found.lines} == {3, 5}
-    with pytest.raises(InputError, match="annotator is called mini"):
-        from_columns(table, ["mini"], task, aspects)
 
 
 FILES = ("csv", "jsonl")

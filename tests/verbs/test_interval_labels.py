@@ -86,8 +86,8 @@ def test_pages_of_hundreds_of_numbers_have_no_cell_for_each(labels: Path, tmp_pa
     assert len(page) < 1_500_000
     judged = pd.read_csv(labels)
     judged["machine"] = np.linspace(0, 100, len(judged))
-    compared = judgec.agreement(judged, annotators=RATERS, judge="machine", scale=interval)
-    options = AgreementOptions(file=str(labels), annotators=RATERS, judge=("machine",))
+    compared = judgec.agreement(judged, annotators=RATERS, judges="machine", scale=interval)
+    options = AgreementOptions(file=str(labels), annotators=RATERS, judges={"machine": ""})
     charts = agreement_report(compared, options, tmp_path / "page.html").charts
     assert "Bland-Altman" in charts
     assert "Confusion" not in charts

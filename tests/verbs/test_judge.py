@@ -120,7 +120,7 @@ def test_rows_in_memory_under_other_heads_are_read_as_init_reads_them_and_judges
     assert "&lt;" not in shown  # no markup is shown as text
     assert "<svg" in shown
     assert "data:image/png" not in shown
-    beside = judgec.compare_judges(frame, expert="human", judges=["GPT-4 Judge"])
+    beside = judgec.compare_judges(frame, annotators="human", judges=["GPT-4 Judge"])
     assert beside.agreement.estimates["exact"].value == pytest.approx(
         sum(one == other for one, other in zip(grades, said, strict=True)) / 60
     )

@@ -15,15 +15,12 @@ import judgec
 from judgec.errors import InputError, UserError
 from judgec.labels.project import read_project
 from judgec.labels.reading import as_reading
-from judgec.labels.rows.graded import ComparedColumns, graded_of
-from judgec.labels.rows.panel import AnnotatorPanel
 from judgec.labels.rows.raters import NO_ANNOTATOR
 from judgec.lm.watch import Silent
 from judgec.raters.programs import Program
 from judgec.records.label import LabelSet
 from judgec.records.scale import Scale
 from judgec.verbs.compile_judge import planned
-from judgec.verbs.frames import as_table
 from judgec.verbs.labels import Labels
 from judgec.verbs.options.compile_judge import CompileJudgeOptions
 from judgec.verbs.options.shared import HeldOutLabels
@@ -64,11 +61,9 @@ def annotators(labels: LabelSet) -> set[str]:
 
 @st.composite
 def asked(draw: st.DrawFn) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Annotators, and judges that may be among them; one of the annotators is none."""
-    raters = draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=6, unique=True))
-    judges = draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=3, unique=True))
-    person = next((name for name in NAMES if name not in judges), "Mia")
-    return tuple(dict.fromkeys([*raters, person])), tuple(judges)
+    """Annotators, and judges that are others."""
+    raters = draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=5, unique=True))
+    return tuple(raters), tuple(name for name in NAMES if name not in raters)
 
 
 PROPERTY = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -80,32 +75,24 @@ def test_no_reading_of_labels_has_a_measured_judge_among_the_annotators(
     named: tuple[tuple[str, ...], tuple[str, ...]],
 ) -> None:
     raters, judges = named
-    kept = set(raters) - set(judges)
     for rows in (wide(), long()):
         labels = judgec.read_labels(rows, annotators=raters, judges=judges).label_set
-        assert annotators(labels) == kept
-        assert any(NO_ANNOTATOR in note for note in labels.notes) or not set(raters) & set(judges)
-    unnamed = judgec.read_labels(long(), judges=judges).label_set
-    assert not annotators(unnamed) & {*judges, "gpt", "AI grade"}
+        assert annotators(labels) == set(raters)
+        assert set(labels.judged) == set(judges)
 
 
-@PROPERTY
+@settings(PROPERTY, max_examples=4)
 @given(asked())
 def test_agreement_has_the_judge_in_neither_headline_nor_replacement_test(
     named: tuple[tuple[str, ...], tuple[str, ...]],
 ) -> None:
     raters, (judge, *_) = named
-    kept = tuple(name for name in raters if name != judge)
-    table = as_table(wide())
-    one, other = (graded_of(table, ComparedColumns(experts=(), judge=judge, annotators=who)) for who in (raters, kept))
-    assert one.ratings.expert.tolist() == other.ratings.expert.tolist()
-    assert isinstance(one.panel, AnnotatorPanel)
-    assert set(one.panel.annotators) == set(kept)
-    assert any(NO_ANNOTATOR in note for note in one.notes) is (judge in raters)
-    with_aspect = as_table([{**row, f"{judge}.relevance": 1} for row in wide()])
-    for expert in (judge, f"{judge}.relevance"):
-        with pytest.raises(UserError, match="cannot be measured against itself"):
-            graded_of(with_aspect, ComparedColumns(experts=(expert,), judge=judge))
+    found = judgec.agreement(wide(), annotators=raters, judges=judge)
+    assert found.expert == ", ".join(sorted(raters))
+    if found.alt_test is not None and found.alt_test.contests:
+        assert {one.annotator for one in found.alt_test.contests} == set(raters)
+    with pytest.raises(UserError, match="cannot be measured against itself"):
+        judgec.agreement([{**row, "grade": row[judge]} for row in wide()], judges="grade")
 
 
 def test_recorded_judge_of_an_annotators_name_is_measured_against_the_others() -> None:
@@ -113,7 +100,7 @@ def test_recorded_judge_of_an_annotators_name_is_measured_against_the_others() -
     verdicts = [{"item_id": str(i), "judge": "robbie", "grade": row["robbie"]} for i, row in enumerate(wide(items=40))]
     found = judgec.agreement(verdicts, labels=labels, annotators=("Mia", "Noah", "robbie"))
     assert found.agreement == judgec.agreement(verdicts, labels=labels, annotators=("Mia", "Noah")).agreement
-    assert [note for note in found.notes if NO_ANNOTATOR in note] == ["robbie: no annotator, it is measured."]
+    assert [note for note in found.reading if NO_ANNOTATOR in note] == ["robbie: no annotator, it is measured."]
 
 
 @settings(PROPERTY, max_examples=4)
@@ -122,32 +109,46 @@ def test_compile_reads_no_judge_as_an_annotator_however_its_verdicts_come(
     named: tuple[tuple[str, ...], tuple[str, ...]],
 ) -> None:
     raters, judges = named
-    kept, rows = set(raters) - set(judges), wide(items=40)
+    rows = wide(items=40)
     verdicts = pd.DataFrame(
         [{"item_id": str(i), "judge": name, "grade": row[name]} for i, row in enumerate(rows) for name in judges]
     )
     named_rows = [{**row, "item_id": str(i)} for i, row in enumerate(rows)]
     read = judgec.read_labels(named_rows, annotators=raters)
     assert isinstance(read, Labels)
-    for given_labels, who, said in (
-        (rows, raters, judges),
-        (named_rows, raters, (verdicts,)),
-        (read, (), (verdicts,)),
+    beside = dict.fromkeys(judges, "")
+    for options in (
+        CompileJudgeOptions(labels=rows, annotators=raters, judges=beside, evidence=False),
+        CompileJudgeOptions(labels=named_rows, annotators=raters, verdicts=verdicts, evidence=False),
+        CompileJudgeOptions(labels=read, verdicts=verdicts, evidence=False),
     ):
-        options = CompileJudgeOptions(labels=given_labels, annotators=who, verdicts=said, evidence=False)  # type: ignore[arg-type]  # Python may pass tables
-        _, dataset, _ = planned(options, Silent())
-        assert annotators(dataset.labels) == kept
-        assert set(dataset.test.experts.annotators) <= kept
+        settings_, dataset, _ = planned(options, Silent())
+        assert annotators(dataset.labels) == set(raters)
+        assert set(dataset.test.experts.annotators) <= set(raters)
+        assert settings_.rated.recorded is not None
+        assert set(settings_.rated.recorded.judges) == set(judges)
+
+
+def test_judges_beside_labels_compete_with_the_model_unless_candidates_are_typed() -> None:
+    options = CompileJudgeOptions(labels=wide(items=40), annotators=("Mia", "Noah"), judges={"gpt": "", "robbie": ""})
+    for more, recorded, asked in (
+        ({}, {"gpt", "robbie"}, set[str]()),
+        ({"lm": "openai/some"}, {"gpt", "robbie"}, {"openai/some"}),
+        ({"candidates": ("openai/one", "openai/two")}, set(), {"openai/one", "openai/two"}),
+    ):
+        settings_, dataset, _ = planned(replace(options, **more), Silent())
+        rated = settings_.rated
+        assert annotators(dataset.labels) == {"Mia", "Noah"}
+        assert set(() if rated.recorded is None else rated.recorded.judges) == recorded
+        assert {one.name for one in rated.asked} == asked
 
 
 def test_judge_that_is_the_column_of_the_labels_is_refused() -> None:
     rows = [{**row, "grade": row["Mia"]} for row in wide(items=40)]
     with pytest.raises(UserError, match="cannot be measured against itself"):
-        planned(CompileJudgeOptions(labels=rows, verdicts=("grade",)), Silent())
-    _, dataset, _ = planned(CompileJudgeOptions(labels=rows, annotators=("Noah",), verdicts=("grade",)), Silent())
+        planned(CompileJudgeOptions(labels=rows, judges={"grade": ""}), Silent())
+    _, dataset, _ = planned(CompileJudgeOptions(labels=rows, annotators=("Noah",), judges={"grade": ""}), Silent())
     assert annotators(dataset.labels) == {"Noah"}
-    with pytest.raises(UserError, match="--annotators gpt: the judge that is measured"):
-        judgec.agreement(rows, annotators=("gpt",), judge="gpt")
 
 
 def test_labels_read_anew_for_a_compiled_judge_leave_out_every_judge_of_its_compile(tmp_path: Path) -> None:
@@ -171,20 +172,16 @@ def test_labels_read_anew_for_a_compiled_judge_leave_out_every_judge_of_its_comp
 
 
 def test_annotators_choose_the_labels_of_the_headline_too() -> None:
-    one = judgec.agreement(wide(), annotators=("Noah",), judge="gpt")
-    same = judgec.agreement(wide(), expert="Noah", judge="gpt")
+    one = judgec.agreement(wide(), annotators=("Noah",), judges="gpt")
     kappa = cohen_kappa_score([row["Noah"] for row in wide()], [row["gpt"] for row in wide()])
-    assert one.agreement == same.agreement
     assert one.estimates["kappa"].value == pytest.approx(kappa)
     rows = long(("Mia", "Noah", "robbie", "gpt"))
-    people = judgec.agreement(rows, annotators=("Mia", "Noah"), expert="grade", judge="gpt says")
-    alone = judgec.agreement([r for r in rows if r["annotator"] in {"Mia", "Noah"}], expert="grade", judge="gpt says")
+    people = judgec.agreement(rows, annotators=("Mia", "Noah"), judges="gpt says")
+    alone = judgec.agreement([r for r in rows if r["annotator"] in {"Mia", "Noah"}], judges="gpt says")
     assert people.agreement == alone.agreement
     assert people.agreement.n == 24  # items, not their 48 labels
-    looked = judgec.agreement(rows, expert="grade", judge="gpt says")  # gpt is by its name a judge
-    assert looked.agreement.n == 24
-    every = judgec.agreement(wide(), expert="Mia", annotators=("Mia", "Noah", "Kai"), judge="gpt")
-    assert every.expert == "Mia, Noah, Kai"
+    every = judgec.agreement(wide(), annotators=("Mia", "Noah", "Kai"), judges="gpt")
+    assert every.expert == "Kai, Mia, Noah"
     middle = [sorted(int(str(row[name])) for name in ("Mia", "Noah", "Kai"))[1] for row in wide()]
     assert every.estimates["kappa"].value == pytest.approx(cohen_kappa_score(middle, [row["gpt"] for row in wide()]))
 

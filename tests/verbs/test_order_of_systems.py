@@ -52,9 +52,7 @@ def test_columns_beside_each_other_say_the_same_as_recorded_verdicts(
 ) -> None:
     labels, verdicts = labelled
     wide = labels.merge(verdicts.pivot_table(index="item_id", columns="judge", values="grade"), on="item_id")
-    beside = judgec.agreement(
-        wide, expert="grade", judge=("items", "systems"), cluster="query_id", home=tmp_path
-    ).systems
+    beside = judgec.agreement(wide, judges=("items", "systems"), home=tmp_path).systems
     recorded = judgec.agreement(verdicts, labels=labels, home=tmp_path).systems
     assert {name: one.to_json() for name, one in beside.items()} == {
         name: one.to_json() for name, one in recorded.items()
@@ -77,17 +75,20 @@ def test_orders_of_hannas_writers_are_those_of_scipy_on_the_raw_files(tmp_path: 
     assert found["ChatGPT/prompt-2"].people == pytest.approx(0.69, abs=0.02)
 
 
-def test_the_column_agent_is_known_by_its_other_names(
-    labelled: tuple[pd.DataFrame, pd.DataFrame], tmp_path: Path
-) -> None:
+def test_the_column_agent_is_mapped(labelled: tuple[pd.DataFrame, pd.DataFrame], tmp_path: Path) -> None:
     labels, verdicts = labelled
     wide = labels.merge(verdicts.pivot_table(index="item_id", columns="judge", values="grade"), on="item_id")
     by = [
-        judgec.agreement(wide.rename(columns={"agent": name}), expert="grade", judge="items", home=tmp_path).systems
-        for name in ("agent", "system", "Model Name")
+        judgec.agreement(
+            wide.rename(columns={"agent": name}),
+            judges="items",
+            columns={} if name == "agent" else {name: "agent"},
+            home=tmp_path,
+        ).systems
+        for name in ("agent", "Model Name")
     ]
     assert by[0]["items"].systems == tuple(f"s{k}" for k in range(6))
-    assert by[1] == by[2] == by[0]
+    assert by[1] == by[0]
 
 
 def test_many_recorded_judges_are_one_line(labelled: tuple[pd.DataFrame, pd.DataFrame], tmp_path: Path) -> None:

@@ -119,11 +119,11 @@ def test_people_grade_the_verdicts_of_a_probe_and_a_later_run_keeps_their_grades
     sheet["grade"] = ["fail"] * 4 + ["pass"] * 2
     sheet.to_csv(here / "ann.csv", index=False)
     run(here, "labels", "import", str(file), "ann.csv", "--annotators", "ann")
-    found = judgec.agreement(file, judge="judge_grade")
+    found = judgec.agreement(file, judges="judge_grade")
     assert found.agreement.n == 6
     assert found.estimates["exact"].value == pytest.approx(4 / 6)  # an echo answers nothing
     judgec.probe(**asked)  # type: ignore[arg-type]
-    assert judgec.agreement(file, judge="judge_grade").estimates["exact"].value == pytest.approx(4 / 6)
+    assert judgec.agreement(file, judges="judge_grade").estimates["exact"].value == pytest.approx(4 / 6)
     file.write_text(file.read_text(encoding="utf-8") + "{cut", encoding="utf-8")
     with pytest.raises(UserError, match=r"verdicts.jsonl:7: .* a row of JSON is valid"):
         judgec.probe(**asked)  # type: ignore[arg-type]

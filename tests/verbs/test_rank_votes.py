@@ -1,4 +1,4 @@
-"""``judgec.rank(..., experts=...)``: a judge's league corrected by people's votes or grades, in words and JSON."""
+"""``judgec.rank(..., votes=...)``: a judge's league corrected by people's votes or grades, in words and JSON."""
 
 import json
 from itertools import combinations
@@ -50,7 +50,7 @@ def judged(games: pd.DataFrame) -> pd.DataFrame:
 
 
 def test_votes_find_whom_the_judge_flatters_and_put_the_league_right(games: pd.DataFrame, votes: pd.DataFrame) -> None:
-    found = judgec.rank(judged(games), experts=votes)
+    found = judgec.rank(judged(games), votes=votes)
     assert found.agents[-1] != FLATTERED  # as judged
     assert found.corrected is not None
     assert found.corrected.index[0] == "anna"
@@ -70,22 +70,22 @@ def test_grades_of_answers_are_votes_and_games_in_both_orders_are_one(games: pd.
     ]
     grades = pd.concat(sides).drop_duplicates()
     assert len(grades) == 20 * 4
-    found = judgec.rank(judged(games), experts=grades)
+    found = judgec.rank(judged(games), votes=grades)
     assert found.votes is not None
     assert (found.votes.found.labelled, found.votes.found.queries) == (20 * 6, 20)
-    by_games = judgec.rank(judged(games), experts=kept[["query_id", "agent_a", "agent_b", "preference"]])
+    by_games = judgec.rank(judged(games), votes=kept[["query_id", "agent_a", "agent_b", "preference"]])
     assert by_games.votes is not None
     assert found.votes.found.corrected == by_games.votes.found.corrected
     mirror = judged(games).rename(columns={"agent_a": "agent_b", "agent_b": "agent_a"})
     mirror["winner"] = mirror.winner.map({"a": "b", "b": "a"})
-    twice = judgec.rank(pd.concat([judged(games), mirror]), experts=grades)
+    twice = judgec.rank(pd.concat([judged(games), mirror]), votes=grades)
     assert twice.votes is not None
     assert twice.votes.found.corrected == found.votes.found.corrected
 
 
 def test_votes_that_cannot_correct_are_refused_or_counted(games: pd.DataFrame, votes: pd.DataFrame) -> None:
     strangers = pd.DataFrame([{"query_id": "elsewhere", "agent_a": "anna", "agent_b": "bert", "preference": "a"}] * 3)
-    found = judgec.rank(judged(games), experts=pd.concat([votes, strangers]))
+    found = judgec.rank(judged(games), votes=pd.concat([votes, strangers]))
     assert found.votes is not None
     assert any(one.startswith("3 votes are on games") for one in found.votes.sentences)
     lost = games[(games.agent_b == FLATTERED) & (games.winner == "b")][["query_id", "agent_a", "agent_b", "preference"]]
@@ -97,7 +97,7 @@ def test_votes_that_cannot_correct_are_refused_or_counted(games: pd.DataFrame, v
         (votes.assign(stratum="doubtful"), InputError, "stratum"),
     ):
         with pytest.raises(error, match=said):
-            judgec.rank(judged(games), experts=experts)
+            judgec.rank(judged(games), votes=experts)
 
 
 def test_the_command_prints_the_correction_and_json_has_all_of_it(
@@ -105,13 +105,13 @@ def test_the_command_prints_the_correction_and_json_has_all_of_it(
 ) -> None:
     judged(games).to_csv(tmp_path / "games.csv", index=False)
     votes.to_csv(tmp_path / "votes.csv", index=False)
-    shown = run(tmp_path, "rank", "games.csv", "--experts", "votes.csv")
+    shown = run(tmp_path, "rank", "games.csv", "--votes", "votes.csv")
     assert "Corrected by people's votes" in shown.stdout
-    full = run(tmp_path, "rank", "games.csv", "--experts", "votes.csv", "-v")
+    full = run(tmp_path, "rank", "games.csv", "--votes", "votes.csv", "-v")
     assert ["shuffles" in one.stdout for one in (shown, full)] == [False, True]
     assert ["wins % of row over" in one.stdout for one in (shown, full)] == [False, True]
     assert f"The judge flatters {FLATTERED} by" in shown.stderr
-    report = json.loads(run(tmp_path, "rank", "games.csv", "--experts", "votes.csv", "--json").stdout)["experts"]
+    report = json.loads(run(tmp_path, "rank", "games.csv", "--votes", "votes.csv", "--json").stdout)["experts"]
     assert (report["votes"], report["games"], report["votes_left_out"]) == (90, 360, 0)
     assert report["agents"][FLATTERED]["judge_error"]["low"] > 0
     assert 0 < report["weight"] < 1

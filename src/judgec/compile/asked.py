@@ -33,7 +33,7 @@ from judgec.compile.search.plan import (
 )
 from judgec.compile.settings import JURY_KIND, AskedCandidate, CompileSettings
 from judgec.errors import UserError
-from judgec.labels.rows.ranges import MARK, MOST_OFF, Range, other_range
+from judgec.labels.rows.ranges import MARK
 from judgec.labels.split.learned import LearnedItems
 from judgec.labels.stream.pieces import Piece
 from judgec.lm.executor import Ask
@@ -45,7 +45,7 @@ from judgec.raters.programs import Program
 from judgec.raters.prompt import PromptRater
 from judgec.raters.rate import rate_all
 from judgec.raters.rater import BothOrders, Rater, Rating, together
-from judgec.raters.recorded import FAILED, OnWhat, RecordedVerdicts
+from judgec.raters.recorded import FAILED, MOST_OFF, OnWhat, RecordedVerdicts
 from judgec.raters.replies.values import OFF
 from judgec.raters.signatures import fenced_inputs
 from judgec.raters.verdicts import AboutJudge
@@ -245,7 +245,7 @@ def _check_values(name: str, said: Judgments, labels: LabelSet, within: object) 
     """Refuse a function that failed on all items, or whose values are not those of the scale or of its range.
 
     Raises:
-        UserError: More than a few are off, or they stand in the lower part of the scale, as 0-1 does on 0-4.
+        UserError: More than a few are off.
     """
     reasons = [reason for reason in said.unscored if reason is not None]
     off = [reason for reason in reasons if reason.startswith(OFF)]
@@ -257,8 +257,6 @@ def _check_values(name: str, said: Judgments, labels: LabelSet, within: object) 
     if len(off) > MOST_OFF * len(said.unscored):
         grades = "grades of the scale" if within is None else f"numbers of its range {within}"
         why = f"{len(off):,} of {len(said.unscored):,} values are no {grades} ({off[0]})"
-    elif within is None and (other := _other_range(said, labels)) is not None:
-        why = f"its numbers run from {other.worst:g} to {other.best:g}; the grades are {listed(labels.scale.grades)}"
     if why is None:
         return
     grades, many = listed(labels.scale.grades), len(labels.aspects) > 1
@@ -269,16 +267,6 @@ def _check_values(name: str, said: Judgments, labels: LabelSet, within: object) 
         f"function {name}: {why}. Say its range, python:module:function{MARK}0..1 or "
         f"Function({name!r}, ..., range=(0, 1)), or let it return one of {grades}."
     )
-
-
-def _other_range(said: Judgments, labels: LabelSet) -> Range | None:
-    """The range that a function's numbers seem to have, where they stand in the lower part of the scale."""
-    words = any(isinstance(grade, str) for grade in labels.scale.grades)
-    numbers, counts = np.unique(said.score[said.scored].round(9), return_counts=True)
-    if words or labels.scale.level == "nominal" or not len(numbers):
-        return None
-    shares = OnWhat.of(labels).shares
-    return other_range(numbers, counts.astype(np.float64), np.zeros(len(numbers)), labels.scale.values, shares)
 
 
 def _by_prompt(one: AskedCandidate, items: Sequence[Item], rows: Sequence[int]) -> dict[dspy.Module, list[int]]:

@@ -16,7 +16,9 @@ from judgec.errors import InputError, UserError
 from judgec.labels.reading import NOTHING_SAID, Datasheet, Reading, read_datasheet
 from judgec.labels.rows.conversations import holding, require_labelled_turns, with_turns
 from judgec.labels.rows.grades import RawLabels, one_class, position_of, raw_labels, settle_scale
+from judgec.labels.rows.ids_alone import with_ids_for_texts
 from judgec.labels.rows.items import Collected, collect_items, encoded, item_digest
+from judgec.labels.rows.judged import cells_in, verdicts_in, without_judges
 from judgec.labels.rows.label_cells import with_label_cells, with_sides_of_agents, without_rows_apart
 from judgec.labels.rows.modes import with_modes
 from judgec.labels.rows.question_sets import TASK as QUESTION_SET
@@ -42,6 +44,7 @@ from judgec.table.rows.cells import as_id, is_missing
 from judgec.table.rows.columns import (
     JUDGED,
     JUDGED_BY,
+    MODES_LIST,
     infer_task,
     label_columns,
     listed,
@@ -85,6 +88,7 @@ class LabelFile:
         unlabelled: Items that nobody labelled; they stay in the set.
         scale_inferred: True when no datasheet gave the scale.
         repeats: Of those who graded an item again, how often they gave the same.
+        cells: Of the columns that were ``kept``, by item.
     """
 
     labels: LabelSet
@@ -94,6 +98,7 @@ class LabelFile:
     unlabelled: int
     scale_inferred: bool
     repeats: tuple[SelfAgreement, ...] = ()
+    cells: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +136,8 @@ def read_label_file(path: str, reading: Reading = NOTHING_SAID, *, texts: bool =
         texts: What was graded is needed; else labels may stand beside ids alone.
 
     Raises:
-        InputError: All faults of the file: missing columns, grades off the scale, duplicates, no labels,
-            only one class, and whatever ``read_table`` raises.
+        InputError: All faults of the file: missing columns, grades off the scale, duplicates, no labels, and
+            whatever ``read_table`` raises.
         UserError: ``accept_at`` off the scale.
     """
     table = read_table(path, reading.columns, missing=reading.missing)
@@ -146,6 +151,7 @@ def label_file(
     usual: TurnChoice | None = None,
     *,
     texts: bool = True,
+    kept: Collection[str] = (),
 ) -> LabelFile:
     """Make a label set of a table, wherever its rows come from.
 
@@ -154,22 +160,28 @@ def label_file(
         sheet: Its datasheet.
         reading: How it is read; it goes before the datasheet.
         usual: What of a conversation is judged where the reading does not say.
-        texts: As ``read_label_file``.
+        texts: As ``read_label_file``; where none is needed, words are classes.
+        kept: Further columns of which the cells are wanted.
 
     Raises:
         InputError, UserError: As ``read_label_file``.
     """
     how = reading.over(sheet)
+    if reading.best is not None and reading.scale is None:
+        how = how.model_copy(update={"scale": None})  # what is typed goes first
     if not how.annotators:
-        _require_people(file, how.columns)
+        _require_people(file, how.columns, how.judges)
     table = renamed(file, how.columns)
-    if not without_texts(table):
-        return _label_file(file, how, usual)
-    if texts:
+    if not texts and how.judges and not holding(table.columns):  # their verdicts say that a row is an item
+        file = table = with_ids_for_texts(table, how.task, how.annotators, how.words)
+        how = how.model_copy(update={"columns": {}})
+    if without_texts(table) and texts:
         seen = f"{file.path}:1: no texts beside the labels; the columns are {listed(table.columns)}"
         asks = "Only judgec labels and agreement need none: add what was asked and answered by item_id, or name it"
         raise UserError(f"{seen}. {asks} with --map THEIRS=query --map THEIRS=answer.")
-    return _label_file(file, how.model_copy(update={"task": how.task or _task_of_ids(table.columns)}), usual)
+    if without_texts(table):
+        how = how.model_copy(update={"task": how.task or _task_of_ids(table.columns)})
+    return _label_file(file, how, usual, kept, texts=texts)
 
 
 def _task_of_ids(columns: Sequence[str]) -> Task:
@@ -177,11 +189,13 @@ def _task_of_ids(columns: Sequence[str]) -> Task:
     return next((task for task in ("preference", "answer") if label_columns(columns, task)), USUAL)
 
 
-def _label_file(file: Table, how: Datasheet, usual: TurnChoice | None) -> LabelFile:
+def _label_file(
+    file: Table, how: Datasheet, usual: TurnChoice | None, kept: Collection[str], *, texts: bool
+) -> LabelFile:
     """A label set of a table that has judgec's columns, once they are renamed."""
-    shaped, known = _shaped(file, how, usual)
-    table = replace(shaped, notes=(*shaped.notes, *_not_read(shaped, known, how.judges)))
-    if not (bare := without_texts(table)):
+    before, shaped, known = _shaped(file, how, usual)
+    table = replace(shaped, notes=(*shaped.notes, *_not_read(shaped, known, kept)))
+    if texts or not without_texts(table):
         require_columns(table, known, labelled=True)
     if compares(known):
         table = with_sides_of_agents(table, TASKS[known].labels, how.words)
@@ -190,7 +204,9 @@ def _label_file(file: Table, how: Datasheet, usual: TurnChoice | None) -> LabelF
     _require_labels(table, raw)
     earlier = [*collected.faults, *raw.faults]
     try:
-        scale, accept_only, assumed = settle_scale(table, known, raw, how.scale, how.accept_at, classes=bare)
+        scale, accept_only, assumed = settle_scale(
+            table, known, raw, how.scale, how.accept_at, how.best, classes=not texts
+        )
     except InputError as error:
         raise InputError([*_in_line_order(earlier), *error.faults]) from error
     aspects = ("grade",) if accept_only else raw.aspects
@@ -203,7 +219,6 @@ def _label_file(file: Table, how: Datasheet, usual: TurnChoice | None) -> LabelF
     if earlier or faults:
         raise InputError(_in_line_order([*earlier, *faults]))
     labels, again = once(given, ordered=scale.level != "nominal")
-    _require_two_classes(table, labels, scale)
     unlabelled = len(collected.items) - len({label.item_id for label in labels})
     counts = _counts(collected, raw, unlabelled, aspects, labels)
     return LabelFile(
@@ -218,6 +233,7 @@ def _label_file(file: Table, how: Datasheet, usual: TurnChoice | None) -> LabelF
             source=how.source,
             instructions=how.instructions,
             notes=(*table.notes, *raw.notes, *assumed, *counts, *_again(again)),
+            judged=verdicts_in(before, how.judges, known, aspects) if how.judges else {},
         ),
         rows=len(file.rows),
         empty_answers=collected.empty,
@@ -225,6 +241,7 @@ def _label_file(file: Table, how: Datasheet, usual: TurnChoice | None) -> LabelF
         unlabelled=unlabelled,
         scale_inferred=how.scale is None and not accept_only and not TASKS[known].settled,
         repeats=again,
+        cells=cells_in(before, kept, known) if kept else {},
     )
 
 
@@ -237,16 +254,23 @@ def _again(repeats: Sequence[SelfAgreement]) -> list[str]:
     return [f"{what}: {said}{more}."] if repeats else []
 
 
-def _shaped(file: Table, how: Datasheet, usual: TurnChoice | None) -> tuple[Table, Task]:
-    """The table with our columns, one row per item and annotator, and its task."""
+def _shaped(file: Table, how: Datasheet, usual: TurnChoice | None) -> tuple[Table, Table, Task]:
+    """The table with our columns; the same with one row per item and annotator and without judges; and its task."""
     known = None if how.task is None else as_task(how.task)
-    table = with_turns(renamed(file, how.columns), how.turn, usual)
+    before = with_turns(renamed(file, how.columns), how.turn, usual)
+    table = without_judges(before, how.judges)
+    own = [name for name in before.columns if name not in table.columns and _is_label(name)]
+    if own and not how.annotators and not any(map(_is_label, table.columns)):
+        raise UserError(
+            f"{file.path}: --judges {listed(own)}: the column of the labels, too; a judge cannot be measured against "
+            "itself. Name another column, or the people's with --annotators A,B."
+        )
     known = task_of_labels(known, table.columns)
     table = with_modes(table, known, how.aspects)
-    if EACH in (how.turn, usual):
+    if EACH in (how.turn, usual) and not how.annotators:
         require_labelled_turns(table)
     if generated := is_question_set(table, known):
-        table, known = as_pairs(table), QUESTION_SET
+        before, table, known = as_pairs(before), as_pairs(table), QUESTION_SET
     table = with_reasons(table, () if how.annotators == EVERYBODY else how.annotators, how.judges)
     people = people_of(table, how.annotators, how.judges)
     table = without_labels_of(table, people.others)
@@ -259,10 +283,10 @@ def _shaped(file: Table, how: Datasheet, usual: TurnChoice | None) -> tuple[Tabl
     if known is None:
         known, note = infer_task(table)
         notes.append(note)
-    return replace(table, notes=tuple(notes)), known
+    return before, replace(table, notes=tuple(notes)), known
 
 
-def _require_people(file: Table, rename: Mapping[str, str]) -> None:
+def _require_people(file: Table, rename: Mapping[str, str], judges: Collection[str]) -> None:
     """Refuse what ``judgec judge`` wrote: its grades stand without the prefix where the rows had none of people.
 
     Raises:
@@ -271,20 +295,21 @@ def _require_people(file: Table, rename: Mapping[str, str]) -> None:
     if JUDGED_BY not in file.columns or JUDGED_BY in rename:
         return
     own = [one for one in file.columns if one not in rename and one.partition(".")[0] in JUDGED]
-    judges = list(dict.fromkeys(filter(None, map(as_id, file.column(JUDGED_BY).given()))))
-    if own and judges:
-        seen = f"{file.path}:1: {listed(own)} hold what {listed(judges)} said (column {JUDGED_BY}), no person's labels"
+    own = [one for one in own if not is_measured(one, judges)]
+    said = list(dict.fromkeys(filter(None, map(as_id, file.column(JUDGED_BY).given()))))
+    if own and said:
+        seen = f"{file.path}:1: {listed(own)} hold what {listed(said)} said (column {JUDGED_BY}), no person's labels"
         advice = f"Grade the rows with judgec labels review {shlex.quote(file.path)}, or name who graded: --annotators"
         raise UserError(f"{seen}; labels of people are needed. {advice} A,B,...")
 
 
-def _not_read(table: Table, task: Task, judges: Collection[str]) -> list[str]:
-    """A note on the columns that nobody reads: judges that are measured are read elsewhere."""
+def _not_read(table: Table, task: Task, kept: Collection[str]) -> list[str]:
+    """A note on the columns that nobody reads."""
     if task == QUESTION_SET:
         return []
     spec = TASKS[task]
-    read = {*spec.inputs, *label_columns(table.columns, task), *BESIDE, *holding(table.columns)}
-    left = [name for name in table.columns if name not in read and not is_measured(name, judges)]
+    read = {*spec.inputs, *label_columns(table.columns, task), *BESIDE, *holding(table.columns), *kept}
+    left = [name for name in table.columns if name not in read]
     more = f" and {len(left) - MOST_NAMED} more" if len(left) > MOST_NAMED else ""
     advice = "--map THEIRS=OURS says what one is."
     return [f"{NOT_READ}{listed(left[:MOST_NAMED])}{more}; {advice}"] if left else []
@@ -305,6 +330,11 @@ def people_only(labels: LabelSet, judges: Collection[str]) -> LabelSet:
         raise UserError(f"labels: all are by {who}, the judge that is measured; labels of people are needed. Add some.")
     known = _digest(labels.items, kept, labels.scale)
     return replace(labels, labels=kept, digest=known, notes=(*labels.notes, measured_note(sorted(out))))
+
+
+def _is_label(name: str) -> bool:
+    """True for a column that holds labels of some task."""
+    return name == MODES_LIST or any(label_columns([name], task) for task in TASKS)
 
 
 def _label_columns(table: Table, task: Task | None, annotators: Sequence[str]) -> list[str]:
@@ -454,12 +484,17 @@ def _require_labels(table: Table, raw: RawLabels) -> None:
         )
 
 
-def _require_two_classes(table: Table, labels: Sequence[Label], scale: Scale) -> None:
-    grades = {position for label in labels for position in label.grades.values()}
-    accepts = {label.accept for label in labels if label.accept is not None}
+def require_two_classes(labels: LabelSet, path: str) -> None:
+    """Refuse labels that are all alike: no judge can be told from a constant.
+
+    Raises:
+        InputError: They are.
+    """
+    grades = {position for label in labels.labels for position in label.grades.values()}
+    accepts = {label.accept for label in labels.labels if label.accept is not None}
     if len(grades) == 1 and len(accepts) < 2:
-        count = sum(len(label.grades) for label in labels)
-        raise InputError([one_class(table, scale.grades[grades.pop()], count)])
+        count = sum(len(label.grades) for label in labels.labels)
+        raise InputError([one_class(path, labels.scale.grades[grades.pop()], count)])
 
 
 def _counts(

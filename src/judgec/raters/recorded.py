@@ -6,8 +6,7 @@ and two orders that disagree are a flip and a tie, as when a model is asked.
 """
 
 import json
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -18,7 +17,8 @@ from numpy.typing import NDArray
 
 from judgec.errors import InputError, UserError
 from judgec.labels.experts import experts_of
-from judgec.labels.rows.ranges import MARK, Range, other_range, with_range
+from judgec.labels.rows.grades import respelled
+from judgec.labels.rows.ranges import Range, ranges_of, with_range
 from judgec.labels.stream.pieces import Piece
 from judgec.lm.spec import RECORDED
 from judgec.raters.cascade import Cascade
@@ -59,7 +59,7 @@ from judgec.records.judgment import NOT_ASKED, UNSCORED, Judgments
 from judgec.records.label import FloatArray, IntArray, LabelSet
 from judgec.records.ratings import pair
 from judgec.records.scale import ACCEPT_SCALE, Scale
-from judgec.records.tasks.registry import compares, plain
+from judgec.records.tasks.registry import TASKS, compares, plain
 from judgec.records.tasks.winners import UNSCORED as UNDECIDED
 from judgec.records.tasks.winners import unknown_words, winner_of, winner_words
 from judgec.table.rows.cells import as_grade, as_number, as_text
@@ -75,6 +75,7 @@ MIN_COMMON = 30  # labelled items: a judge with fewer is compared with nobody
 RECORDED_KIND = "recorded"  # what the card calls the candidate and the search
 SHOWN = 8  # judges or grades that a message lists
 RANGES = "ranges"  # of a card's settings: JSON of the ranges by judge
+MOST_OFF, LEAST_OFF = 0.05, 2  # share and number of a judge's numbers off the scale that are slips, no range
 FAILED, OFF = 1, 2  # of a row: no readable verdict, a grade off the scale
 
 BoolArray = NDArray[np.bool_]
@@ -89,8 +90,6 @@ class OnWhat:
         scale: The grades.
         aspects: What is graded of each item.
         accept_only: The labels, and so the verdicts, are accept or reject.
-        shares: How large a share of the labels has each grade; none where there are no labels. A judge whose numbers
-            have another range than the scale is found by them.
         ranges: From the worst to the best number of judges whose numbers are not grades of the scale.
         orders: How verdicts on pairs in the other order are read, a key of ``raters.verdicts.ORDERS``, whatever
             ``judges.json`` says; None where nobody typed it.
@@ -103,7 +102,6 @@ class OnWhat:
     scale: Scale
     aspects: tuple[str, ...]
     accept_only: bool = False
-    shares: tuple[float, ...] = ()
     ranges: Mapping[str, Range] = field(default_factory=dict)
     orders: str | None = None
     usual_orders: str | None = None
@@ -117,16 +115,15 @@ class OnWhat:
         orders: str | None = None,
         said: Mapping[str, str] = MappingProxyType({}),
         columns: Mapping[str, str] = MappingProxyType({}),
+        judges: Mapping[str, str] = MappingProxyType({}),
     ) -> "OnWhat":
-        """The same from the labels, and from how words, orders of pairs and columns are read, as somebody typed it."""
-        counts = Counter(position for label in labels.labels for position in label.grades.values())
-        total = max(counts.total(), 1)
+        """The same from the labels, and from how words, orders, columns and numbers are read, as somebody says."""
         return cls(
             labels.task,
             labels.scale,
             labels.aspects,
             labels.accept_only,
-            shares=tuple(counts[position] / total for position in range(len(labels.scale.grades))),
+            ranges=ranges_of(judges),
             orders=None if orders is None else plain(orders),
             winner_words=winner_words(said),
             columns=columns,
@@ -178,7 +175,8 @@ class RecordedVerdicts:
         notes: What reading assumed, left out or counted, one sentence each.
         panels: Judges that are several of these, together or one after the other, by name.
         ranges: From the worst to the best number of judges whose numbers were mapped to the scale.
-        scores: The same of judges for which nobody said a range: scores, of which no grade may be made.
+        scores: The lowest and highest number of judges that are off the scale, and whose range nobody declared: only
+            their order counts.
     """
 
     path: str
@@ -372,7 +370,7 @@ class RecordedRater:
 def read_recorded(
     source: TableSource,
     about: OnWhat,
-    judges: str | None = None,
+    judges: str | Collection[str] | None = None,
     labels: LabelSet | None = None,
     *,
     scores: bool = False,
@@ -380,8 +378,8 @@ def read_recorded(
     """Read recorded verdicts.
 
     A verdict is a grade, or any number within the scale: such a score is shared between the two neighbouring grades so
-    that its mean is kept, and its grade is the nearest. A judge whose numbers have another range says which one:
-    ``FILE#range=0..1``, ``"range": [0, 1]`` in ``judges.json``, or in ``about``; they are mapped linearly.
+    that its mean is kept, and its grade is the nearest. Where a judge's numbers have another range, somebody declares
+    it: ``FILE#range=0..1``, ``"range": [0, 1]`` in ``judges.json``, or in ``about``; they are mapped linearly.
 
     Where there are replies and no grades, the verdict of each is read, as of a model that was asked.
 
@@ -391,13 +389,14 @@ def read_recorded(
     Args:
         source: A file, or rows in memory, as ``raters.verdicts`` reads them.
         about: The labels' task, scale and aspects.
-        judges: Pattern of the names of those that are read; notes and faults are of their rows alone.
-        labels: To say how far each reading of the orders agrees with, where nobody says which it is.
-        scores: Read judges whose numbers have another range than the labels, though nobody said which one, as scores.
+        judges: Names of those that are read, or a pattern of them; notes and faults are of their rows alone.
+        labels: To say how far each reading of the orders agrees with, where nobody says which it is; beside them
+            numbers off the scale are none of it.
+        scores: Read judges whose numbers are off the scale, though nobody declared their range, for their order alone.
 
     Raises:
         InputError: Missing columns or cells, verdicts given twice, several aspects without a column that says which,
-            numbers of another range; pairs in both orders of which nobody says how to read them; unknown words for the
+            numbers off the scale; pairs in both orders of which nobody says how to read them; unknown words for the
             winner.
         UserError: No name matches, or no range behind ``#range=``.
     """
@@ -414,11 +413,13 @@ def read_recorded(
         raise InputError([_unexplained(path, columns, about, judges, labels)])
     if compares(about.task) and verdict != REPLY:
         columns = _with_sides(columns, verdict, about.winner_words)
-    ranges, guessed = _ranges(columns, verdict, asked, about, said)
-    if guessed and not scores:
-        raise InputError(_refused(columns.path, guessed, about))
-    as_score = np.array([name in guessed for name in asked.judges], dtype=bool)[asked.judge]
-    spread, stated, fault = _verdicts(columns, verdict, asked, about, {**guessed, **ranges}, as_score, notes)
+    own = {name: columns.about.get(name, AboutJudge()).range for name in asked.judges}
+    ranges = {name: one for name in asked.judges if (one := said or about.ranges.get(name) or own[name]) is not None}
+    off = {} if labels is None else _off_the_scale(columns.coded[verdict], asked, about, ranges)
+    if off and not scores:
+        raise InputError(_refused(columns.path, off, about))
+    as_score = np.array([name in off for name in asked.judges], dtype=bool)[asked.judge]
+    spread, stated, fault = _verdicts(columns, verdict, asked, about, {**off, **ranges}, as_score, notes)
     if turned.any():
         _swap(spread, stated, turned, about.scale)
     kept = asked.kept
@@ -446,7 +447,7 @@ def read_recorded(
         calls=np.bincount(place, minlength=len(found.key)) / len(about.aspects),
         notes=tuple(notes),
         ranges=ranges,
-        scores=guessed,
+        scores=off,
     )
     return result if not found.partial.any() else _whole(result, ~found.partial)
 
@@ -490,16 +491,6 @@ def _asked(columns: VerdictColumns, about: OnWhat, notes: list[str]) -> _Asked:
     return _Asked(judges, item_ids, judge, cell, order, kept)
 
 
-def _ranges(
-    columns: VerdictColumns, verdict: str, asked: _Asked, about: OnWhat, said: Range | None
-) -> tuple[dict[str, Range], dict[str, Range]]:
-    """The ranges that somebody said, by judge, and those that others' numbers seem to have."""
-    own = {name: columns.about.get(name, AboutJudge()).range for name in asked.judges}
-    ranges = {name: one for name in asked.judges if (one := said or about.ranges.get(name) or own[name]) is not None}
-    guessed = bool(about.shares) and about.scale.level != "nominal"
-    return ranges, _other_ranges(columns.coded[verdict], asked, about, ranges) if guessed else {}
-
-
 def _verdict_column(columns: VerdictColumns, about: OnWhat) -> str:
     """The column of the verdicts: grades, else what judges wrote of which nobody made grades.
 
@@ -531,24 +522,24 @@ def _whole(result: RecordedVerdicts, keep: np.ndarray) -> RecordedVerdicts:
     return replace(result, **changed)
 
 
-def _of_judges(columns: VerdictColumns, pattern: str) -> VerdictColumns:
+def _of_judges(columns: VerdictColumns, pattern: str | Collection[str]) -> VerdictColumns:
     """The rows of the judges whose names match."""
     codes, everybody = columns.coded[JUDGE].as_ids()
     kept = set(_matching(sorted(everybody), pattern, columns.path))
     return columns.only(np.flatnonzero(np.array([name in kept for name in everybody])[codes]))
 
 
-def _matching(names: Sequence[str], pattern: str, path: str) -> list[str]:
-    """The names that match.
+def _matching(names: Sequence[str], wanted: str | Collection[str], path: str) -> list[str]:
+    """The names that are wanted.
 
     Raises:
-        UserError: When none does.
+        UserError: One of them is not there, or none matches.
     """
-    kept = [name for name in names if fnmatchcase(name, pattern)]
-    if not kept:
-        raise UserError(
-            f"--judges {pattern}: matches none of the judges in {path}, {shortly(names)}. Correct the pattern."
-        )
+    kept = [name for name in names if (fnmatchcase(name, wanted) if isinstance(wanted, str) else name in wanted)]
+    lacks = [] if isinstance(wanted, str) else [name for name in wanted if name not in names]
+    if lacks or not kept:
+        said = f"#{wanted}: matches none" if isinstance(wanted, str) else f"--judges {listed(lacks)}: none"
+        raise UserError(f"{said} of the judges in {path}, {shortly(names)}. Correct the name.")
     return kept
 
 
@@ -640,7 +631,7 @@ def _unexplained(
     source: TableSource,
     columns: VerdictColumns,
     about: OnWhat,
-    judges: str | None,
+    judges: str | Collection[str] | None,
     labels: LabelSet | None,
 ) -> str:
     """The message where nobody says how verdicts in the other order are to be read: with what either reading gives."""
@@ -731,37 +722,41 @@ def _require_distinct(columns: VerdictColumns, kept: IntArray, cell: IntArray, o
         )
 
 
-def _other_ranges(column: TableColumn, asked: _Asked, about: OnWhat, said: Mapping[str, Range]) -> dict[str, Range]:
-    """The judges whose numbers seem to have another range than the scale, and nobody said which one; with a guess."""
+def _off_the_scale(column: TableColumn, asked: _Asked, about: OnWhat, said: Mapping[str, Range]) -> dict[str, Range]:
+    """The judges whose numbers are off the scale and whose range nobody declared, with their lowest and highest."""
+    if about.scale.level == "nominal":
+        return {}
     has = column.codes != NO_CELL
     pairs, counts = np.unique(asked.judge[has] * len(column.values) + column.codes[has], return_counts=True)
     numbers = np.array([np.nan if (n := as_number(value)) is None else n for value in column.values])
-    spreads = [read_value(value, about.scale, accept_only=about.accept_only) for value in column.values]
-    read = np.array([spread is not None for spread in spreads], dtype=bool)
-    words = about.accept_only or any(isinstance(grade, str) for grade in about.scale.grades)
+    read = [_spread(value, about) is not None for value in column.values]
+    off = ~np.isnan(numbers) & ~np.array(read, dtype=bool)
     found = {}
     for place, name in enumerate(asked.judges):
         own = slice(*np.searchsorted(pairs, [place * len(column.values), (place + 1) * len(column.values)]))
-        code = pairs[own] % len(column.values)
-        known = ~np.isnan(numbers[code])
-        if name in said or not known.any():
-            continue
-        off = (~read[code[known]]).astype(np.float64)
-        values = () if words else about.scale.values
-        other = other_range(numbers[code[known]], counts[own][known].astype(np.float64), off, values, about.shares)
-        if other is not None:
-            found[name] = other
+        code, count = pairs[own] % len(column.values), counts[own]
+        strange, known = int(count[off[code]].sum()), ~np.isnan(numbers[code])
+        if name not in said and strange >= LEAST_OFF and strange > MOST_OFF * count[known].sum():
+            low, high = float(numbers[code[known]].min()), float(numbers[code[known]].max())
+            found[name] = Range(low, high if high > low else low + 1.0)
     return found
 
 
-def _refused(path: str, others: Mapping[str, Range], about: OnWhat) -> list[str]:
-    """Reasons why judges of another range are not read, and how to say their range."""
+def _spread(value: object, about: OnWhat, kind: Range | None = None) -> FloatArray | None:
+    """The distribution that a cell states, in whatever words the task has for its grades; None off the scale."""
+    word, spellings = as_grade(value) if isinstance(value, str) else None, TASKS[about.task].spellings
+    said = value if word is None or not spellings else respelled(word, spellings)
+    return read_value(said, about.scale, kind, accept_only=about.accept_only)
+
+
+def _refused(path: str, off: Mapping[str, Range], about: OnWhat) -> list[str]:
+    """Reasons why judges off the scale are not read, and how to declare their range."""
     grades = listed(about.scale.grades)
     return [
         f"{path}: the numbers of {name} run from {own.worst:g} to {own.best:g}; the grades of the labels are {grades}. "
-        f'Say the range of the numbers, worst first: --verdicts "{name}{MARK}{own}" of a column, '
-        f'--lm "recorded:FILE{MARK}{own}" of a file, or "range": [{own.worst:g}, {own.best:g}] in its judges.json.'
-        for name, own in others.items()
+        f'Declare the range of its numbers: --judges "{name}=WORST..BEST" of a column or a judge beside labels, '
+        f'#range=WORST..BEST behind recorded:FILE, or "range": [WORST, BEST] in its judges.json.'
+        for name, own in off.items()
     ]
 
 
@@ -780,7 +775,7 @@ def _verdicts(
     kind_of = [ranges.get(name) for name in asked.judges]
     for kind in dict.fromkeys(kind_of):
         rows = np.flatnonzero(np.array([one == kind for one in kind_of], dtype=bool)[asked.judge])
-        read = [read_value(value, about.scale, kind, accept_only=about.accept_only) for value in column.values]
+        read = [_spread(value, about, kind) for value in column.values]
         spreads = np.array([np.full(k, np.nan) if one is None else one for one in [*read, None]])
         codes = np.array([*(OFF if one is None else 0 for one in read), FAILED], dtype=np.int64)
         spread[rows], fault[rows] = spreads[column.codes[rows]], codes[column.codes[rows]]
@@ -788,9 +783,11 @@ def _verdicts(
         if len(off):
             strange = [str(column.values[code])[:40] for code in dict.fromkeys(column.codes[off].tolist())]
             valid = listed(scale.grades) if kind is None else f"numbers of the judge's range, {kind}"
+            kinds = ("grade off the scale", "grades off the scale")
+            if as_score[off[0]]:
+                kinds = ("score that cannot be read", "scores that cannot be read")
             notes.append(
-                f"{columns.where(int(off[0]))}{_below(len(off))}: {len(off):,} "
-                f"{'scores that cannot be read' if as_score[off[0]] else 'grades off the scale'} "
+                f"{columns.where(int(off[0]))}{_below(len(off))}: {plural(len(off), *kinds, thousands=True)} "
                 f"({shortly(strange)}; valid are {valid}): unscored"
             )
     scored = fault == 0
@@ -798,9 +795,8 @@ def _verdicts(
     stated[scored] = stated_grades(spread[scored], scale)
     if empty := int((fault == FAILED).sum()):
         row = int(np.flatnonzero(fault == FAILED)[0])
-        notes.append(
-            f"{columns.where(row)}{_below(empty)}: {empty:,} rows without a {verdict}: asked and failed, unscored"
-        )
+        where, many = f"{columns.where(row)}{_below(empty)}", plural(empty, "row", thousands=True)
+        notes.append(f"{where}: {many} without a {verdict}: asked and failed, unscored")
     graded = scored & ~as_score
     if not scale.interval and (between := int((spread[graded].max(axis=1, initial=0.0) < 1.0).sum())):
         notes.append(

@@ -9,16 +9,14 @@ from types import MappingProxyType
 import numpy as np
 
 from judgec.errors import InputError
-from judgec.labels.rows.items import collect_items
-from judgec.labels.rows.label_cells import label_cells, with_sides_of_agents
-from judgec.labels.rows.panel import judges_among
+from judgec.labels.rows.label_cells import label_cells
 from judgec.labels.rows.ranges import Range
-from judgec.records.label import Task
+from judgec.records.label import JudgedCell, Task
 from judgec.records.tasks.registry import TASKS, plain
 from judgec.table.coded import CodedTable, read_coded
-from judgec.table.rows.cells import as_id, as_number, as_text, is_missing
-from judgec.table.rows.columns import label_columns, listed
-from judgec.table.table import NO_CELL, Row, Table, TableColumn
+from judgec.table.rows.cells import as_number, as_text, is_missing
+from judgec.table.rows.columns import listed
+from judgec.table.table import NO_CELL, Table, TableColumn
 from judgec.table.tables import TableSource, name_of
 
 ITEM, JUDGE, GRADE, PREFERENCE, ACCEPT = "item_id", "judge", "grade", "preference", "accept"
@@ -143,64 +141,32 @@ def _said(column: TableColumn, known: Collection[str]) -> TableColumn:
     )
 
 
-def from_columns(table: Table, names: Sequence[str], task: Task, aspects: Sequence[str]) -> Table:
-    """Columns of a file of items as recorded verdicts: one row an item, judge and aspect, at its line.
-
-    The column ``gpt-4`` holds a judge's grades, of several aspects ``gpt-4.ASPECT``; ``gpt-4.reply``,
-    ``gpt-4.cost_usd`` and ``gpt-4.seconds`` what else is known. An empty cell is a judge that was not asked. Rows of
-    one item (several annotators) must hold the same verdict. A judge without a column may be one of the names in the
-    column of annotators: its verdicts are the labels of its own rows.
+def as_recorded(
+    path: str,
+    judged: Mapping[str, Sequence[JudgedCell]],
+    task: Task,
+    aspects: Sequence[str],
+    *,
+    failed: bool = False,
+) -> Table:
+    """What judges said in a table of labels, as recorded verdicts: one row an item, judge and aspect, at its line.
 
     Args:
-        table: With judgec's names of columns.
-        names: The judges.
+        path: The table, for messages.
+        judged: By judge.
         task: What the items are for.
         aspects: Of the labels.
-
-    Raises:
-        InputError: A column that is not there, or two verdicts of a judge on one item.
+        failed: A judge was asked where its cell is empty, and failed; else it was not asked.
     """
     verdict = TASKS[task].labels[0] if not TASKS[task].by_aspect else GRADE
     several = len(aspects) > 1
-    columns = {name: {a: f"{name}.{a}" if several else name for a in aspects} for name in names}
-    absent = [name for name, own in columns.items() if not {*own.values()} & {*table.columns}]
-    raters, among = judges_among(table, absent) if absent else ("", ())
-    shared = TASKS[task].columns(tuple(aspects)) if TASKS[task].by_aspect else label_columns(table.columns, task)[:1]
-    columns |= {name: dict(zip(aspects, shared, strict=False)) for name in among}
-    missing = [column for own in columns.values() for column in own.values() if column not in table.columns]
-    if missing:
-        seen = f"{table.path}:1: no column {listed(missing)}; the columns are {listed(table.columns)}"
-        who = f", and no annotator is called {listed(absent)}" if absent else ""
-        raise InputError([f"{seen}{who}. Correct --verdicts."])
-    table = with_sides_of_agents(table, [column for own in columns.values() for column in own.values()])
-    collected = collect_items(table, task)
-    rows: list[Row] = []
-    lines: list[int] = []
-    first: dict[tuple[int, str, str], tuple[object, int]] = {}
-    faults = []
-    for index, (row, item) in enumerate(zip(table.rows, collected.item_of, strict=True)):
-        for name, own in columns.items() if item >= 0 else ():
-            if name in among and (is_missing(row.get(raters)) or as_id(row[raters]) != name):
-                continue
-            more = {what: row.get(what if name in among else f"{name}.{what}") for what in (REPLY, *NUMBERS)}
-            for aspect, column in own.items():
-                cell = row.get(column)
-                if is_missing(cell):
-                    continue
-                known, at = first.setdefault((item, name, aspect), (cell, index))
-                if at == index:
-                    place = {ITEM: collected.items[item].item_id, JUDGE: name, verdict: cell}
-                    rows.append({**place, **({ASPECT: aspect} if several else {}), **more})
-                    lines.append(table.lines[index])
-                elif known != cell:
-                    faults.append(
-                        f"{table.where(index)}: {column} is {cell} here and {known} at {table.where(at)}, of the same "
-                        "item; all rows of one item must have one verdict of a judge. Fix one of them."
-                    )
-    if faults:
-        raise InputError(faults)
-    names_of_columns = (ITEM, JUDGE, verdict, *([ASPECT] if several else []), REPLY, *NUMBERS)
-    return Table(table.path, names_of_columns, tuple(rows), tuple(lines), table.by_line)
+    said = [(name, one) for name, own in judged.items() for one in own if failed or one.cell is not None]
+    rows = [
+        {ITEM: one.item_id, JUDGE: name, verdict: one.cell, **({ASPECT: one.aspect} if several else {}), **one.more}
+        for name, one in said
+    ]
+    columns = (ITEM, JUDGE, verdict, *([ASPECT] if several else []), REPLY, *NUMBERS)
+    return Table(path, columns, tuple(rows), tuple(one.line for _, one in said))
 
 
 def read_about(path: Path) -> tuple[dict[str, AboutJudge], str | None]:

@@ -189,6 +189,23 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
+class JudgedCell:
+    """A judge's verdict on one aspect of an item, as a table of labels has it.
+
+    Args:
+        cell: The verdict; None where the cell is empty.
+        line: Where in the file it stands.
+        more: Its ``reply``, ``cost_usd`` and ``seconds``, where they are there.
+    """
+
+    item_id: str
+    aspect: str
+    cell: object
+    line: int
+    more: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class LabelSet:
     """Everything a label file said.
 
@@ -203,6 +220,7 @@ class LabelSet:
         source: The datasheet's ``[source]`` table; ``labels = "constructed"`` marks constructed labels.
         notes: What reading assumed or mended, one sentence each, to be shown to the user.
         instructions: What the user would tell a judge of them, from the datasheet, or empty.
+        judged: What judges said that stand in the same table, by judge: none of them labels anything.
     """
 
     task: Task
@@ -215,6 +233,7 @@ class LabelSet:
     source: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     instructions: str = ""
+    judged: Mapping[str, tuple[JudgedCell, ...]] = field(default_factory=dict)
 
     @property
     def constructed(self) -> bool:

@@ -1,6 +1,6 @@
 """Names the candidates of a compile: prompts with a model, recorded verdicts, functions, compiled judges, evidence.
 
-``--lm``, ``--verdicts`` and ``--jury`` are short for one or several of them.
+``--lm``, ``--judges`` and ``--jury`` are short for one or several of them.
 """
 
 import json
@@ -83,6 +83,7 @@ class Evidence:
 
 
 _Side: TypeAlias = Prompt | Function | Program
+_Given: TypeAlias = "_Side | Evidence | Recorded | RecordedFile"
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +179,8 @@ def candidates_of(options: CompileJudgeOptions) -> Candidates:
     """
     if options.prompts is not None:
         return _several_prompts(options, options.prompts)
+    if competing(options) and options.lm != NO_LM:
+        return _beside(options, [_parsed(options.lm, options), RecordedFile("", None)])
     if not options.candidates:
         if options.combine == BEST:
             options = replace(options, combine=None, panel=BEST)
@@ -185,10 +188,20 @@ def candidates_of(options: CompileJudgeOptions) -> Candidates:
             raise UserError(f"--combine {options.combine}: combines candidates; none is named. Add --candidate.")
         return Candidates(options, _jury(options))
     _check_alone(options)
-    given = [one if not isinstance(one, str) else _parsed(one, options) for one in options.candidates]
+    return _beside(options, [one if not isinstance(one, str) else _parsed(one, options) for one in options.candidates])
+
+
+def competing(options: CompileJudgeOptions) -> Mapping[str, str]:
+    """The judges beside the labels, which compete unless somebody names candidates in another way."""
+    others = (options.candidates, options.jury, options.prompts, options.lm.startswith(RECORDED))
+    return {} if any(others) or options.verdicts is not None else options.judges
+
+
+def _beside(options: CompileJudgeOptions, given: Sequence[_Given]) -> Candidates:
+    """Candidates as they are compared; a recorded one of no file is the columns of the labels."""
     options = replace(_combined(options, given), candidates=(), combine=None)
-    recorded = [one for one in given if isinstance(one, (Recorded, _RecordedFile))]
-    sides = [one for one in given if not isinstance(one, (Recorded, _RecordedFile, Evidence))]
+    recorded = [one for one in given if isinstance(one, (Recorded, RecordedFile))]
+    sides = [one for one in given if not isinstance(one, (Recorded, RecordedFile, Evidence))]
     if recorded and not sides:
         return Candidates(_with_recorded(options, recorded))
     if not sides:
@@ -211,7 +224,6 @@ def _several_prompts(options: CompileJudgeOptions, n: int) -> Candidates:
     others = (
         ("--candidate", bool(options.candidates)),
         ("--combine", options.combine is not None),
-        ("--judges", options.judges is not None),
         *_names_candidates(options),
     )
     for option, given in others:
@@ -226,12 +238,14 @@ def _several_prompts(options: CompileJudgeOptions, n: int) -> Candidates:
 
 
 @dataclass(frozen=True, slots=True)
-class _RecordedFile:
+class RecordedFile:
+    """A file of recorded verdicts, and a pattern of the names of its judges."""
+
     file: str
     glob: str | None
 
 
-def _parsed(text: str, options: CompileJudgeOptions) -> Prompt | _RecordedFile | Function | Program | Evidence:
+def _parsed(text: str, options: CompileJudgeOptions) -> Prompt | RecordedFile | Function | Program | Evidence:
     """A candidate as it is typed: ``[NAME=]SPEC``."""
     where = f"--candidate {text}"
     name, spec = _split(text)
@@ -242,7 +256,7 @@ def _parsed(text: str, options: CompileJudgeOptions) -> Prompt | _RecordedFile |
         file, _, glob = rest.partition("#")
         if name:
             raise UserError(f"{where}: recorded judges have names of their own. Leave {name}= out.")
-        return _RecordedFile(file if within is None else f"{file}{MARK}{within}", glob or None)
+        return RecordedFile(file if within is None else f"{file}{MARK}{within}", glob or None)
     if spec.startswith(PYTHON):
         reference, within = with_range(spec)
         call = python_function(reference, Path(), "--candidate")
@@ -311,7 +325,7 @@ def _by_name(sides: Sequence[_Side]) -> dict[str, _Side]:
 
 def _check_alone(options: CompileJudgeOptions) -> None:
     """Refuse what says the same in another way, or what candidates side by side have no use for."""
-    for option, given in (("--judges", options.judges is not None), *_names_candidates(options)):
+    for option, given in _names_candidates(options):
         if given:
             raise UserError(f"--candidate and {option}: both say what is compared; one is valid. Leave {option} out.")
 
@@ -319,7 +333,7 @@ def _check_alone(options: CompileJudgeOptions) -> None:
 def _names_candidates(options: CompileJudgeOptions) -> tuple[tuple[str, bool], ...]:
     """Options that name candidates in another way, and whether they were given."""
     return (
-        ("--verdicts", bool(options.verdicts)),
+        ("verdicts", options.verdicts is not None),
         ("--jury", bool(options.jury)),
     )
 
@@ -358,7 +372,7 @@ def _combined(options: CompileJudgeOptions, given: Sequence[object]) -> CompileJ
         return replace(options, panel=BEST)
     if how in {POOL, AUTO} and not (how == AUTO and rest):
         several = len(given) - sum(isinstance(one, Evidence) for one in given) > 1 or any(
-            isinstance(one, _RecordedFile) for one in given
+            isinstance(one, RecordedFile) for one in given
         )
         if several:
             return replace(options, panel=rest or (ALL if how == POOL else AUTO))
@@ -367,7 +381,7 @@ def _combined(options: CompileJudgeOptions, given: Sequence[object]) -> CompileJ
         raise UserError(f"{said}: one candidate; two or more are pooled. Name another.")
     if how == CASCADE:
         names = tuple(filter(None, rest.split(",")))
-        if not names and any(isinstance(one, _RecordedFile) for one in given):
+        if not names and any(isinstance(one, RecordedFile) for one in given):
             raise UserError(
                 f"{said}: a file may hold several recorded judges; cascade:FIRST,THEN with the names of two is valid."
             )
@@ -383,15 +397,17 @@ def _name_of(one: object) -> str:
     return str(getattr(one, "name", None) or getattr(one, "model", ""))
 
 
-def _with_recorded(options: CompileJudgeOptions, recorded: Sequence[Recorded | _RecordedFile]) -> CompileJudgeOptions:
-    files = [one for one in recorded if isinstance(one, _RecordedFile)]
+def _with_recorded(options: CompileJudgeOptions, recorded: Sequence[Recorded | RecordedFile]) -> CompileJudgeOptions:
+    files = [one for one in recorded if isinstance(one, RecordedFile)]
     if files and len(recorded) > 1:
         raise UserError(
             "--candidate: more than one source of recorded verdicts; one file with a column judge is valid. Put them "
             "into one."
         )
+    if files and not files[0].file:  # columns of the labels
+        return replace(options, lm=NO_LM)
     if files:
-        return replace(options, lm=f"{RECORDED}{files[0].file}", judges=files[0].glob)
+        return replace(options, lm=f"{RECORDED}{files[0].file}", verdicts=(files[0],))  # type: ignore[arg-type]  # as below
     names = [one.name for one in recorded if isinstance(one, Recorded)]
     if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
         raise UserError(f"candidates: {twice[0]} twice; each needs a name of its own. Say Recorded(NAME, ...).")

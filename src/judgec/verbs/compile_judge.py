@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from judgec.compile.abstain import check_options
@@ -21,7 +20,7 @@ from judgec.compile.settings import (
 )
 from judgec.connect.tracking.store import tracking_store
 from judgec.errors import UserError
-from judgec.labels.labels import people_only
+from judgec.labels.labels import people_only, require_two_classes
 from judgec.labels.rows.raters import is_measured
 from judgec.labels.split.family import default_family
 from judgec.labels.split.memory import JUDGE
@@ -50,7 +49,7 @@ IN_MEMORY = "judge"  # the name of a judge whose labels have no file and that no
 def compile_judge(options: CompileJudgeOptions, watch: Watch) -> Compilation:
     """Compile a judge from experts' labels and measure it on labels that it has never seen.
 
-    The version is saved below ``home`` and logged to MLflow. A list of ``judges`` names columns, as ``verdicts`` does.
+    The version is saved below ``home`` and logged to MLflow.
 
     Raises:
         UserError: An option out of range, or labels that cannot be learned from.
@@ -89,16 +88,7 @@ def planned(options: CompileJudgeOptions, watch: Watch) -> tuple[CompileSettings
     return settings, *plan_judge(labels.label_set, settings)
 
 
-def _with_columns(options: CompileJudgeOptions) -> CompileJudgeOptions:
-    """Judges that Python names in a list are columns of verdicts."""
-    named: object = options.judges
-    if isinstance(named, str) or not isinstance(named, Sequence):
-        return options
-    return replace(options, verdicts=(*options.verdicts, *named), judges=None)
-
-
 def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, CompileSettings]:
-    options = _with_columns(options)
     if options.labels is None:
         raise UserError(f"compile-judge: no labels; {LABELS} is needed. Give it, or run judgec init FILE once.")
     path = "" if isinstance(options.labels, Labels) or not isinstance(options.labels, str) else options.labels
@@ -215,35 +205,47 @@ def _prompts(options: CompileJudgeOptions, labels: LabelSet, spec: LMSpec) -> di
 
 def _read(options: CompileJudgeOptions, *, asked: bool) -> tuple[Labels, FoundVerdicts | None]:
     """The labels, and what recorded judges said; no judge is among the annotators."""
-    judges = tuple(name for name in options.verdicts if isinstance(name, str))
-    labels = _labels(options, judges)
+    labels = _labels(options)
     recorded = recorded_of(options, labels, asked=asked)
     if recorded is not None:  # their names stand in the verdicts, which are read by the scale of the labels
         names = {label.annotator for label in labels.label_set.labels}
         if more := tuple(name for name in recorded.every.judges if any(is_measured(one, [name]) for one in names)):
-            labels = _labels(options, (*judges, *more))
+            labels = _labels(options, more)
             recorded = recorded_of(options, labels, asked=asked)
     return labels, recorded
 
 
-def _labels(options: CompileJudgeOptions, judges: tuple[str, ...]) -> Labels:
-    """The labels that were read already, or are read now, without labels by the judges."""
-    judges = tuple(dict.fromkeys((*judges, *options.measured)))
+def _labels(options: CompileJudgeOptions, more: Sequence[str] = ()) -> Labels:
+    """The labels that were read already, or are read now, without labels by the judges; ``more`` are none either.
+
+    Raises:
+        InputError: They are all alike.
+    """
+    labels = _read_labels(options, more)
+    require_two_classes(labels.label_set, str(labels.source.get("path") or "DataFrame"))
+    return labels
+
+
+def _read_labels(options: CompileJudgeOptions, more: Sequence[str]) -> Labels:
+    judges = {**options.judges, **dict.fromkeys(more, "")}
+    annotators = tuple(name for name in options.annotators if not is_measured(name, more))
     if isinstance(options.labels, Labels):
         kept = people_only(options.labels.label_set, judges)
         source = options.labels.source
-        return Labels(kept, {**source, "judges": list(judges)} if source and judges else source)
+        return Labels(kept, {**source, "judges": judges} if source and judges else source)
     assert options.labels is not None  # the caller has looked
     file = options.lm.removeprefix(RECORDED) if options.lm.startswith(RECORDED) else None
     return read_labels(
         options.labels,
-        annotators=options.annotators,
+        annotators=annotators,
         columns=options.columns
         if file is None
         else label_columns_of(options.columns, options.labels, file, options.missing),
         task=options.task,
         accept_at=options.accept_at,
         scale=options.scale,
+        best=options.best,
+        grades=options.grades,
         turn=options.turn,
         round=options.round,
         repeats=options.repeats,

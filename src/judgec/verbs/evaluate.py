@@ -106,7 +106,7 @@ def evaluate(options: EvaluateOptions, watch: Watch) -> Tournament:
     named = named_judges(options)
     account = account_for(options, given)  # of relevance and games together
     sources = _sources(options)
-    preferences = _tables(options.preferences, "preferences", options.missing)
+    preferences = _tables(options.votes, "votes", options.missing)
     labels = None if options.labels is None else named_table(options.labels, "labels", options.missing)
     entries = read_entries(sources, [*preferences, *([] if labels is None else [labels])])
     require_few(entries.agents)
@@ -127,7 +127,7 @@ def evaluate(options: EvaluateOptions, watch: Watch) -> Tournament:
         how = as_reading(
             columns=sources.rename,
             annotators=options.annotators,
-            judges=(*judges, *options.measured),
+            judges=(*judges, *options.judges),
             scale=options.scale,
             round=options.round,
             repeats=options.repeats,
@@ -180,9 +180,9 @@ def _check(options: EvaluateOptions) -> None:
     out = options.out
     if options.citation_form and (fault := form_fault(options.citation_form)):
         raise UserError(f"--citation-form {fault}. Correct it.")
-    if options.adaptive and (options.preferences is not None or options.sample):
+    if options.adaptive and (options.votes is not None or options.sample):
         raise UserError(
-            "--preferences, --sample: not with --adaptive, whose games are chosen by their results; a random sample of "
+            "--votes, --sample: not with --adaptive, whose games are chosen by their results; a random sample of "
             "all games is needed. Leave --adaptive out."
         )
     if out.exists() and not out.is_dir():

@@ -1,6 +1,5 @@
 """``judgec.init``: looks at a label file, takes answers to what no table tells, and writes down how it is read."""
 
-import re
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -44,7 +43,6 @@ SHOWN_ROWS = 3
 SHOWN_TURNS = 50  # rows of conversations, which tell the task
 SHOWN_VALUES = 12
 EVERYBODY = "*"
-_RANGED = re.compile(r"(.+)=(?:None|([-+]?[\d.]*\d)(?:\.\.|,)([-+]?[\d.]+))?")
 ARGUMENTS = {  # of Python, by question
     "columns": "columns=",
     "grade": "columns=",
@@ -103,7 +101,7 @@ class LabelDraft:
     @property
     def judges(self) -> dict[str, str]:
         """Judges that were named, with their ranges."""
-        return judges_of(self.options.judges)
+        return self.options.judges
 
     @property
     def people(self) -> tuple[str, ...]:
@@ -423,16 +421,6 @@ def certain(draft: LabelDraft) -> LabelSetup:
     return found
 
 
-def judges_of(said: Sequence[str]) -> dict[str, str]:
-    """Judges by name, each with the worst and best of its numbers: ``A=0..1``; empty where they are on the scale."""
-    parts = (_RANGED.fullmatch(one) for one in said)
-    return {one if part is None else part[1]: _range_in(part) for one, part in zip(said, parts, strict=True)}
-
-
-def _range_in(part: re.Match[str] | None) -> str:
-    return "" if part is None or part[2] is None else f"{part[2]}..{part[3]}"
-
-
 def drafted(options: InitOptions) -> LabelDraft:
     """Looks at a label file; nothing is written.
 
@@ -450,7 +438,7 @@ def drafted(options: InitOptions) -> LabelDraft:
     if unknown := [name for name in columns if name not in table.columns]:
         there = listed(table.columns)
         raise InputError([f"{file}:1: no column {unknown[0]!r}; the columns are {there}. Correct --map."])
-    named = (*options.annotators, *judges_of(options.judges))
+    named = (*options.annotators, *options.judges)
     roles = propose(table, columns, [name for name in named if name in table.columns])
     task = _task(table, sheet, options, roles)
     if not compares(task):

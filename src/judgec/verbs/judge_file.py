@@ -36,10 +36,10 @@ from judgec.records.label import InputCounts
 from judgec.records.scale import Scale
 from judgec.records.tasks.grade import borrowed_meanings
 from judgec.records.tasks.registry import TASKS
-from judgec.records.tasks.spec import ASPECT_PREFIX, MODE_PREFIX
+from judgec.records.tasks.spec import MODE_PREFIX, PREFIXES
 from judgec.report.numbers import number, percent
 from judgec.report.report import Report
-from judgec.table.rows.columns import JUDGED_BY
+from judgec.table.rows.columns import JUDGED_BY, label_columns
 from judgec.table.shards.place import as_shown, is_remote
 from judgec.verbs.frames import frame_part
 from judgec.verbs.jury import RAY, OpenJury, VerdictCount, abstaining, asked_at, open_jury, open_session
@@ -563,13 +563,14 @@ def notes_of(report: Mapping[str, object]) -> list[str]:
 
 def next_step(found: FileJudgments) -> list[str]:
     """Commands that measure the judge on the labels in the file; where it has none, a sheet to grade on."""
-    options, items = found.options, found.items
+    options, items, labelled = found.options, found.items, found.items.labelled
     if options.inputs and (pair := _measured(found)):
         expert, judge = pair
-        people = [one for one in found.items.labelled if options.columns.get(one, one) == one and "," not in one]
-        several = len(people) > 1 and expert in people and len(found.cards[0].aspects) == 1
-        whose = ["--annotators", ",".join(people)] if several else ["--expert", expert]
-        typed = ["agreement", str(options.out), *whose, "--judge", judge, *_cluster(found)]
+        label = {one: bool(label_columns([options.columns.get(one, one)], found.cards[0].task)) for one in labelled}
+        people = [one for one in labelled if not label[one] and "," not in one]
+        maps = maps_typed(str(options.file), {expert: ours} if (ours := options.columns.get(expert)) else {})
+        whose = maps if label[expert] else ["--annotators", ",".join(people or [expert])]
+        typed = ["agreement", str(options.out), *whose, "--judges", judge, *_cluster(found)]
         return [command(*typed, home=options.home if found.in_folds else Path())]
     if items.labelled or items.learned.all():
         return []
@@ -585,18 +586,16 @@ def next_step(found: FileJudgments) -> list[str]:
 
 
 def _measured(found: FileJudgments) -> tuple[str, str] | None:
-    """An expert's column and the judge's beside it."""
-    rename = found.options.columns
+    """An expert's column, and what ``--judges`` calls the judge beside it."""
+    added, modes = found.names.added, len(found.cards[0].aspects) > 1
     for expert in found.items.labelled:
-        ours = rename.get(expert, expert)
-        if ours.startswith(MODE_PREFIX) and len(found.cards[0].aspects) > 1:
-            judged = found.names.added.get("grades", found.names.added.get(f"grade.{ours.removeprefix(MODE_PREFIX)}"))
-            if judged is not None:
-                column = judged.removesuffix(ours.removeprefix(MODE_PREFIX)).removesuffix(".")
-                return f"{expert.removesuffix(ours.removeprefix(MODE_PREFIX))}*", f"{column}.*"
-        wanted = ours if ours == "accept" or ours.startswith(ASPECT_PREFIX) else "grade"
-        if wanted in found.names.added:
-            return expert, found.names.added[wanted]
+        ours = found.options.columns.get(expert, expert)
+        aspect = ours.partition(".")[2] if ours.startswith(PREFIXES) else ""
+        names = ("accept",) if ours == "accept" else (f"grade.{aspect}", "grade") if aspect else ("grade",)
+        if ours.startswith(MODE_PREFIX) and modes:
+            names = ("grades", f"grade.{aspect}")
+        if (column := next((added[name] for name in names if name in added), None)) is not None:
+            return expert, column.removesuffix(f".{aspect}") if aspect else column
     return None
 
 

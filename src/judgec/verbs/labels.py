@@ -10,6 +10,8 @@ from judgec.errors import UserError
 from judgec.labels.labels import label_file
 from judgec.labels.reading import Datasheet, as_reading
 from judgec.labels.rows.means import Rounding
+from judgec.labels.rows.ranges import as_judges, scale_of_grades
+from judgec.labels.rows.raters import require_apart
 from judgec.labels.rows.repeats import Repeats
 from judgec.records.conversation import TurnChoice
 from judgec.records.label import LabelSet
@@ -54,7 +56,9 @@ def read_labels(
     missing: Sequence[str] = (),
     repeats: Repeats = None,
     assessment: str | None = None,
-    judges: Sequence[str] = (),
+    judges: str | Sequence[str] | Mapping[str, object] = (),
+    best: str | float | None = None,
+    grades: str | Sequence[str] = (),
     home: str | Path = ".",
     tracking_uri: str | None = None,
 ) -> Labels:
@@ -75,7 +79,10 @@ def read_labels(
         repeats: Of an item that one person graded again the ``median``, or an ``error``; by default the median where a
             name tells who.
         assessment: The human feedback to read from ``mlflow:EXPERIMENT``.
-        judges: Columns, or annotators, that are judges to be measured against the labels: none of them is an annotator.
+        judges: Columns, or annotators, that are judges to be measured against the labels, or ``{NAME: (0, 1)}`` with
+            the range of a judge's numbers: none of them is an annotator.
+        best: The best grade, one end of the whole numbers from the lowest to the highest seen.
+        grades: The scale, worst first: ``"1..5"``, ``"5..1"`` or ``["bad", "good"]``.
         home: Folder of mlruns/, for ``mlflow:EXPERIMENT``.
         tracking_uri: An MLflow server or database, for the same.
 
@@ -91,13 +98,17 @@ def read_labels(
         >>> len(labels)
         6
     """
+    said = as_judges(judges)
+    require_apart(annotators, said)
+    listed = grades.split(",") if isinstance(grades, str) and grades else list(map(str, grades))
     reading = as_reading(
         task=task,
         columns=columns,
         annotators=annotators,
-        judges=judges,
+        judges=said,
+        best=None if best is None else str(best),
         accept_at=None if accept_at is None else str(accept_at),
-        scale=scale,
+        scale=scale or scale_of_grades(listed),
         turn=turn,
         round=round,
         winner_words=winner_words,

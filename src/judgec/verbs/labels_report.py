@@ -1,14 +1,11 @@
 """The report of ``judgec labels``."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path
 
-from judgec.errors import InputError, UserError
 from judgec.labels.experts import experts_of, reading_notes
-from judgec.labels.project import columns_in, find_project
+from judgec.labels.project import find_project
 from judgec.labels.rows.grades import scale_shown
-from judgec.lm.watch import Silent
 from judgec.records.counts import plural
 from judgec.records.label import LabelSet
 from judgec.records.scale import Scale
@@ -19,11 +16,8 @@ from judgec.report.page.label_cases import HEAD, LABEL_WORDS, label_cases
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
 from judgec.report.words import CONSTRUCTED
-from judgec.table.rows.heads import is_low_good
 from judgec.tournament.report.aspects import COLUMNS, AspectTest
-from judgec.verbs.options.agreement import MOST_MEASURED, AgreementOptions
 from judgec.verbs.options.labels import LabelsOptions
-from judgec.verbs.options.shared import LabelColumns
 from judgec.verbs.typed import as_typed, command
 
 TESTED = "Agents in pairs, by people's grades alone; p after Holm"
@@ -123,28 +117,10 @@ def _next(options: LabelsOptions, labels: LabelSet) -> str:
     named = project is not None and project.names(options.file)
     told = project is not None and named and project.name == options.name
     file = () if project is not None and named and project.path.parent == Path() else (options.file,)
-    beside = project.judges if project is not None and named and not TASKS[project.task or "grade"].by_aspect else ()
-    there = columns_in(options.file) if beside else ()
-    verdicts = ",".join(_as_verdicts(options, name, len(labels.items)) for name in beside if name in there)
     read = labels.task in TASKS and TASKS[labels.task].read_by_models(labels.fields)  # no rule reads these
-    asked = ("--verdicts", verdicts) if verdicts else ("--lm", "provider/name") if read else ()
+    asked = ("--lm", "provider/name") if read and not options.judges else ()
     given = [*asked, *as_typed(options), *(("--name", options.name) if options.name is not None and not told else ())]
     return command("compile-judge", *file, *given, home=options.home)
-
-
-def _as_verdicts(options: LabelsOptions, judge: str, items: int) -> str:
-    """A judge's column as ``--verdicts`` names it; where it cannot be measured its name, and the compile says why."""
-    if items > MOST_MEASURED:
-        return judge
-    from judgec.verbs.agreement import agreement, as_verdicts  # loads the statistics
-
-    read = {one.name: getattr(options, one.name) for one in fields(LabelColumns) if one.name != "measured"}
-    how = AgreementOptions(file=options.file, judge=(judge,), reversed=is_low_good(judge), **read)
-    try:
-        graded = agreement.run(how, Silent()).graded[judge]
-    except (UserError, InputError):
-        return judge
-    return as_verdicts(judge, graded, low_is_good=how.reversed)
 
 
 def label_tables(report: LabelReport, path: str) -> list[TextTable]:

@@ -119,7 +119,7 @@ def rank(options: RankOptions, watch: Watch) -> Ranking:
     source = table_source(options.games, "games", options.missing)
     watch.stage("rate", name_of(source))
     games = game_columns(source, options.columns)
-    votes = None if options.experts is None else named_table(options.experts, "experts", options.missing)
+    votes = None if options.votes is None else named_table(options.votes, "votes", options.missing)
     said = winner_words(options.winner_words)
     played = games_of(games, options.columns if votes is None else named_here(games.columns, options.columns), said)
     board = make_leaderboard(

@@ -1,25 +1,25 @@
 """Finds recorded verdicts: a file, columns of the labels or items themselves, or a DataFrame."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from judgec.compile.settings import ALL, AUTO, PanelLimit
 from judgec.connect.tracking.traces import MLFLOW_PREFIX
 from judgec.errors import InputError, UserError
 from judgec.labels.project import columns_in
+from judgec.labels.rows.judged import verdicts_in
 from judgec.labels.rows.ranges import Range, with_range
-from judgec.labels.rows.raters import columns_of
 from judgec.lm.spec import RECORDED, LMSpec
 from judgec.raters.cascade import EVIDENCE
 from judgec.raters.judge import CompiledJudge
 from judgec.raters.recorded import OnWhat, RecordedVerdicts, check_against, judge_of, read_recorded
-from judgec.raters.verdicts import from_columns
+from judgec.raters.verdicts import as_recorded
 from judgec.records.card import ProgramCard
 from judgec.table.arrow import HUB_PREFIX
-from judgec.table.rows.columns import label_columns, listed, named_here, renamed
+from judgec.table.rows.columns import listed, named_here, renamed
 from judgec.table.table import Table
-from judgec.table.tables import TableSource, opened, read_table
-from judgec.verbs.candidates import BEST, Candidates, Recorded
+from judgec.table.tables import TableSource, opened
+from judgec.verbs.candidates import BEST, Candidates, Recorded, RecordedFile, competing
 from judgec.verbs.frames import IN_MEMORY, Source, as_frame, as_table, is_path, named_table, table_source
 from judgec.verbs.labels import Labels
 from judgec.verbs.options.compile_judge import CompileJudgeOptions
@@ -36,7 +36,7 @@ class FoundVerdicts:
 
     Args:
         model: How ``--lm`` names them.
-        judges: Those that ``--judges`` leaves, as far as they share enough items with the labels.
+        judges: Those that are named, as far as they share enough items with the labels.
         every: The same with those that share too few.
     """
 
@@ -58,46 +58,37 @@ def recorded_of(options: CompileJudgeOptions, labels: Labels, *, asked: bool = F
         InputError: As ``raters.recorded.read_recorded``.
     """
     file = options.lm.removeprefix(RECORDED) if options.lm.startswith(RECORDED) else None
+    given = given_verdicts(options)
     if asked:
-        if options.judges is not None:
-            raise UserError(f"--judges {options.judges}: narrows recorded judges; candidates are named. Drop one.")
         return None
-    if file is None and not options.verdicts:
+    columns = competing(options)
+    if file is None and not given and not columns:
         for option, value in (
-            ("--judges", options.judges),
-            ("--orders", options.orders),
             ("--baseline", options.baseline),
             ("--panel", options.panel),
         ):
             if value is not None:
                 raise UserError(
-                    f"{option} {value}: chooses among recorded judges, and there are none; --lm recorded:FILE, "
-                    "--verdicts COLUMN,... or several --candidate is valid beside it. Add one, or drop it."
+                    f"{option} {value}: chooses among recorded judges, and there are none; --judges COLUMN,... or "
+                    "several --candidate is valid beside it. Add one, or drop it."
                 )
         return None
-    for option, given in (("--optimizer", options.optimizer != "auto"), ("--reflection-lm", options.reflection_lm)):
-        if given:
+    for option, has in (("--optimizer", options.optimizer != "auto"), ("--reflection-lm", options.reflection_lm)):
+        if has:
             raise UserError(f"{option}: nobody writes prompts for recorded verdicts. Leave it out.")
-    columns = {} if file is None else verdict_columns(options.columns, file, options.missing)
-    about = OnWhat.of(labels.label_set, options.orders, options.winner_words, columns)
+    names = {} if file is None else verdict_columns(options.columns, file, options.missing)
+    about = OnWhat.of(labels.label_set, options.orders, options.winner_words, names, columns)
+    source: TableSource
+    pattern = next((one.glob for one in given if isinstance(one, RecordedFile)), None)
     if file is not None:
-        if options.verdicts:
-            raise UserError("--lm recorded:FILE and --verdicts: both give verdicts; one is valid. Drop one.")
-        source = table_source(file, NAMES, options.missing)
-        model = options.lm
-    elif all(isinstance(name, str) for name in options.verdicts):
-        said = [with_range(str(name)) for name in options.verdicts]
-        names = [name for name, _ in said]
-        about = replace(about, ranges={name: own for name, own in said if own is not None})
-        table = renamed(_label_table(options, labels), options.columns)
-        _check_apart(table, names, about, options, labels)
-        source, model = from_columns(table, names, about.task, about.aspects), f"{RECORDED}{COLUMNS}"
-    else:
-        tables: Sequence[object] = options.verdicts
-        ranged = {one.name: one.range for one in tables if isinstance(one, Recorded) and one.range is not None}
+        source, model = table_source(file, NAMES, options.missing), options.lm
+    elif given:
+        ranged = {one.name: one.range for one in given if isinstance(one, Recorded) and one.range is not None}
         about = replace(about, ranges={name: Range(*ends) for name, ends in ranged.items()})
-        source, model = named_table(_frame(options.verdicts), NAMES, options.missing), f"{RECORDED}{IN_MEMORY}"
-    found = read_recorded(source, about, options.judges, labels.label_set)
+        source, model = named_table(_frame(given), NAMES, options.missing), f"{RECORDED}{IN_MEMORY}"
+    else:
+        source, model = _columns(options, labels, columns, about), f"{RECORDED}{COLUMNS}"
+    found = read_recorded(source, about, pattern, labels.label_set)
     judges = check_against(found, labels.label_set)
     if options.baseline is not None:
         judges.require(options.baseline)
@@ -121,25 +112,26 @@ def label_columns_of(
     return {theirs: ours for theirs, ours in columns.items() if theirs in own or theirs not in others}
 
 
-def _check_apart(
-    table: Table, names: Sequence[str], about: OnWhat, options: CompileJudgeOptions, labels: Labels
-) -> None:
-    """Refuse a judge whose column is that of the labels.
+def given_verdicts(options: CompileJudgeOptions) -> tuple[object, ...]:
+    """The tables of verdicts that Python passes, and those of candidates."""
+    if options.verdicts is None:
+        return ()
+    return options.verdicts if isinstance(options.verdicts, tuple) else (options.verdicts,)
+
+
+def _columns(options: CompileJudgeOptions, labels: Labels, columns: Collection[str], about: OnWhat) -> Table:
+    """What the judges said in the table of the labels.
 
     Raises:
-        UserError: It would be measured against itself.
+        InputError: One of them is not there.
     """
-    annotators = options.annotators or labels.source.get("annotators")
-    if annotators and any(
-        columns_of(str(name), table.columns) for name in (annotators if isinstance(annotators, (list, tuple)) else ())
-    ):
-        return  # the labels are in these
-    columns = set(label_columns(table.columns, about.task))
-    if same := [name for name in names if columns & {name, *columns_of(name, table.columns)}]:
-        raise UserError(
-            f"{table.path}: --verdicts {listed(same)}: the column of the labels, too; a judge cannot be measured "
-            "against itself. Name another column, or the people's with --annotators A,B."
-        )
+    path = str(labels.source.get("path") or IN_MEMORY)
+    judged = {name: own for name in columns if (own := labels.label_set.judged.get(name))}
+    if lacks := [name for name in columns if name not in judged]:
+        read = "; these labels were read without it" if isinstance(options.labels, Labels) else ""
+        seen = f"{path}: --judges {listed(lacks)}: no such column, and no annotator of that name{read}"
+        raise InputError([f"{seen}. Correct --judges."])
+    return as_recorded(path, judged, about.task, about.aspects)
 
 
 def panel_of(options: CompileJudgeOptions, judges: int) -> PanelLimit | None:
@@ -237,17 +229,14 @@ def recorded_for(
         )
     if file == COLUMNS:
         table = renamed(opened(items), columns or {})
-        try:
-            columns_of_verdicts = from_columns(table, names, card.task, card.aspects)
-        except InputError as error:
-            if any(columns_of(name, table.columns) for name in names):
-                raise
+        judged = verdicts_in(table, names, card.task, card.aspects)
+        if lacks := [name for name in names if name not in judged]:
             made = f"{card.name}@{card.version} was compiled from the verdicts in {listed(names)}"
             raise UserError(
-                f"{table.path}: no column {listed(names)}; {made}, and judges items that have them. Add what the same "
+                f"{table.path}: no column {listed(lacks)}; {made}, and judges items that have them. Add what the same "
                 "judge says of these items, or compile a judge that asks a model: judgec compile-judge --lm MODEL."
-            ) from error
-        return read_recorded(columns_of_verdicts, about)
+            )
+        return read_recorded(as_recorded(table.path, judged, card.task, card.aspects), about)
     return read_recorded(file, about)
 
 
@@ -279,16 +268,5 @@ def _frame(given: Sequence[object]) -> object:
         return pd.concat([as_frame(one.verdicts).assign(judge=one.name) for one in named], ignore_index=True)
     (frame,) = given if len(given) == 1 else (None,)
     if frame is None:
-        raise UserError("verdicts: several tables; names of columns, or one DataFrame, is valid. Pass one of these.")
+        raise UserError("verdicts: several tables; one DataFrame is valid. Pass one.")
     return frame
-
-
-def _label_table(options: CompileJudgeOptions, labels: Labels) -> Table:
-    """The labels as they were given."""
-    if not isinstance(options.labels, Labels):
-        assert options.labels is not None  # they were read
-        return as_table(options.labels, options.missing)
-    path = labels.source.get("path")
-    if not path:
-        raise UserError("verdicts: columns of labels that were read from memory; pass a DataFrame of verdicts instead.")
-    return read_table(str(path), missing=options.missing)

@@ -40,6 +40,11 @@ def nearest(path: Path) -> str:
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
+def judges_typed(judges: Mapping[str, str]) -> str:
+    """Judges as ``--judges`` takes them."""
+    return ",".join(f"{name}={own}" if own else name for name, own in judges.items())
+
+
 def maps_typed(file: str, columns: Mapping[str, str]) -> list[str]:
     """``--map`` as it is typed for this file; without what ``judgec.toml`` says of it."""
     project = find_project(file)
@@ -59,10 +64,15 @@ def as_typed(options: LabelsOptions | LabelExportOptions) -> list[str]:
     ends = scale["grades"] if scale is not None and scale.get("level") == "interval" else None
     accepted = None if told is not None and told.accepted_from == str(options.accept_at) else options.accept_at
     annotators = () if told is not None and tuple(told.annotators) == tuple(options.annotators) else options.annotators
+    judges = {} if told is not None and dict(told.judges) == dict(options.judges) else options.judges
     single = (
         ("--task", None if told is not None and told.task == options.task else options.task),
         *zip(maps[::2], maps[1::2], strict=True),
         ("--annotators", ",".join(annotators) or None),
+        ("--judges", judges_typed(judges) or None),
+        ("--orders", options.orders),
+        ("--best", None if options.best is None else str(options.best)),
+        ("--grades", ",".join(options.grades) or None),
         ("--accept-at", None if accepted is None else str(accepted)),
         ("--scale", f"{ends[0]}..{ends[-1]}" if isinstance(ends, list) else None),
         ("--turn", options.turn),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from judgec.errors import UserError
+from judgec.labels.rows.ranges import as_judges
 from judgec.lm.watch import Silent, Watch
 from judgec.report.progress import Bar, on_screen
 from judgec.table import seal
@@ -148,6 +149,8 @@ def _taken(one: Declared, value: object, verb_name: str) -> object:
         return fspath(value)
     if one.path:
         return Path(str(value))
+    if one.option.project == "judges":
+        return as_judges(value, where)
     if one.several:
         return _many(value, commas=one.option.commas)
     if one.hint is str and isinstance(value, Path):

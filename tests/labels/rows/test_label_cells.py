@@ -8,13 +8,12 @@ import pytest
 from judgec.errors import InputError
 from judgec.labels.labels import read_label_file
 from judgec.labels.reading import as_reading
-from judgec.labels.rows.graded import ComparedColumns, graded_of
 from judgec.labels.rows.label_cells import label_cells
-from judgec.raters.verdicts import from_columns, read_verdicts
+from judgec.raters.verdicts import read_verdicts
 from judgec.records.scale import Scale
 from judgec.records.tasks.winners import winner_words
-from judgec.table.tables import read_table
 from judgec.tournament.files.games import game_columns, games_of
+from judgec.verbs.agreement import agreement
 
 
 @pytest.mark.parametrize(
@@ -57,8 +56,8 @@ def test_winner_that_nobody_gave_is_missing_in_every_verb(tmp_path: Path) -> Non
     said = winner_words({"error": "unscored"})
     assert len(read_label_file(str(file), as_reading(winner_words=said)).labels.labels) == 12
     assert int(np.isnan(games_of(game_columns(str(file)), said=said).score).sum()) == 8
-    found = graded_of(read_table(str(file)), ComparedColumns(experts=("preference",), judge="gpt", winner_words=said))
-    assert len(found.ratings.expert) == 12
+    found = agreement(str(file), judges="gpt", winner_words={"error": "unscored"}).agreement
+    assert found.n + found.unscored == 12
 
 
 def test_sign_on_the_scale_of_recorded_verdicts_is_a_verdict(tmp_path: Path) -> None:
@@ -102,12 +101,11 @@ def test_winner_that_is_named_by_its_system_is_the_side_that_this_had_in_that_ro
     labels = read_label_file(str(path), as_reading(annotators=["Mia", "Noah"], judges=["gpt"])).labels
     grades = {(one.item_id, one.annotator): labels.scale.grades[one.grades["grade"]] for one in labels.labels}
     assert [[grades[item.item_id, who] for item in labels.items] for who in ("Mia", "Noah")] == [sides, sides]
-    table = read_table(str(path))
-    found = graded_of(table, ComparedColumns(experts=("Mia",), judge="gpt", annotators=("Mia", "Noah")))
+    found = agreement(str(path), annotators=["Mia", "Noah"], judges="gpt")
     first = [side if n % 3 else "a" for n, side in enumerate(sides)]
     same = sum(one == other for one, other in zip(first, sides, strict=True))
-    assert int((found.ratings.expert == found.ratings.judge).sum()) == same
-    assert [row["preference"] for row in from_columns(table, ["gpt"], "preference", ("grade",)).rows] == first
+    assert found.estimates["exact"].value == same / 40
+    assert [one.cell for one in labels.judged["gpt"]] == first
     lines[2] = "q1?,one,two,Owl,Falcon,Heron,Heron,Heron"  # who did not play there
     path.write_text("\n".join(lines), encoding="utf-8")
     with pytest.raises(InputError, match="Heron"):

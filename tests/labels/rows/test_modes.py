@@ -78,7 +78,6 @@ def test_raters_have_columns_of_their_own(tmp_path: Path) -> None:
         ([{"modes": "[a"}, {"modes": []}], r"jsonl:1: modes is no JSON"),
         ([{"modes": [""]}, {"modes": []}], r"jsonl:1: modes is"),
         ([{"modes": []}, {"modes": []}], "query, answer fit no task"),
-        ([{"mode.wrong": 1}, {"mode.wrong": 1}], "all 2"),
     ],
 )
 def test_cell_that_is_no_mode_is_refused_with_its_line(

@@ -141,15 +141,15 @@ def test_agreement_says_how_a_judge_ranks_the_column_agent() -> None:
         {"human": int(h), "gpt": int(np.clip(round(j), 1, 5)), "agent": a, "query": f"q{q}"}
         for a, q, h, j in zip(names, query, people, judge, strict=True)
     ]
-    found = judgec.agreement(rows, expert="human", judge="gpt")
-    report = found.report["systems"]
+    found = judgec.agreement(rows, annotators="human", judges="gpt")
+    report = found.report["judges"]["gpt"]["systems"]  # type: ignore[index]  # mappings
     assert isinstance(report, dict)
     assert report["queries"] == 30
     assert report["systems"] == ["s0", "s1", "s2", "s3"]
     assert any("order of 4 systems" in note for note in found.notes)
     for row in rows:
         del row["agent"]
-    assert "systems" not in judgec.agreement(rows, expert="human", judge="gpt").report
+    assert not judgec.agreement(rows, annotators="human", judges="gpt").systems
 
 
 def biased(queries: int, towards: float, seed: int) -> Columns:
@@ -234,7 +234,7 @@ def test_a_score_in_other_units_is_not_said_to_differ_from_people() -> None:
     judge = people + 5 * np.random.default_rng(1).normal(size=len(people))
     rows = pd.DataFrame({"human": people.astype(int), "agent": names, "query": query})
     rows["score"] = (judge - judge.min()) / np.ptp(judge)
-    found = judgec.agreement(rows, expert="human", judge="score").systems["score"]
+    found = judgec.agreement(rows, annotators="human", judges="score").systems["score"]
     assert (found.tau_b.value or 0) > 0
     assert found.differing == ()
     labels = rows.assign(item_id=[f"i{k}" for k in range(300)], answer="a", grade=rows["human"])

@@ -32,10 +32,21 @@ def test_json_equals_scipy_and_sklearn_on_odd_columns_with_clusters_and_unscored
         for k, (e, j, s, gone) in enumerate(zip(expert, judge, score, lost, strict=True))
     ]
     file = table(tmp_path / "näme [1].csv", ["Frage", "Expert [x]", "Jüdge [/b]", "p*5"], rows)
-    columns = ["--expert", "Expert [x]", "--judge", "Jüdge [/b]", "--score", "p*5", "--cluster", "Frage"]
+    columns = [
+        "--annotators",
+        "Expert [x]",
+        "--judges",
+        "Jüdge [/b]",
+        "--score",
+        "p*5",
+        "--cluster",
+        "Frage",
+        "--grades",
+        "1..5",
+    ]
     done = judgec(tmp_path, "agreement", file.name, *columns, "--json")
     assert done.stderr == ""
-    found = json.loads(done.stdout)
+    found = json.loads(done.stdout)["judges"]["Jüdge [/b]"]
     e, j, s = expert[~lost], judge[~lost], score[~lost].round(6)
     wanted = {
         "tau_b": stats.kendalltau(e, j).statistic, "tau_b_score": stats.kendalltau(e, s).statistic,
@@ -60,8 +71,8 @@ def test_screen_is_one_table_of_judge_and_experts_and_v_prints_every_statistic(t
         rated = [int(np.clip(1 + k % 5 + rng.integers(-1, 2), 1, 5)) for _ in range(4)]
         rows.append([f"q{k // 3}", f"a{k}", *rated])
     table(tmp_path / "t.csv", ["query", "answer", "ann", "bob", "cem", "gpt"], rows)
-    columns = ["--annotators", "ann,bob,cem", "--judge", "gpt"]
-    found = json.loads(judgec_here(tmp_path, "agreement", "t.csv", *columns, "--json").stdout)
+    columns = ["--annotators", "ann,bob,cem", "--judges", "gpt"]
+    found = json.loads(judgec_here(tmp_path, "agreement", "t.csv", *columns, "--json").stdout)["judges"]["gpt"]
     short, full = (judgec_here(tmp_path, "agreement", "t.csv", *columns, *more) for more in ((), ("-v",)))
     verdict, *_ = short.stderr.splitlines()
     for side in (found, found["ceiling"]):
@@ -69,5 +80,5 @@ def test_screen_is_one_table_of_judge_and_experts_and_v_prints_every_statistic(t
         assert f"tau-b {show(Estimate(**side['tau_b']))}" in verdict
     assert ("kappa" in short.stdout, "kappa" in full.stdout) == (False, True)
     assert len((short.stdout + short.stderr).splitlines()) <= 24
-    assert short.stderr.splitlines()[-1] == "Next: judgec init t.csv"
+    assert short.stderr.splitlines()[-1] == "Next: judgec compile-judge t.csv --annotators ann,bob,cem --judges gpt"
     assert "by query: 30 in 90" in full.stderr

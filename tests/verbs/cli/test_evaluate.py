@@ -218,8 +218,8 @@ def test_gate_says_its_verdict_in_capitals_and_only_passed_exits_0(
         ((*GIVEN, "flags", "--adaptive", "--sample", "3"), "not with --adaptive"),
         ((*GIVEN, "nobody"), "there is no judge 'nobody'"),
         ((*GIVEN, "flags", "--citation-form", "{n}"), "--citation-form '{n}'; valid is one of {n}"),
-        ((*GIVEN, "flags", "--preferences", "learned.csv"), "were in the judge's train or dev labels (t1)"),
-        ((*GIVEN, "flags", "--preferences", "theirs.csv", *THEIRS), "were in the judge's train or dev labels (t1)"),
+        ((*GIVEN, "flags", "--votes", "learned.csv"), "were in the judge's train or dev labels (t1)"),
+        ((*GIVEN, "flags", "--votes", "theirs.csv", *THEIRS), "were in the judge's train or dev labels (t1)"),
     ],
 )
 def test_bad_input_is_refused_before_anything_is_judged(

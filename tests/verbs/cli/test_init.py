@@ -84,7 +84,7 @@ def test_evaluate_reads_its_labels_as_judgec_toml_says_and_takes_no_judge_from_i
     (tmp_path / "graded" / "sheet.csv").write_text("Frage,Antwort,query_id,Bot,Mia,Noah,GPT\nq,a,1,x,1,3,3\n")
     (tmp_path / "graded" / "alone.csv").write_text("query_id,Bot,Mia,GPT\n1,x,1,3\n")
     whole = completed(EvaluateOptions, {"judge": "mine", "labels": "graded/sheet.csv"})
-    assert (whole["judge"], whole["annotators"], whole["measured"]) == ("mine", ("Mia", "Noah"), ("GPT",))
+    assert (whole["judge"], whole["annotators"], whole["judges"]) == ("mine", ("Mia", "Noah"), {"GPT": ""})
     assert whole["columns"] == {"Frage": "query", "Antwort": "answer", "Bot": "agent"}
     assert whole["scale"] == {"name": "q", "grades": [1, 2, 3]}
     alone = completed(EvaluateOptions, {"judge": "mine", "labels": "graded/alone.csv"})
@@ -109,8 +109,8 @@ def test_a_judge_that_judgec_toml_names_among_the_annotators_is_none_whatever_it
     settings, *_ = planned(CompileJudgeOptions(**compiled), Silent())  # type: ignore[arg-type]  # as the shell
     assert settings.source["judges"] == ["Athena"]
     typed = completed(LabelsOptions, {"annotators": ("Athena", "Mia")})
-    assert "measured" not in typed  # what is typed goes first
-    assert completed(AgreementOptions, {"file": "long.csv"})["judge"] == ("Athena",)
+    assert "judges" not in typed  # what is typed goes first
+    assert completed(AgreementOptions, {"file": "long.csv"})["judges"] == {"Athena": ""}
 
 
 def test_judge_takes_the_version_that_was_not_promoted_only_where_the_family_has_no_champion(
@@ -190,19 +190,20 @@ def test_agreement_takes_raters_and_threshold_of_its_file_from_judgec_toml(tmp_p
     says = (
         f"task = 'grade'\nannotators = {raters}\n[columns]\n{mapped}[scale]\ngrades = [1, 2, 3, 4, 5]\naccept_at = 3\n"
     )
-    asked, one = ("agreement", "rated.csv", "--judge", "gpt", "--json"), ("--expert", "Experte A")
-    alone = json.loads(judgec(tmp_path, *asked, *one).stdout)
+    asked, one = ("agreement", "rated.csv", "--judges", "gpt", "--json"), ("--annotators", "Experte A")
+    mapping = [part for ours, theirs in NAMES.items() for part in ("--map", f"{theirs}={ours}")]
+    alone = json.loads(judgec(tmp_path, *asked, *one, *mapping).stdout)["judges"]["gpt"]
     (tmp_path / "judgec.toml").write_text(says, encoding="utf-8")
     done = judgec(tmp_path, *asked)
     line = done.stderr.splitlines()[0]
     assert line.startswith("judgec.toml: annotators Experte A, Experte B, Experte C; ")
-    assert line.endswith("accept_at 3")
+    assert line.endswith("accepted from 3")
     typed = ("--accept-at", "3", "--annotators", ",".join(RATERS.values()))
     report = json.loads(done.stdout)
     assert report == json.loads(judgec_here(tmp_path, *asked, *typed).stdout)  # the same as by hand
-    assert "alt_test" in report
+    assert "alt_test" in report["judges"]["gpt"]
     assert "alt_test" not in alone
-    typed_one = json.loads(judgec_here(tmp_path, *asked, *one).stdout)
+    typed_one = json.loads(judgec_here(tmp_path, *asked, *one).stdout)["judges"]["gpt"]
     assert "alt_test" not in typed_one  # an expert who is named is meant, not those of the file beside
     assert typed_one["n"] == alone["n"]
     assert typed_one["exact"] == alone["exact"]
@@ -260,5 +261,5 @@ def test_grades_that_are_typed_are_accepted_from_four_for_every_verb_as_those_th
     (tmp_path / "t.csv").write_text("\n".join(lines))
     said = ("--map", "Frage=query", "--map", "Antwort=answer", "--annotators", "Note Eva", "--judges", "Note KI")
     judgec_here(tmp_path, "init", "t.csv", *said, "--grades", "1..5", "--yes")
-    measured = json.loads(judgec_here(tmp_path, "agreement", "t.csv", "--json").stdout)
+    measured = json.loads(judgec_here(tmp_path, "agreement", "t.csv", "--json").stdout)["judges"]["Note KI"]
     assert measured["accept_agreement"]["value"] == 0.8  # of ten answers two are accepted by one of the two alone

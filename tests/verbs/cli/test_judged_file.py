@@ -304,18 +304,19 @@ def test_printed_next_command_measures_on_what_the_judge_has_not_learned_from(
     assert step == [
         "agreement",
         f"my out{suffix}",
-        *shlex.split("--expert grade --judge judge_grade --cluster query_id"),
+        *shlex.split("--judges judge_grade --cluster query_id"),
     ]
     split = programs.load(home, "w@1").split["queries"]
     new = sum(split[row["query_id"]] == "test" for row in LABELLED)
     assert 0 < new < len(LABELLED)
     note = (
-        f"the judge has learned from the queries of {len(LABELLED) - new} of {len(LABELLED)} rows: left out, {new} are"
+        f"the judge has learned from the queries of {len(LABELLED) - new} of {len(LABELLED)} items: "
+        f"{len(LABELLED) - new} are left out, {new} are measured"
     )
     assert note in judgec(tmp_path, *step).stderr
-    found = json.loads(judgec(tmp_path, *step, "--json").stdout)
+    found = json.loads(judgec(tmp_path, *step, "--json").stdout)["judges"]["judge_grade"]
     assert (found["n"], found["learned"]) == (new, {"rows": len(LABELLED) - new, "kept": False, "out_of_fold": 0})
-    every = json.loads(judgec(tmp_path, *step, "--all", "--json").stdout)
+    every = json.loads(judgec(tmp_path, *step, "--all", "--json").stdout)["judges"]["judge_grade"]
     assert (every["n"], every["learned"]["kept"]) == (len(LABELLED), True)
     rows = [
         row
@@ -350,7 +351,7 @@ def test_agreement_of_a_judge_tested_in_folds_measures_what_it_said_before_it_le
     step = printed(said)
     assert step[-2:] == ["--home", str(home)]
     measured = judgec(tmp_path, *step, "--json").stdout
-    found = json.loads(measured)
+    found = json.loads(measured)["judges"]["judge_grade"]
     assert found["learned"] == {"rows": 40, "kept": False, "out_of_fold": 40}
     table = programs.load(home, "f@1").report["judgments"]
     assert isinstance(table, dict)
@@ -361,7 +362,8 @@ def test_agreement_of_a_judge_tested_in_folds_measures_what_it_said_before_it_le
     assert found["exact"]["value"] == pytest.approx(sum(right) / 46)
     notes = judgec(tmp_path, *step).stderr
     assert "for 40 of them the out-of-fold judgments of f@1" in notes
-    alone = json.loads(judgec(tmp_path, *step[:-2], "--json").stdout)  # the program is not in this folder
+    outside = judgec(tmp_path, *step[:-2], "--json").stdout  # the program is not in this folder
+    alone = json.loads(outside)["judges"]["judge_grade"]
     assert (alone["n"], alone["learned"]["out_of_fold"]) == (6, 0)
 
 

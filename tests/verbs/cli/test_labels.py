@@ -91,7 +91,7 @@ def test_screen_is_one_table_of_agents_where_rows_say_who_answered(tmp_path: Pat
     ("content", "options", "seen"),
     [
         ("query,answer,grade\nq,a,1\nq,a,2\n", [], "t.csv:3: annotator expert labels item"),
-        ("query,answer,grade\nq,a,1\nr,b,1\n", [], "t.csv:2: the label here is 1"),
+        ("query,answer,grade\nq,a,1\nr,b,1\n", [], "t.csv: all 2 labels are 1"),
         ("", [], "t.csv:1: the file is empty"),
         ("q,a,grade\nx,y,1\n", [], "t.csv:1: the columns q, a, grade fit no task"),
         (

@@ -49,7 +49,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write(made / "new.jsonl", [{"item_id": f"n{n}", "query": f"fresh {n}", "document": f"doc {n}"} for n in range(4)])
     for name, pattern in (("one", "gpt/odd"), ("bare", "gpt/plain")):
         judgec_api.compile_judge(
-            str(made / "labels.jsonl"), lm=f"recorded:{made / 'v.verdicts.parquet'}", judges=pattern, folds=1,
+            str(made / "labels.jsonl"), candidates=[f"recorded:{made / 'v.verdicts.parquet'}#{pattern}"], folds=1,
             objective="qwk", name=name, home=made, progress=False,
         )  # fmt: skip
     return made

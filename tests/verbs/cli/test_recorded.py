@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 
 import judgec as judgec_api
-from judgec.errors import InputError, UserError
+from judgec.errors import UserError
 from judgec.lm.watch import Silent
+from judgec.verbs.candidates import candidates_of
 from judgec.verbs.compile_judge import planned
 from judgec.verbs.labels import Labels
 from judgec.verbs.options.compile_judge import CompileJudgeOptions
@@ -25,6 +26,7 @@ from tests.verbs.cli.process import judgec
 Json = dict[str, Any]  # a report
 SHEET = '[scale]\nname = "relevance"\nlevel = "ordinal"\ngrades = [0, 1, 2, 3]\naccept_at = 2\n'
 KEPT = ("gpt/odd", "gpt/clear", "gpt/plain")
+BESIDE = dict.fromkeys(KEPT, "")
 
 
 def said() -> list[dict[str, object]]:
@@ -112,15 +114,18 @@ def test_columns_a_frame_and_a_file_hold_the_same_verdicts(folder: Path, tmp_pat
     (tmp_path / "wide.datasheet.toml").write_text(SHEET)
     labelled, path = str(folder / "labels.jsonl"), str(tmp_path / "wide.csv")
     options = (
-        CompileJudgeOptions(labels=labelled, lm=f"recorded:{folder / 'verdicts.parquet'}", judges="gpt/*"),
-        CompileJudgeOptions(labels=labelled, verdicts=(pd.DataFrame(said()),)),  # type: ignore[arg-type]  # as in Python
-        CompileJudgeOptions(labels=path, verdicts=KEPT),
-        CompileJudgeOptions(labels=judgec_api.read_labels(path), verdicts=KEPT),
+        candidates_of(
+            CompileJudgeOptions(labels=labelled, candidates=(f"recorded:{folder / 'verdicts.parquet'}#gpt/*",))
+        ).options,
+        CompileJudgeOptions(labels=labelled, verdicts=pd.DataFrame(said())),
+        CompileJudgeOptions(labels=path, judges=BESIDE),
+        CompileJudgeOptions(labels=judgec_api.read_labels(path, judges=KEPT), judges=BESIDE),
     )
     found = []
     for one in options:
         assert one.labels is not None
-        read = one.labels if isinstance(one.labels, Labels) else judgec_api.read_labels(one.labels)
+        read = one.labels
+        read = read if isinstance(read, Labels) else judgec_api.read_labels(read, judges=one.judges)
         recorded = recorded_of(one, read)
         assert recorded is not None
         found.append((recorded.model.partition("/")[0], recorded.judges))
@@ -138,7 +143,7 @@ def test_a_judge_compiled_from_columns_reads_them_in_the_file_that_it_judges(tmp
     rows.to_csv(tmp_path / "wide.csv", index=False)
     (tmp_path / "wide.datasheet.toml").write_text(SHEET)
     options: Json = {"evidence": False, "folds": 1, "objective": "qwk", "home": tmp_path, "columns": {"Frage": "query"}}
-    made = judgec_api.compile_judge(str(tmp_path / "wide.csv"), verdicts=list(KEPT), name="wide", **options)
+    made = judgec_api.compile_judge(str(tmp_path / "wide.csv"), judges=KEPT, name="wide", **options)
     judged = made.judge(rows, columns={"Frage": "query"})
     grade = judged["judge_grade"].astype(int)
     assert (grade == rows["grade"]).mean() > 0.8
@@ -156,19 +161,19 @@ def test_a_judge_among_the_annotators_is_compiled_as_one_with_a_column_of_its_ow
     rows = pd.concat({who: own.rename(columns={"grade": "Rating"}) for who, own in stacked.items()}, names=["Rater"])
     rows.reset_index(level=0).to_csv(tmp_path / "long.csv", index=False)
     beside.drop(columns="item_id").rename(columns={KEPT[0]: "gpt"}).to_csv(tmp_path / "beside.csv", index=False)
-    options: Json = {"evidence": False, "folds": 1, "objective": "qwk", "home": tmp_path, "verdicts": ["gpt"]}
+    options: Json = {"evidence": False, "folds": 1, "objective": "qwk", "home": tmp_path, "judges": ["gpt"]}
     options |= {"scale": {"grades": [0, 1, 2, 3]}}
     long, own = (
         judgec_api.compile_judge(str(tmp_path / f"{name}.csv"), name=name, **options) for name in ("long", "beside")
     )
     assert long.table.equals(own.table)
-    assert any("gpt: no annotator, it is measured" in note for note in long.saved.compiled.dataset.labels.notes)
+    assert {one.annotator for one in long.saved.compiled.dataset.labels.labels} == {"Mia"}
 
 
 def test_a_judge_as_it_is_stands_beside_what_experts_reach_among_themselves(tmp_path: Path) -> None:
     rows = wide().drop(columns="item_id").rename(columns={"grade": "mia", KEPT[0]: "gpt"})
     rows.assign(noah=rows["mia"]).to_csv(tmp_path / "two.csv", index=False)
-    options: Json = {"evidence": False, "folds": 1, "objective": "qwk", "home": tmp_path, "verdicts": ["gpt"]}
+    options: Json = {"evidence": False, "folds": 1, "objective": "qwk", "home": tmp_path, "judges": ["gpt"]}
     options |= {"scale": {"grades": [0, 1, 2, 3]}, "annotators": ["mia", "noah"]}
     found = judgec_api.compile_judge(str(tmp_path / "two.csv"), name="two", **options).saved.compiled.as_it_is
     assert found is not None
@@ -180,11 +185,9 @@ def test_a_judge_as_it_is_stands_beside_what_experts_reach_among_themselves(tmp_
     [
         (["--lm", "recorded:"], "names no file"),
         (["--lm", "recorded:none.csv"], "none.csv: no such file"),
-        (["--judges", "gpt*"], "--judges gpt*: chooses among recorded judges, and there are none"),
         (["--baseline", "x"], "--baseline x: chooses among recorded judges"),
         (["--lm", "recorded:verdicts.parquet", "--optimizer", "gepa"], "--optimizer: nobody writes prompts"),
-        (["--lm", "recorded:verdicts.parquet", "--verdicts", "gpt"], "both give verdicts"),
-        (["--verdicts", "gpt"], "labels.jsonl:1: no column gpt; the columns are item_id"),
+        (["--judges", "gpt"], "labels.jsonl: --judges gpt: no such column"),
     ],
 )
 def test_bad_verdicts_are_one_clear_error(folder: Path, arguments: list[str], message: str) -> None:
@@ -201,7 +204,7 @@ def test_bad_verdicts_are_one_clear_error(folder: Path, arguments: list[str], me
 def test_a_panel_of_columns_compiles_and_judges_items_with_the_same_columns(tmp_path: Path) -> None:
     write(tmp_path / "labels.jsonl", beside(labels(40, 5), 2))
     (tmp_path / "labels.datasheet.toml").write_text(SHEET)
-    options: Json = {"verdicts": ["a", "b", "c"], "panel": 3, "evidence": False, "folds": 1, "objective": "qwk"}
+    options: Json = {"judges": ["a", "b", "c"], "panel": 3, "evidence": False, "folds": 1, "objective": "qwk"}
     made = judgec_api.compile_judge(tmp_path / "labels.jsonl", name="wide", home=tmp_path, **options)
     assert made.saved.report["panel"]["members"]  # type: ignore[index]  # JSON
     new = [{key: value for key, value in row.items() if key != "grade"} for row in beside(labels(8, 5), 7)]
@@ -215,7 +218,7 @@ def test_a_panel_of_columns_compiles_and_judges_items_with_the_same_columns(tmp_
     joint, single = done.frame()["grade"].astype(int), np.array([row["a"] for row in new], dtype=int)
     assert np.abs(joint - truth).mean() < np.abs(single - truth).mean()
     write(tmp_path / "fewer.jsonl", [{key: value for key, value in row.items() if key != "c"} for row in new])
-    with pytest.raises(InputError, match=r"fewer\.jsonl:1: no column c"):
+    with pytest.raises(UserError, match=r"fewer\.jsonl: no column c"):
         judgec_api.judge_file(tmp_path / "fewer.jsonl", **asked)
 
 

@@ -47,7 +47,8 @@ def test_each_judge_has_the_statistics_of_a_table_that_holds_both_columns(folder
     for name in ("gpt/clear", "big/half"):
         said = {one["item_id"]: one["grade"] for one in SAID if one["judge"] == name}
         both = [{**row, "said": said[row["item_id"]]} for row in LABELS if row["item_id"] in said]
-        beside = judgec_api.agreement(both, expert="grade", judge="said", cluster="query_id", accept_at="2")
+        scale = {"grades": [0, 1, 2, 3], "accept_at": 2}
+        beside = judgec_api.agreement(both, judges="said", scale=scale)
         mine = pd.DataFrame(found.table.xs(name, level="judge"))
         pd.testing.assert_frame_equal(mine, beside.table, check_names=False)
 
@@ -69,9 +70,11 @@ def test_one_judge_by_name_reads_like_a_column_and_several_have_no_single_agreem
     assert one.judge == "gpt/clear"
     assert one.estimates["tau_b"].value is not None
     assert one.table.columns.tolist() == ["value", "low", "high"]
-    several = judgec_api.agreement(folder / "all.jsonl", labels=folder / "labels.jsonl", judges="gpt/*")
-    assert "3 judges" in repr(several)
-    with pytest.raises(UserError, match="3 judges; one is valid here"):
+    several = judgec_api.agreement(
+        folder / "all.jsonl", labels=folder / "labels.jsonl", judges=["gpt/odd", "gpt/clear"]
+    )
+    assert "2 judges" in repr(several)
+    with pytest.raises(UserError, match="2 judges; one is valid here"):
         _ = several.estimates
 
 
@@ -100,10 +103,9 @@ def test_judges_are_tested_by_aspect_where_three_annotators_overlap(folder: Path
 @pytest.mark.parametrize(
     ("given", "seen"),
     [
-        ({}, "--expert and --judge name the columns"),
-        ({"judges": "gpt/*"}, "--labels FILE is needed beside it"),
-        ({"labels": LABELS, "expert": "grade"}, "--expert: is of a table that holds both"),
-        ({"labels": LABELS, "judges": "zzz*"}, "matches none of the judges"),
+        ({}, "nobody says who is a judge"),
+        ({"labels": LABELS, "score": "grade"}, "--score: is of verdicts beside labels"),
+        ({"labels": LABELS, "judges": "zzz"}, "--judges zzz: none of the judges"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(given: dict[str, Any], seen: str) -> None:

@@ -216,7 +216,7 @@ def test_expert_preferences_on_the_sample_that_it_wrote_correct_win_rates_and_ot
         row["preference"] = south[0] if south else "tie"
     labelled = tmp_path / "labelled.csv"
     write(labelled, rows)
-    report = run(*options, "--preferences", str(labelled), "--length-control")
+    report = run(*options, "--votes", str(labelled), "--length-control")
     rates = report["win_rates"]
     assert isinstance(rates, dict)
     assert report["expert_sample"] == {"games": 90, "labelled": 40, "random": "the first 40 games of the random order"}
@@ -228,10 +228,10 @@ def test_expert_preferences_on_the_sample_that_it_wrote_correct_win_rates_and_ot
     assert "Corrected by experts" in (folder / "report.html").read_text()
     assert {"win_rates.csv", "length_controlled.csv"} <= {path.name for path in folder.iterdir()}
     write(labelled, rows[1:])
-    refused = run(*options, "--preferences", str(labelled), code=2)
+    refused = run(*options, "--votes", str(labelled), code=2)
     assert "1 of the first 39 games of the random order have no preference" in str(refused["error"])
     write(labelled, [{**row, "query_id": "label3"} for row in rows[:1]])
-    assert "no such game" in str(run(*options, "--preferences", str(labelled), code=2)["error"])
+    assert "no such game" in str(run(*options, "--votes", str(labelled), code=2)["error"])
 
 
 @pytest.mark.full

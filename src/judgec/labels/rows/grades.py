@@ -11,6 +11,7 @@ import numpy as np
 
 from judgec.errors import InputError, UserError
 from judgec.labels.rows.means import Rounding, looks_like_means, nearest_grades
+from judgec.labels.rows.ranges import grades_between
 from judgec.records.counts import plural
 from judgec.records.label import Task
 from judgec.records.scale import ACCEPT_SCALE, Grade, Scale
@@ -169,13 +170,29 @@ def respelled(grade: Grade, spellings: Mapping[str, str]) -> Grade:
 
 
 def settle_scale(
-    table: Table, task: Task, raw: RawLabels, declared: Scale | None, accept_at: str | None, *, classes: bool = False
+    table: Table,
+    task: Task,
+    raw: RawLabels,
+    declared: Scale | None,
+    accept_at: str | None,
+    best: str | None = None,
+    *,
+    classes: bool = False,
 ) -> tuple[Scale, bool, list[str]]:
     """The scale, whether the labels are accept / reject alone, and what was assumed; words may be ``classes``.
 
+    Args:
+        table: With judgec's names of columns.
+        task: Of the labels.
+        raw: These.
+        declared: The scale, where somebody declared one.
+        accept_at: The lowest accepted grade.
+        best: The best of the whole numbers that were given, which are the scale.
+        classes: Words whose order nobody declares are classes without one.
+
     Raises:
         InputError: When no scale can be inferred from the grades.
-        UserError: When ``accept_at`` is not on the scale.
+        UserError: When ``accept_at`` is not on the scale, or ``best`` no end of it.
     """
     used = Counter(grade for label in raw.rows if label for grade in label.grades.values())
     said = sum(label.accept is not None for label in raw.rows if label)
@@ -192,9 +209,12 @@ def settle_scale(
             raise InputError([f"{seen}; a failure mode is 0 (absent) or 1 (present). Drop [scale] from the datasheet."])
     elif spec.settled:
         scale = spec.scale
+    elif best is not None:
+        scale = _from_best(table, task, used, as_grade(best))
     elif classes and len(used) > 1 and all(isinstance(grade, str) for grade in used):
         scale = Scale(name="class", level="nominal", grades=tuple(sorted(map(str, used))))
-        notes.append(f"{listed(scale.grades)}: classes without an order; grades in a datasheet, worst first, give one.")
+        counts = listed(f"{grade} ({used[grade]})" for grade in scale.grades)
+        notes.append(f"Classes without an order: {counts}. --grades WORST,...,BEST gives them one.")
     else:
         scale = _inferred(table, task, used)
         notes.append(_inference(scale, used))
@@ -217,6 +237,23 @@ def settle_scale(
     if said and not accept_only and scale.accept_at is not None:
         notes.append(f"Where 'accept' is filled in, it beats the threshold {scale.accept_at}.")
     return scale, accept_only, notes
+
+
+def _from_best(table: Table, task: Task, used: Counter[Grade], best: Grade | None) -> Scale:
+    """The whole numbers from the lowest to the highest seen, of which ``best`` is one end.
+
+    Raises:
+        UserError: It is none, or the grades are no whole numbers.
+    """
+    whole = sorted(grade for grade in used if isinstance(grade, int))
+    if len(whole) < len(used) or len(whole) < 2 or best not in (whole[0], whole[-1]):
+        seen = f"{whole[0]} to {whole[-1]}" if len(whole) == len(used) > 0 else listed(sorted(map(str, used))[:SHOWN])
+        raise UserError(
+            f"{table.path}: --best {best}: the grades are {seen}; the lowest or the highest of whole numbers is "
+            "valid. Correct it, or list the grades, worst first: --grades 1..5 or --grades bad,ok,good."
+        )
+    ends = (whole[0], whole[-1]) if best == whole[-1] else (whole[-1], whole[0])
+    return Scale(name=TASKS[task].scale.name, grades=grades_between(*ends))
 
 
 def position_of(grade: Grade, scale: Scale) -> int | None:
@@ -272,7 +309,7 @@ def _inferred(table: Table, task: Task, used: Counter[Grade]) -> Scale:
         if high - low <= FILLED or len(whole) >= DENSE * (high - low + 1):
             numbers = list(range(low, high + 1))
     if len(numbers) < 2:
-        raise InputError([one_class(table, numbers[0], used[numbers[0]])])
+        raise InputError([one_class(table.path, numbers[0], used[numbers[0]])])
     return Scale(name=TASKS[task].scale.name, grades=tuple(numbers))
 
 
@@ -340,10 +377,9 @@ def _inference(scale: Scale, used: Counter[Grade]) -> str:
     return note + (f" Used fewer than {RARE} times: {listed(rare[:SHOWN])}{more}." if rare else "")
 
 
-def one_class(table: Table, grade: Grade, count: int) -> str:
+def one_class(path: str, grade: Grade, count: int) -> str:
     """The sentence for labels that are all alike."""
     return (
-        f"{table.where(0)}: the label here is {grade}, and so are all {count}; at least two "
-        "different labels are "
-        "needed to tell a judge from a constant. Add items of another grade."
+        f"{path}: all {count} labels are {grade}; at least two different labels are needed to tell a judge from a "
+        "constant. Add items of another grade."
     )

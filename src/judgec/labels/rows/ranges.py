@@ -1,25 +1,16 @@
-"""The range of a judge's numbers, where it is not the scale's: 0-1 of a metric beside grades 1-5.
+"""The range of a judge's numbers, where it is not the scale's: 0-1 of a metric beside grades 1-5. It is declared."""
 
-A column is looked at as a whole, before any cell of it is read as a grade: the 1.0 of a metric is its best value, and
-the worst grade of 1-5.
-"""
-
-import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from judgec.errors import UserError
 from judgec.records.label import FloatArray
+from judgec.records.scale import Grade
 
 MARK = "#range="  # behind the name of a column or file: AI score#range=0..1
-MOST_OFF = 0.05  # share of numbers off the scale; a column with more of them has another range
-LEAST_OFF = 2  # numbers: a single one is a slip in whatever short a column
-LEAST_NUMBERS = 20  # so many numbers tell that a judge never goes higher
-BEYOND = 0.2  # share of the labels above a judge's best number; a strict judge leaves fewer out altogether
-USUAL_TOPS = (1, 2, 3, 4, 5, 6, 7, 10, 20, 100)
 ROUNDED = 1e-9  # of a range: what floating point may be off at its ends
 
 
@@ -77,42 +68,60 @@ def with_range(named: str) -> tuple[str, Range | None]:
     return (name, Range.parse(text, named)) if mark else (named, None)
 
 
-def other_range(
-    numbers: FloatArray, counts: FloatArray, off: FloatArray, values: Sequence[float], shares: Sequence[float]
-) -> Range | None:
-    """The range that a judge's numbers seem to have where it is not that of the scale, else None.
-
-    It is another one where more than a few numbers are off the scale; and where the numbers stand in the lower half of
-    the scale, as 0-1 and 1-3 do on 0-5 and 1-5, while many labels are above all of them.
+def as_judges(value: object, where: str = "--judges") -> dict[str, str]:
+    """The range of each judge by its name, empty where its numbers are on the scale.
 
     Args:
-        numbers: Different numbers of the judge.
-        counts: How often it gave each.
-        off: 1 for those that are off the scale, else 0.
-        values: What the grades of the scale stand for; none where they are words.
-        shares: How large a share of the labels has each grade.
+        value: ``A,B=0..1`` as it is typed; names; or a mapping of names to ``"0..1"``, ``(0, 1)``, ``""`` or None.
+        where: What messages call it.
+
+    Raises:
+        UserError: A range that is none, or a name twice.
     """
-    total, strange = float(counts.sum()), float((counts * off).sum())
-    if strange >= LEAST_OFF and strange > MOST_OFF * total:
-        return usual_range(numbers)
-    kept = np.sort(numbers[off == 0])
-    if not len(values) or not len(shares) or total < LEAST_NUMBERS or len(kept) < 2:
-        return None
-    found = usual_range(kept)
-    steps = len(kept) > 2 and bool((kept == np.floor(kept)).all()) and kept[0] <= 1
-    if not steps and found != Range(0.0, 1.0):
-        return None
-    above = sum(share for value, share in zip(values, shares, strict=True) if value > found.best)
-    narrow = found.best - found.worst <= (values[-1] - values[0]) / 2
-    return found if narrow and above >= BEYOND else None
+    if isinstance(value, Mapping):
+        pairs = [(str(name), _range_text(one)) for name, one in value.items()]
+    else:
+        names = value.split(",") if isinstance(value, str) else value if isinstance(value, Iterable) else [value]
+        parts = [str(one).strip().rpartition("=") for one in names]
+        pairs = [(name, text) if mark and ".." in text else (f"{name}{mark}{text}", "") for name, mark, text in parts]
+    found: dict[str, str] = {}
+    for name, text in pairs:
+        if name in found:
+            raise UserError(f"{where}: {name} twice; once is valid. Drop one.")
+        found[name] = str(Range.parse(text, f"{where} {name}")) if text else ""
+    found.pop("", None)
+    return found
 
 
-def usual_range(numbers: FloatArray) -> Range:
-    """The narrowest range that people use which holds all of these: 0-1, 1-3, 0-4, 1-10, 0-100, -1 to 1."""
-    low, high = float(numbers.min()), float(numbers.max())
-    whole = bool((numbers == np.floor(numbers)).all())
-    top = float(next((one for one in USUAL_TOPS if high <= one), math.ceil(high)))
-    if low < 0:
-        return Range(-1.0, 1.0) if low >= -1 and high <= 1 else Range(math.floor(low), max(top, math.floor(low) + 1.0))
-    bottom = 0.0 if low < 1 or top <= 1 or (top >= 20 or (not whole and top == 1)) else 1.0
-    return Range(bottom, top)
+def _range_text(value: object) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return "..".join(map(str, value)) if isinstance(value, Iterable) else str(value)
+
+
+def ranges_of(judges: Mapping[str, str]) -> dict[str, Range]:
+    """The ranges that are declared, by judge."""
+    return {name: Range.parse(text, name) for name, text in judges.items() if text}
+
+
+def scale_of_grades(grades: Sequence[str]) -> dict[str, object] | None:
+    """The scale that ``--grades`` declares, worst first: ``1..5``, ``5..1``, or each grade; None where it is not given.
+
+    Raises:
+        UserError: A range whose ends are no whole numbers.
+    """
+    if len(grades) != 1:
+        return {"grades": list(map(_grade, grades))} if grades else None
+    ends = Range.parse(grades[0], "--grades")
+    if int(ends.worst) != ends.worst or int(ends.best) != ends.best:
+        raise UserError(f"--grades {grades[0]}: whole numbers are valid; --scale {grades[0]} declares any numbers.")
+    return {"grades": list(grades_between(int(ends.worst), int(ends.best)))}
+
+
+def grades_between(worst: int, best: int) -> tuple[Grade, ...]:
+    """The whole numbers of a scale, worst first; where the lowest is best they are words, whose order is theirs."""
+    return tuple(range(worst, best + 1)) if worst < best else tuple(map(str, range(worst, best - 1, -1)))
+
+
+def _grade(text: str) -> Grade:
+    return int(text) if re.fullmatch(r"[-+]?\d+", text) else text

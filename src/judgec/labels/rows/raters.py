@@ -27,6 +27,7 @@ from judgec.table.rows.heads import (
 from judgec.table.table import Row, Table
 
 EVERYBODY = ("*",)  # every name of the column annotator, or all but the judges
+ORDERED = re.compile(r"(?<=\w)[\W_]+(ab|ba)\W*$", re.IGNORECASE)  # an order of a pair behind a name
 NO_ANNOTATOR = ": no annotator, "  # in a note on who was left out
 CALLED = frozenset({"author", "user", "worker", "turker", "participant", "student", "nutzer", "autor", "anonymous"})
 GRADES = frozenset({"grade", "accept"})  # label columns that several tasks share; others tell their task
@@ -45,6 +46,27 @@ class People:
     annotators: tuple[str, ...]
     others: frozenset[str]
     notes: tuple[str, ...]
+
+
+def require_apart(annotators: Iterable[str], judges: Collection[str]) -> None:
+    """Refuse a grader that is named both, and the two orders of one judge that are named as two people.
+
+    Raises:
+        UserError: There is one.
+    """
+    names = list(annotators)
+    if both := [name for name in names if is_measured(name, judges)]:
+        raise UserError(
+            f"{listed(both)}: named among the annotators and among the judges; a grader is one of them. "
+            "Leave it out of --annotators or of --judges."
+        )
+    ordered = {name: stem for name in names if (stem := ORDERED.sub("", name)) != name}
+    for name, stem in ordered.items():
+        if same := [one for one in names if one != name and ordered.get(one) == stem]:
+            raise UserError(
+                f"{listed([name, *same])}: the verdicts of {stem} in two orders of a pair, named as people; "
+                f"a judge's are valid under --judges. Name the people alone."
+            )
 
 
 def people_of(table: Table, annotators: Sequence[str], judges: Collection[str] = ()) -> People:
@@ -283,9 +305,7 @@ def _apart(names: Iterable[str], among: Iterable[str]) -> list[tuple[str, str]]:
     ]
 
 
-def with_gradings(
-    table: Table, names: Sequence[str], others: Collection[str] = (), scale: Scale | None = None
-) -> Table:
+def with_gradings(table: Table, names: Sequence[str], scale: Scale | None = None) -> Table:
     """The table with one column of each of these people whose gradings of an item stand in several: the median counts,
     of two the first.
 
@@ -295,7 +315,6 @@ def with_gradings(
     Args:
         table: With judgec's names of columns.
         names: The annotators.
-        others: Further columns that are named.
         scale: Of the grades, where somebody has said it.
     """
     notes = [
@@ -316,7 +335,7 @@ def with_gradings(
         said.append(f"{listed(own)} (the same again in {same} of {plural(len(twice), 'item')})")
     notes.append(f"{graded_again(count)}: {'; '.join(said)}.")
     places = places_of((value for own in cells.values() for values in own for value in values), scale)
-    gone = {column for own in repeated.values() for column in own} - {*names, *others}
+    gone = {column for own in repeated.values() for column in own} - {*names}
     kept = [column for column in table.columns if column not in gone and column not in repeated]
     rows = [
         {column: row[column] for column in kept if column in row}

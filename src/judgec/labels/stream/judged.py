@@ -13,7 +13,6 @@ import numpy as np
 import orjson
 
 from judgec.errors import UserError
-from judgec.labels.rows.graded import LEARNED
 from judgec.labels.split.family import writing_whole
 from judgec.labels.stream.formats import FORMATS, JSON, JudgedRow, Sink, Target
 from judgec.labels.stream.pieces import ROWS, ItemStream
@@ -22,7 +21,7 @@ from judgec.records.label import IntArray
 from judgec.records.scale import Scale
 from judgec.table.formulas import unguarded
 from judgec.table.rows.cells import as_id, as_text
-from judgec.table.rows.columns import JUDGED_BY
+from judgec.table.rows.columns import JUDGED_BY, LEARNED
 from judgec.table.stream.lines import READERS
 from judgec.table.table import Row
 from judgec.table.tables import read_table

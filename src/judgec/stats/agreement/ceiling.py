@@ -30,6 +30,7 @@ def ceiling(
     *,
     accept_only: bool,
     judgments: Judgments | None = None,
+    no_grades: str = "",
 ) -> dict[str, Agreement]:
     """The experts' ceiling, and with ``judgments`` the judge as it stands beside it; empty without two annotators.
 
@@ -43,6 +44,7 @@ def ceiling(
         resampling: How intervals are made.
         accept_only: Compare accepts.
         judgments: The judge's, of the same items.
+        no_grades: Why its numbers are no grades, or empty.
 
     Returns: ``ceiling``, and with ``judgments`` ``compiled_loo`` before it.
     """
@@ -60,15 +62,19 @@ def ceiling(
     nominal = scale.level == "nominal"
     by_aspect = {name: panels(j) for j, name in enumerate(aspects)}
     other = {} if judgments is None else {"ceiling": "compiled_loo", "compiled_loo": "ceiling"}
+    if no_grades:  # what experts have in common does not hang on it
+        other = {"compiled_loo": "ceiling"}
     return {
         name: with_aspects(
-            measure(panel, resampling, nominal=nominal, beside=whole[other[name]] if other else ()),
+            measure(panel, resampling, nominal=nominal, beside=whole.get(other.get(name, ""), ()), no_grades=said),
             {aspect: found[name] for aspect, found in by_aspect.items() if found[name]},
             resampling,
             nominal=nominal,
-            beside={aspect: found[other[name]] for aspect, found in by_aspect.items()} if other else None,
+            beside={aspect: found[other[name]] for aspect, found in by_aspect.items()} if name in other else None,
+            no_grades=said,
         )
         for name, panel in whole.items()
+        for said in [no_grades if name == "compiled_loo" else ""]
     }
 
 

@@ -12,6 +12,7 @@ from judgec.records.tasks.registry import TASKS, advised, also_called
 from judgec.records.tasks.spec import ASPECT_PREFIX, MODE_PREFIX
 from judgec.table.table import ColumnRows, Row, Table
 
+LEARNED = "learned"  # the column of rows whose queries a judge has learned from
 JUDGED_BY = "judged_by"  # judgec's own column of a judge's name
 JUDGED = frozenset({"grade", "score", "accept", "confidence", "preference"})  # beside it the judge's
 FEWEST_WORDS = 3  # of a text, on average

@@ -73,7 +73,7 @@ def agreement(
 ) -> None:
     """Measure any judge's output against the experts: statistics with intervals, nothing else needed.
 
-    Example: judgec agreement grades.csv --expert human --judge gpt4
+    Example: judgec agreement grades.csv --annotators human --judges gpt4
     """
     from judgec.verbs.agreement import agreement as measured
     from judgec.verbs.agreement import agreement_report

@@ -11,7 +11,8 @@ from judgec.verbs.cli.shell import JsonOption, VerboseOption, command_of
 from judgec.verbs.options.init import InitOptions
 
 if TYPE_CHECKING:
-    from judgec.labels.roles import OpenQuestion
+    from judgec.labels.rows.ranges import as_judges
+from judgec.labels.roles import OpenQuestion
     from judgec.verbs.init import LabelDraft
 
 
@@ -66,7 +67,7 @@ def _answered(draft: "LabelDraft", question: "OpenQuestion") -> InitOptions:
             people = as_names(said)
             left = [name for name in draft.graders if name not in people]
             judges = _line(f"Which are judges: {', '.join(left)}? (Enter: none) ") if left and said != "*" else ""
-            return replace(options, annotators=people, judges=as_names(judges or None, "judges") or options.judges)
+            return replace(options, annotators=people, judges=as_judges(judges) or options.judges)
         case "unnamed":
             if not yes:
                 raise UserError(

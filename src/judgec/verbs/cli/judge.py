@@ -33,7 +33,10 @@ def judge(
     annotators: Annotated[
         str | None,
         typer.Option(
-            "--annotators", metavar="A,B,...", help="Columns with one annotator's labels each.", rich_help_panel="What"
+            "--annotators",
+            metavar="A,B,...",
+            help="The people: columns with one annotator's labels each, or names in the column annotator.",
+            rich_help_panel="What",
         ),
     ] = None,
     json: JsonOption = False,

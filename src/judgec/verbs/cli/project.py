@@ -14,7 +14,7 @@ from judgec.verbs.cli.output import say
 from judgec.verbs.options.option import Declared, declared
 
 OF_A_FILE = (  # keys that say how a file is read
-    *("task", "annotators", "judges", "columns", "winner_words", "scale", "accept_at", "round", "repeats"),
+    *("task", "annotators", "judges", "orders", "columns", "winner_words", "scale", "accept_at", "round", "repeats"),
 )
 OF_A_JUDGE = ("name", "lm", "budget", "max_cost")
 
@@ -92,10 +92,11 @@ def _filled(
     wanted |= {key: _value(project, key, columns) for key in keys}
     if about is not None and about.name != "labels" and typed.get("labels") is not None:
         wanted.pop("judges", None)  # they are in a file of their own
-    if typed.get("expert"):
-        wanted.pop("annotators", None)  # whoever names the experts' column means nobody else
-    if isinstance(people := typed.get("annotators"), tuple):  # what is typed goes first
-        wanted |= {"judges": tuple(one for one in _names(wanted.get("judges")) if not is_measured(one, people))}
+    judges, people = typed.get("judges"), typed.get("annotators")
+    if isinstance(people, tuple) and isinstance(own := wanted.get("judges"), dict):  # what is typed goes first
+        wanted |= {"judges": {one: said for one, said in own.items() if not is_measured(one, people)}}
+    if isinstance(judges, dict):
+        wanted |= {"annotators": tuple(x for x in _names(wanted.get("annotators")) if not is_measured(x, judges))}
     if "judge" in keyed and of_a_judge and not typed.get("jury"):
         wanted["judge"] = _judge(Path(str(typed.get("home") or ".")), project.name)
     found, used = dict(typed), list[str]()
@@ -110,7 +111,7 @@ def _filled(
             used += [_shown(key, project, rest)] if rest else []
         elif one.name not in typed:
             found[one.name] = value
-            used.append(_shown(one.name if one.name == "measured" else key, project, value))
+            used.append(_shown(key, project, value))
     if used:
         say(f"{project.path}: {'; '.join(used)}")
     return found
@@ -152,8 +153,8 @@ def _value(project: Project, key: str, columns: tuple[str, ...]) -> object:
     if key == "annotators":
         return tuple(name for name in project.annotators if not columns or columns_of(name, columns))
     if key == "judges":  # none of its columns: they may be among those who graded
-        there = tuple(name for name in project.judges if name in (columns or columns_in(str(project.label_path))))
-        return there or tuple(project.judges)
+        known = columns or columns_in(str(project.label_path))
+        return {name: own for name, own in project.judges.items() if name in known} or dict(project.judges)
     if key == "scale":
         return scale_option(project.scale)
     if key == "accept_at":
@@ -177,8 +178,6 @@ def _shown(key: str, project: Project, value: object) -> str:
         return f"scale {' '.join(map(str, project.scale.grades))}" + (f", accepted from {at}" if at is not None else "")
     if key == "judge" and str(value).endswith(f"@{programs.LATEST}"):
         return f"judge {value}, since no version of it was promoted"
-    if key == "measured":
-        return f"judges, not annotators: {', '.join(_names(value))}"
     if key == "judges":
         return (
             f"judge {', '.join(project.judges)}" if len(project.judges) == 1 else f"judges {', '.join(project.judges)}"

@@ -134,11 +134,13 @@ def _flags(one: Declared) -> str:
 
 def _as_python(one: Declared, value: object) -> object:
     """What was typed, as the record has it."""
-    from judgec.labels.rows.ranges import interval_scale
+    from judgec.labels.rows.ranges import as_judges, interval_scale
     from judgec.table.rows.columns import as_names, as_rename
 
     if one.option.project == "scale":
         return interval_scale(str(value))
+    if one.option.project == "judges":
+        return as_judges(value)
     if one.pairs:
         pairs = as_names(value, one.flag) if isinstance(value, str) else cast("list[str]", value)  # what repeats
         return as_rename(pairs, one.flag, one.option.metavar or "THEIRS=OURS")

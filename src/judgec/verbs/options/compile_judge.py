@@ -10,7 +10,6 @@ from judgec.verbs.options.shared import (
     HasCitations,
     LabelColumns,
     LmOrRecorded,
-    Orders,
     Places,
     ReflectionLm,
     Seed,
@@ -83,25 +82,9 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
         bool, Option("Also log the test items on which judge and experts differ to MLflow as traces.", panel="Output")
     ] = False
     verdicts: Annotated[
-        tuple[str, ...],
-        Option(
-            "Columns of FILE with one judge's verdicts each; in Python also a DataFrame of verdicts.",
-            metavar="COL,COL",
-            commas=True,
-            python="Sequence[str] | Source",
-            panel="What",
-        ),
-    ] = ()
-    judges: Annotated[
-        str | None,
-        Option(
-            "Takes only the recorded judges whose names match.",
-            metavar="GLOB",
-            python="str | Sequence[str] | None",
-            panel="What",
-        ),
+        "Source | None",
+        Option("A table of recorded verdicts: item_id, judge, grade.", python_only=True, panel="What"),
     ] = None
-    orders: Orders = None
     baseline: Annotated[
         str | None, Option("The recorded judge or juror to compare with; default: the median one.", metavar="JUDGE")
     ] = None

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 from judgec.verbs.options.option import Option
 from judgec.verbs.options.shared import (
+    Annotators,
     BatchSpending,
     Columns,
     Factors,
     HasCitations,
     InFlight,
+    Judges,
     LabelScale,
-    Measured,
     Missing,
     Places,
     QueriesTable,
@@ -103,16 +104,8 @@ class EvaluateOptions(BatchSpending, Places):
             project="grades",
         ),
     ] = None
-    annotators: Annotated[
-        tuple[str, ...],
-        Option(
-            "Columns with one annotator's labels each.",
-            metavar="A,B,...",
-            commas=True,
-            project="annotators",
-        ),
-    ] = ()
-    measured: Measured = ()
+    annotators: Annotators = ()
+    judges: Judges = field(default_factory=dict)
     scale: LabelScale = None
     round: Rounding = None
     repeats: Repeats = None
@@ -121,7 +114,7 @@ class EvaluateOptions(BatchSpending, Places):
         Option("Also test pools of agents: rag=rag-*,fusion=rag-fusion-*.", metavar="NAME=PATTERN,...", commas=True),
     ] = ()
     length_control: Annotated[bool, Option("Also rate the agents at equal length of answers.")] = False
-    preferences: Annotated[
+    votes: Annotated[
         "Source | None",
         Option(
             "Experts' preferences on sampled games (query_id, agent_a, agent_b, preference): correct the win rates.",

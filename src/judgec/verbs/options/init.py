@@ -41,7 +41,7 @@ class InitOptions(UnusedPlaces):
     winner_words: WinnerWords = field(default_factory=dict)
     annotators: Annotators = ()
     missing: Missing = ()
-    judges: Judges = ()
+    judges: Judges = field(default_factory=dict)
     best: Best = None
     grades: Grades = ()
     accept_at: AcceptAt = None

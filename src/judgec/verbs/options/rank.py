@@ -30,7 +30,7 @@ class RankOptions(UnusedPlaces):
             project="games",
         ),
     ]
-    experts: Annotated[
+    votes: Annotated[
         "Source | None",
         Option(
             "People's verdicts on some of these games, drawn at random, or grades by query_id and agent: corrects the "

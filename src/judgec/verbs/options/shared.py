@@ -43,36 +43,40 @@ WinnerWords = Annotated[
 Annotators = Annotated[
     tuple[str, ...],
     Option(
-        "Columns with one annotator's labels each.", metavar="A,B,...", commas=True, panel="What", project="annotators"
+        "The people: columns with one annotator's labels each, or names in the column annotator.",
+        metavar="A,B,...",
+        commas=True,
+        panel="What",
+        project="annotators",
     ),
 ]
 Judges = Annotated[
-    tuple[str, ...],
+    Mapping[str, str],
     Option(
-        "Columns, or names in the annotator column, that hold a judge's verdicts; with the worst and the best of its "
-        "numbers where they are on no scale of the labels.",
+        "The judges: columns that hold one judge's verdicts each, or names in the column annotator. C=0..1 declares "
+        "the range of C's numbers, worst first; else they are on the scale.",
         metavar="A,B=0..1,...",
         commas=True,
+        python="str | Sequence[str] | Mapping[str, tuple[float, float] | None]",
         panel="What",
-        python="Sequence[str] | Mapping[str, tuple[float, float] | str | None]",
+        project="judges",
     ),
 ]
 Best = Annotated[
     str | None,
-    Option("The best grade, which is one end of the whole numbers that are there.", metavar="GRADE", panel="What"),
+    Option(
+        "The best grade: the scale is the whole numbers from the lowest to the highest seen, of which it is one end.",
+        metavar="GRADE",
+        panel="What",
+    ),
 ]
 Grades = Annotated[
     tuple[str, ...],
     Option(
-        "The grades, worst first: all of them, or 1..5, or 5..1.", metavar="WORST,...,BEST", commas=True, panel="What"
-    ),
-]
-Measured = Annotated[
-    tuple[str, ...],
-    Option(
-        "Columns, or names in the annotator column, that belong to a judge; they are never read as labels.",
-        python_only=True,
-        project="judges",
+        "The scale, worst first: 1..5, 5..1 or bad,ok,good.",
+        metavar="WORST..BEST",
+        commas=True,
+        panel="What",
     ),
 ]
 Missing = Annotated[
@@ -104,7 +108,9 @@ Epsilon = Annotated[
 Orders = Annotated[
     Literal["as-shown", "mapped"] | None,
     Option(
-        "What A means in recorded verdicts on pairs: the answer shown first, or answer_a. Default: as judges.json says."
+        "What A means in a judge's verdicts on pairs in both orders: the answer shown first, or answer_a. Default: as "
+        "judges.json says.",
+        project="orders",
     ),
 ]
 Turn = Annotated[
@@ -231,7 +237,10 @@ class LabelColumns:
 
     columns: Columns = field(default_factory=dict)
     annotators: Annotators = ()
-    measured: Measured = ()
+    judges: Judges = field(default_factory=dict)
+    orders: Orders = None
+    best: Best = None
+    grades: Grades = ()
     accept_at: AcceptAt = None
     scale: LabelScale = None
     turn: Turn = None
@@ -244,18 +253,23 @@ class LabelColumns:
         """How the labels are read, as these options say.
 
         Raises:
-            UserError: A value that is none.
+            UserError: A value that is none, or a grader named both.
         """
         from judgec.labels.reading import as_reading  # reads no file, and is needed by no option
+        from judgec.labels.rows.ranges import scale_of_grades
+        from judgec.labels.rows.raters import require_apart
 
+        require_apart(self.annotators, self.judges)
         return as_reading(
             task=task,
             columns=self.columns,
             annotators=self.annotators,
-            judges=self.measured,
+            judges=self.judges,
             accept_at=None if self.accept_at is None else str(self.accept_at),
-            scale=self.scale,
+            best=None if self.best is None else str(self.best),
+            scale=self.scale or scale_of_grades(self.grades),
             turn=self.turn,
+            orders=self.orders,
             round=self.round,
             winner_words=self.winner_words,
             missing=self.missing,
