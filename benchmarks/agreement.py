@@ -96,8 +96,8 @@ def judge_fold(dataset: Dataset, session: Session, seed: int, objective: str) ->
 def random_judge(dataset: Dataset, target: IntArray, seed: int) -> Judgments:
     """The judge that draws each grade from the train labels, unread."""
     rng = np.random.default_rng(seed)
-    columns = [rng.choice(column[column != UNLABELLED], len(dataset.test)) for column in target.T]
-    accepts = [rng.choice(column, len(dataset.test)) for column in dataset.train.experts.accept.T]
+    columns = [rng.choice(column[column != UNLABELLED], len(dataset.test)) for column in target[..., 0].T]
+    accepts = [rng.choice(column, len(dataset.test)) for column in dataset.train.experts.target_accept[..., 0].T]
     grade, accept = np.stack(columns, axis=1), np.stack(accepts, axis=1)
     scale = dataset.labels.scale
     if scale.accept_index is not None:

@@ -72,7 +72,7 @@ def write_items(path: Path, items: Sequence[Item], count: int, first: int = 0, t
 def make_judge(home: Path, *, calibrated: bool = True) -> tuple[tuple[Item, ...], CompiledJudge]:
     """Clapnq's items, and a judge saved under ``home``: with 91 features and 128 trees, or its prompt alone."""
     labels = read_labels(str(LABELS))
-    target = experts_of(labels).grade[:, 0]
+    target = experts_of(labels).target[:, 0, 0]
     module = judge_module("grade", labels.scale, labels.aspects, FIELDS)
     judge = CompiledJudge(module, labels.scale, labels.aspects)
     if calibrated:
@@ -109,7 +109,7 @@ def _trees(target: IntArray, features: FloatArray, names: Sequence[str], scale: 
     chance = np.random.default_rng(0)
     n, n_grades = len(target), len(scale.grades)
     stated = np.where(chance.random(n) < 0.5, target, chance.integers(0, n_grades, n))
-    data = Data(np.eye(n_grades)[stated], features, target, np.arange(n), scale, accept=np.full(n, -1))
+    data = Data(np.eye(n_grades)[stated], features, target[:, None], np.arange(n), scale, accept=np.full((n, 1), -1))
     fitted = dict(_fit_source(data, "both", 0, TREES, ("mix",)))["both", "mix"]
     return fitted.model_copy(update={"feature_names": tuple(names), "accept_threshold": 0.5})
 

@@ -390,14 +390,14 @@ def reported(optimizer: str) -> Iterator[None]:
 
 
 def _example(predict: dspy.Predict, part: Part, i: int, labels: LabelSet) -> dspy.Example:
-    grades = [int(grade) for grade in part.experts.grade[i]]
+    grades = [int(grade) for grade in part.experts.target[i, :, 0]]
     return demonstration(predict, part.items[i], grades, labels.scale, reason=part.rationale(i))
 
 
 def _qwk(unseen: Dataset, judge: partial[Judgments]) -> float:
     """Agreement on all new items."""
     parts = (unseen.train, unseen.dev, unseen.test)
-    expert = np.concatenate([part.experts.grade[:, 0] for part in parts])
+    expert = np.concatenate([part.experts.target[:, 0, 0] for part in parts])
     said = concatenate([judge(part.items) for part in parts])
     all_done("the judge", int(said.scored.sum()), len(expert))
     return float(cohen_kappa_score(expert, said.grade[:, 0], weights="quadratic"))

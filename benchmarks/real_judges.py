@@ -357,7 +357,7 @@ def _mean_value(parts: Sequence[Row], column: str, statistic: str, what: Resampl
     goal = parse_objective(STATISTICS[statistic].objective)
     whole = WeightedSum(tuple((1 / len(parts), goal.statistic(row.ratings[column])) for row in parts))
     return cell(
-        interval(whole, resamples=what.resamples).estimate(sum(len(row.ratings[column].expert) for row in parts))
+        interval(whole, resamples=what.resamples).estimate(sum(len(row.ratings[column].judge) for row in parts))
     )
 
 
@@ -366,7 +366,7 @@ def mean_difference(ours: Sequence[Row], theirs: Sequence[Row], statistic: str, 
     goal = parse_objective(STATISTICS[statistic].objective)
     pairs = [on_both(one.ratings[one.shipped], other.ratings["raw"]) for one, other in zip(ours, theirs, strict=True)]
     one, other = (WeightedSum(tuple((1 / len(pairs), goal.statistic(pair[i])) for pair in pairs)) for i in (0, 1))
-    return difference_interval(one, other, resamples=what.resamples).estimate(sum(len(a.expert) for a, _ in pairs))
+    return difference_interval(one, other, resamples=what.resamples).estimate(sum(len(a.judge) for a, _ in pairs))
 
 
 def between(rows: Sequence[Row], what: Resampling, *, brief: bool = False) -> str:

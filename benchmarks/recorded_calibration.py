@@ -108,13 +108,13 @@ def _judges_of(stem: str, labels: LabelSet, verdicts: pd.DataFrame) -> Iterator[
             said = part[(part["judge"] == judge) & part[column].notna()].drop_duplicates("item_id")
             at = np.array([row.get(str(item), -1) for item in said["item_id"]], dtype=np.int64)
             spread = verdict_distributions(said[column].tolist(), labels.scale)
-            known = (at >= 0) & ~np.isnan(spread).any(axis=1) & (experts.grade[at, j] >= 0)
+            known = (at >= 0) & ~np.isnan(spread).any(axis=1) & (experts.target[at, j, 0] >= 0)
             if known.sum() < MIN_ITEMS:
                 print(f"skipped {stem} {judge} {aspect}: {int(known.sum())} items with both", file=sys.stderr)
                 continue
             at = at[known]
             name = judge if len(labels.aspects) == 1 else f"{judge} {aspect}"
-            yield Recorded(stem, name, spread[known], experts.grade[at, j], experts.cluster[at], labels.scale)
+            yield Recorded(stem, name, spread[known], experts.target[at, j, 0], experts.cluster[at], labels.scale)
 
 
 def verdict_distributions(said: Sequence[object], scale: Scale) -> FloatArray:

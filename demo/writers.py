@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from judgec.raters.programs import page_path
+from judgec.records.consensus import people_mean
 from judgec.records.label import FloatArray
-from judgec.records.ratings import people_mean
 from judgec.report.numbers import number
 from judgec.report.progress import Bar
 from judgec.report.report import Report

@@ -250,6 +250,7 @@ def compile_judge(
     reasoning_effort: Literal["low", "medium", "high"] | None = None,
     optimizer: str = "auto",
     seed: int = 0,
+    consensus: Literal["share", "pick"] = "share",
     evidence: bool = True,
     abstain_below: float | None = None,
     folds: int | None = None,

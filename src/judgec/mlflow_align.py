@@ -242,7 +242,7 @@ def _raw_gain(compiled: Compiled, settings: CompileSettings) -> Estimate:
         resamples=settings.resamples,
         seed=settings.seed,
     )
-    return found.estimate(len(ratings["uncompiled"].expert))
+    return found.estimate(len(ratings["uncompiled"].judge))
 
 
 def _joined(text: Text) -> str:

@@ -44,7 +44,9 @@ def write_sets(folder: Path) -> None:
 def pairs(expert: np.ndarray, judge: np.ndarray) -> GradePairs:
     accepts = [np.asarray(grade >= 2, dtype=np.int64) for grade in (expert, judge)]
     values, cluster = (0.0, 1.0, 2.0, 3.0), np.arange(len(expert)) // 2
-    return GradePairs(expert, judge, judge.astype(float), accepts[0], accepts[1], cluster, values, len(expert) // 2)
+    return GradePairs(
+        expert[:, None], judge, judge.astype(float), accepts[0][:, None], accepts[1], cluster, values, len(expert) // 2
+    )
 
 
 def test_tasks_of_a_folder_name_models_and_what_does_not_fit(tmp_path: Path) -> None:

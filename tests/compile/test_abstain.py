@@ -89,11 +89,11 @@ def part_of(labels: LabelSet, name: str) -> Part:
 def test_graded_rows_leave_out_what_nobody_labelled_or_scored() -> None:
     part = part_of(label_set(40, [0, 1, 2]), "test")
     n = len(part)
-    part.experts.grade[0, 0] = -1
+    part.experts.target[0, 0] = -1
     spread = judged([[[0.1, 0.2, 0.7]]] * n, {1: "refusal"})
     rows = graded_rows(part, spread, EXACT, SCALE)
     assert len(rows.agrees) == n - 2
-    assert rows.agrees.tolist() == (part.experts.grade[2:, 0] == 2).astype(int).tolist()
+    assert rows.agrees.tolist() == (part.experts.target[2:, 0, 0] == 2).astype(int).tolist()
     assert rows.confidence == pytest.approx(np.full(n - 2, 0.7))
 
 

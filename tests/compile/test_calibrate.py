@@ -74,7 +74,7 @@ def test_pairs_are_also_fitted_in_both_orders() -> None:
     calibrator = fit(evidence, None, target, cluster, PAIRS)
     assert {"mirrored", "mirrored_mix"} <= {choice.family for choice in calibrator.choices}
     names = tuple(f"f{i}" for i in range(10))
-    data = Data(None, evidence, target, cluster, PAIRS, np.full(240, -1))
+    data = Data(None, evidence, target[:, None], cluster, PAIRS, np.full((240, 1), -1))
     fitted = dict(_fit_source(data, "evidence", 0, 8, ("mirrored", "mirrored_mix")))
     mirrored = fitted["evidence", "mirrored"].model_copy(update={"feature_names": names})
     there, back = mirrored.apply(None, evidence), mirrored.apply(None, -evidence)
@@ -115,7 +115,7 @@ def test_a_mix_takes_the_linear_part_of_its_family_alone(monkeypatch: pytest.Mon
     monkeypatch.setattr(LogisticRegression, "fit", counted)
     rng = np.random.default_rng(0)
     nothing, scale = np.full(60, -1), Scale(name="s", grades=(0, 1, 2))
-    data = Data(None, rng.normal(size=(60, 2)), rng.integers(0, 3, 60), np.arange(60), scale, nothing)
+    data = Data(None, rng.normal(size=(60, 2)), rng.integers(0, 3, (60, 1)), np.arange(60), scale, nothing[:, None])
     made = dict(_fit_source(data, "evidence", 0, 4, ("ordinal", "multinomial", "trees", "mix")))
     assert fits == 2 + 1
     assert made["evidence", "mix"].linear == made["evidence", "ordinal"].linear
@@ -123,7 +123,7 @@ def test_a_mix_takes_the_linear_part_of_its_family_alone(monkeypatch: pytest.Mon
 
 def test_each_cut_between_grades_has_a_regression_of_its_own() -> None:
     evidence, target, cluster = world(240, 4, 7)
-    data = Data(None, evidence, target, cluster, FOUR, np.full(240, -1))
+    data = Data(None, evidence, target[:, None], cluster, FOUR, np.full((240, 1), -1))
     ((_, ordinal),) = _fit_source(data, "evidence", 0, 8, ("ordinal",))
     scaled = np.clip((evidence - evidence.mean(axis=0)) / evidence.std(axis=0), -3, 3)
     assert ordinal.linear is not None
@@ -272,19 +272,19 @@ def test_fit_accept_threshold_calibrated_probabilities_stay_near_one_half() -> N
     for seed in range(20):
         rng = np.random.default_rng(seed)
         p = rng.random(60)
-        accept = (rng.random(60) < p).astype(np.int64)
+        accept = (rng.random(60) < p).astype(np.float64)
         assert 0.3 <= fit_accept_threshold(p, accept, np.arange(60)) <= 0.7
 
 
 @pytest.mark.parametrize("strict", [0.8, 0.2])
 def test_fit_accept_threshold_stricter_experts_move_it(strict: float) -> None:
     p = np.linspace(0.0, 1.0, 400)
-    assert fit_accept_threshold(p, (p > strict).astype(np.int64), np.arange(400)) == pytest.approx(strict, abs=0.04)
+    assert fit_accept_threshold(p, (p > strict).astype(np.float64), np.arange(400)) == pytest.approx(strict, abs=0.04)
 
 
-@pytest.mark.parametrize(("p", "accept"), [([0.9, np.nan], [-1, 1]), ([], [])])
-def test_fit_accept_threshold_unlabelled_or_unscored_is_one_half(p: list[float], accept: list[int]) -> None:
-    assert fit_accept_threshold(np.array(p), np.array(accept, dtype=np.int64), np.arange(len(p))) == 0.5
+@pytest.mark.parametrize(("p", "accept"), [([0.9, np.nan], [np.nan, 1.0]), ([], [])])
+def test_fit_accept_threshold_unlabelled_or_unscored_is_one_half(p: list[float], accept: list[float]) -> None:
+    assert fit_accept_threshold(np.array(p), np.array(accept, dtype=np.float64), np.arange(len(p))) == 0.5
 
 
 @pytest.mark.full

@@ -98,7 +98,7 @@ def test_random_escalation_is_what_it_says(shipped: Saved) -> None:
     assert raw.first is not None
     cheap = judge.cheap.calibrate(test.items, raw.first).grade[:, 0]
     dear = compiled.verification.judgments["compiled_single"].grade[:, 0]
-    expert, escalated = test.experts.grade[:, 0], compiled.verification.judgments["compiled"].escalated
+    expert, escalated = test.experts.target[:, 0, 0], compiled.verification.judgments["compiled"].escalated
     assert escalated is not None
     rng = np.random.default_rng(11)
     draws = [np.where(rng.permutation(escalated), dear, cheap) for _ in range(400)]
@@ -233,10 +233,10 @@ def test_the_loss_follows_from_the_objective() -> None:
 def test_the_loss_that_was_incurred_by_hand() -> None:
     scale = Scale(name="s", grades=(0, 1, 2), accept_at=1)
     said = judged([[0.8, 0.1, 0.1], [0.1, 0.1, 0.8]], [0, 2], scale)
-    grade, accept = np.array([[2], [1]]), np.array([[1], [1]])
+    grade, accept = np.array([[[2]], [[1]]]), np.array([[[1]], [[1]]])
     assert incurred_loss(said, grade, accept, scale, ((1.0, "squared"),)).tolist() == [1.0, 0.25]
     assert incurred_loss(said, grade, accept, scale, ((0.5, "miss"), (0.5, "accept"))).tolist() == [1.0, 0.5]
-    unknown = incurred_loss(said, np.array([[-1], [1]]), np.array([[-1], [1]]), scale, ((1.0, "miss"),))
+    unknown = incurred_loss(said, np.array([[[-1]], [[1]]]), np.array([[[-1]], [[1]]]), scale, ((1.0, "miss"),))
     assert np.isnan(unknown[0])
 
 

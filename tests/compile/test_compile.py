@@ -220,7 +220,7 @@ def test_unscoring_any_items_never_raises_an_objective_of_a_compile(plain: Outco
     n = len(dataset.test)
     experts = dataset.test.experts
     guess = plain.compiled.verification.judgments["majority"]
-    grade = np.where(rng.random((n, 1)) < 0.6, experts.grade, rng.integers(0, 5, (n, 1)))
+    grade = np.where(rng.random((n, 1)) < 0.6, experts.target[..., 0], rng.integers(0, 5, (n, 1)))
     judged = replace(guess, grade=grade, score=grade + 1.0, accept=(grade >= 3).astype(np.int64))
     for name in ("tau_b", "accept", "kappa", "qwk", "exact", "balanced_accuracy", "0.7*tau_b+0.3*accept"):
         objective = parse_objective(name)

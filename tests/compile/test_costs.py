@@ -69,7 +69,9 @@ def test_judges_of_different_items_are_compared_on_the_items_of_both() -> None:
     names = {"wide": (wide, at >= 0), "narrow": (narrow, hard)}
     values = (0.0, 1.0, 2.0, 3.0)
     rated = {
-        name: GradePairs(expert, said, said.astype(float), unknown, unknown, at // 4, values, 20).masked(kept)
+        name: GradePairs(
+            expert[:, None], said, said.astype(float), unknown[:, None], unknown, at // 4, values, 20
+        ).masked(kept)
         for name, (said, kept) in names.items()
     }
     goal = parse_objective("qwk")
@@ -89,7 +91,8 @@ def test_judges_of_different_items_are_compared_on_the_items_of_both() -> None:
 
 def test_judges_with_few_items_in_common_are_not_compared(whole: Saved) -> None:
     expert, unknown = np.arange(40) % 4, np.full(40, -1)
-    pairs = GradePairs(expert, expert, expert.astype(float), unknown, unknown, expert, (0.0, 1.0, 2.0, 3.0), 4)
+    columns = expert[:, None], expert, expert.astype(float), unknown[:, None], unknown, expert
+    pairs = GradePairs(*columns, (0.0, 1.0, 2.0, 3.0), 4)
     rated = {"one": pairs.masked(np.arange(40) < 25), "other": pairs.masked(np.arange(40) > 15)}
     settings = whole.compiled.promotion_test.settings
     found = beside([row(name, 1.0, 1.0) for name in rated], rated, "one", settings, parse_objective("qwk"))

@@ -41,7 +41,7 @@ def test_adding_labels_and_shuffling_rows_moves_no_item_that_a_judge_remembers(t
     assert all(before[name] < after[name] for name in PARTS)
 
 
-def test_seed_changes_picks_between_two_experts_and_nothing_in_the_split(tmp_path: Path) -> None:
+def test_seed_changes_nothing_but_a_consensus_that_is_picked(tmp_path: Path) -> None:
     rows = [
         {**row, "annotator": name, "grade": grade}
         for row in ROWS
@@ -50,7 +50,9 @@ def test_seed_changes_picks_between_two_experts_and_nothing_in_the_split(tmp_pat
     one, other = (dataset(tmp_path, rows, seed=seed) for seed in (0, 1))
     assert members(one) == members(other)
     assert one.split.digests == other.split.digests
-    assert (one.train.experts.grade != other.train.experts.grade).any()
+    assert (one.train.experts.target == other.train.experts.target).all()
+    one, other = (make_dataset(one.labels, seed, consensus="pick") for seed in (0, 1))
+    assert (one.train.experts.target != other.train.experts.target).any()
 
 
 def test_items_that_nobody_labelled_are_in_no_part_and_labels_stay_with_their_items(tmp_path: Path) -> None:
@@ -61,7 +63,7 @@ def test_items_that_nobody_labelled_are_in_no_part_and_labels_stay_with_their_it
     wanted = {str(row["item_id"]): row["grade"] for row in rows}
     for name in PARTS:
         part = getattr(found, name)
-        grades = np.array(found.labels.scale.grades)[part.experts.grade[:, 0]]
+        grades = np.array(found.labels.scale.grades)[part.experts.target[:, 0, 0]]
         assert {item.item_id: int(g) for item, g in zip(part.items, grades, strict=True)} == {
             item.item_id: wanted[item.item_id] for item in part.items
         }
@@ -81,8 +83,7 @@ def test_rows_of_a_part_keep_items_labels_and_rationales_together(tmp_path: Path
     part = getattr(dataset(tmp_path, rows), name)
     chosen = part.rows([4, 1])
     assert [item.item_id for item in chosen.items] == [part.items[4].item_id, part.items[1].item_id]
-    assert chosen.experts.grade.tolist() == part.experts.grade[[4, 1]].tolist()
-    assert chosen.others[0].shape == (1, 2, 1)
+    assert chosen.experts.target.tolist() == part.experts.target[[4, 1]].tolist()
     assert chosen.rationale(0) == f"why {part.items[4].item_id}"
     assert chosen.n_queries == len({item.query_id for item in chosen.items})
 

@@ -162,7 +162,7 @@ def test_fit_out_of_fold_accept_only_labels_never_contradict_the_grade() -> None
     rng = np.random.default_rng(4)
     evidence = rng.normal(size=(300, 5))
     accept = (evidence[:, 0] + rng.normal(0, 1.0, 300) > 0.6).astype(np.int64)
-    data = Data(None, evidence, accept, np.arange(300) // 2, ACCEPT_SCALE, accept)
+    data = Data(None, evidence, accept[:, None], np.arange(300) // 2, ACCEPT_SCALE, accept[:, None])
     fitted, said = fit_out_of_fold(data, names=tuple("abcde"), objective=parse_objective("kappa"))
     assert fitted.accept_threshold is None
     assert said.accept.tolist() == said.grade.tolist()
@@ -171,7 +171,9 @@ def test_fit_out_of_fold_accept_only_labels_never_contradict_the_grade() -> None
 def test_fit_out_of_fold_confidence_is_how_often_the_shipped_grade_is_right() -> None:
     """For the raw verdict of a weak judge too, whose own certainty means nothing."""
     verdicts, expert, cluster = skewed(900, 8, noise=1.0)
-    fitted, said = fit_out_of_fold(Data(verdicts, None, expert, cluster, FIVE, (expert >= 3).astype(np.int64)))
+    fitted, said = fit_out_of_fold(
+        Data(verdicts, None, expert[:, None], cluster, FIVE, (expert >= 3).astype(np.int64)[:, None])
+    )
     right = said.grade == expert
     assert fitted.sureness is not None
     assert said.confidence.mean() == pytest.approx(right.mean(), abs=0.02)

@@ -145,8 +145,8 @@ def test_evidence_only_is_a_rival_of_an_embedded_judge_that_reads_verdicts(tmp_p
     contest = compiled_from(tmp_path, rows(60)).compiled.promotion_test
     assert not contest.evidence_alone
     compiled = contest.verification.ratings["compiled"]
-    slips = np.where(np.arange(len(compiled.expert)) % 4 == 0, 0, compiled.expert)
-    better, worse = (replace(compiled, judge=grade) for grade in (compiled.expert, slips))
+    slips = np.where(np.arange(len(compiled.target[:, 0])) % 4 == 0, 0, compiled.target[:, 0])
+    better, worse = (replace(compiled, judge=grade) for grade in (compiled.target[:, 0], slips))
     ratings = {**contest.verification.ratings, "evidence_only": better, "compiled": worse}
     beaten = replace(contest, verification=replace(contest.verification, ratings=ratings))
     first = FamilyState(test_use=1, champion=None)

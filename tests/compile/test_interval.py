@@ -59,7 +59,7 @@ def test_a_judge_farther_off_than_the_median_is_not_promoted_whatever_its_order(
     def judge(score: np.ndarray) -> GradePairs:
         grade = np.round(score).astype(np.int64)
         expert = given.astype(np.int64)
-        return GradePairs(expert, grade, score, nobody, nobody, cluster, values, 60, interval=True)
+        return GradePairs(expert[:, None], grade, score, nobody[:, None], nobody, cluster, values, 60, interval=True)
 
     median, how = judge(np.full(120, 60.0)), Resampling(resamples=300)
     noise = np.random.default_rng(0).permutation(given)

@@ -52,7 +52,7 @@ def test_each_mode_is_measured_on_the_test_items_as_scikit_learn_does(outcome: O
     found = found_modes(compiled)
     assert found is not None
     assert tuple(found.modes) == ("rambling", "off_topic", "rude")
-    expert = compiled.dataset.test.experts.grade
+    expert = compiled.dataset.test.experts.target[..., 0]
     judge = compiled.verification.judgments["compiled"].grade
     for j, mode in enumerate(("rambling", "off_topic")):
         assert found.modes[mode].precision.value == pytest.approx(precision_score(expert[:, j], judge[:, j]))

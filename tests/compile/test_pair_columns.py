@@ -33,7 +33,7 @@ EXPERT = [0, 1, 2, 0, 1, 2]  # a, b, tie, a, b, tie
 def experts(grade: list[int]) -> Experts:
     column = np.array(grade)[:, None]
     none = np.full_like(column, -1)
-    return Experts(column, none, np.array([0, 0, 1, 1, 2, 2]), ("e",), column[None], none[None], 0)
+    return Experts(column[..., None], none[..., None], np.array([0, 0, 1, 1, 2, 2]), ("e",), column[None], none[None])
 
 
 def judged(grade: list[int], flipped: list[bool] | None) -> Judgments:
@@ -43,8 +43,7 @@ def judged(grade: list[int], flipped: list[bool] | None) -> Judgments:
 
 def dataset() -> Dataset:
     labels = LabelSet("preference", SCALE, ("grade",), ITEMS, (), False, "digest")
-    empty = np.empty((0, 6, 1), dtype=np.int64)
-    test = Part("test", ITEMS, experts(EXPERT), (empty, empty), {})
+    test = Part("test", ITEMS, experts(EXPERT), {})
     return Dataset(labels, Split((), (), tuple(range(6)), {}), test, test, test)
 
 
@@ -78,7 +77,9 @@ def test_following_length_is_shown_by_data_only() -> None:
     none, cluster = np.full(n, -1), np.arange(n) // 2
 
     def beside(judge: IntArray) -> GradePairs:
-        return GradePairs(expert, judge, judge.astype(float), none, none, cluster, SCALE.values, n // 2)
+        return GradePairs(
+            expert[:, None], judge, judge.astype(float), none[:, None], none, cluster, SCALE.values, n // 2
+        )
 
     by_length, how = beside(length), Resampling(resamples=200)
     said = follows_length(by_length, by_length, how)
@@ -112,7 +113,7 @@ def test_longest_answer_is_right_on_three_fifths_of_pandalm() -> None:
         pytest.skip("../shared/data/labels/pandalm_preference.jsonl is not there; the published .60 is not tested")
     labels = read_labels(str(DATA))
     found = longest(labels.items, labels.scale)
-    assert (found.grade == experts_of(labels, 0).grade).mean() == pytest.approx(0.60, abs=0.015)
+    assert (found.grade == experts_of(labels).target[..., 0]).mean() == pytest.approx(0.60, abs=0.015)
 
 
 def test_tie_band_is_unknown_for_classes_and_without_equal_grades() -> None:
@@ -121,5 +122,5 @@ def test_tie_band_is_unknown_for_classes_and_without_equal_grades() -> None:
     assert tie_band_of(test, judged(EXPERT, None), SCALE) is None
     # Queries have grades 1 2, 3 1, 2 3: no equal pair. With 2 2 in the first there is one, whose scores are equal.
     assert tie_band_of(test, judged(EXPERT, None), ordinal) is None
-    equal = Part("dev", ITEMS, experts([1, 1, 2, 0, 1, 2]), test.others, {})
+    equal = Part("dev", ITEMS, experts([1, 1, 2, 0, 1, 2]), {})
     assert tie_band_of(equal, judged([1, 1, 2, 0, 1, 2], None), ordinal) == 0.0

@@ -9,7 +9,7 @@ from judgec.records.scale import Scale
 from tests.raters.judgments import judgments
 
 FOLD = np.array([0, 0, 1, 1])
-STATED, TARGET = [0, 1, 0, 1], np.array([[0], [1], [0], [0]])
+STATED, TARGET = [0, 1, 0, 1], np.array([[[0]], [[1]], [[0]], [[0]]])
 
 
 def said(stated: list[int]) -> Judgments:
@@ -43,7 +43,7 @@ def test_each_fold_is_judged_by_its_own_judge() -> None:
 
 def test_judges_are_ordered_by_what_they_add_to_those_before_them() -> None:
     """The second says what the first says, the third corrects the fourth item, the last is wrong of the first two."""
-    target = np.array([[0], [1], [0], [1]])
+    target = np.array([[[0]], [[1]], [[0]], [[1]]])
     stated = np.array([[0, 1, 0, 0], [0, 1, 0, 0], [0, 0, 0, 1], [1, 0, 0, 1]])
     given, has = np.eye(2)[stated][:, :, None], np.ones((4, 4), dtype=bool)
     assert forward_order(given, has, target, Scale(grades=(0, 1))) == [0, 2, 1, 3]
@@ -51,7 +51,7 @@ def test_judges_are_ordered_by_what_they_add_to_those_before_them() -> None:
 
 
 def test_a_judge_of_few_items_comes_after_one_as_good_of_all() -> None:
-    target = np.array([[0], [1], [0], [1]])
+    target = np.array([[[0]], [[1]], [[0]], [[1]]])
     given = np.eye(2)[np.array([[0, 1, 0, 1], [0, 1, 0, 1]])][:, :, None]
     has = np.array([[True, True, False, False], [True] * 4])
     given[0, 2:] = np.nan

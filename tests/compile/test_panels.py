@@ -186,7 +186,7 @@ def test_verdicts_out_of_fold_know_nothing_of_their_own_labels(
     before = _crossed(table_, list(THREE), kind)[1].probabilities
     experts = table_.part.experts
     held = experts.cluster == experts.cluster[0]
-    swapped = replace(experts, grade=np.where(held[:, None], 3 - experts.grade, experts.grade))
+    swapped = replace(experts, target=np.where(held[:, None, None], 3 - experts.target, experts.target))
     other = replace(table_, part=replace(table_.part, experts=swapped))
     after = _crossed(other, list(THREE), kind)[1].probabilities
     assert after[held] == pytest.approx(before[held], abs=1e-12)
@@ -199,7 +199,7 @@ def test_weights_are_those_of_a_second_implementation() -> None:
     target = rng.integers(0, k, size=(n, 1))
     stated = [np.clip(np.rint(target[:, 0] + rng.normal(0, spread, n)), 0, k - 1) for spread in (0.6, 1, 1.5, 5, 9)]
     given = np.stack([np.eye(k)[one.astype(int)][:, None] for one in stated])
-    found = fit_weights(given, np.ones((members, n), dtype=bool), target, nominal=False)
+    found = fit_weights(given, np.ones((members, n), dtype=bool), target[..., None], nominal=False)
     above = np.cumsum(given[:, :, 0, ::-1], axis=2)[:, :, ::-1][:, :, 1:]
     x = (above - above.mean(axis=1, keepdims=True)).reshape(members, -1)
     y = np.cumsum(np.eye(k)[target[:, 0]][:, ::-1], axis=1)[:, ::-1][:, 1:]
@@ -214,26 +214,26 @@ def test_weights_are_those_of_a_second_implementation() -> None:
     assert found[0] == found.max()
 
 
-def test_shares_count_as_one_row_of_each_annotator() -> None:
-    """Two annotators' shares give the weights and the stack of twice the items, each with one annotator's grade."""
+def test_tied_grades_count_as_one_row_each() -> None:
+    """Two grades that share an item give the weights and the stack of twice the items, each with one of them."""
     rng = np.random.default_rng(8)
     k, n = 4, 120
     two = rng.integers(0, k, size=(2, n))
     two[1, ::2] = two[0, ::2]
     said = [np.clip(np.rint(two.mean(axis=0) + rng.normal(0, spread, n)), 0, k - 1) for spread in (0.6, 1, 2)]
     given = np.stack([np.eye(k)[one.astype(int)][:, None] for one in said])
-    shares = np.eye(k)[two].mean(axis=0)
+    tied = np.stack([two[0], np.where(two[0] == two[1], -1, two[1])], axis=1)
     has, nominal = np.ones((3, n), dtype=bool), False
-    soft = fit_weights(given, has, two[0][:, None], nominal=nominal, shares=shares[:, None])
-    each = fit_weights(np.tile(given, (1, 2, 1, 1)), np.tile(has, (1, 2)), two.reshape(-1, 1), nominal=nominal)
+    soft = fit_weights(given, has, tied[:, None], nominal=nominal)
+    each = fit_weights(np.tile(given, (1, 2, 1, 1)), np.tile(has, (1, 2)), two.reshape(-1, 1, 1), nominal=nominal)
     assert soft == pytest.approx(each, abs=1e-9)
-    assert np.abs(soft - fit_weights(given, has, two[0][:, None], nominal=nominal)).max() > 1e-3
+    assert np.abs(soft - fit_weights(given, has, two[0][:, None, None], nominal=nominal)).max() > 1e-3
     scale = Scale(grades=(0, 1, 2, 3))
     columns, names = given[:, :, 0, 1:].transpose(1, 0, 2).reshape(n, -1), [f"c{i}" for i in range(9)]
-    stack = fit_stack(columns, two[0], scale, names, shares).apply(None, columns)
-    doubled = fit_stack(np.tile(columns, (2, 1)), two.ravel(), scale, names).apply(None, columns)
+    stack = fit_stack(columns, tied, scale, names).apply(None, columns)
+    doubled = fit_stack(np.tile(columns, (2, 1)), two.reshape(-1, 1), scale, names).apply(None, columns)
     assert stack == pytest.approx(doubled, abs=0.01)  # each is smoothed by its number of items: 1 / 244, 1 / 484
-    assert np.abs(stack - fit_stack(columns, two[0], scale, names).apply(None, columns)).max() > 0.05
+    assert np.abs(stack - fit_stack(columns, two[0][:, None], scale, names).apply(None, columns)).max() > 0.05
 
 
 def test_a_stack_hears_a_strong_judge_of_half_the_items_beside_many_weak_ones() -> None:
@@ -245,7 +245,7 @@ def test_a_stack_hears_a_strong_judge_of_half_the_items_beside_many_weak_ones() 
     has[0] = rng.random(n) < 0.5
     given[~has] = np.nan
     columns, learned, strong = member_columns(given, has)[:, 0], np.arange(n) < 600, has[0]
-    stack = fit_stack(columns[learned], grade[learned], Scale(grades=(0, 1, 2, 3)), [f"c{i}" for i in range(33)])
+    stack = fit_stack(columns[learned], grade[learned, None], Scale(grades=(0, 1, 2, 3)), [f"c{i}" for i in range(33)])
     error = (stack.apply(None, columns) @ np.arange(k) - grade) ** 2
     means = [grade[learned & strong & (stated[0] == one)].mean() for one in range(k)]
     alone = (np.array(means)[stated[0]] - grade) ** 2
@@ -256,7 +256,7 @@ def test_a_stack_hears_a_strong_judge_of_half_the_items_beside_many_weak_ones() 
 def test_weights_of_judges_that_are_all_wrong_are_equal() -> None:
     target = np.array([[0], [1], [0], [1]])
     given = np.stack([np.eye(2)[1 - target[:, 0]][:, None]] * 2)
-    assert fit_weights(given, np.ones((2, 4), dtype=bool), target, nominal=False).tolist() == [0.5, 0.5]
+    assert fit_weights(given, np.ones((2, 4), dtype=bool), target[..., None], nominal=False).tolist() == [0.5, 0.5]
 
 
 def test_the_best_of_many_that_guess_is_worth_little_where_it_was_not_chosen(tmp_path: Path) -> None:

@@ -139,8 +139,8 @@ def skewed(right: tuple[int, int, int], n_queries: int = 120) -> tuple[GradePair
 def test_defined_tau_b_does_not_promote_a_judge_below_the_majority_grade() -> None:
     compiled, majority = skewed((62, 7, 7))  # 76 of 100 right, and all that are not 2 told from the rest
     decision = decide(compiled, {"majority": majority}, TAU_B, HOW, test_use=1, majority=majority)
-    assert (compiled.expert == compiled.judge).mean() == pytest.approx(0.76)
-    assert (majority.expert == majority.judge).mean() == pytest.approx(0.83)
+    assert (compiled.target[:, 0] == compiled.judge).mean() == pytest.approx(0.76)
+    assert (majority.target[:, 0] == majority.judge).mean() == pytest.approx(0.83)
     assert (decision.difference.low or 0) > 0.3  # the majority's tau-b is undefined and counts as 0
     assert not decision.promoted
     assert set(decision.below_majority) == {"exact", "accept_agreement"}
@@ -219,7 +219,7 @@ def test_unscoring_any_subset_never_turns_no_into_yes_or_raises_the_difference(d
     poorer = side_by_side(
         expert,
         np.where(lost, -1, compiled.judge),
-        compiled.expert_accept,
+        compiled.target_accept[:, 0],
         np.where(lost, -1, compiled.judge_accept),
         cluster,
         5,

@@ -66,7 +66,7 @@ def test_compile_compares_with_the_median_judge_on_train(whole: Saved) -> None:
     for name in recorded.judges:
         said = recorded.judgments(name, [item.item_id for item in part.items])
         asked = np.flatnonzero(said.asked)
-        judge, expert = said.grade[asked, 0], part.experts.grade[asked, 0]
+        judge, expert = said.grade[asked, 0], part.experts.target[asked, 0]
         clusters = np.zeros(len(asked), dtype=np.int64)
         values[name] = qwk.value(GradePairs(expert, judge, judge * 1.0, expert * 0 - 1, judge * 0 - 1, clusters, (0.0, 1.0, 2.0, 3.0), 1))  # fmt: skip  # noqa: E501
     median = sorted(values, key=lambda name: values[name])[(len(values) - 1) // 2]
@@ -193,7 +193,7 @@ def test_items_that_a_judge_was_not_asked_about_are_in_no_test_of_replacing_an_a
         for name in ("ann", "bob", "eve")
     ]
     dataset = make_dataset(label_file(table(rows), SHEET).labels, 0)
-    whole = majority(dataset, dataset.test, dataset.train.experts.grade)
+    whole = majority(dataset, dataset.test, dataset.train.experts.target)
     asked = [i for i in range(len(dataset.test)) if i % 3]
     unscored = tuple(None if i in asked else NOT_ASKED for i in range(len(dataset.test)))
     known = np.isin(np.arange(len(dataset.test)), asked)[:, None]
@@ -209,7 +209,7 @@ def ratings(expert: list[int], judge: list[int]) -> GradePairs:
     n = len(expert)
     grades, said = np.array(expert, dtype=np.int64), np.array(judge, dtype=np.int64)
     none = np.full(n, -1, dtype=np.int64)
-    return GradePairs(grades, said, said.astype(float), none, none, np.arange(n), (0.0, 1.0), n)
+    return GradePairs(grades[:, None], said, said.astype(float), none[:, None], none, np.arange(n), (0.0, 1.0), n)
 
 
 def test_differences_are_of_the_rows_that_both_judges_were_asked_about() -> None:

@@ -52,7 +52,7 @@ def test_report_and_page_have_the_test_of_the_test_items_alone(outcome: Outcome)
 
 def test_judge_that_says_what_annotators_say_passes_and_noise_fails(outcome: Outcome) -> None:
     dataset, judged = outcome.compiled.dataset, outcome.compiled.verification.judgments["compiled"]
-    near = _graded(judged, dataset.test.experts.grade)
+    near = _graded(judged, dataset.test.experts.target[..., 0])
     noise = _graded(judged, np.random.default_rng(0).integers(5, size=judged.grade.shape))
     passed, failed = (replacement(dataset, {"compiled": one}) for one in (near, noise))
     assert passed is not None

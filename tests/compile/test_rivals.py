@@ -166,7 +166,7 @@ def test_uncompiled_judge_that_nothing_improved_and_evidence_alone_are_rivals(wo
 def test_its_own_prompt_alone_stands_in_its_table_and_not_in_the_way_of_its_promotion(world: World) -> None:
     contest = world.first.compiled.promotion_test
     judged = dict(world.first.compiled.verification.judgments)
-    expert = contest.dataset.test.experts.grade
+    expert = contest.dataset.test.experts.target[..., 0]
     perfect = np.eye(len(contest.dataset.labels.scale.grades))[expert]
     judged["compiled_prompt"] = replace(
         judged["compiled"], grade=expert, probabilities=perfect, score=np.asarray(expert + 1.0, dtype=np.float64)

@@ -34,7 +34,7 @@ def test_metrics_are_the_report_under_its_names(plain: Outcome) -> None:
     assert run.headline["test.gain"] == compiled.decision.difference.value
     table = run.tables["disagreements"]
     judged, test = compiled.verification.judgments["compiled"], compiled.dataset.test
-    differ = {item.item_id for i, item in enumerate(test.items) if judged.grade[i, 0] != test.experts.grade[i, 0]}
+    differ = {item.item_id for i, item in enumerate(test.items) if judged.grade[i, 0] != test.experts.target[i, 0, 0]}
     assert {row[0] for row in table["data"] if isinstance(row, list)} == differ
     assert table["columns"][:3] == ["item_id", "experts", "judge"]
     assert len(run.candidates) == len(compiled.scored)

@@ -21,7 +21,7 @@ def test_majority_is_the_commonest_train_grade_and_its_accept_the_commonest_acce
     dataset = compiled_from(tmp_path, rows).compiled.dataset
     train = [row for row in rows if row["item_id"] in {item.item_id for item in dataset.train.items}]
     grades = Counter(int(str(row["grade"])) for row in train)
-    judged = majority(dataset, dataset.test, dataset.train.experts.grade)
+    judged = majority(dataset, dataset.test, dataset.train.experts.target)
     commonest = min(grade for grade, count in grades.items() if count == max(grades.values()))
     assert (np.array(dataset.labels.scale.grades)[judged.grade] == commonest).all()
     assert (judged.score == commonest).all()
@@ -53,7 +53,7 @@ def test_all_judges_have_the_same_rows_and_the_same_resamples(plain: Outcome) ->
     found = plain.compiled
     one = next(iter(found.verification.ratings.values()))
     for ratings in found.verification.ratings.values():
-        assert (ratings.expert == one.expert).all()
+        assert (ratings.target == one.target).all()
         assert (ratings.cluster == one.cluster).all()
     twice = [verify(found.dataset, found.verification.judgments, HOW).agreements for _ in range(2)]
     assert twice[0] == twice[1]

@@ -134,7 +134,7 @@ def test_roles_of_turns_have_a_table_of_their_own(tmp_path: Path) -> None:
     assert project.columns == {"chat": "conversation", "role:agent": "assistant"}
     file.write_text(write_project(project, {}), encoding="utf-8")
     assert read_project(file).columns == project.columns
-    told = Project(file, task="grade", columns=project.columns)  # of other files that hold conversations, too
+    told = Project(path=file, task="grade", columns=project.columns)  # of other files that hold conversations, too
     assert [told.lacking(one) for one in (("chat", "id"), ("messages",), ("id",))] == [(), (), ("query", "answer")]
     file.write_text('[roles]\nagent = "bot"\n', encoding="utf-8")
     with pytest.raises(InputError, match=r"roles is .* one of system, developer, user, assistant"):

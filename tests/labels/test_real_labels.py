@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judgec.labels.experts import experts_of, leave_one_out
+from judgec.labels.experts import experts_of
 from judgec.labels.labels import read_items, read_label_file
 from judgec.labels.split.draw import split_labels
+from judgec.stats.agreement.ceiling import expert_ratings
 from judgec.table.tables import read_table
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
@@ -54,7 +55,7 @@ def test_planted_traps_are_counted_and_preference_majorities_the_published_ones(
     assert read_label_file(str(LABELS / "clapnq_faithfulness.jsonl")).empty_answers == 60
     file = read_label_file(str(LABELS / "pandalm_preference.jsonl"))
     assert file.not_text == 18
-    counts = np.bincount(experts_of(file.labels).grade[:, 0])
+    counts = np.bincount(experts_of(file.labels).target[:, 0, 0])
     assert dict(zip(file.labels.scale.grades, counts.tolist(), strict=True)) == {"a": 422, "b": 472, "tie": 105}
 
 
@@ -70,10 +71,11 @@ def test_faithfulness_annotators_agree_as_published() -> None:
 def test_leave_one_out_of_two_annotators_is_the_other_one() -> None:
     labels = read_label_file(str(LABELS / "nq301_accept.jsonl")).labels
     experts = experts_of(labels)
-    assert experts.tied == 0  # a third annotator decided wherever the first two differ
-    _, accept = leave_one_out(labels, experts)
+    assert experts.target_accept.shape[-1] == 1  # a third annotator decided wherever the first two differ
+    first = next(iter(expert_ratings(experts, labels.scale, accept_only=True).values()))
+    kept = ((experts.accept_by[0] >= 0) & (experts.accept_by[1:] >= 0).any(axis=0))[:, 0]
     both = experts.accept_by[2, :, 0] < 0
-    assert (accept[0, both, 0] == experts.accept_by[1, both, 0]).all()
+    assert (first.target[both[kept], 0] == experts.accept_by[1, both & kept, 0]).all()
 
 
 @pytest.mark.parametrize("path", sorted(DATA.glob("*/**/*.*sv")) + sorted(DATA.glob("*/*.jsonl")), ids=lambda p: p.name)

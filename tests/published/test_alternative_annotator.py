@@ -32,7 +32,7 @@ def test_summeval_equals_the_published_advantages(clustered: bool) -> None:
     rhos = {}
     for name in PUBLISHED:
         part = verdicts[(verdicts["judge"] == f"{name}/alttest") & verdicts["grade"].notna()]
-        judge = np.full(experts.grade.shape, -1, dtype=np.int64)
+        judge = np.full(experts.grade_by.shape[1:], -1, dtype=np.int64)
         at = [row[item] for item in part["item_id"]], [labels.aspects.index(aspect) for aspect in part["aspect"]]
         judge[at] = part["grade"].astype(int) - 1
         found = alternative_annotator_test(

@@ -74,7 +74,9 @@ def test_a_stack_reads_each_aspect_by_its_own_map() -> None:
     given = np.array([found.judgments(name, ids).probabilities for name in about.aspects])
     columns, names = member_columns(given, np.ones((2, 200), dtype=bool)), column_names(about.aspects, scale)
     assert names == ("good >= 1", "short >= 1")
-    stacks = {aspect: fit_stack(columns[:, j], truth[:, j], scale, names) for j, aspect in enumerate(about.aspects)}
+    stacks = {
+        aspect: fit_stack(columns[:, j], truth[:, j, None], scale, names) for j, aspect in enumerate(about.aspects)
+    }
     panel = Panel(kind="stack", members=about.aspects, stacks=stacks)
     again = Panel.model_validate_json(panel.model_dump_json())
     judged = found.with_panel("p", again).judgments("p", ids)

@@ -9,13 +9,12 @@ from judgec.records.scale import Scale
 
 SCALE = Scale(grades=(1, 2, 5), accept_at=2)
 EXPERTS = Experts(
-    grade=np.array([[0, 1], [2, -1], [-1, -1], [1, 2]]),
-    accept=np.array([[0, 1], [1, 0], [-1, -1], [-1, -1]]),
+    target=np.array([[0, 1], [2, -1], [-1, -1], [1, 2]])[:, :, None],
+    target_accept=np.array([[0, 1], [1, 0], [-1, -1], [-1, -1]])[:, :, None],
     cluster=np.array([0, 0, 1, 2]),
     annotators=("a",),
     grade_by=np.zeros((1, 4, 2), dtype=np.int64),
     accept_by=np.zeros((1, 4, 2), dtype=np.int64),
-    tied=0,
 )
 JUDGED = Judgments(
     item_ids=("i", "j", "k", "l"),
@@ -31,15 +30,16 @@ JUDGED = Judgments(
 
 
 def columns(r: GradePairs) -> dict[str, list[float]]:
-    return {name: getattr(r, name).tolist() for name in ("expert", "judge", "expert_accept", "judge_accept", "cluster")}
+    names = ("target", "judge", "target_accept", "judge_accept", "cluster")
+    return {name: getattr(r, name).reshape(len(r.judge)).tolist() for name in names}
 
 
 def test_aspects_are_flattened_item_by_item_and_unlabelled_cells_dropped() -> None:
     r = pair(EXPERTS, JUDGED, SCALE, accept_only=False)
     assert columns(r) == {
-        "expert": [0, 1, 2, -1, 1, 2],  # j's second aspect has an accept and no grade; k has nothing
+        "target": [0, 1, 2, -1, 1, 2],  # j's second aspect has an accept and no grade; k has nothing
         "judge": [0, 2, 1, 1, -1, -1],  # l is unscored, and stays
-        "expert_accept": [0, 1, 1, 0, -1, -1],
+        "target_accept": [0, 1, 1, 0, -1, -1],
         "judge_accept": [0, 1, 1, 1, -1, -1],
         "cluster": [0, 0, 0, 0, 2, 2],
     }
@@ -50,14 +50,14 @@ def test_aspects_are_flattened_item_by_item_and_unlabelled_cells_dropped() -> No
 
 def test_one_aspect_keeps_its_own_rows_and_the_same_clusters() -> None:
     r = pair(EXPERTS, JUDGED, SCALE, accept_only=False, aspect=1)
-    assert columns(r)["expert"] == [1, -1, 2]
+    assert columns(r)["target"] == [1, -1, 2]
     assert columns(r)["cluster"] == [0, 0, 2]
     assert r.n_clusters == 3
 
 
 def test_accept_only_compares_accepts_as_grades() -> None:
     r = pair(EXPERTS, JUDGED, SCALE, accept_only=True, aspect=0)
-    assert columns(r)["expert"] == columns(r)["expert_accept"] == [0, 1]
+    assert columns(r)["target"] == columns(r)["target_accept"] == [0, 1]
     assert columns(r)["judge"] == columns(r)["judge_accept"] == [0, 1]
     assert r.values == (0.0, 1.0)
 

@@ -12,4 +12,6 @@ def graded(expert: Sequence[int], judge: Sequence[int], *, values: tuple[float, 
     grades, given = np.array(expert, dtype=np.int64), np.array(judge, dtype=np.int64)
     score = np.where(given < 0, np.nan, np.array(values)[np.maximum(given, 0)])
     unknown = np.full(len(grades), -1, dtype=np.int64)
-    return GradePairs(grades, given, score, unknown, unknown, np.arange(len(grades)), values, len(grades))
+    return GradePairs(
+        grades[:, None], given, score, unknown[:, None], unknown, np.arange(len(grades)), values, len(grades)
+    )

@@ -24,7 +24,7 @@ def test_counts_and_agreement_by_hand(tmp_path: Path) -> None:
     assert [(one["agent"], one["n"]) for one in report["by_agent"]] == [("y", 2), ("x", 2)]
     means = [one["mean"]["value"] for one in report["by_agent"] if one["mean"] is not None]
     assert means == pytest.approx([2.0, 1.5])
-    assert (report["duplicates"], report["empty_answers"], report["tied"]) == (1, 1, 2)
+    assert (report["duplicates"], report["empty_answers"]) == (1, 1)
     assert sum(report["split"].values()) == 4
     al_bo, al_cy = report["agreement"]["pairwise"]
     # al and bo: (1,1) (2,1) (2,2). Concordant 1, tied on al 1, on bo 1: tau-b 1/2.

@@ -17,4 +17,4 @@ def side_by_side(
 ) -> GradePairs:
     values = tuple(float(position) for position in range(n_grades))
     score = np.where(judge < 0, np.nan, judge.astype(np.float64))
-    return GradePairs(expert, judge, score, expert_accept, judge_accept, cluster, values, n_clusters)
+    return GradePairs(expert[:, None], judge, score, expert_accept[:, None], judge_accept, cluster, values, n_clusters)

@@ -164,7 +164,8 @@ def test_where_two_people_differ_agreement_draws_the_grade_that_labels_draw() ->
     found = judgec.agreement(rows[::-1], judges="gpt", annotators=("Mia", "Noah"), columns=columns)
     labels = judgec.read_labels(rows, annotators=("Mia", "Noah"), columns=columns).label_set
     drawn = {
-        item.inputs["answer"]: grade for item, grade in zip(labels.items, experts_of(labels).grade.ravel(), strict=True)
+        item.inputs["answer"]: grade
+        for item, grade in zip(labels.items, experts_of(labels).target[..., 0].ravel(), strict=True)
     }
     kappa = cohen_kappa_score([drawn[str(row["Reply"])] + 1 for row in rows], [row["gpt"] for row in rows])
     assert found.estimates["kappa"].value == pytest.approx(kappa)

@@ -7,6 +7,7 @@ import numpy as np
 from judgec.compile.dataset import Dataset, Part
 from judgec.errors import UserError
 from judgec.raters.judge import acceptability
+from judgec.records.consensus import mean_of
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import UNLABELLED, FloatArray, IntArray
@@ -27,12 +28,12 @@ class GradedRows:
 
     Args:
         confidence: Shape (n,), 0-1.
-        agrees: Shape (n,), 1 / 0.
+        agrees: Shape (n,), 1 / 0, between them where two grades share the row.
         cluster: The query of each row, shape (n,).
     """
 
     confidence: FloatArray
-    agrees: IntArray
+    agrees: FloatArray
     cluster: IntArray
 
 
@@ -135,7 +136,7 @@ def abstention(dataset: Dataset, tested: Judgments, how: Resampling, *, of: str,
     """
     test = dataset.test
     rows = graded_rows(test, tested, of, dataset.labels.scale)
-    labelled = int((_expert(test, of) != UNLABELLED)[tested.asked].sum())
+    labelled = int((_expert(test, of)[..., 0] != UNLABELLED)[tested.asked].sum())
     cuts = [0.0, *_quantiles(rows.confidence, labelled)]
     points = (_point(rows, cut, labelled, how) for cut in reversed(cuts))
     by_coverage = {point.coverage: point for point in points}  # of equal ones the lowest threshold
@@ -147,10 +148,10 @@ def graded_rows(part: Part, judgments: Judgments, of: str, scale: Scale) -> Grad
     """The rows that experts labelled and the judge scored; aspects are flattened, each with its item's certainty."""
     expert = _expert(part, of)
     judge = judgments.accept if of == ACCEPT else judgments.grade
-    sure = np.broadcast_to(certainty(judgments, of, scale)[:, None], expert.shape)
-    known = (expert != UNLABELLED) & (judge != UNSCORED) & ~np.isnan(sure)
-    cluster = np.broadcast_to(part.experts.cluster[:, None], expert.shape)
-    return GradedRows(sure[known], (expert == judge)[known].astype(np.int64), cluster[known])
+    sure = np.broadcast_to(certainty(judgments, of, scale)[:, None], judge.shape)
+    known = (expert[..., 0] != UNLABELLED) & (judge != UNSCORED) & ~np.isnan(sure)
+    cluster = np.broadcast_to(part.experts.cluster[:, None], judge.shape)
+    return GradedRows(sure[known], mean_of(expert == judge[..., None], expert)[known], cluster[known])
 
 
 def check_options(below: float | None) -> None:
@@ -164,7 +165,7 @@ def check_options(below: float | None) -> None:
 
 
 def _expert(part: Part, of: str) -> IntArray:
-    return part.experts.accept if of == ACCEPT else part.experts.grade
+    return part.experts.target_accept if of == ACCEPT else part.experts.target
 
 
 def _quantiles(confidence: FloatArray, labelled: int) -> list[float]:
@@ -179,13 +180,15 @@ def _point(rows: GradedRows, below: float, labelled: int, how: Resampling) -> Co
     n = int(kept.sum())
     if not n:
         return CoveragePoint(below, 0.0, Estimate(value=None, note="nothing is left to score", level=how.level))
+    agrees = rows.agrees[kept]
     share = table_statistic(
         "exact",
-        np.ones(n, dtype=np.int64),
-        rows.agrees[kept],
-        rows.cluster[kept],
+        np.ones(2 * n, dtype=np.int64),
+        np.repeat([1, 0], n),
+        np.tile(rows.cluster[kept], 2),
         n_grades=2,
         n_clusters=int(rows.cluster.max()) + 1,
+        weight=np.concatenate([agrees, 1.0 - agrees]),
     )
     found = interval(share, level=how.level, resamples=how.resamples, seed=how.seed)
     return CoveragePoint(below, n / labelled, found.estimate(n))

@@ -17,6 +17,7 @@ from judgec.raters.decision import half_way
 from judgec.raters.judge import CompiledJudge
 from judgec.raters.recorded import RecordedVerdicts
 from judgec.raters.signatures import check_kind
+from judgec.records.consensus import mean_of
 from judgec.records.judgment import UNSCORED, Judgments, concatenate
 from judgec.records.label import UNLABELLED, FloatArray, IntArray, Item
 from judgec.records.ratings import GradePairs
@@ -38,17 +39,11 @@ def tie_band_of(dev: Part, judgments: Judgments, scale: Scale) -> float | None:
     """
     if scale.level == "nominal":
         return None
-    experts = dev.experts.grade if (dev.experts.grade != UNLABELLED).any() else dev.experts.accept
-    expert = _mean(np.array(scale.values), experts, UNLABELLED)
+    experts = dev.experts.target if (dev.experts.target != UNLABELLED).any() else dev.experts.target_accept
+    expert = mean_of(np.array(scale.values)[experts], experts).mean(axis=1)  # NaN where an aspect has none
     score = np.where((judgments.grade == UNSCORED).any(axis=1), np.nan, judgments.score.mean(axis=1))
     band = fit_tie_band(score, expert, dev.experts.cluster, scale)
     return band.width if band.pairs else None
-
-
-def _mean(values: FloatArray, grade: IntArray, missing: int) -> FloatArray:
-    """Mean value of each row's grades; NaN where one is missing."""
-    mean: FloatArray = np.where((grade == missing).any(axis=1), np.nan, values[grade].mean(axis=1))
-    return mean
 
 
 NOT_FOLDED = "no label or no verdict to learn from"
@@ -108,8 +103,8 @@ class Bench:
         return not labels.accept_only and any(label.accept is not None for label in labels.labels)
 
     def target(self, part: Part) -> IntArray:
-        """Targets of the calibrators: grade positions, or accepts where there is nothing else."""
-        return part.experts.accept if self.dataset.labels.accept_only else part.experts.grade
+        """Targets of the calibrators, shape (n_items, n_aspects, n_tied): positions, or accepts without any grade."""
+        return part.experts.target_accept if self.dataset.labels.accept_only else part.experts.target
 
 
 def features_of(bench: Bench, items: Sequence[Item]) -> FloatArray | None:
@@ -185,7 +180,7 @@ def fitted(bench: Bench, candidate: Candidate, part: Part, raw: Judgments | None
     calibrators = {}
     said: list[tuple[IntArray, OutOfFold | None]] = []
     for j, aspect in enumerate(bench.aspects):
-        known = np.flatnonzero((target[:, j] >= 0) & (True if raw is None else raw.scored))
+        known = np.flatnonzero((target[:, j, 0] >= 0) & (True if raw is None else raw.scored))
         if not known.size:
             said.append((known, None))
             continue
@@ -197,7 +192,7 @@ def fitted(bench: Bench, candidate: Candidate, part: Part, raw: Judgments | None
             cluster=part.experts.cluster[known],
             system=None if part.experts.system is None else part.experts.system[known],
             scale=bench.scale,
-            accept=part.experts.accept[known, j],
+            accept=part.experts.target_accept[known, j],
             own_accept=bench.own_accept,
             stated=None if raw is None else raw.grade[known, j],
             joint="panel" in candidate.settings,

@@ -29,6 +29,7 @@ from judgec.raters.calibrator import (
 )
 from judgec.raters.forest import Forest
 from judgec.raters.judge import acceptability, decided
+from judgec.records.consensus import accept_rate_of, mean_of
 from judgec.records.counts import plural
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import UNLABELLED, FloatArray, IntArray
@@ -121,7 +122,7 @@ def fit_calibrator(
     if accept is None:
         known = (target >= 0) & (scale.accept_index is not None)
         accept = np.where(known, target >= (scale.accept_index or 0), UNLABELLED).astype(np.int64)
-    data = Data(verdicts, evidence, target, cluster, scale, accept, own_accept, stated)
+    data = Data(verdicts, evidence, target[:, None], cluster, scale, accept[:, None], own_accept, stated)
     return fit_out_of_fold(data, names=names, seed=seed, evidence_digest=evidence_digest, objective=objective)[0]
 
 
@@ -153,7 +154,7 @@ def fit_out_of_fold(
         chosen = choose(data, fit, objective, seed)
         source, family = chosen.key
         # Evidence needs no verdict: rows that the LM left unscored teach it too.
-        final = everything.rows(everything.target >= 0) if source == "evidence" else data
+        final = everything.rows(everything.target[:, 0] >= 0) if source == "evidence" else data
         fitted = dict(_fit_once(final, source, seed, TREES, (family,), {} if known is None else known))[chosen.key]
     facts: dict[str, object] = {
         "n_labels": len(final.target),
@@ -168,12 +169,12 @@ def fit_out_of_fold(
         return fitted.model_copy(update=facts), said
     if data.own_accept and (data.accept >= 0).any():
         chances = acceptability(chosen.probabilities, scale)
-        facts["accept_threshold"] = fit_accept_threshold(chances, data.accept, data.cluster)
+        facts["accept_threshold"] = fit_accept_threshold(chances, accept_rate_of(data.accept), data.cluster)
     of_grade = chosen.probabilities[np.arange(len(chosen.grade)), chosen.grade]
     if scale.interval:
         of_grade = np.full(len(of_grade), np.nan)
     else:
-        facts["sureness"] = fit_sureness(of_grade, (chosen.grade == data.target).astype(np.int64))
+        facts["sureness"] = fit_sureness(of_grade, mean_of(chosen.grade[:, None] == data.target, data.target))
     calibrator = fitted.model_copy(update=facts)
     said.probabilities[usable] = chosen.probabilities
     said.grade[usable] = chosen.grade
@@ -183,20 +184,17 @@ def fit_out_of_fold(
     return calibrator, said
 
 
-def fit_stack(
-    columns: FloatArray, target: IntArray, scale: Scale, names: Sequence[str], shares: FloatArray | None = None
-) -> Calibrator:
+def fit_stack(columns: FloatArray, target: IntArray, scale: Scale, names: Sequence[str]) -> Calibrator:
     """A logistic map from the verdicts of several judges to the experts' grades, strongly penalized.
 
     Args:
         columns: Shape (n, n_columns).
-        target: The experts' grade positions, shape (n,), none missing.
+        target: The experts' grade positions, shape (n, n_tied): tied ones are learned in equal parts; none missing.
         scale: The grades.
         names: Of the columns.
-        shares: The annotators' shares of the grades, shape (n, n_grades), which are learned in place of ``target``.
     """
-    nothing = np.full(len(target), UNLABELLED, dtype=np.int64)
-    data = Data(None, columns, target, nothing, scale, nothing, shares=shares)
+    nothing = np.full((len(target), 1), UNLABELLED, dtype=np.int64)
+    data = Data(None, columns, target, nothing[:, 0], scale, nothing)
     family: Family = "ridge" if scale.interval else "multinomial" if data.nominal else "ordinal"
     with _blas().limit(limits=1, user_api="blas"):
         ((_, fitted),) = _fit_source(data, "evidence", 0, 0, (family,), c=1.0 / (STACK_PENALTY * len(target)))
@@ -225,7 +223,7 @@ def _usable(data: Data, names: Sequence[str]) -> NDArray[np.bool_]:
         raise ValueError("fit_calibrator: neither verdicts nor evidence; give at least one.")
     if data.evidence is not None and len(names) != data.evidence.shape[1]:
         raise ValueError(f"fit_calibrator: {len(names)} names for {data.evidence.shape[1]} features; give one each.")
-    usable = data.target >= 0
+    usable = data.target[:, 0] >= 0
     if data.verdicts is not None:
         usable &= ~np.isnan(data.verdicts).any(axis=1)
     if not usable.any():
@@ -256,8 +254,7 @@ def _fit_once(
         return _fit_source(data, source, seed, trees, families)
     facts = hashlib.sha256(repr((seed, trees, families, data.n_grades, data.nominal, evidence.shape)).encode())
     facts.update(np.ascontiguousarray(evidence).tobytes())
-    facts.update(data.target.tobytes())
-    facts.update(b"" if data.shares is None else np.ascontiguousarray(data.shares).tobytes())
+    facts.update(np.ascontiguousarray(data.target).tobytes())
     key = facts.digest()
     if key not in known:
         known[key] = tuple(_fit_source(data, source, seed, trees, families))

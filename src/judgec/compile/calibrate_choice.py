@@ -9,6 +9,7 @@ from judgec.compile.decision_rule import fit_cuts
 from judgec.raters.calibrator import Calibrator, CalibratorChoice, Family, Source, above_cuts
 from judgec.raters.decision import DecisionRule, RuleName, stated_grades
 from judgec.raters.judge import acceptability, accepted
+from judgec.records.consensus import accept_rate_of, mean_of, parts_of
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import UNLABELLED, FloatArray, IntArray, TextArray
 from judgec.records.ratings import GradePairs
@@ -35,17 +36,16 @@ class Data:
     Args:
         verdicts: The LM's probabilities, shape (n, n_grades), or None.
         evidence: Features, shape (n, n_features), or None.
-        target: The experts' positions, shape (n,).
+        target: The experts' positions, shape (n, n_tied): the one, or those that share the row in equal parts; -1 fills
+            up. Families are fitted to the parts, losses are their means.
         alone: The features where no LM is asked, if they differ: evidence may count what the LM said of claims.
         system: Who answered each row, empty where nobody says, shape (n,); None where nobody says of any.
         joint: The verdicts are those of a panel: on ordered grades they decide by cut points on their value.
         cluster: The query of each row, shape (n,).
         scale: The grades.
-        accept: The experts' accept, 1 / 0, -1 where unknown, shape (n,).
+        accept: The experts' accept, 1 / 0, in the same form; -1 where unknown.
         own_accept: True when the experts said accept or reject apart from their grades.
         stated: The positions that the LM stated, shape (n,), or None to take them from ``verdicts``.
-        shares: The annotators' shares of the grades, shape (n, n_grades), which families are fitted to and compared by;
-            None takes ``target`` for certain. Decision rules are fitted to ``target`` either way.
     """
 
     verdicts: FloatArray | None
@@ -56,7 +56,6 @@ class Data:
     accept: IntArray
     own_accept: bool = False
     stated: IntArray | None = None
-    shares: FloatArray | None = None
     alone: FloatArray | None = None
     joint: bool = False
     system: TextArray | None = None
@@ -87,9 +86,8 @@ class Data:
 
     @property
     def truth(self) -> FloatArray:
-        """Value of each row in scale units, shape (n,): of shares their mean."""
-        values = np.array(self.scale.values)
-        return values[self.target] if self.shares is None else self.shares @ values
+        """Value of each row in scale units, shape (n,)."""
+        return mean_of(np.array(self.scale.values)[self.target], self.target)
 
     def rows(self, keep: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> "Data":
         """The rows where ``keep`` is true."""
@@ -102,16 +100,12 @@ class Data:
             cluster=self.cluster[keep],
             accept=self.accept[keep],
             stated=None if self.stated is None else self.stated[keep],
-            shares=None if self.shares is None else self.shares[keep],
             system=None if self.system is None else self.system[keep],
         )
 
     def training_rows(self) -> "TrainingRows":
-        """The rows as they are fitted: one a row, or with shares one a row and grade that an annotator gave it."""
-        if self.shares is None:
-            return TrainingRows(np.arange(len(self.target)), self.target, None)
-        row, grade = np.nonzero(self.shares)
-        return TrainingRows(row, grade, self.shares[row, grade])
+        """The rows as they are fitted: one a row, or one for each grade that shares it."""
+        return TrainingRows(*parts_of(self.target))
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +286,7 @@ def decided_by_cuts(
     return grade, _accepts(grade, probabilities, data, fold)
 
 
-def fit_accept_threshold(p_accept: FloatArray, accept: IntArray, cluster: IntArray) -> float:
+def fit_accept_threshold(p_accept: FloatArray, accept: FloatArray, cluster: IntArray) -> float:
     """The P(accept) from which to accept: the smoothed fewest disagreements, pulled towards one half.
 
     For experts who said accept or reject apart from their grades. The step is softened over ``SOFTNESS`` and one half
@@ -301,19 +295,19 @@ def fit_accept_threshold(p_accept: FloatArray, accept: IntArray, cluster: IntArr
 
     Args:
         p_accept: P(grade >= accept_at), shape (n,); NaN where unscored.
-        accept: The experts' accept, 1 / 0, -1 where unknown, shape (n,).
+        accept: The part of each row that the experts accept, NaN where unknown, shape (n,).
         cluster: The query of each row, shape (n,).
 
     Returns:
         A threshold within .02 .. .98; .5 when nothing is labelled.
     """
-    usable = (accept >= 0) & ~np.isnan(p_accept)
+    usable = ~np.isnan(accept) & ~np.isnan(p_accept)
     n_queries = len(np.unique(cluster[usable]))
     if n_queries == 0:
         return 0.5
     margin = (p_accept[usable][None, :] - GRID[:, None]) / SOFTNESS
     said = 0.5 * (1.0 + np.tanh(0.5 * margin))
-    disagreement = np.abs(said - accept[usable][None, :]).mean(axis=1)
+    disagreement = (accept[usable] + said * (1.0 - 2.0 * accept[usable])).mean(axis=1)
     cost = disagreement + (PULL / n_queries) * (GRID - 0.5) ** 2
     return float(GRID[int(np.argmin(cost))])
 
@@ -381,10 +375,10 @@ def _statistic(one: Contender, objective: Objective, data: Data, fold: IntArray 
     _, code = np.unique(data.cluster, return_inverse=True)
     score = np.array(data.scale.values)[one.grade] if one.score is None else one.score
     ratings = GradePairs(
-        expert=data.target,
+        target=data.target,
         judge=one.grade,
         score=score,
-        expert_accept=data.accept,
+        target_accept=data.accept,
         judge_accept=one.accept,
         cluster=code,
         values=data.scale.values,
@@ -403,7 +397,8 @@ def _guards(one: Contender, data: Data, fold: IntArray | None) -> FloatArray:
     """Kappa and, where grades have an order, QWK; of numbers tau-b and ``mae``; undefined counts as 0."""
     if data.scale.interval:
         return np.array([_statistic(one, parse_objective(name), data, fold).point() for name in ("tau_b", "mae")])
-    table = contingency(data.target, one.grade, data.n_grades)
+    rows = data.training_rows()
+    table = contingency(rows.grade, one.grade[rows.row], data.n_grades, rows.weight)
     values = [float(kappa_table(table))] + ([] if data.nominal else [float(qwk_table(table))])
     return np.array([0.0 if np.isnan(value) else value for value in values])
 
@@ -472,8 +467,16 @@ def _crossed(score: FloatArray, data: Data, fold: IntArray, objective: Objective
 
 
 def _cuts(score: FloatArray, data: Data, objective: Objective, seed: int) -> tuple[float, ...]:
+    rows = data.training_rows()
     return fit_cuts(
-        score, data.target, data.cluster, data.n_grades, objective, accept_index=data.accept_index, seed=seed
+        score[rows.row],
+        rows.grade,
+        data.cluster[rows.row],
+        data.n_grades,
+        objective,
+        accept_index=data.accept_index,
+        seed=seed,
+        weight=rows.weight,
     )
 
 
@@ -484,7 +487,7 @@ def _accepts(grade: IntArray, probabilities: FloatArray, data: Data, fold: IntAr
         accept = np.empty(len(grade), dtype=np.int64)
         for number in range(int(fold.max()) + 1):
             held = fold == number
-            least = fit_accept_threshold(chances[~held], data.accept[~held], data.cluster[~held])
+            least = fit_accept_threshold(chances[~held], accept_rate_of(data.accept[~held]), data.cluster[~held])
             accept[held] = chances[held] >= least
         return accept
     if data.scale.accept_index is None:
@@ -532,17 +535,15 @@ def _sources(data: Data) -> tuple[Source, ...]:
 def _loss(probabilities: FloatArray, data: Data) -> FloatArray:
     """Ranked probability score of each row in 0..1; on a nominal scale the Brier score, halved.
 
-    With shares, its mean over the annotators.
+    Where grades share a row, the mean of their losses.
 
     Source: Epstein (1969), Journal of Applied Meteorology 8; Brier (1950), Monthly Weather Review 78.
     """
     if data.scale.interval:
         values = np.array(data.scale.values)
         return np.asarray(((probabilities @ values - data.truth) / (values[-1] - values[0])) ** 2)
-    if data.shares is not None:
-        each = [_loss_to(probabilities, np.full(len(probabilities), g), data) for g in range(data.n_grades)]
-        return np.asarray((np.stack(each, axis=1) * data.shares).sum(axis=1))
-    return _loss_to(probabilities, data.target, data)
+    each = [_loss_to(probabilities, np.maximum(tied, 0), data) for tied in data.target.T]
+    return mean_of(np.stack(each, axis=1), data.target)
 
 
 def _loss_to(probabilities: FloatArray, target: IntArray, data: Data) -> FloatArray:
@@ -561,8 +562,8 @@ def _distance(one: Contender, data: Data) -> FloatArray:
     """Distance between the grade that would ship and the experts', of numbers in their units; of classes 0 or 1."""
     if data.scale.interval and one.score is not None:
         return np.abs(one.score - data.truth)
-    apart = np.abs(one.grade - data.target)
-    return np.asarray(apart > 0 if data.nominal else apart, dtype=np.float64)
+    apart = np.abs(one.grade[:, None] - data.target)
+    return mean_of(apart > 0 if data.nominal else apart, data.target)
 
 
 def clustered_mean(values: FloatArray, cluster: IntArray) -> tuple[float, float]:

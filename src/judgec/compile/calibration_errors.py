@@ -4,6 +4,7 @@ import numpy as np
 
 from judgec.compile.dataset import Dataset
 from judgec.raters.judge import acceptability
+from judgec.records.consensus import accept_rate_of, mean_of
 from judgec.records.judgment import Judgments
 from judgec.stats.agreement.reliability import calibration_error
 
@@ -17,14 +18,15 @@ def calibration_errors(dataset: Dataset, judged: Judgments) -> dict[str, dict[st
     scale, experts, scored = dataset.labels.scale, dataset.test.experts, judged.scored
     errors = {}
     for j, aspect in enumerate(dataset.labels.aspects):
-        voted = scored & (experts.accept[:, j] >= 0)
-        truth = experts.accept if dataset.labels.accept_only else experts.grade
-        graded = scored & (truth[:, j] >= 0) & ~np.isnan(judged.confidence[:, j])
-        right = (truth[graded, j] == judged.grade[graded, j]).astype(np.int64)
+        accepts = accept_rate_of(experts.target_accept[:, j])
+        voted = scored & ~np.isnan(accepts)
+        truth = (experts.target_accept if dataset.labels.accept_only else experts.target)[:, j]
+        graded = scored & (truth[:, 0] >= 0) & ~np.isnan(judged.confidence[:, j])
+        right = mean_of(truth == judged.grade[:, j, None], truth)[graded]
         ordinal = scale.level == "ordinal"
         chances = acceptability(judged.probabilities[voted, j], scale) if ordinal else np.empty(0)
         errors[aspect] = {
-            "accept": calibration_error(chances, experts.accept[voted, j]) if ordinal else None,
+            "accept": calibration_error(chances, accepts[voted]) if ordinal else None,
             "confidence": calibration_error(judged.confidence[graded, j], right),
         }
     return errors

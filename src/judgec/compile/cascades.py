@@ -27,6 +27,7 @@ from judgec.lm.watch import Watch
 from judgec.raters.cascade import EVIDENCE, Cascade, Losses, LossKind, merged, said_columns
 from judgec.raters.judge import CompiledJudge
 from judgec.raters.recorded import MIN_COMMON
+from judgec.records.consensus import mean_of
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import NOT_ASKED, Judgments
 from judgec.records.label import FloatArray, IntArray
@@ -276,7 +277,7 @@ class Saving:
     @classmethod
     def of(cls, bench: Bench, part: Part, said: Sequence[Judgments], losses: Losses) -> "Saving":
         """Of the two judges out of fold on these items."""
-        grade, accept = bench.target(part), part.experts.accept
+        grade, accept = bench.target(part), part.experts.target_accept
         first, second = (incurred_loss(one, grade, accept, bench.scale, losses) for one in said)
         return cls(said_columns(said[0], bench.scale, losses), first - second, said[0].scored)
 
@@ -306,7 +307,7 @@ def incurred_loss(judged: Judgments, grade: IntArray, accept: IntArray, scale: S
 
     Args:
         judged: The decisions.
-        grade: The experts' positions, shape (n_items, n_aspects), -1 where unlabelled.
+        grade: The experts' positions, shape (n_items, n_aspects, n_tied), -1 where unlabelled.
         accept: Their accepts, 1 / 0, -1 where unknown, same shape.
         scale: The grades.
         losses: Weight and kind of each term.
@@ -315,11 +316,11 @@ def incurred_loss(judged: Judgments, grade: IntArray, accept: IntArray, scale: S
         NaN where nothing was decided, or nobody labelled.
     """
     values, total, weight_of = np.array(scale.values), np.zeros(judged.grade.shape), np.zeros(judged.grade.shape)
-    apart = (values[np.maximum(judged.grade, 0)] - values[np.maximum(grade, 0)]) / (values[-1] - values[0])
+    apart = (values[np.maximum(judged.grade, 0)][..., None] - values[np.maximum(grade, 0)]) / (values[-1] - values[0])
     for weight, kind in losses:
-        known = (accept >= 0) & (judged.accept >= 0) if kind == "accept" else grade >= 0
-        wrong = judged.accept != accept if kind == "accept" else judged.grade != grade
-        cost = apart**2 if kind == "squared" else wrong.astype(np.float64)
+        target, said = (accept, judged.accept) if kind == "accept" else (grade, judged.grade)
+        known = (target[..., 0] >= 0) & ((said >= 0) | (kind != "accept"))
+        cost = mean_of(apart**2 if kind == "squared" else said[..., None] != target, target)
         total += np.where(known, weight * cost, 0.0)
         weight_of += np.where(known, weight, 0.0)
     of = weight_of.sum(axis=1)
@@ -399,9 +400,9 @@ def pairs_of(bench: Bench, part: Part, first: Judgments, second: Judgments) -> P
     accept_only = bench.dataset.labels.accept_only
     both = first.asked & second.asked
     one, two = (ratings_of(bench.dataset, part, _masked(said, both)) for said in (first, second))
-    known = part.experts.accept >= 0
+    known = part.experts.target_accept[..., 0] >= 0
     if not accept_only:
-        known = known | (part.experts.grade >= 0)
+        known = known | (part.experts.target[..., 0] >= 0)
     item = np.repeat(np.arange(len(part)), known.shape[1])[known.ravel()]
     return Pairs(one, two, item, both)
 

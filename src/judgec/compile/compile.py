@@ -32,7 +32,7 @@ from judgec.compile.search.registry import OPTIMIZERS, Optimizer, find_optimizer
 from judgec.compile.settings import JURY_KIND, MIN_TEST_QUERIES, CompileSettings
 from judgec.compile.verify import BEST_ALONE, COMPILED_SINGLE, NO_PROMPT, Verification, labelled, verify
 from judgec.errors import UserError
-from judgec.labels.experts import reading_notes
+from judgec.labels.experts import constant_notes, reading_notes
 from judgec.labels.split.draw import folds_of
 from judgec.labels.split.family import read_family
 from judgec.labels.split.memory import read_memory
@@ -144,7 +144,7 @@ class Compiled:
         agreed = measure(ratings_of(self.dataset, whole, raw), how)
         labels = self.dataset.labels
         accept_only = labels.accept_only
-        beside = ceiling(whole.experts, whole.others, labels.scale, labels.aspects, how, accept_only=accept_only)
+        beside = ceiling(whole.experts, labels.scale, labels.aspects, how, accept_only=accept_only)
         return AsItIs(before.name, statistics_of(settings.objective)[0], agreed, beside.get("ceiling"))
 
     @cached_property
@@ -476,8 +476,8 @@ def _prepare(labels: LabelSet, settings: CompileSettings) -> tuple[Parts, Object
         )
     memory = read_memory(settings.home, settings.name)
     folds = folds_of(labels, memory, settings.folds, free=settings.asks_once)
-    parts = make_parts(labels, settings.seed, memory=memory, folds=folds)
-    if objective.needs_accept and (parts.pooled.test.experts.accept < 0).all():
+    parts = make_parts(labels, settings.seed, memory=memory, folds=folds, consensus=settings.consensus)
+    if objective.needs_accept and (parts.pooled.test.experts.target_accept < 0).all():
         raise UserError(
             "--objective accept: nobody's accept or reject is known on this scale; the grades are "
             f"{', '.join(map(str, labels.scale.grades))}. Name the lowest accepted one with --accept-at."
@@ -485,7 +485,7 @@ def _prepare(labels: LabelSet, settings: CompileSettings) -> tuple[Parts, Object
     if objective.needs_systems:
         _require_systems(parts, settings.objective)
     train = parts.shipped.train
-    if not labelled(train, train.experts.accept if labels.accept_only else train.experts.grade):
+    if not labelled(train, train.experts.target_accept if labels.accept_only else train.experts.target):
         held = f"{plural(len(train), 'item')}, all of one grade" if len(train) else "no items"
         raise UserError(
             f"train split: {held}; of {plural(len(labels.items), 'item')} of {_queries(labels)} queries "
@@ -518,7 +518,7 @@ def _require_systems(parts: Parts, objective: str) -> None:
         )
     for part in compared:
         by: dict[str, set[str]] = {name: set() for name in systems}
-        for item, whole in zip(part.items, part.experts.grade.min(axis=1) >= 0, strict=True):
+        for item, whole in zip(part.items, part.experts.target[..., 0].min(axis=1) >= 0, strict=True):
             if item.agent and whole:
                 by[item.agent].add(item.query_id)
         shared = set.intersection(*by.values())
@@ -600,7 +600,8 @@ def _notes(
     objective: Objective,
     judge: CompiledJudge,
 ) -> tuple[str, ...]:
-    notes = reading_notes(dataset.labels, dataset.test.experts)
+    labels, experts = dataset.labels, dataset.test.experts
+    notes = [*constant_notes(labels, experts), *reading_notes(labels, experts)]
     if settings.rated.recorded is not None:
         notes += [*settings.rated.recorded.notes, *_coverage(settings.rated.recorded, dataset, verification)]
     if settings.no_model:

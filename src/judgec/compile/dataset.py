@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from judgec.labels.experts import experts_of, leave_one_out
+from judgec.labels.experts import experts_of
 from judgec.labels.split.draw import FRESH, split_labels
 from judgec.labels.split.family import SPLITS, Split
 from judgec.labels.split.memory import Memory
 from judgec.labels.split.swapped_pairs import with_swapped_together
+from judgec.records.consensus import Consensus, settled
 from judgec.records.judgment import Judgments
-from judgec.records.label import UNLABELLED, Experts, IntArray, Item, Label, LabelSet
+from judgec.records.label import UNLABELLED, Experts, Item, Label, LabelSet
 from judgec.records.ratings import GradePairs, pair
 
 
@@ -23,14 +24,12 @@ class Part:
         name: ``train``, ``dev`` or ``test``.
         items: Its items.
         experts: Their labels, row i belonging to ``items[i]``.
-        others: Consensus grades and accepts without each annotator, each (n_annotators, n_items, n_aspects).
         rationales: The labels with a reason of each item, by item_id.
     """
 
     name: str
     items: tuple[Item, ...]
     experts: Experts
-    others: tuple[IntArray, IntArray]
     rationales: Mapping[str, tuple[Label, ...]]
 
     def __len__(self) -> int:
@@ -45,10 +44,10 @@ class Part:
         return self.rationales.get(self.items[i].item_id, ())
 
     def agrees(self, label: Label, i: int) -> bool:
-        """True if a label of item ``i`` says what the experts together say of it."""
+        """True if a label of item ``i`` says what the experts together say of it, and no other grade is as good."""
         experts, who = self.experts, self.experts.annotators.index(label.annotator)
-        said = ((experts.grade_by[who, i], experts.grade[i]), (experts.accept_by[who, i], experts.accept[i]))
-        return all(bool(((own == UNLABELLED) | (own == whole)).all()) for own, whole in said)
+        said = ((experts.grade_by, experts.target), (experts.accept_by, experts.target_accept))
+        return all(bool(((by[who, i] == UNLABELLED) | (by[who, i] == settled(of[i]))).all()) for by, of in said)
 
     def rows(self, index: Sequence[int]) -> "Part":
         """The part with only these items."""
@@ -57,7 +56,6 @@ class Part:
             self.name,
             tuple(self.items[i] for i in chosen),
             self.experts.rows(chosen),
-            (self.others[0][:, chosen], self.others[1][:, chosen]),
             self.rationales,
         )
 
@@ -84,18 +82,17 @@ def joined(*parts: Part) -> Part:
         items,
         replace(
             first.experts,
-            grade=np.concatenate([one.grade for one in experts]),
-            accept=np.concatenate([one.accept for one in experts]),
+            target=np.concatenate([one.target for one in experts]),
+            target_accept=np.concatenate([one.target_accept for one in experts]),
             cluster=np.array([codes.setdefault(item.query_id, len(codes)) for item in items], dtype=np.int64),
             grade_by=np.concatenate([one.grade_by for one in experts], axis=1),
             accept_by=np.concatenate([one.accept_by for one in experts], axis=1),
             system=None
             if first.experts.system is None
             else np.concatenate([own for own in systems if own is not None]),
-        ),
-        (
-            np.concatenate([part.others[0] for part in parts], axis=1),
-            np.concatenate([part.others[1] for part in parts], axis=1),
+            draws=None
+            if first.experts.draws is None
+            else np.concatenate([one.draws for one in experts if one.draws is not None]),
         ),
         first.rationales,
     )
@@ -112,35 +109,37 @@ class Dataset:
     test: Part
 
 
-def make_dataset(labels: LabelSet, seed: int, *, memory: Memory = FRESH) -> Dataset:
+def make_dataset(labels: LabelSet, seed: int, *, memory: Memory = FRESH, consensus: Consensus = "share") -> Dataset:
     """Split labels by query and take the experts' consensus.
 
     Args:
         labels: As read.
-        seed: Seed of the consensus where two experts differ; the split depends on none.
+        seed: Seed of a consensus that is picked; the split depends on none.
         memory: What the home remembers of queries; those that it knows stay where they are.
+        consensus: As ``experts_of``.
     """
     labels = with_swapped_together(labels)
-    return with_split(labels, split_labels(labels, memory), seed)
+    return with_split(labels, split_labels(labels, memory), seed, consensus)
 
 
-def with_split(labels: LabelSet, split: Split, seed: int) -> Dataset:
+def with_split(labels: LabelSet, split: Split, seed: int, consensus: Consensus = "share") -> Dataset:
     """The labels under a split that is given, with the experts' consensus.
 
     Args:
         labels: As read.
         split: Positions of the items of each part.
-        seed: Seed of the consensus where two experts differ.
+        seed: Seed of a consensus that is picked.
+        consensus: As ``experts_of``.
     """
-    experts = experts_of(labels, seed)
+    experts = experts_of(labels, seed, consensus=consensus)
     rationales: dict[str, tuple[Label, ...]] = {}
     for label in labels.labels:
-        if label.rationale:
+        if label.rationale and label.annotator in experts.annotators:
             rationales[label.item_id] = (*rationales.get(label.item_id, ()), label)
 
     # An item that nobody labelled teaches nothing and tests nothing: no judge is asked about it.
-    labelled = ((experts.grade != UNLABELLED) | (experts.accept != UNLABELLED)).any(axis=1)
-    whole = Part("all", labels.items, experts, leave_one_out(labels, experts, seed), rationales)
+    labelled = ((experts.target != UNLABELLED) | (experts.target_accept != UNLABELLED)).any(axis=(1, 2))
+    whole = Part("all", labels.items, experts, rationales)
     parts = {name: replace(whole.rows([i for i in getattr(split, name) if labelled[i]]), name=name) for name in SPLITS}
     return Dataset(labels, split, **parts)
 

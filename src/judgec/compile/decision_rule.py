@@ -13,7 +13,7 @@ from judgec.raters.decision import LEAST, Sureness
 from judgec.records.label import FloatArray, IntArray
 from judgec.stats.agreement.kappa import squared_distances
 from judgec.stats.agreement.objective import OBJECTIVES, CutFit, Objective, cut_fit
-from judgec.stats.agreement.tables import ratio
+from judgec.stats.agreement.tables import NumberArray, ratio
 
 GRID = 50  # thresholds tried on a score with more different values than that
 RESAMPLES = 20  # whose cut points are averaged; more change the third digit
@@ -101,6 +101,7 @@ def fit_cuts(
     *,
     accept_index: int | None = None,
     seed: int = 0,
+    weight: FloatArray | None = None,
 ) -> tuple[float, ...]:
     """Cut points on ``score`` at which the grade changes, so that the grades agree with the experts'.
 
@@ -115,6 +116,7 @@ def fit_cuts(
         objective: What the grades are to maximize.
         accept_index: The lowest accepted position where accepts follow from the grades, else None.
         seed: Of the resamples.
+        weight: The part of an item that each row stands for, same shape as ``score``; None where each is an item.
 
     Returns:
         n_grades - 1 cut points that do not fall; a score that never differs gives all items the grade that is best.
@@ -129,7 +131,7 @@ def fit_cuts(
     group %= GROUPS
     n_groups = int(group.max()) + 1
     counts = np.zeros((n_groups, n_grades, len(thresholds) + 1))
-    np.add.at(counts, (group, target, bins), 1.0)
+    np.add.at(counts, (group, target, bins), 1.0 if weight is None else weight)
     weights = np.random.default_rng(seed).multinomial(n_groups, np.full(n_groups, 1.0 / n_groups), size=RESAMPLES)
     tables = np.tensordot(weights.astype(np.float64), counts, 1)
     reached = np.zeros((RESAMPLES, n_grades, len(thresholds) + 2))  # [b, y, i]: items of grade y in bins >= i
@@ -152,12 +154,12 @@ def fit_cuts(
     return tuple(map(float, np.maximum.accumulate(places[index].mean(axis=0))))
 
 
-def fit_sureness(probability: FloatArray, right: IntArray) -> Sureness:
+def fit_sureness(probability: FloatArray, right: NumberArray) -> Sureness:
     """A logistic map from the probability of the shipped grade to whether it was right, pulled towards the identity.
 
     Args:
         probability: Out of fold, of the shipped grade, shape (n_items,).
-        right: 1 where the grade was the experts', else 0.
+        right: 1 where the grade was the experts', else 0; between them where it was one of two.
 
     Source: Platt (1999), Advances in Large Margin Classifiers, with a ridge instead of his target smoothing.
     """

@@ -95,7 +95,7 @@ def held_out(labels: LabelSet, source: str, *judges: Program, out_of_fold: bool 
     if labels.accept_only and judges[0].card.scale.name != ACCEPT_SCALE.name:  # accepts are no grades of the judge's
         experts = replace(
             experts,
-            grade=np.full_like(experts.grade, UNLABELLED),
+            target=np.full_like(experts.target, UNLABELLED),
             grade_by=np.full_like(experts.grade_by, UNLABELLED),
         )
     return HeldOut(

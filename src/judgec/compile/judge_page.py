@@ -29,10 +29,10 @@ from judgec.raters.recorded import RECORDED_KIND
 from judgec.raters.tree import tree_of
 from judgec.records.audit import Finding
 from judgec.records.card import EVIDENCE_ALONE, NO_MODEL, ProgramCard
+from judgec.records.consensus import accept_rate_of, mean_of, people_mean
 from judgec.records.counts import plural
 from judgec.records.judgment import NOT_ASKED
-from judgec.records.label import UNLABELLED, FloatArray, IntArray, Label
-from judgec.records.ratings import people_mean
+from judgec.records.label import FloatArray, IntArray, Label
 from judgec.report.items import BrowsedItem
 from judgec.report.kit import render
 from judgec.report.numbers import count, dollars, number, objective_name, show, statistic_name
@@ -77,8 +77,8 @@ def verdict_of(compiled: Compiled, settings: CompileSettings, card_name: str) ->
     judged, only_accepts = compiled.verification.judgments["compiled"], labels.accept_only
     difference = beside_experts(
         statistic,
-        judge_panel(test.experts, test.others, judged, labels.scale, accept_only=only_accepts),
-        expert_panel(test.experts, test.others, labels.scale, accept_only=only_accepts),
+        judge_panel(test.experts, judged, labels.scale, accept_only=only_accepts),
+        expert_panel(test.experts, labels.scale, accept_only=only_accepts),
         Resampling(resamples=settings.resamples, seed=settings.seed),
     )
     decision = compiled.decision
@@ -160,7 +160,7 @@ def items_of(compiled: Compiled) -> tuple[BrowsedItem, ...]:
     """The test items of a compile with what experts and judge said of each."""
     labels, test = compiled.dataset.labels, compiled.dataset.test
     judged = compiled.verification.judgments["compiled"]
-    target = test.experts.accept if labels.accept_only else test.experts.grade
+    target = test.experts.target_accept if labels.accept_only else test.experts.target
     return browsed_items(test.items, target, judged, labels.scale, _by_item(compiled))
 
 
@@ -237,7 +237,7 @@ def _charts(compiled: Compiled, j: int) -> Markup:
     labels, experts = compiled.dataset.labels, compiled.dataset.test.experts
     scale, judged = labels.scale, compiled.verification.judgments["compiled"]
     only_accepts = labels.accept_only
-    expert = (experts.accept if only_accepts else experts.grade)[:, j]
+    expert = (experts.target_accept if only_accepts else experts.target)[:, j]
     judge = (judged.accept if only_accepts else judged.grade)[:, j]
     measured = compiled.verification.agreements["compiled"]
     limits = measured.aspects.get(labels.aspects[j], measured).bland_altman
@@ -271,17 +271,17 @@ def _charts(compiled: Compiled, j: int) -> Markup:
     return charts.figures(drawings, tables)
 
 
-def _stated(compiled: Compiled, j: int) -> tuple[FloatArray, IntArray, tuple[str, str]]:
+def _stated(compiled: Compiled, j: int) -> tuple[FloatArray, FloatArray, tuple[str, str]]:
     """Data of the reliability chart: chance of acceptance and accepts, or for classes confidence and hits."""
     labels, experts = compiled.dataset.labels, compiled.dataset.test.experts
     judged = compiled.verification.judgments["compiled"]
-    if labels.scale.level == "nominal" or (experts.accept[:, j] < 0).all():
-        known = (experts.grade[:, j] != UNLABELLED) & judged.scored
-        right = np.where(known, experts.grade[:, j] == judged.grade[:, j], UNLABELLED).astype(np.int64)
+    target, accepts = experts.target[:, j], accept_rate_of(experts.target_accept[:, j])
+    if labels.scale.level == "nominal" or np.isnan(accepts).all():
+        right = np.where(judged.scored, mean_of(target == judged.grade[:, j, None], target), np.nan)
         return judged.confidence[:, j], right, ("confidence of the judge (%)", "same grade as the experts (%)")
     chances = np.full(len(judged.item_ids), np.nan)
     chances[judged.scored] = acceptability(judged.probabilities[judged.scored, j], labels.scale)
-    return chances, experts.accept[:, j], ("stated chance of acceptance (%)", "accepted by the experts (%)")
+    return chances, accepts, ("stated chance of acceptance (%)", "accepted by the experts (%)")
 
 
 def _parent(compiled: Compiled, settings: CompileSettings, card: ProgramCard) -> tuple[str, list[str] | None]:

@@ -14,7 +14,8 @@ def by_group(compiled: Compiled) -> dict[str, Agreement]:
     """Agreement on the test items of each group, the largest groups first."""
     test, ratings = compiled.dataset.test, compiled.verification.ratings["compiled"]
     experts, of_items = test.experts, np.array([item.group or "" for item in test.items])
-    labelled = (experts.grade != UNLABELLED) | (experts.accept != UNLABELLED)  # the cells that became rows
+    known = [one[..., 0] != UNLABELLED for one in (experts.target, experts.target_accept)]
+    labelled = known[0] | known[1]  # the cells that became rows
     groups = np.repeat(of_items[:, None], len(compiled.dataset.labels.aspects), axis=1)[labelled]
     names, counts = np.unique(groups[groups != ""], return_counts=True)
     ranked = [str(name) for name in names[np.argsort(-counts, kind="stable")]][:MAX_GROUPS]

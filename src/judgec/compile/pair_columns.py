@@ -84,11 +84,11 @@ def follows_length(judge: GradePairs, by_length: GradePairs, how: Resampling) ->
         by_length: ``longest``, of the same rows.
         how: How the interval is made.
     """
-    known = (judge.expert != UNLABELLED) & (judge.judge != UNSCORED)
+    known = judge.graded & (judge.judge != UNSCORED)
     as_experts = judge.where(known)
     if not known.any():
         return ""
-    as_longest = replace(as_experts, expert=by_length.where(known).judge)
+    as_longest = replace(as_experts, target=by_length.where(known).judge[:, None])
     shares = [statistic_of("exact", ratings) for ratings in (as_longest, as_experts)]
     found = difference_interval(*shares, level=how.level, resamples=how.resamples, seed=how.seed)
     if found.low is None or found.low <= 0:
@@ -121,18 +121,20 @@ def longest(items: Sequence[Item], scale: Scale) -> Judgments:
 
 
 def _decided(panel: Sequence[GradePairs], tie: int, how: Resampling, beside: Sequence[GradePairs] = ()) -> Estimate:
-    decided, others = ([r.where(r.expert != tie) for r in ratings] for ratings in (panel, beside))
-    statistic = panel_statistic("exact", decided, others)
+    decided, others = (
+        [r.where(((r.target >= 0) & (r.target != tie)).any(axis=1)) for r in ratings] for ratings in (panel, beside)
+    )
+    statistic = panel_statistic("decided", decided, others)
     if statistic is None:
         return Estimate(value=None, note=NOTHING_SCORED, level=how.level)
     found = interval(statistic, level=how.level, resamples=how.resamples, seed=how.seed)
-    return found.estimate(sum(len(compared_rows("exact", r).expert) for r in decided))
+    return found.estimate(sum(len(compared_rows("decided", r).judge) for r in decided))
 
 
 def _as_longest(ratings: GradePairs, by_length: Judgments, experts: Experts, how: Resampling) -> Estimate:
     """Of the labelled pairs that the judge gave a verdict on."""
-    labelled = experts.grade.ravel() != UNLABELLED
-    compared = replace(ratings, expert=by_length.grade.ravel()[labelled])
+    labelled = experts.target[..., 0].ravel() != UNLABELLED
+    compared = replace(ratings, target=by_length.grade.reshape(-1, 1)[labelled])
     return measure(compared, how, nominal=True).estimates["exact"]
 
 

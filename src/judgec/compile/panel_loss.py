@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from judgec.compile.calibrate_choice import clustered_mean
+from judgec.records.consensus import mean_of
 from judgec.records.judgment import Judgments
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.scale import Scale
@@ -26,7 +27,7 @@ def loss_out_of_fold(
 
     Args:
         said: Whose verdicts are judged in each fold, raw, on the same items.
-        target: The experts' positions, shape (n_items, n_aspects), -1 where unlabelled.
+        target: The experts' positions, shape (n_items, n_aspects, n_tied), -1 where unlabelled.
         fold: Of each item, shape (n_items,).
         scale: The grades.
         joint: The verdicts are a panel's; those on an interval scale have one slope too.
@@ -35,16 +36,16 @@ def loss_out_of_fold(
         Shape (n_items, n_aspects); NaN where there is no label or no verdict.
     """
     nominal, ideal = scale.level == "nominal", _ideal(scale)
-    loss = np.full(target.shape, np.nan)
+    loss, everything = np.full(target.shape[:2], np.nan), _wanted(target, ideal)
     joint = joint or scale.interval
     for number, one in enumerate(said):
         columns = one.probabilities @ ideal if joint else one.probabilities
         for j in range(target.shape[1]):
-            known = one.scored & (target[:, j] >= 0)
+            known = one.scored & (target[:, j, 0] >= 0)
             learned, held = known & (fold != number), known & (fold == number)
             if not learned.any() or not held.any():
                 continue
-            truth, x = ideal[target[learned, j]], columns[learned, j]
+            truth, x = everything[learned, j], columns[learned, j]
             deviation, wanted = x - x.mean(axis=0), truth - truth.mean(axis=0)
             if joint:
                 slope = np.eye(ideal.shape[1]) * (deviation * wanted).sum() / max((deviation**2).sum(), CONSTANT)
@@ -55,9 +56,10 @@ def loss_out_of_fold(
                 found = np.clip(found, 0.0, None)
                 n, k = len(x), len(ideal)
                 found = (n * found / found.sum(axis=1, keepdims=True) + SMOOTHING) / (n + k * SMOOTHING)
-                loss[held, j] = -np.log((found * ideal[target[held, j]]).sum(axis=1))
+                loss[held, j] = -(everything[held, j] * np.log(found)).sum(axis=1)
             else:
-                loss[held, j] = ((found - ideal[target[held, j]]) ** 2).sum(axis=1)
+                own = target[held, j]
+                loss[held, j] = mean_of(((found[:, None] - ideal[own]) ** 2).sum(axis=2), own)
     return loss
 
 
@@ -70,13 +72,13 @@ def forward_order(given: FloatArray, has: np.ndarray, target: IntArray, scale: S
     Args:
         given: Shape (n_judges, n_items, n_aspects, n_grades), NaN where there is no verdict.
         has: Which there are, shape (n_judges, n_items).
-        target: The experts' positions, shape (n_items, n_aspects), -1 where unlabelled.
+        target: The experts' positions, shape (n_items, n_aspects, n_tied), -1 where unlabelled.
         scale: The grades.
     """
     ideal, spoke = _ideal(scale), has[:, :, None, None]
     x = np.where(spoke, given @ ideal, 0.0)
-    known = (target >= 0)[:, :, None]
-    wanted = np.where(known, ideal[np.maximum(target, 0)], 0.0)
+    known = target[:, :, :1] >= 0
+    wanted = np.where(known, _wanted(target, ideal), 0.0)
     wanted = np.where(known, wanted - wanted.sum(axis=0) / np.maximum(known.sum(axis=0), 1), 0.0)
     order: list[int] = []
     total, count = np.zeros(x.shape[1:]), np.zeros(spoke.shape[1:])
@@ -91,6 +93,11 @@ def forward_order(given: FloatArray, has: np.ndarray, target: IntArray, scale: S
         order.append(int(spared.argmax()))
         total, count = total + x[order[-1]], count + spoke[order[-1]]
     return order
+
+
+def _wanted(target: IntArray, ideal: FloatArray) -> FloatArray:
+    """What is predicted of each item, of tied grades their mean, shape (n_items, n_aspects, n_columns)."""
+    return mean_of(np.moveaxis(ideal[target], -1, -2), target[:, :, None])
 
 
 def _ideal(scale: Scale) -> FloatArray:

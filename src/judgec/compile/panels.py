@@ -27,6 +27,7 @@ from judgec.raters.judge import CompiledJudge
 from judgec.raters.panel import Panel, PanelKind, column_names, member_columns, speakers, together
 from judgec.raters.programs import dump_module, load_module
 from judgec.raters.recorded import RECORDED_KIND, RecordedVerdicts, shortly
+from judgec.records.consensus import share_of
 from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
@@ -113,7 +114,7 @@ class _Table:
 
     @property
     def target(self) -> IntArray:
-        """The experts' positions, shape (n_items, n_aspects), -1 where unlabelled."""
+        """The experts' positions, shape (n_items, n_aspects, n_tied), -1 where unlabelled."""
         return self.bench.target(self.part)
 
     def spared(self, one: _Tried, other: _Tried) -> PairedGain:
@@ -240,7 +241,7 @@ def _sized(table: _Table, orders: Sequence[Sequence[str]], size: int, fold: IntA
     everyone = list(table.said.values())
     best: tuple[float, Judgments] | None = None
     for kind in KINDS:
-        spread = np.zeros((*table.target.shape, len(table.bench.scale.grades)))
+        spread = np.zeros((*table.target.shape[:2], len(table.bench.scale.grades)))
         for number, order in enumerate(orders):
             held = np.flatnonzero(fold == number)
             panel = _fitted(table, order[:size], kind, np.flatnonzero(fold != number))
@@ -410,7 +411,7 @@ def _crossed(
     everyone = [table.said[name] for name in members]
     if kind == "mean":
         return panel, panel.verdict(everyone, table.bench.scale)
-    spread = np.zeros((*table.target.shape, len(table.bench.scale.grades)))
+    spread = np.zeros((*table.target.shape[:2], len(table.bench.scale.grades)))
     for number in range(partitions):
         fold = folds_by_query(table.part.experts.cluster, table.bench.seed + number)
         if fold is None:
@@ -432,13 +433,13 @@ def _fitted(table: _Table, members: Sequence[str], kind: PanelKind, rows: IntArr
     rows, has = rows[heard], has[:, heard]
     given = np.array([table.said[name].probabilities[rows] for name in members])
     target = table.bench.target(table.part)[rows]
-    if not (target >= 0).any(axis=0).all():
+    if not (target[..., 0] >= 0).any(axis=0).all():
         return Panel(kind="mean", members=tuple(members))
     if kind == "weighted":
         truth = None
         if table.bench.scale.interval:
             given, truth = _two_ends(given, target, table.bench.scale)
-        weights = fit_weights(given, has, target, nominal=table.bench.scale.level == "nominal", shares=truth)
+        weights = fit_weights(given, has, target, nominal=table.bench.scale.level == "nominal", truth=truth)
         kept = np.flatnonzero(weights > NO_WEIGHT * weights.max())
         shares = weights[kept] / weights[kept].sum()
         return Panel(kind=kind, members=tuple(members[i] for i in kept.tolist()), weights=tuple(map(float, shares)))
@@ -446,7 +447,7 @@ def _fitted(table: _Table, members: Sequence[str], kind: PanelKind, rows: IntArr
     columns, names = member_columns(given, has, numbers), column_names(members, table.bench.scale)
     stacks: dict[str, Calibrator] = {}
     for j, aspect in enumerate(table.bench.aspects):
-        known = target[:, j] >= 0
+        known = target[:, j, 0] >= 0
         stacks[aspect] = fit_stack(columns[known, j], target[known, j], table.bench.scale, names)
     return Panel(kind=kind, members=tuple(members), stacks=stacks)
 
@@ -454,33 +455,33 @@ def _fitted(table: _Table, members: Sequence[str], kind: PanelKind, rows: IntArr
 def _two_ends(given: FloatArray, target: IntArray, scale: Scale) -> tuple[FloatArray, FloatArray]:
     """Verdicts and labels on an interval scale as shares of its worst and best end."""
     values = np.array(scale.values)
-    parts = [(one - values[0]) / (values[-1] - values[0]) for one in (given @ values, values[target])]
+    parts = [(one - values[0]) / (values[-1] - values[0]) for one in (given @ values, values[target[..., 0]])]
     ends, wanted = (np.stack([1.0 - one, one], axis=-1) for one in parts)
     return ends, wanted
 
 
 def fit_weights(
-    given: FloatArray, has: np.ndarray, target: IntArray, *, nominal: bool, shares: FloatArray | None = None
+    given: FloatArray, has: np.ndarray, target: IntArray, *, nominal: bool, truth: FloatArray | None = None
 ) -> FloatArray:
     """Weights of the members' distributions, not negative, summing to 1; equal ones where nothing is learned.
 
-    Ridge regression of the experts' P(grade >= j), 0 or 1, on the members', all cuts together and each centered; of
+    Ridge regression of the experts' P(grade >= j) on the members', all cuts together and each centered; of
     classes of P(grade = g). A member without a verdict has the mean of the others.
 
     Args:
         given: Shape (n_members, n_items, n_aspects, n_grades), NaN where there is none.
         has: Which there are, shape (n_members, n_items); one an item at least.
-        target: The experts' positions, shape (n_items, n_aspects), -1 where unlabelled.
+        target: The experts' positions, shape (n_items, n_aspects, n_tied), -1 where unlabelled.
         nominal: The grades are classes.
-        shares: The annotators' shares of the grades, shape (n_items, n_aspects, n_grades), in place of 0 and 1.
+        truth: In place of the parts that grades have of each item, shape (n_items, n_aspects, n_grades).
 
     Source: Breiman (1996), Stacked regressions, Machine Learning 24.
     """
     members, _, _, k = given.shape
-    known = (target >= 0).ravel()
+    known = (target[..., 0] >= 0).ravel()
     spoke = np.repeat(has[:, :, None], given.shape[2], axis=2).reshape(members, -1)[:, known]
     rows = given.reshape(members, -1, k)[:, known]
-    truth = np.eye(k)[target.ravel()[known]] if shares is None else shares.reshape(-1, k)[known]
+    truth = (share_of(target.reshape(-1, target.shape[-1]), k) if truth is None else truth.reshape(-1, k))[known]
     x = np.where(spoke[:, :, None], rows, 1.0 / k)
     if not nominal:
         x = above_cuts(x.reshape(-1, k)).reshape(members, -1, k - 1)
@@ -510,14 +511,14 @@ def _by_cuts(table: _Table, raw: Judgments) -> GradePairs:
     bench, part = table.bench, table.part
     grade, accept, target = raw.grade.copy(), raw.accept.copy(), bench.target(part)
     for j in range(len(bench.aspects)):
-        known = np.flatnonzero((target[:, j] >= 0) & raw.scored)
+        known = np.flatnonzero((target[:, j, 0] >= 0) & raw.scored)
         data = Data(
             verdicts=None,
             evidence=None,
             target=target[known, j],
             cluster=part.experts.cluster[known],
             scale=bench.scale,
-            accept=part.experts.accept[known, j],
+            accept=part.experts.target_accept[known, j],
             own_accept=bench.own_accept,
         )
         found = None

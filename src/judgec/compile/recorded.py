@@ -165,8 +165,8 @@ def _rated(bench: Bench, name: str, part: Part, objective: Objective) -> Rated:
 
 def _grades(ratings: GradePairs) -> int:
     """Number of different grades that experts gave to items that the judge scored."""
-    known = (ratings.judge != UNSCORED) & (ratings.expert >= 0)
-    return len(set(ratings.expert[known].tolist()))
+    known = ratings.target[ratings.judge != UNSCORED]
+    return len(set(known[known >= 0].tolist()))
 
 
 def _baseline(rated: Mapping[str, Rated], asked: str | None, recorded: RecordedVerdicts) -> str:

@@ -15,6 +15,7 @@ from judgec.lm.usage import MAX_WAIT
 from judgec.raters.judge import CompiledJudge
 from judgec.raters.programs import Program
 from judgec.raters.recorded import RecordedVerdicts
+from judgec.records.consensus import Consensus
 
 JURY_KIND = "jury"  # what the card calls a judge of several, and its optimizer where no prompt is searched for
 REFLECTION_TOKENS = 4096  # longest rewritten prompt
@@ -98,6 +99,7 @@ class CompileSettings:
         objective: What is maximised, for example ``tau_b`` or ``tau_b+accept``.
         optimizer: Name of the optimizer that proposes candidates.
         seed: Seed of everything random but the split.
+        consensus: As ``experts_of``.
         budget: Most LM calls, or None for no cap.
         max_cost: Most US dollars, or None for no cap.
         max_wait: Seconds that a call waits for a busy endpoint, in all.
@@ -128,6 +130,7 @@ class CompileSettings:
     objective: str = "tau_b"
     optimizer: str = "auto"
     seed: int = 0
+    consensus: Consensus = "share"
     budget: int | None = None
     max_cost: float | None = None
     max_wait: float = MAX_WAIT

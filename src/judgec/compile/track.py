@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
 from judgec.compile.calibration_errors import calibration_errors
 from judgec.compile.compile import Compiled
 from judgec.compile.dataset import Part
@@ -26,6 +28,7 @@ from judgec.lm.spec import NO_LM
 from judgec.raters import programs
 from judgec.records.agreement import Agreement
 from judgec.records.card import ProgramCard
+from judgec.records.consensus import parts_of
 from judgec.records.estimate import Estimate
 from judgec.records.ratings import GradePairs
 from judgec.records.tasks.registry import TASKS
@@ -244,7 +247,7 @@ def _of_the_run(compiled: Compiled, saved: Saved, settings: CompileSettings) -> 
     statistic = parse_objective(settings.objective).statistic(ratings)
     found: dict[str, Estimate | float] = {
         "test.objective": interval(statistic, resamples=settings.resamples, seed=settings.seed).estimate(
-            len(ratings.expert)
+            len(ratings.judge)
         ),
         "test.gain": compiled.decision.difference,
         **of_cost(saved.card.cost),
@@ -263,9 +266,11 @@ def _decisive(ratings: GradePairs) -> Estimate:
     What accept agreement is to grades: who would be taken. A pair without a verdict counts against the judge.
     """
     tie = ratings.n_grades - 1
-    decided = (ratings.expert >= 0) & (ratings.expert != tie)
-    value = float((ratings.judge == ratings.expert)[decided].mean()) if decided.any() else None
-    return Estimate(value=value, n=int(decided.sum()), note="where the experts prefer one answer")
+    row, expert, weight = parts_of(ratings.target)
+    decided = expert != tie
+    right = (ratings.judge[row] == expert)[decided]
+    value = float(np.average(right, weights=None if weight is None else weight[decided])) if decided.any() else None
+    return Estimate(value=value, n=len(set(row[decided].tolist())), note="where the experts prefer one answer")
 
 
 def _flat(prefix: str, agreement: Agreement) -> dict[str, Estimate | float]:

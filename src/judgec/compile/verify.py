@@ -12,6 +12,7 @@ from judgec.compile.pair_columns import LONGEST, longest, with_preference_column
 from judgec.compile.search.candidates import Candidate
 from judgec.raters.judge import CompiledJudge
 from judgec.records.agreement import Agreement, BlandAltman
+from judgec.records.consensus import accept_rate_of, parts_of
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import UNLABELLED, IntArray
@@ -107,7 +108,6 @@ def verify(dataset: Dataset, judgments: Mapping[str, Judgments], resampling: Res
         agreements[name] = with_aspects(whole, parts, resampling, nominal=nominal)
     beside = ceiling(
         test.experts,
-        test.others,
         labels.scale,
         labels.aspects,
         resampling,
@@ -116,8 +116,8 @@ def verify(dataset: Dataset, judgments: Mapping[str, Judgments], resampling: Res
     )
     agreements |= beside or dict.fromkeys(("compiled_loo", "ceiling"), nothing(ONE_ANNOTATOR, names))
     if compares(labels.task):
-        experts = expert_panel(test.experts, test.others, labels.scale, accept_only=False)
-        judge = judge_panel(test.experts, test.others, judgments["compiled"], labels.scale, accept_only=False)
+        experts = expert_panel(test.experts, labels.scale, accept_only=False)
+        judge = judge_panel(test.experts, judgments["compiled"], labels.scale, accept_only=False)
         panels = {"compiled_loo": judge, "ceiling": experts}
         agreements = with_preference_columns(agreements, dataset, judgments, resampling, panels)
         ratings[LONGEST] = ratings_of(dataset, test, longest(test.items, labels.scale))
@@ -134,14 +134,16 @@ def majority(dataset: Dataset, part: Part, target: IntArray) -> Judgments:
     Args:
         dataset: Whose train labels are counted.
         part: What to judge.
-        target: Positions of the train labels, shape (n_train, n_aspects), -1 where missing.
+        target: Positions of the train labels, shape (n_train, n_aspects, n_tied), -1 where missing.
     """
     scale, n = dataset.labels.scale, len(part)
-    accepts = dataset.train.experts.accept
-    counts = [np.bincount(column[column >= 0], minlength=len(scale.grades)) for column in target.T]
+    accepts = accept_rate_of(dataset.train.experts.target_accept)
+    columns = [parts_of(target[:, j]) for j in range(target.shape[1])]
+    counts = [np.bincount(grade, weight, minlength=len(scale.grades)) for _, grade, weight in columns]
     middle = [int(np.searchsorted(one.cumsum(), one.sum() / 2)) for one in counts]  # no number is more frequent
     grades = middle if scale.interval else [int(one.argmax()) for one in counts]
-    accept = [int((column[column >= 0]).mean() > 0.5) if (column >= 0).any() else UNSCORED for column in accepts.T]
+    known = [column[~np.isnan(column)] for column in accepts.T]
+    accept = [int(column.mean() > 0.5) if len(column) else UNSCORED for column in known]
     grade = np.tile(np.array(grades, dtype=np.int64), (n, 1))
     return Judgments(
         item_ids=tuple(item.item_id for item in part.items),

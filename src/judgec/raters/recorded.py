@@ -54,6 +54,7 @@ from judgec.raters.verdicts import (
     read_verdicts,
 )
 from judgec.records.card import ProgramCard
+from judgec.records.consensus import mean_of
 from judgec.records.counts import plural
 from judgec.records.judgment import NOT_ASKED, UNSCORED, Judgments
 from judgec.records.label import FloatArray, IntArray, LabelSet
@@ -656,13 +657,14 @@ def _unexplained(
 def _exact(read: RecordedVerdicts, labels: LabelSet) -> str:
     """Share of all judges' verdicts that are the experts'."""
     experts = experts_of(labels)
-    right = of = 0
+    right, of = 0.0, 0
     for name in read.judges:
         rated = pair(
             experts, read.judgments(name, [item.item_id for item in labels.items]), labels.scale, accept_only=False
         )
-        both = rated.labelled & (rated.judge != UNSCORED)
-        right, of = right + int((rated.expert == rated.judge)[both].sum()), of + int(both.sum())
+        both = rated.where(rated.graded & (rated.judge != UNSCORED))
+        right += float(mean_of(both.target == both.judge[:, None], both.target).sum())
+        of += len(both.judge)
     return f", exact agreement with the labels {right / of:.2f}" if of else ""
 
 

@@ -18,3 +18,9 @@ def _several(noun: str) -> str:
     if noun.endswith("y") and noun[-2:-1] not in "aeiou":
         return f"{noun[:-1]}ies"
     return f"{noun}es" if noun.endswith(("s", "x", "ch", "sh")) else f"{noun}s"
+
+
+def tidy(count: float) -> float:
+    """A count of items that grades may share, as reports have it: whole where it is, else to one decimal."""
+    rounded = round(count, 1)
+    return int(rounded) if rounded == int(rounded) else rounded

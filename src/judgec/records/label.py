@@ -251,41 +251,42 @@ class Experts:
     """The experts' grades as arrays; row i belongs to ``items[i]`` of the set they were made from.
 
     Args:
-        grade: Consensus grade positions, shape (n_items, n_aspects); -1 where nobody graded.
-        accept: Consensus accept, same shape, 1 / 0, -1 where unknown; an ``accept`` label beats the
-            threshold.
+        target: Consensus grade positions, shape (n_items, n_aspects, n_tied): the one, or those that share the item in
+            equal parts, worst first; -1 fills up, and stands where nobody graded.
+        target_accept: Consensus accept, 1 / 0, in the same form; an ``accept`` label beats the threshold.
         cluster: Code of the item's query, shape (n_items,), values 0..n_queries-1.
         annotators: Annotator names, sorted.
         grade_by: Each annotator's grade positions, shape (n_annotators, n_items, n_aspects); -1 where
             missing.
         accept_by: Each annotator's accept, same shape.
-        tied: How many consensus values a seeded pick decided.
         adjudicators: Those of ``annotators`` who were asked only where others differed.
         system: Who answered each item, empty where nobody says, shape (n_items,); None where nobody says of any.
+        draws: A number in [0, 1) for each item by which one of its tied grades was picked, shape (n_items,); None where
+            these share the item.
     """
 
-    grade: IntArray
-    accept: IntArray
+    target: IntArray
+    target_accept: IntArray
     cluster: IntArray
     annotators: tuple[str, ...]
     grade_by: IntArray
     accept_by: IntArray
-    tied: int
     adjudicators: tuple[str, ...] = ()
     system: TextArray | None = None
+    draws: FloatArray | None = None
 
     def rows(self, index: Sequence[int] | IntArray) -> "Experts":
         """The experts on ``items[i] for i in index``, in that order; clusters are coded anew from 0."""
         chosen = np.asarray(index, dtype=np.int64)
         _, cluster = np.unique(self.cluster[chosen], return_inverse=True)
         return Experts(
-            self.grade[chosen],
-            self.accept[chosen],
+            self.target[chosen],
+            self.target_accept[chosen],
             cluster.astype(np.int64),
             self.annotators,
             self.grade_by[:, chosen],
             self.accept_by[:, chosen],
-            self.tied,
             self.adjudicators,
             None if self.system is None else self.system[chosen],
+            None if self.draws is None else self.draws[chosen],
         )

@@ -28,7 +28,7 @@ class FoundModes:
     p: float | None = None
     p_holm: float | None = None
     n: int = 0
-    present: int = 0
+    present: float = 0
     flagged: int = 0
     unscored: int = 0
 

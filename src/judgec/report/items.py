@@ -66,7 +66,7 @@ class BrowsedItem:
         query_id: Of its query.
         agent: Which wrote the answer, or None.
         group: Its slice, or None.
-        expert: The experts' consensus by aspect, None where nobody graded.
+        expert: The experts' consensus by aspect, ``3 or 4`` where two share the item, None where nobody graded.
         judge: The judge's grade by aspect, None where it has none.
         score: The judge's by aspect, None where it has none.
         confidence: The judge's, 0-1, or None.

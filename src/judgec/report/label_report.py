@@ -7,14 +7,15 @@ from typing import NotRequired, TypedDict
 
 import numpy as np
 
-from judgec.labels.experts import experts_of, leave_one_out, reading_notes
+from judgec.labels.experts import constant_notes, experts_of, reading_notes
 from judgec.labels.labels import LabelFile
 from judgec.labels.split.draw import FRESH, fold_splits, folds_of, split_labels
 from judgec.labels.split.memory import Memory
+from judgec.records.consensus import Consensus, accept_rate_of, people_mean
 from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.records.label import UNLABELLED, Experts, FloatArray, IntArray, LabelSet
-from judgec.records.ratings import GradePairs, people_mean
+from judgec.records.ratings import GradePairs
 from judgec.records.scale import Scale
 from judgec.records.tasks.registry import finds_modes
 from judgec.report.mode_counts import ModeCounts, mode_counts
@@ -50,13 +51,13 @@ def agent_grades(labels: LabelSet, experts: Experts, seed: int = 0) -> list[Agen
     if len(agents) < 2 or finds_modes(labels.task):
         return []
     given = people_mean(experts.grade_by, np.array(labels.scale.values)).mean(axis=1)  # NaN where an aspect has none
-    nominal = labels.scale.level == "nominal"
+    nominal, accepts = labels.scale.level == "nominal", accept_rate_of(experts.target_accept)
     found: list[AgentGrades] = []
     for agent in agents:
         own = np.array([item.agent == agent for item in labels.items])
         graded = np.flatnonzero(own & ~np.isnan(given))
-        decided = np.flatnonzero(own & (experts.accept != UNLABELLED).all(axis=1))
-        accepted = (experts.accept[decided] == 1).all(axis=1).astype(np.int64)
+        decided = np.flatnonzero(own & ~np.isnan(accepts).any(axis=1))
+        accepted = accepts[decided].min(axis=1)
         mean = None if nominal or not len(graded) else _mean(given[graded], experts.cluster[graded], seed)
         rate = share(accepted, experts.cluster[decided]) if len(decided) else None
         found.append(
@@ -153,11 +154,10 @@ class LabelReport(TypedDict):
     ``rows`` are rows of the file, ``labels`` pairs of item and annotator; ``histogram`` counts labels by
     annotator and grade (annotator, aspect and grade where there are several aspects), ``accepts`` by
     annotator and own word; ``duplicates`` are items that repeat the inputs of an earlier one;
-    ``empty_answers`` rows;
-    ``not_text`` cells; ``tied`` consensus labels that a seeded pick decided; ``groups``, ``agents`` and
-    ``split`` count items. ``ceiling`` is each annotator against the consensus of the others, the mean of
-    ``against_others``, weighted by ``n`` and without the ``adjudicators``, over all items (a compile reports that of
-    its test items); empty without two annotators an item. ``modes`` is there for failure modes alone,
+    ``empty_answers`` rows; ``not_text`` cells; ``groups``, ``agents`` and ``split`` count items. ``ceiling`` is each
+    annotator against the consensus of the others, the mean of ``against_others``, weighted by ``n`` and without the
+    ``adjudicators``, over all items (a compile reports that of its test items); empty without two annotators an item.
+    ``modes`` is there for failure modes alone,
     ``repeats`` where somebody graded an item again, ``by_agent`` where rows say which of several agents answered,
     ``agent_tests`` where these were to be tested in pairs.
     """
@@ -183,7 +183,6 @@ class LabelReport(TypedDict):
     unlabelled: int
     groups: Counts
     agents: Counts
-    tied: int
     source: dict[str, str]
     digest: str
     family: str
@@ -196,31 +195,32 @@ class LabelReport(TypedDict):
     agent_tests: NotRequired[list[dict[str, object]]]
 
 
-def label_report(file: LabelFile, family: str, seed: int = 0, *, memory: Memory = FRESH) -> LabelReport:
+def label_report(
+    file: LabelFile, family: str, seed: int = 0, *, memory: Memory = FRESH, consensus: Consensus = "share"
+) -> LabelReport:
     """Everything ``judgec labels`` shows.
 
     Args:
         file: The label file as read.
         family: The judge family whose split is shown.
-        seed: Seed of the picks between tied annotators.
+        seed: Seed of the resamples, and of a consensus that is picked.
         memory: What the home remembers of the queries.
+        consensus: As ``experts_of``.
     """
     labels = file.labels
-    experts = experts_of(labels, seed)
+    experts = experts_of(labels, seed, consensus=consensus)
     folds = folds_of(labels, memory, None, free=False)
     split = split_labels(labels, memory) if folds == 1 else fold_splits(labels, folds, memory)[0]
     test_queries = len({labels.items[i].query_id for i in split.test})
-    notes = reading_notes(labels, experts)
+    notes = [*constant_notes(labels, experts), *reading_notes(labels, experts)]
     if test_queries < FEW_TEST_QUERIES:
         notes.append(
             f"The test split of family {family} has {plural(test_queries, 'query')}: below "
             f"{FEW_TEST_QUERIES} no judge is promoted. Label more queries."
         )
-    counts = grade_counts(labels, experts)
-    others = leave_one_out(labels, experts, seed)
-    top = ceiling(
-        experts, others, labels.scale, labels.aspects, Resampling(seed=seed), accept_only=labels.accept_only
-    ).get("ceiling")
+    counts = grade_counts(labels)
+    how = Resampling(seed=seed)
+    top = ceiling(experts, labels.scale, labels.aspects, how, accept_only=labels.accept_only).get("ceiling")
     single, modes = len(labels.aspects) == 1, mode_counts(labels, experts)
     report: LabelReport = {
         "items": len(labels.items),
@@ -231,12 +231,12 @@ def label_report(file: LabelFile, family: str, seed: int = 0, *, memory: Memory 
         "scale": labels.scale.model_dump() | {"inferred": file.scale_inferred},
         "aspects": list(labels.aspects),
         "accept_only": labels.accept_only,
-        "annotators": list(experts.annotators),
+        "annotators": list(counts),
         "histogram": {name: by[labels.aspects[0]] for name, by in counts.items()} if single else counts,
         "accepts": _accepts(labels),
         "agreement": agreement_between(experts, labels.scale, labels.aspects, seed),
         "ceiling": {} if top is None else top.to_json(),
-        "against_others": _against_others(labels, experts, others),
+        "against_others": _against_others(labels, experts),
         "adjudicators": list(experts.adjudicators),
         "duplicates": _duplicates(labels),
         "empty_answers": file.empty_answers,
@@ -244,7 +244,6 @@ def label_report(file: LabelFile, family: str, seed: int = 0, *, memory: Memory 
         "unlabelled": file.unlabelled,
         "groups": dict(Counter(item.group for item in labels.items if item.group is not None)),
         "agents": dict(Counter(item.agent for item in labels.items if item.agent is not None)),
-        "tied": experts.tied,
         "source": dict(labels.source),
         "digest": labels.digest,
         "family": family,
@@ -261,12 +260,12 @@ def label_report(file: LabelFile, family: str, seed: int = 0, *, memory: Memory 
     return report
 
 
-def _against_others(labels: LabelSet, experts: Experts, others: tuple[IntArray, IntArray]) -> list[AgainstOthers]:
-    panel = expert_ratings(experts, others, labels.scale, accept_only=labels.accept_only)
+def _against_others(labels: LabelSet, experts: Experts) -> list[AgainstOthers]:
+    panel = expert_ratings(experts, labels.scale, accept_only=labels.accept_only)
 
     def point(name: str, ratings: GradePairs) -> float | None:
         compared = compared_rows(name, ratings)
-        if not len(compared.expert) or (STATISTICS[name].ordinal and labels.scale.level == "nominal"):
+        if not len(compared.judge) or (STATISTICS[name].ordinal and labels.scale.level == "nominal"):
             return None
         if labels.scale.interval and STATISTICS[name].compares == "grades" and name != "tau_b":
             return None
@@ -276,7 +275,7 @@ def _against_others(labels: LabelSet, experts: Experts, others: tuple[IntArray, 
     return [
         {
             "annotator": name,
-            "n": len(ratings.expert),
+            "n": len(ratings.judge),
             "adjudicator": name in experts.adjudicators,
             "tau_b": point("tau_b", ratings),
             "kappa": point("kappa", ratings),
@@ -287,22 +286,15 @@ def _against_others(labels: LabelSet, experts: Experts, others: tuple[IntArray, 
     ]
 
 
-def grade_counts(labels: LabelSet, experts: Experts) -> dict[str, dict[str, Counts]]:
+def grade_counts(labels: LabelSet) -> dict[str, dict[str, Counts]]:
     """Number of times that each annotator gave each grade of each aspect."""
     grades = list(map(str, labels.scale.grades))
-    return {
-        annotator: {
-            aspect: dict(
-                zip(
-                    grades,
-                    rating_counts(experts.grade_by[i : i + 1, :, j], len(grades)).sum(0).tolist(),
-                    strict=True,
-                )
-            )
-            for j, aspect in enumerate(labels.aspects)
-        }
-        for i, annotator in enumerate(experts.annotators)
-    }
+    names = sorted({label.annotator for label in labels.labels})
+    counts = {name: {aspect: dict.fromkeys(grades, 0) for aspect in labels.aspects} for name in names}
+    for label in labels.labels:
+        for aspect, position in label.grades.items():
+            counts[label.annotator][aspect][grades[position]] += 1
+    return counts
 
 
 def agreement_between(experts: Experts, scale: Scale, aspects: Sequence[str], seed: int = 0) -> AnnotatorAgreement:

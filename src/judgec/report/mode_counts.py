@@ -5,7 +5,9 @@ from typing import TypedDict
 
 import numpy as np
 
-from judgec.records.label import UNLABELLED, Experts, IntArray, LabelSet
+from judgec.records.consensus import accept_rate_of
+from judgec.records.counts import tidy
+from judgec.records.label import UNLABELLED, Experts, FloatArray, IntArray, LabelSet
 from judgec.records.tasks.registry import finds_modes
 from judgec.stats.intervals.proportion import share
 
@@ -15,7 +17,7 @@ RateOf = dict[str, float | str | None]
 class ModeRate(TypedDict):
     """Rate of a mode: seen in ``present`` of ``of`` labels; ``rate`` with its interval over queries."""
 
-    present: int
+    present: float
     of: int
     rate: RateOf
 
@@ -36,9 +38,9 @@ class ModePair(TypedDict):
     """
 
     modes: list[str]
-    both: int
-    first: int
-    second: int
+    both: float
+    first: float
+    second: float
     of: int
     lift: float | None
 
@@ -50,7 +52,7 @@ class ModeCounts(TypedDict):
 
     rates: list[ModeRates]
     together: list[ModePair]
-    shown: dict[str, int]
+    shown: dict[str, float]
 
 
 def mode_counts(labels: LabelSet, experts: Experts) -> ModeCounts | None:
@@ -62,38 +64,41 @@ def mode_counts(labels: LabelSet, experts: Experts) -> ModeCounts | None:
     """
     if not finds_modes(labels.task):
         return None
-    grade, cluster = experts.grade, experts.cluster
+    shown, cluster = accept_rate_of(experts.target), experts.cluster  # the part of an item that shows each mode
     rates: list[ModeRates] = [
         {
             "mode": mode,
-            "consensus": _rate(grade[:, j], cluster),
+            "consensus": _rate(shown[:, j], cluster),
             "annotators": {
-                name: _rate(by, cluster) for name, by in zip(experts.annotators, experts.grade_by[:, :, j], strict=True)
+                name: _rate(np.where(by == UNLABELLED, np.nan, by), cluster)
+                for name, by in zip(experts.annotators, experts.grade_by[:, :, j], strict=True)
             },
         }
         for j, mode in enumerate(labels.aspects)
     ]
-    whole = grade[(grade != UNLABELLED).all(axis=1)]
-    found, counts = np.unique(whole.sum(axis=1), return_counts=True)
+    whole = shown[~np.isnan(shown).any(axis=1)]  # the lower label of each mode in one half of the item, else the upper
+    halves = [np.bincount(by.sum(axis=1), minlength=len(labels.aspects) + 1) for by in (whole == 1, whole > 0)]
+    counts = (halves[0] + halves[1]) / 2.0
     return {
         "rates": rates,
         "together": [
-            _together(grade[:, [i, j]], [labels.aspects[i], labels.aspects[j]])
+            _together(shown[:, [i, j]], [labels.aspects[i], labels.aspects[j]])
             for i, j in combinations(range(len(labels.aspects)), 2)
         ],
-        "shown": {str(number): int(count) for number, count in zip(found.tolist(), counts.tolist(), strict=True)},
+        "shown": {str(number): tidy(count) for number, count in enumerate(counts.tolist()) if count},
     }
 
 
-def _rate(grade: IntArray, cluster: IntArray) -> ModeRate:
-    known = grade != UNLABELLED
-    said = (grade[known] == 1).astype(np.int64)
-    return {"present": int(said.sum()), "of": len(said), "rate": share(said, cluster[known]).to_json()}
+def _rate(shown: FloatArray, cluster: IntArray) -> ModeRate:
+    known = ~np.isnan(shown)
+    said = shown[known]
+    return {"present": tidy(float(said.sum())), "of": len(said), "rate": share(said, cluster[known]).to_json()}
 
 
-def _together(grade: IntArray, modes: list[str]) -> ModePair:
-    known = grade[(grade != UNLABELLED).all(axis=1)]
+def _together(shown: FloatArray, modes: list[str]) -> ModePair:
+    known = shown[~np.isnan(shown).any(axis=1)]
     first, second = known.sum(axis=0).tolist()
-    both = int(known.all(axis=1).sum())
+    both = float(known.min(axis=1).sum())
     lift = both * len(known) / (first * second) if first and second else None
-    return {"modes": modes, "both": both, "first": first, "second": second, "of": len(known), "lift": lift}
+    counts = [tidy(one) for one in (both, first, second)]
+    return {"modes": modes, "both": counts[0], "first": counts[1], "second": counts[2], "of": len(known), "lift": lift}

@@ -388,7 +388,7 @@ def _charts(found: MeasuredAgreement) -> str:
         said = np.where(pairs.judge < 0, np.nan, np.array(pairs.values)[np.maximum(pairs.judge, 0)])
         more, counts = grade_charts(
             DrawnGrades(
-                expert=pairs.expert,
+                expert=pairs.target,
                 judge=pairs.judge,
                 given=pairs.given,
                 said=pairs.score if pairs.interval else said,

@@ -28,7 +28,7 @@ def check_labels(options: LabelsOptions) -> tuple[LabelFile, "LabelReport", "tup
     content = read_label_file(options.file, options.reading(options.task), texts=False)
     from judgec.report.label_report import label_report  # after bad input has been refused: SciPy is slow
 
-    report = label_report(content, family, memory=read_memory(options.home, family))
+    report = label_report(content, family, memory=read_memory(options.home, family), consensus=options.consensus)
     tests = tested_agents(content.labels, options.pool) if options.pool else ()
     if options.pool:
         report["agent_tests"] = [test.to_json() for test in tests]

@@ -129,6 +129,7 @@ def _settings(options: CompileJudgeOptions, watch: Watch) -> tuple[Labels, Compi
         objective=options.objective or default_objective(labels.label_set),
         optimizer=next((kind for kind, holds in kinds if holds), options.optimizer),
         seed=options.seed,
+        consensus=options.consensus,
         budget=options.budget,
         max_cost=options.max_cost,
         max_wait=options.max_wait,

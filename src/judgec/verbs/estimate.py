@@ -20,12 +20,12 @@ from judgec.lm.watch import Silent, Watch
 from judgec.raters.judge import load_judge
 from judgec.raters.programs import Program
 from judgec.raters.recorded import recorded_judges
+from judgec.records.consensus import people_mean
 from judgec.records.conversation import usual_turn
 from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import FloatArray, IntArray, Item
-from judgec.records.ratings import people_mean
 from judgec.records.scale import ACCEPT_SCALE
 from judgec.report.numbers import percent
 from judgec.report.page.notebook import notebook
@@ -461,7 +461,6 @@ def _of_aspect(
 
     ``blind`` says what the judge does not see of them, or nothing.
     """
-    expert_of = dict(zip([item.item_id for item in labelled.items], labelled.experts.accept[:, j], strict=True))
     accepts = people_mean(labelled.experts.accept_by[:, :, j], np.array(ACCEPT_SCALE.values))
     share_of = dict(zip([item.item_id for item in labelled.items], accepts.tolist(), strict=True))
     beside = [item for item in labelled.items if item.item_id in extra]
@@ -470,19 +469,17 @@ def _of_aspect(
     accept = np.array([one.accept[j] for one in verdicts])
     score = np.array([one.score[j] for one in verdicts])
     is_item = np.arange(len(everything)) < len(items)
-    expert = np.array(
+    people = np.array(
         [
             # A label goes with the item that it was given to: the one in the file, or the one beside it.
-            expert_of.get(item.item_id, UNSCORED) if (item.item_id in extra) != inside else UNSCORED
+            share_of.get(item.item_id, np.nan) if (item.item_id in extra) != inside else np.nan
             for item, inside in zip(everything, is_item, strict=True)
-        ],
-        dtype=np.float64,
+        ]
     )
-    shares = np.array([share_of.get(item.item_id, np.nan) for item in everything])
     return accept_rate(
         accept,
         score,
-        np.where(expert == UNSCORED, np.nan, shares),  # of several experts the share that accepts: nobody is drawn
+        people,
         np.unique([item.query_id for item in everything], return_inverse=True)[1].astype(np.int64),
         own=is_item,
         blind=blind,

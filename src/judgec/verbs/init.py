@@ -101,7 +101,7 @@ class LabelDraft:
     @property
     def judges(self) -> dict[str, str]:
         """Judges that were named, with their ranges."""
-        return self.options.judges
+        return dict(self.options.judges)
 
     @property
     def people(self) -> tuple[str, ...]:

@@ -47,7 +47,7 @@ def labels_report(
         heads, rows = COLUMNS.screen(sorted(tests, key=lambda test: not test.pooled))
         tables.append(TextTable(TESTED, heads, rows))
     first, command_next = min(tables, key=_place), _next(options, labels)
-    experts = experts_of(labels)
+    experts = experts_of(labels, consensus=options.consensus)
     cases = [] if file is None else label_cases(labels, experts)
     summary, *others = tables
     reading = reading_notes(labels, experts)
@@ -144,8 +144,8 @@ def label_verdict(report: LabelReport) -> str:
         shared = "One annotator graded" if n == 1 else "No item has two annotators"
         return f"{shared}: the agreement of experts with each other, which limits every judge, is unknown."
     name, one = next(iter(known.items()))
-    agreed = f"{n} annotators agree with each other by {statistic_name(name)} {_with_limits(one)}"
-    return f"{agreed}: that is the ceiling of a judge of these labels."
+    agreed = f"{len(report['against_others'])} annotators agree with each other by {statistic_name(name)}"
+    return f"{agreed} {_with_limits(one)}: that is the ceiling of a judge of these labels."
 
 
 def _summary(path: str, report: LabelReport) -> TextTable:
@@ -164,7 +164,6 @@ def _summary(path: str, report: LabelReport) -> TextTable:
             ("split by family", report["family"]),
             ("empty answers", str(report["empty_answers"])),
             ("duplicate items", str(report["duplicates"])),
-            ("tied labels", str(report["tied"])),
             *(("group " + group, str(n)) for group, n in list(report["groups"].items())[:MOST_ROWS]),
             *(("agent " + agent, str(n)) for agent, n in list(report["agents"].items())[:MOST_ROWS]),
             *(("source: " + key, value) for key, value in report["source"].items()),
@@ -229,7 +228,7 @@ def _modes(report: LabelReport) -> list[TextTable]:
         return []
     rates = TextTable(
         f"{MODES}, per cent of the labels",
-        ("mode", "items", "consensus [95 %]", *report["annotators"][:MOST_ANNOTATORS]),
+        ("mode", "items", "consensus [95 %]", *list(counts["rates"][0]["annotators"])[:MOST_ANNOTATORS]),
         [
             (
                 one["mode"],

@@ -10,7 +10,7 @@ from judgec.compile.compile import default_objective
 from judgec.compile.pair_columns import flip_rate
 from judgec.compile.replacement import replaces
 from judgec.errors import InputError, UserError
-from judgec.labels.experts import experts_of, leave_one_out
+from judgec.labels.experts import constant_notes, experts_of
 from judgec.labels.labels import LabelFile, label_file, require_two_classes
 from judgec.labels.reading import Datasheet, read_datasheet
 from judgec.labels.rows.raters import is_measured, left_out
@@ -147,16 +147,16 @@ def measured_judges(options: AgreementOptions) -> MeasuredJudges:
         if judges := [name for name in recorded.judges if any(is_measured(one, [name]) for one in names)]:
             labels = _labels(options, judges)
             recorded = _in_file(options, labels)
-    experts = experts_of(labels.labels)
+    experts = experts_of(labels.labels, consensus=options.consensus)
     experts, clustered = _clustered(options, labels, experts)
-    whole = _Whole(options, labels, experts, leave_one_out(labels.labels, experts), recorded)
+    whole = _Whole(options, labels, experts, recorded)
     found = {name: _measured(whole, name) for name in recorded.judges}
     return MeasuredJudges(
         found,
         default_objective(labels.labels),
         experts.annotators,
         (*labels.labels.notes, *clustered) if beside else (*left_out(labels.labels.notes), *clustered),
-        (*recorded.notes, *_failed(whole)),
+        (*constant_notes(labels.labels, experts), *recorded.notes, *_failed(whole)),
     )
 
 
@@ -269,12 +269,11 @@ def _clustered(options: AgreementOptions, labels: LabelFile, experts: Experts) -
 
 @dataclass(frozen=True, slots=True)
 class _Whole:
-    """Everything that the judges are measured with; ``others`` is the consensus without each annotator."""
+    """Everything that the judges are measured with."""
 
     options: AgreementOptions
     file: LabelFile
     experts: Experts
-    others: tuple[IntArray, IntArray]
     recorded: RecordedVerdicts
 
     @property
@@ -318,7 +317,6 @@ def _measured(whole: _Whole, name: str) -> MeasuredJudge:
         agreement = replace(agreement, estimates={**agreement.estimates, "flip_rate": flips})
     among = ceiling(
         people,
-        (whole.others[0][:, asked], whole.others[1][:, asked]),
         labels.scale,
         labels.aspects,
         Resampling(),

@@ -63,7 +63,7 @@ def test_every_item_is_tested_once_by_a_judge_that_did_not_learn_from_its_query(
     row = {item.item_id: i for i, item in enumerate(compiled.dataset.test.items)}
     majority = compiled.verification.judgments["majority"].grade[:, 0]
     for round_ in parts.tested:
-        counts = np.bincount(round_.train.experts.grade[:, 0], minlength=5)
+        counts = np.bincount(round_.train.experts.target[:, 0, 0], minlength=5)
         assert {int(majority[row[item.item_id]]) for item in round_.test.items} == {int(counts.argmax())}
 
 

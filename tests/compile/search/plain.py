@@ -55,7 +55,9 @@ def examples(module: dspy.Module, part: Part, scale: Scale) -> list[dspy.Example
     """The items of a part as DSPy's examples, in the order of a seed-free split."""
     predict = first_predictor(module)
     return [
-        demonstration(predict, part.items[i], [int(p) for p in part.experts.grade[i]], scale, reason=part.rationale(i))
+        demonstration(
+            predict, part.items[i], [int(p) for p in part.experts.target[i, :, 0]], scale, reason=part.rationale(i)
+        )
         for i in range(len(part))
     ]
 

@@ -56,7 +56,7 @@ def test_bootstrapped_demonstrations_are_items_that_the_judge_got_right(task: Ta
     right = {
         item.text("answer")
         for i, item in enumerate(task.train.items)
-        if task.verdicts.grade[i, 0] == task.train.experts.grade[i, 0]
+        if task.verdicts.grade[i, 0] == task.train.experts.target[i, 0, 0]
     }
     assert len(right) < len(task.train)
     for found in demonstration_sets(task, (BOOTSTRAPPED,), 4):
@@ -69,7 +69,7 @@ def test_labelled_demonstrations_carry_the_experts_reason_and_every_grade_in_tur
     found = next(iter(demonstration_sets(task, (LABELLED,), 1)))
     demos = first_predictor(found.module).demos
     assert {demo.reason for demo in demos} == {"Worth what its stars say."}
-    assert len({demo.grade for demo in demos}) == len(np.unique(task.train.experts.grade))
+    assert len({demo.grade for demo in demos}) == len(np.unique(task.train.experts.target[..., 0]))
 
 
 def test_sets_depend_on_the_seed_alone(task: Task) -> None:
@@ -140,7 +140,7 @@ def without_experts(task: Task) -> Task:
 
 def right(task: Task) -> set[int]:
     """Rows of the train items that the uncompiled judge grades as the experts do."""
-    return set(map(int, np.flatnonzero(task.verdicts.grade[:, 0] == task.train.experts.grade[:, 0])))
+    return set(map(int, np.flatnonzero(task.verdicts.grade[:, 0] == task.train.experts.target[:, 0, 0])))
 
 
 def test_item_without_a_reason_of_an_expert_is_shown_with_the_judges_own_or_not_at_all(task: Task) -> None:
@@ -152,7 +152,7 @@ def test_item_without_a_reason_of_an_expert_is_shown_with_the_judges_own_or_not_
     assert {found[LABELLED][i] for i in right(task) - rows} == {"as the rules say"}
     assert set(found[BOOTSTRAPPED]) == right(task)
     none = without_experts(task)
-    wrong = replace(none, verdicts=replace(none.verdicts, grade=(none.train.experts.grade + 1) % 5))
+    wrong = replace(none, verdicts=replace(none.verdicts, grade=(none.train.experts.target[..., 0] + 1) % 5))
     assert not list(demonstration_sets(wrong, (LABELLED, BOOTSTRAPPED), 4))
 
 
@@ -236,7 +236,7 @@ def test_pair_is_shown_with_the_reason_of_the_order_in_which_it_stands_unless_th
 def test_judge_without_a_reason_in_its_reply_is_shown_every_labelled_item(task: Task) -> None:
     bare = task.module.deepcopy()
     first_predictor(bare).signature = first_predictor(bare).signature.delete("reason").delete("confidence")
-    wrong = replace(task.verdicts, grade=(task.train.experts.grade + 1) % 5)
+    wrong = replace(task.verdicts, grade=(task.train.experts.target[..., 0] + 1) % 5)
     for found in demonstration_sets(without_experts(replace(task, module=bare, verdicts=wrong)), (LABELLED,), 1):
         for demo in first_predictor(found.module).demos:
             assert set(demo.toDict()) == {"query", "answer", "contexts", "grade"}

@@ -39,10 +39,10 @@ class Contest:
         judge = self.judged[number, chosen]
         nothing = np.full(len(chosen), -1, dtype=np.int64)
         return GradePairs(
-            self.expert[chosen],
+            self.expert[chosen, None],
             judge,
             judge.astype(np.float64),
-            nothing,
+            nothing[:, None],
             nothing,
             self.cluster[chosen],
             tuple(map(float, range(len(GRADE_SHARES)))),

@@ -50,7 +50,7 @@ def judged(grades: list[int | None], world_: World) -> Judgments:
 def test_lessons_say_signed_error_reason_and_inverted_neighbours(server: FakeOpenAI) -> None:
     with world(server.base_url, seed=0, items=60) as found:
         task = found.task()
-        expert = found.dataset.train.experts.grade[:, 0]
+        expert = found.dataset.train.experts.target[:, 0, 0]
         rows = [int(np.flatnonzero(expert == position)[0]) for position in (1, 2, 4)]  # the experts: 2, 3, 5
         told = lessons(task, found.dataset.train.rows(rows), judged([3, 1, None], found))
     assert [lesson["Example"] for lesson in told] == [1, 2, 3]

@@ -43,7 +43,7 @@ def fitted(
     features, unknown = evidence.transform(items), np.full(len(items), -1)
     calibrators = {}
     for j, aspect in enumerate(aspects):
-        data = Data(verdicts, features, target[:, j], np.arange(len(items)), scale, accept=unknown)
+        data = Data(verdicts, features, target[:, j, None], np.arange(len(items)), scale, accept=unknown[:, None])
         one = dict(_fit_source(data, read, 0, TREES, (family,)))[read, family]
         calibrators[aspect] = one.model_copy(update={"feature_names": evidence.names})
     fields = sorted({name for item in items for name in item.inputs})
@@ -54,7 +54,7 @@ def fitted(
 def sensors() -> tuple[CompiledJudge, list[Item]]:
     """A judge of the sensors' labels, and one item a question with an empty answer."""
     labels = read_labels("trainsets/sensors")
-    judge = fitted(labels.items, experts_of(labels).grade, labels.scale, "grade")
+    judge = fitted(labels.items, experts_of(labels).target[..., 0], labels.scale, "grade")
     questions = {item.query_id: item for item in labels.items}
     blank = [with_answer(item, "") for item in questions.values()]
     return judge, [item for item in blank if " not " not in item.text("reference")]
@@ -212,7 +212,7 @@ def test_reason_with_a_verdict_is_its_own_and_both_where_evidence_overrode_it(
     sensors: tuple[CompiledJudge, list[Item]],
 ) -> None:
     labels = read_labels("trainsets/sensors")
-    target = experts_of(labels).grade
+    target = experts_of(labels).target[..., 0]
     chance = np.random.default_rng(0)
     stated = np.where(chance.random(len(target)) < 0.6, target[:, 0], chance.integers(0, 5, len(target)))
     judge = fitted(labels.items, target, labels.scale, "grade", verdicts=np.eye(5)[stated])

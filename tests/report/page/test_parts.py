@@ -40,7 +40,7 @@ def judged(grade: list[int], score: list[float]) -> Judgments:
 
 
 def test_items_have_the_distance_of_judge_and_experts_and_what_was_said() -> None:
-    target = np.array([[0], [2], [1], [2], [-1]])
+    target = np.array([[0], [2], [1], [2], [-1]])[..., None]
     judgments = judged([2, 1, 1, -1, 0], [3.0, 2.4, 2.4, np.nan, 1.0])
     labels = {"i0": [Label("i0", "ann", {"grade": 0}, rationale="wrong unit")]}
     found = browsed_items(ITEMS, target, judgments, SCALE, labels)
@@ -52,7 +52,7 @@ def test_distance_of_classes_is_the_chance_that_was_given_to_others() -> None:
     scale = Scale(level="nominal", grades=("a", "b", "tie"))
     judgments = judged([1, 1, 0, 0, 0], [np.nan] * 5)
     judgments.probabilities[:2, 0] = [[0.4, 0.6, 0.0], [0.1, 0.9, 0.0]]
-    target = np.array([[0], [0], [0], [0], [0]])
+    target = np.array([[0], [0], [0], [0], [0]])[..., None]
     found = browsed_items(ITEMS, target, judgments, scale, {})
     assert [one.distance for one in found[:2]] == pytest.approx([0.6, 0.9])
 
@@ -98,15 +98,15 @@ def test_audits_take_the_place_of_what_was_there_as_often_as_one_audits() -> Non
 
 
 def test_confusion_counts_rows_by_expert_and_keeps_a_column_for_the_unscored() -> None:
-    made = confusion_counts(np.array([0, 0, 1, 2, -1]), np.array([0, 1, -1, 2, 2]), ["low", "mid", "high"])
+    made = confusion_counts(np.array([[0], [0], [1], [2], [-1]]), np.array([0, 1, -1, 2, 2]), ["low", "mid", "high"])
     rows = count_table(made, "label", "corner").removesuffix("</tbody></table></div>").split("<tr>")[2:]
     plain = [[re.sub("<.*?>", "", cell) for cell in row.split("<td>")[1:]] for row in rows]
     assert [" ".join(row) for row in plain] == ["low 1 1 · · 2", "mid · · · 1 1", "high · · 1 · 1"]
-    assert confusion_counts(np.array([0, 1]), np.array([0, 0]), ["low", "high"]).columns == ["low", "high"]
+    assert confusion_counts(np.array([[0], [1]]), np.array([0, 0]), ["low", "high"]).columns == ["low", "high"]
 
 
 def test_drawing_of_counts_has_squares_by_area_counts_on_them_and_frames_where_both_agree() -> None:
-    expert, judge = np.array([0] * 4 + [1]), np.array([0, 0, 0, 1, -1])
+    expert, judge = np.array([[0]] * 4 + [[1]]), np.array([0, 0, 0, 1, -1])
     drawn = confusion_counts(expert, judge, ["bad <", "good"]).drawn("A & B", ("judge", "experts"))
     squares = re.findall(r'<rect class="square"[^>]*? width=([\d.]+) .*?<title>(.*?)</title>', drawn)
     shares = [re.findall(r": (\d) items?, (\d+) %", text) for _, text in squares]
@@ -136,14 +136,14 @@ def test_confidence_table_counts_grades_by_tenths_and_full_confidence_is_in_the_
 
 
 def test_reliability_chart_puts_dots_where_stated_meets_observed() -> None:
-    stated, happened, query = np.array([0.05, 0.95, 0.95, np.nan]), np.array([0, 1, 0, 1]), np.arange(4)
+    stated, happened, query = np.array([0.05, 0.95, 0.95, np.nan]), np.array([0.0, 1.0, 0.0, 1.0]), np.arange(4)
     svg = charts.reliability_chart(stated, happened, query, words=("x", "y"))
     plane = charts.Plane((-0.04, 1.04), (-0.04, 1.04))
     assert f"cx={plane.across(0.95):.1f} cy={plane.up(0.5):.1f}" in svg
     assert "2 items: stated 95 %, observed 50 % [1 %, 99 %]" in svg  # Clopper-Pearson of 1 in 2: .0126, .9874
     assert f"x1={plane.across(0.95):.1f} y1={plane.up(0.012579):.1f} x2={plane.across(0.95):.1f}" in svg
     assert svg.count("<circle") == 2
-    assert charts.reliability_chart(np.array([np.nan]), np.array([1]), np.array([0]), words=("x", "y")) == ""
+    assert charts.reliability_chart(np.array([np.nan]), np.array([1.0]), np.array([0]), words=("x", "y")) == ""
 
 
 def test_bland_altman_chart_draws_bias_and_limits_at_their_height() -> None:

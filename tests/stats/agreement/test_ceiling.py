@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
-from judgec.labels.experts import experts_of, leave_one_out
+from judgec.labels.experts import experts_of
 from judgec.labels.labels import read_labels
 from judgec.labels.reading import as_reading
 from judgec.records.agreement import Agreement
@@ -40,7 +40,6 @@ def both(folder: Path, judge: list[int], *, as_accepts: bool = False) -> tuple[A
     ]
     labels = read_labels(str(write(folder / "l.jsonl", rows)), as_reading(accept_at=None if as_accepts else "2"))
     experts, scale = experts_of(labels), labels.scale
-    others = leave_one_out(labels, experts)
     grade = np.array(judge, dtype=np.int64)[:, None]
     judged = Judgments(
         item_ids=tuple(LABELS),
@@ -53,7 +52,7 @@ def both(folder: Path, judge: list[int], *, as_accepts: bool = False) -> tuple[A
         rationale=("",) * 6,
         unscored=tuple("no reply" if position < 0 else None for position in judge),
     )
-    found = ceiling(experts, others, scale, labels.aspects, HOW, accept_only=labels.accept_only, judgments=judged)
+    found = ceiling(experts, scale, labels.aspects, HOW, accept_only=labels.accept_only, judgments=judged)
     assert list(found) == ["compiled_loo", "ceiling"]
     return found["ceiling"], found["compiled_loo"]
 
@@ -80,8 +79,7 @@ def test_ceiling_without_a_judge_is_that_beside_a_judge_whose_statistics_are_def
     beside, _ = both(tmp_path, JUDGE)
     labels = read_labels(str(tmp_path / "l.jsonl"), as_reading(accept_at="2"))
     experts = experts_of(labels)
-    others = leave_one_out(labels, experts)
-    alone = ceiling(experts, others, labels.scale, labels.aspects, HOW, accept_only=False)
+    alone = ceiling(experts, labels.scale, labels.aspects, HOW, accept_only=False)
     assert alone == {"ceiling": beside}
 
 
@@ -114,7 +112,7 @@ def test_one_annotator_an_item_gives_no_panel(tmp_path: Path) -> None:
     ]
     labels = read_labels(str(write(tmp_path / "l.jsonl", rows)))
     experts = experts_of(labels)
-    assert expert_panel(experts, leave_one_out(labels, experts), labels.scale, accept_only=False) == []
+    assert expert_panel(experts, labels.scale, accept_only=False) == []
 
 
 def graded(folder: Path, labels: dict[str, dict[str, int]]) -> LabelSet:
@@ -140,12 +138,10 @@ def test_adjudicator_is_left_out_of_both_columns_and_named_while_the_consensus_k
     experts = experts_of(labels)
     assert experts.adjudicators == ("cem",)
     assert adjudicator_notes(experts)[0].startswith("cem: ")
-    assert (experts.grade[16:] == 2).all()  # two of three say 3
-    others = leave_one_out(labels, experts)
-    found = ceiling(experts, others, labels.scale, labels.aspects, HOW, accept_only=False)["ceiling"]
-    # bob stands alone against ann and cem on 4 of 20; ann against a pick of bob's 1 and cem's 3
-    ann = float((others[0][0, :, 0] == experts.grade_by[0, :, 0]).mean())
-    assert found.estimates["exact"].value == pytest.approx((ann * 20 + 16 / 20 * 20) / 40)
+    assert (experts.target[16:] == 2).all()  # two of three say 3
+    found = ceiling(experts, labels.scale, labels.aspects, HOW, accept_only=False)["ceiling"]
+    # bob stands alone against ann and cem on 4 of 20; ann against bob's 1 and cem's 3, which share the item
+    assert found.estimates["exact"].value == pytest.approx((16 + 4 / 2 + 16) / 40)
     assert found.n == 40
 
 
@@ -185,7 +181,6 @@ def test_annotator_without_a_defined_statistic_is_in_neither_mean(tmp_path: Path
     by |= {f"c{k}": {"ann": 2, "cem": 2} for k in range(6)}
     labels = graded(tmp_path, by)
     experts = experts_of(labels)
-    others = leave_one_out(labels, experts)
     grade = np.array([(k * k) % 3 for k in range(18)], dtype=np.int64)[:, None]
     judged = Judgments(
         item_ids=tuple(by),
@@ -198,9 +193,9 @@ def test_annotator_without_a_defined_statistic_is_in_neither_mean(tmp_path: Path
         rationale=("",) * 18,
         unscored=(None,) * 18,
     )
-    found = ceiling(experts, others, labels.scale, labels.aspects, HOW, accept_only=False, judgments=judged)
-    own = expert_panel(experts, others, labels.scale, accept_only=False)
-    loo = judge_panel(experts, others, judged, labels.scale, accept_only=False)
+    found = ceiling(experts, labels.scale, labels.aspects, HOW, accept_only=False, judgments=judged)
+    own = expert_panel(experts, labels.scale, accept_only=False)
+    loo = judge_panel(experts, judged, labels.scale, accept_only=False)
     assert measure(own[2], HOW).estimates["kappa"].value is None
     weights = [18, 12]  # of ann and bob
     for name, panel in (("ceiling", own), ("compiled_loo", loo)):
@@ -212,11 +207,10 @@ def test_annotator_without_a_defined_statistic_is_in_neither_mean(tmp_path: Path
 def test_ceiling_of_real_labels_with_an_adjudicator_is_what_its_two_annotators_reach() -> None:
     labels = read_labels(str(NQ301))
     experts = experts_of(labels)
-    others = leave_one_out(labels, experts)
-    panel = expert_panel(experts, others, labels.scale, accept_only=True)
+    panel = expert_panel(experts, labels.scale, accept_only=True)
     kappas = [measure(one, HOW).estimates["kappa"].value for one in panel]
     assert experts.adjudicators == ("annotator3",)
     assert kappas == pytest.approx([0.810, 0.768], abs=0.002)
-    assert [len(one.expert) for one in panel] == [1490, 1483]
-    found = ceiling(experts, others, labels.scale, labels.aspects, HOW, accept_only=True)["ceiling"]
+    assert [len(one.judge) for one in panel] == [1490, 1483]
+    found = ceiling(experts, labels.scale, labels.aspects, HOW, accept_only=True)["ceiling"]
     assert found.estimates["kappa"].value == pytest.approx(0.789, abs=0.002)

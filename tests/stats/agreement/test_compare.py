@@ -34,7 +34,7 @@ def judged(grades: list[int | None], name: str) -> Judgments:
 def experts(grades: list[int | None]) -> Experts:
     position = np.array([[-1 if grade is None else grade - 1] for grade in grades])
     accept = np.where(position >= 0, position >= 3, -1).astype(np.int64)
-    return Experts(position, accept, np.arange(N), ("e",), position[None], accept[None], 0)
+    return Experts(position[..., None], accept[..., None], np.arange(N), ("e",), position[None], accept[None])
 
 
 TRUTH: list[int | None] = [1, 2, 3, 4, 5, None]

@@ -11,7 +11,9 @@ from judgec.stats.agreement.cut_off import FOLDS, best_cut_off
 
 def scored(expert: IntArray, score: FloatArray, cluster: IntArray) -> GradePairs:
     none = np.full(len(expert), -1)
-    return GradePairs(expert, expert * 0, score, none, none, cluster, (0.0, 1.0), int(cluster.max()) + 1)
+    return GradePairs(
+        expert[:, None], expert * 0, score, none[:, None], none, cluster, (0.0, 1.0), int(cluster.max()) + 1
+    )
 
 
 def best_by_hand(expert: IntArray, score: FloatArray) -> float:

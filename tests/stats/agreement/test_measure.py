@@ -28,13 +28,14 @@ def ratings(n: int = 60, per_query: int = 1, *, unscored: int = 0, seed: int = 0
     accept = (judge >= 2).astype(np.int64)
     judge[:unscored], score[:unscored], accept[:unscored] = -1, np.nan, -1
     cluster = np.arange(n) // per_query
-    return GradePairs(expert, judge, score, (expert >= 1).astype(np.int64), accept, cluster, VALUES, n // per_query)
+    votes = (expert >= 1).astype(np.int64)[:, None]
+    return GradePairs(expert[:, None], judge, score, votes, accept, cluster, VALUES, n // per_query)
 
 
 def binary(r: GradePairs) -> GradePairs:
     """The same with accepts in place of grades, by experts and judge."""
     judge = np.where(r.judge < 0, -1, r.judge // 2)
-    return replace(r, expert=(r.expert >= 2).astype(np.int64), judge=judge, values=(0.0, 1.0))
+    return replace(r, target=(r.target >= 2).astype(np.int64), judge=judge, values=(0.0, 1.0))
 
 
 @pytest.mark.parametrize("per_query", [1, 3])
@@ -42,7 +43,7 @@ def test_area_under_the_curve_of_binary_labels_is_that_of_scikit_learn(per_query
     r = binary(ratings(per_query=per_query, unscored=7))
     found = measure(r, HOW).estimates["auc"]
     known = r.judge >= 0
-    assert found.value == pytest.approx(roc_auc_score(r.expert[known], r.score[known]), abs=1e-12)
+    assert found.value == pytest.approx(roc_auc_score(r.target[:, 0][known], r.score[known]), abs=1e-12)
     assert found.value is not None
     low, high = bounds(found)
     assert 0 < low < found.value < high < 1
@@ -54,7 +55,7 @@ def test_area_under_the_curve_of_binary_labels_is_that_of_scikit_learn(per_query
 
 def test_area_under_the_curve_of_one_class_or_of_classes_is_undefined_and_says_why() -> None:
     r = binary(ratings())
-    accepted = measure(replace(r, expert=np.ones_like(r.expert)), HOW).estimates["auc"]
+    accepted = measure(replace(r, target=np.ones_like(r.target)), HOW).estimates["auc"]
     assert (accepted.value, accepted.low) == (None, None)
     assert "one class" in accepted.note
     assert measure(r, HOW, nominal=True).estimates["auc"].note == texts.NO_ORDER
@@ -65,8 +66,8 @@ def test_area_under_the_curve_of_one_class_or_of_classes_is_undefined_and_says_w
 def test_every_statistic_equals_scipy_and_sklearn_on_the_scored_rows(per_query: int, unscored: int) -> None:
     r = ratings(per_query=per_query, unscored=unscored)
     found = measure(r, HOW)
-    expert, judge, score = (column[unscored:] for column in (r.expert, r.judge, r.score))
-    e_accept, j_accept = r.expert_accept[unscored:], r.judge_accept[unscored:]
+    expert, judge, score = (column[unscored:] for column in (r.target[:, 0], r.judge, r.score))
+    e_accept, j_accept = r.target_accept[:, 0][unscored:], r.judge_accept[unscored:]
     wanted = {
         "tau_b": stats.kendalltau(expert, judge).statistic,
         "tau_b_score": stats.kendalltau(expert, score).statistic,
@@ -99,20 +100,20 @@ def test_every_statistic_equals_scipy_and_sklearn_on_the_scored_rows(per_query: 
 def test_p_values_are_scipys_where_every_row_stands_alone_and_larger_where_rows_share_queries() -> None:
     r = ratings(40)
     found = measure(r, HOW)
-    assert found.estimates["tau_b"].p == pytest.approx(stats.kendalltau(r.expert, r.judge).pvalue)
-    assert found.estimates["spearman"].p == pytest.approx(stats.spearmanr(r.expert, r.score).pvalue)
+    assert found.estimates["tau_b"].p == pytest.approx(stats.kendalltau(r.target[:, 0], r.judge).pvalue)
+    assert found.estimates["spearman"].p == pytest.approx(stats.spearmanr(r.target[:, 0], r.score).pvalue)
     assert found.estimates["kappa"].p is None
-    columns = (np.repeat(c, 4) for c in (r.expert, r.judge, r.expert_accept, r.judge_accept, r.cluster))
+    columns = (np.repeat(c, 4, axis=0) for c in (r.target, r.judge, r.target_accept, r.judge_accept, r.cluster))
     expert, judge, expert_accept, judge_accept, cluster = columns
     score = np.repeat(r.score, 4)
     fours = GradePairs(expert, judge, score, expert_accept, judge_accept, cluster, r.values, r.n_clusters)
     repeated = measure(fours, HOW)  # each row four times says nothing new
     assert repeated.estimates["tau_b"].value == pytest.approx(found.estimates["tau_b"].value, abs=0.02)
-    assert (repeated.estimates["tau_b"].p or 0) > 1e3 * stats.kendalltau(fours.expert, fours.judge).pvalue
+    assert (repeated.estimates["tau_b"].p or 0) > 1e3 * stats.kendalltau(fours.target[:, 0], fours.judge).pvalue
 
 
 def replaced(r: GradePairs, **columns: IntArray) -> GradePairs:
-    fields = ("expert", "judge", "score", "expert_accept", "judge_accept", "cluster", "values", "n_clusters")
+    fields = ("target", "judge", "score", "target_accept", "judge_accept", "cluster", "values", "n_clusters")
     return GradePairs(**{name: columns.get(name, getattr(r, name)) for name in fields})
 
 
@@ -123,10 +124,12 @@ def test_undefined_statistics_are_none_with_the_reason_never_a_number() -> None:
     assert constant.estimates["tau_b"].value is None
     assert "one grade only" in constant.estimates["tau_b"].note
     assert constant.estimates["kappa"].value == 0
-    no_threshold = measure(replaced(r, judge_accept=minus, expert_accept=minus), HOW)
+    no_threshold = measure(replaced(r, judge_accept=minus, target_accept=minus[:, None]), HOW)
     assert no_threshold.estimates["accept_agreement"].note == texts.NO_THRESHOLD
     assert (no_threshold.expert_reject_rate, no_threshold.judge_reject_rate) == (None, None)
-    assert measure(replaced(r, expert_accept=minus), HOW).estimates["accept_agreement"].note == texts.NO_ACCEPTS
+    assert (
+        measure(replaced(r, target_accept=minus[:, None]), HOW).estimates["accept_agreement"].note == texts.NO_ACCEPTS
+    )
     nothing = measure(replaced(r, judge=minus, judge_accept=minus, score=np.full(30, np.nan)), HOW)
     assert {nothing.estimates[name].note for name in STATISTICS} == {texts.NOTHING_SCORED, texts.NO_THRESHOLD}
     assert (nothing.n, nothing.n_clusters, nothing.unscored) == (0, 0, 30)
@@ -137,7 +140,7 @@ def test_undefined_statistics_are_none_with_the_reason_never_a_number() -> None:
 def test_classes_have_accuracy_and_kappa_and_nothing_ordinal_in_every_aspect_too() -> None:
     r = ratings(30)
     minus = np.full(30, -1)
-    classes = replaced(r, expert_accept=minus, judge_accept=minus)
+    classes = replaced(r, target_accept=minus[:, None], judge_accept=minus)
     whole = measure(classes, HOW, nominal=True)
     found = with_aspects(whole, {"one": classes, "two": ratings(30, seed=1)}, HOW, nominal=True)
     for each in (found, found.aspects["one"], found.aspects["two"]):
@@ -165,9 +168,11 @@ def test_paired_differences_are_the_plain_ones_and_unscored_rows_count_against_t
     b = replaced(b, judge=worse)
     found = differences(a, b, HOW)
     assert found["tau_b"].value == pytest.approx(
-        stats.kendalltau(a.expert, a.judge).statistic - stats.kendalltau(b.expert, b.judge).statistic
+        stats.kendalltau(a.target[:, 0], a.judge).statistic - stats.kendalltau(b.target[:, 0], b.judge).statistic
     )
-    assert found["exact"].value == pytest.approx((a.expert == a.judge).mean() - (b.expert == b.judge).mean())
+    assert found["exact"].value == pytest.approx(
+        (a.target[:, 0] == a.judge).mean() - (b.target[:, 0] == b.judge).mean()
+    )
     lost = np.arange(60) < 10
     poorer = replaced(
         a,
@@ -178,19 +183,21 @@ def test_paired_differences_are_the_plain_ones_and_unscored_rows_count_against_t
     against = differences(poorer, b, HOW)
     for name in ("tau_b", "exact", "accept_agreement", "kappa", "qwk"):
         assert (against[name].value or 0) < (found[name].value or 0), name
-    right = ((a.expert == a.judge) & ~lost).mean()
-    assert against["exact"].value == pytest.approx(right - (b.expert == b.judge).mean())
+    right = ((a.target[:, 0] == a.judge) & ~lost).mean()
+    assert against["exact"].value == pytest.approx(right - (b.target[:, 0] == b.judge).mean())
     assert against["spearman"].n == 50
 
 
 def test_more_queries_than_pair_sums_can_hold_have_the_same_numbers_and_intervals() -> None:
     r = ratings(n=5200)  # one item a query
     found = measure(r, HOW)
-    wanted = stats.kendalltau(r.expert, r.score)
+    wanted = stats.kendalltau(r.target[:, 0], r.score)
     estimate = found.estimates["tau_b_score"]
     assert estimate.value == pytest.approx(wanted.statistic, abs=1e-12)
     assert estimate.p == pytest.approx(wanted.pvalue)
-    assert found.estimates["spearman"].value == pytest.approx(stats.spearmanr(r.expert, r.score).statistic, abs=1e-12)
+    assert found.estimates["spearman"].value == pytest.approx(
+        stats.spearmanr(r.target[:, 0], r.score).statistic, abs=1e-12
+    )
     assert found.n_clusters == 5200
     rank = replace(r, score=r.judge.astype(np.float64))
     both = measure(rank, HOW).estimates  # the table's interval has all 5,200 clusters, the score's 1,000 groups of them

@@ -18,7 +18,9 @@ def pairs(expert: IntArray, judge: IntArray, cluster: IntArray | None = None) ->
     cluster = np.arange(len(expert)) if cluster is None else cluster
     unknown = np.full(len(expert), -1)
     score = np.where(judge < 0, np.nan, judge.astype(float))
-    return GradePairs(expert, judge, score, unknown, unknown, cluster, (0.0, 1.0), int(cluster.max()) + 1)
+    return GradePairs(
+        expert[:, None], judge, score, unknown[:, None], unknown, cluster, (0.0, 1.0), int(cluster.max()) + 1
+    )
 
 
 def made(table: list[list[int]]) -> GradePairs:
@@ -53,11 +55,13 @@ def test_all_modes_agree_with_scikit_learn_micro_and_macro() -> None:
     parts = {"a": noisy(1, 0.3, 0.1), "b": noisy(2, 0.5, 0.2), "c": noisy(3, 0.15, 0.05)}
     found = measure_modes(parts)
     for name, score in (("precision", precision_score), ("recall", recall_score), ("kappa", cohen_kappa_score)):
-        each = [score(part.expert, part.judge) for part in parts.values()]
+        each = [score(part.target[:, 0], part.judge) for part in parts.values()]
         assert [getattr(one, name).value for one in found.modes.values()] == pytest.approx(each)
         assert found.macro[name].value == pytest.approx(np.mean(each))
         assert found.averaged[name] == ("a", "b", "c")
-        whole = [np.concatenate([getattr(part, side) for part in parts.values()]) for side in ("expert", "judge")]
+        whole = [
+            np.concatenate([getattr(part, side).ravel() for part in parts.values()]) for side in ("target", "judge")
+        ]
         assert getattr(found.micro, name).value == pytest.approx(score(*whole))
         low, high = found.macro[name].low, found.macro[name].high
         assert low is not None
@@ -117,7 +121,7 @@ def test_mode_that_nobody_saw() -> None:
 
 def test_unscored_rows_are_counted_and_in_nothing() -> None:
     whole = made([[70, 10], [10, 10]])
-    expert = np.concatenate([whole.expert, [1, 1, 0]])
+    expert = np.concatenate([whole.target[:, 0], [1, 1, 0]])
     judge = np.concatenate([whole.judge, [-1, -1, -1]])
     found = measure_modes({"wrong": pairs(expert, judge)}).modes["wrong"]
     assert (found.n, found.unscored, found.present) == (100, 3, 20)
@@ -128,7 +132,7 @@ def test_association_of_rows_that_are_queries_is_fishers() -> None:
     one = made([[8, 2], [1, 5]])
     expected = stats.fisher_exact(np.array([[8, 2], [1, 5]])).pvalue
     assert expected == pytest.approx(0.03497, abs=1e-5)
-    assert association_p(one.expert, one.judge, one.cluster) == pytest.approx(expected)
+    assert association_p(one.target[:, 0], one.judge, one.cluster) == pytest.approx(expected)
 
 
 def test_judge_without_an_error_is_associated_by_hand() -> None:

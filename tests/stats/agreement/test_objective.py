@@ -44,9 +44,9 @@ def judged(expert: list[int], judge: list[int], n_grades: int) -> GradePairs:
 def test_objective_with_everything_scored_is_the_statistic_or_zero(items: Graded) -> None:
     comparison = compared(items)
     for name, measure in OF_GRADES.items():
-        pair = (comparison.expert, comparison.judge, items.n_grades)
+        pair = (comparison.target[:, 0], comparison.judge, items.n_grades)
         if measure.of_accepts:
-            pair = (comparison.expert_accept, comparison.judge_accept, 2)
+            pair = (comparison.target_accept[:, 0], comparison.judge_accept, 2)
         formula, _ = TABLE_FORMULAS[PLAIN.get(name, name)]
         expected = np.nan_to_num(formula(contingency(*pair)), nan=0.0)
         np.testing.assert_allclose(parse_objective(name).value(comparison), expected, atol=1e-12, err_msg=name)
@@ -146,9 +146,9 @@ def test_items_without_expert_label_change_nothing_and_have_share_zero(items: Gr
     extra = np.array([-1, -1])
     padded = replace(
         comparison,
-        expert=np.concatenate([comparison.expert, extra]),
+        target=np.concatenate([comparison.target, extra[:, None]]),
         judge=np.concatenate([comparison.judge, [0, 1]]),
-        expert_accept=np.concatenate([comparison.expert_accept, extra]),
+        target_accept=np.concatenate([comparison.target_accept, extra[:, None]]),
         judge_accept=np.concatenate([comparison.judge_accept, [0, 1]]),
         cluster=np.concatenate([comparison.cluster, [0, 1]]),
     )

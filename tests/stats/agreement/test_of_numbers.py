@@ -30,7 +30,15 @@ def ratings(seed: int, n: int = 120, different: int = 60) -> GradePairs:
     unknown = np.full(n, -1, dtype=np.int64)
     grade = np.abs(score[:, None] - values).argmin(axis=1).astype(np.int64)
     return GradePairs(
-        expert, grade, score, unknown, unknown, rng.integers(0, 30, n), tuple(values.tolist()), 30, interval=True
+        expert[:, None],
+        grade,
+        score,
+        unknown[:, None],
+        unknown,
+        rng.integers(0, 30, n),
+        tuple(values.tolist()),
+        30,
+        interval=True,
     )
 
 
@@ -110,4 +118,4 @@ def test_hannas_means_are_labels_on_an_interval_scale() -> None:
     ).labels
     assert len(found.scale.grades) == 13
     experts = experts_of(found)
-    assert np.array(found.scale.values)[experts.grade[:2, 0]].tolist() == [1.0, 2.333]
+    assert np.array(found.scale.values)[experts.target[:2, 0, 0]].tolist() == [1.0, 2.333]

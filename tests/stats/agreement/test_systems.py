@@ -251,7 +251,15 @@ def ratings_of(names: list[str], query: IntArray, people: FloatArray, judge: Flo
     values = (1.0, 2.0, 3.0, 4.0, 5.0)
     score = np.clip(judge, 1, 5)
     return GradePairs(
-        expert, grade, score, nobody, nobody, query, values, int(query.max()) + 1, system=np.array(names, dtype=np.str_)
+        expert[:, None],
+        grade,
+        score,
+        nobody[:, None],
+        nobody,
+        query,
+        values,
+        int(query.max()) + 1,
+        system=np.array(names, dtype=np.str_),
     )
 
 

@@ -114,7 +114,12 @@ def subject(
     if expert is not None:
         grades = np.array([[expert(item)] for item in given], dtype=np.int64)
         experts = Experts(
-            grades, np.full_like(grades, -1), cluster, ("e",), grades[None], np.full_like(grades, -1)[None], 0
+            grades[..., None],
+            np.full_like(grades, -1)[..., None],
+            cluster,
+            ("e",),
+            grades[None],
+            np.full_like(grades, -1)[None],
         )
     pairwise = scale is PREFERENCE
     return AuditSubject(

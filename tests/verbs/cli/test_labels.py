@@ -33,7 +33,7 @@ def test_one_column_per_rater_with_odd_names_gives_one_json_object(tmp_path: Pat
     assert report["histogram"]["alice"] == dict.fromkeys("12345", 8)
     assert report["histogram"]["bob"] == {"1": 10, "2": 10, "3": 10, "4": 10, "5": 0}
     assert report["split"] == {"train": 20, "dev": 8, "test": 12}
-    assert {"duplicates", "empty_answers", "groups", "tied", "notes", "agreement"} <= set(report)
+    assert {"duplicates", "empty_answers", "groups", "notes", "agreement"} <= set(report)
     assert list(tmp_path.iterdir()) == [tmp_path / "mine.csv"]
 
 

@@ -15,6 +15,7 @@ from judgec.labels.rows.items import ALTERNATIVES
 from judgec.lm.executor import Ask
 from judgec.rag.agents.answer import Answer
 from judgec.raters.judge import CompiledJudge
+from judgec.records.consensus import settled
 from judgec.records.label import LabelSet
 from judgec.tournament.files.entries import Entries
 from judgec.tournament.files.queries import Query
@@ -162,7 +163,7 @@ def accepted_answers(labels: LabelSet, queries: Sequence[Query], seed: int) -> d
         raise UserError("--labels: no column answer; answers that experts graded are needed. Give other labels.")
     ids = {query.query_id for query in queries}
     by_text = {query.text: query.query_id for query in queries}
-    accept = experts_of(labels, seed).accept
+    accept = settled(experts_of(labels, seed).target_accept)
     found: dict[str, dict[str, None]] = {}
     for row, item in enumerate(labels.items):
         query_id = item.query_id if item.query_id in ids else by_text.get(item.text("query"), "")

@@ -6,6 +6,7 @@ from judgec.compile.dataset import Dataset, make_dataset, with_split
 from judgec.labels.split.draw import fold_splits
 from judgec.labels.split.memory import Memory
 from judgec.labels.split.swapped_pairs import with_swapped_together
+from judgec.records.consensus import Consensus
 from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import LabelSet
 
@@ -42,23 +43,24 @@ class Parts:
         return concatenate(pieces).subset([row[item.item_id] for item in self.pooled.test.items])
 
 
-def make_parts(labels: LabelSet, seed: int, *, memory: Memory, folds: int) -> Parts:
+def make_parts(labels: LabelSet, seed: int, *, memory: Memory, folds: int, consensus: Consensus = "share") -> Parts:
     """Split the labels for every round.
 
     Args:
         labels: As read.
-        seed: Seed of the consensus where two experts differ.
+        seed: Seed of a consensus that is picked.
         memory: What the home remembers of queries.
         folds: From ``folds_of``.
+        consensus: As ``experts_of``.
     """
     if folds == 1:
-        dataset = make_dataset(labels, seed, memory=memory)
+        dataset = make_dataset(labels, seed, memory=memory, consensus=consensus)
         return Parts(dataset, (dataset,))
     labels = with_swapped_together(labels)
     pooled, splits, whole = fold_splits(labels, folds, memory)
-    tested = tuple(with_split(labels, split, seed) for split in splits)
+    tested = tuple(with_split(labels, split, seed, consensus) for split in splits)
     return Parts(
-        pooled=with_split(labels, pooled, seed),
+        pooled=with_split(labels, pooled, seed, consensus),
         tested=tuple(dataset for dataset in tested if dataset.test.items),
-        refit=with_split(labels, whole, seed),
+        refit=with_split(labels, whole, seed, consensus),
     )

@@ -20,6 +20,7 @@ from judgec.compile.search.candidates import Candidate, first_predictor, with_de
 from judgec.compile.search.task import Effort, Sizes, Task
 from judgec.raters.pairwise import EXCHANGED
 from judgec.raters.signatures import as_reply, check_kind, demonstration, description, reason_field
+from judgec.records.consensus import settled
 from judgec.records.label import UNLABELLED, IntArray, Item
 from judgec.records.tasks.spec import PAIR
 
@@ -65,7 +66,7 @@ def demonstration_sets(task: Task, kinds: Sequence[str], n_sets: int) -> Iterato
         n_sets: How many candidates at most; fewer when train items are too few for distinct sets.
     """
     train, predict = task.train, first_predictor(task.module)
-    position, items = task.expert(train), tuple(map(condensed, task.train.items))
+    position, items = settled(task.expert(train)), tuple(map(condensed, task.train.items))
     reasons, room = reasons_by_kind(task), room_of(predict, train.items)
     seen: set[frozenset[int]] = set()
     for number in range(n_sets):
@@ -85,13 +86,13 @@ def demonstration_sets(task: Task, kinds: Sequence[str], n_sets: int) -> Iterato
 
 
 def reasons_by_kind(task: Task) -> dict[str, dict[int, str]]:
-    """The reason of each train item that can be shown, by its row.
+    """The reason of each train item that can be shown, by its row: not of one whose grade two grades share.
 
     A judge that checks piece by piece says why in a form of its own, which no expert writes; a pair that was decided
     by both orders together has no reason of one of them.
     """
     train, said, predict = task.train, task.verdicts, first_predictor(task.module)
-    position, verdict = task.expert(train), task.said(said)
+    position, verdict = settled(task.expert(train)), task.said(said)
     right = (position == verdict).all(axis=1) & said.scored
     right &= ~said.flipped if said.flipped is not None else True
     bare = reason_field(predict) not in predict.signature.output_fields
@@ -107,7 +108,7 @@ def reasons_by_kind(task: Task) -> dict[str, dict[int, str]]:
 
 def _shown(task: Task, i: int, item: Item, reason: str) -> dspy.Example:
     """A train item as a demonstration, as sure as the judge was of the experts' grade, else as these agree on it."""
-    experts, position = task.train.experts, task.expert(task.train)[i]
+    experts, position = task.train.experts, settled(task.expert(task.train)[i])
     votes = (experts.accept_by if task.accept_only else experts.grade_by)[:, i]
     stated = task.verdicts.confidence[i].mean() if (task.said(task.verdicts)[i] == position).all() else np.nan
     sure = (votes == position)[votes != UNLABELLED].mean() if np.isnan(stated) else stated

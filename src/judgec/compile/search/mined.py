@@ -20,6 +20,7 @@ from judgec.compile.search.task import Task
 from judgec.compile.stopping import Stop
 from judgec.raters.criteria import MineCriteria
 from judgec.raters.fencing import fence
+from judgec.records.consensus import settled
 
 MINED = "mined"
 FOLDS = 5  # of train and dev, each with a prompt that has not seen it
@@ -38,12 +39,17 @@ class Reason:
 
 
 def reasons_of(task: Task) -> list[Reason]:
-    """The experts' reasons on train and dev, those first where the judge or another expert says something else."""
+    """The experts' reasons on train and dev, those first where the judge or another expert says something else.
+
+    An item whose grade two grades share is no example of either.
+    """
     told: list[tuple[bool, Reason]] = []
     said = task.said(task.verdicts)
     for part in (task.train, task.dev):
-        expert = task.expert(part)
+        expert, every = settled(task.expert(part)), task.expert(part)[..., 0]
         for i, item in enumerate(part.items):
+            if (expert[i] != every[i]).any():
+                continue
             differs = part is task.train and bool((said[i] != expert[i]).any())
             for label in part.reasoned(i):
                 gave = ", ".join(f"{name} {task.scale.grades[grade]}" for name, grade in label.grades.items())

@@ -24,6 +24,7 @@ from judgec.compile.search.demonstrations import BOOTSTRAPPED, LABELLED, demonst
 from judgec.compile.search.task import Effort, Sizes, Task
 from judgec.compile.stopping import Stop
 from judgec.raters.signatures import REASON, demonstration
+from judgec.records.consensus import settled
 
 TRIALS = 20  # prompts tried where the budget has room for them
 INSTRUCTIONS = 5  # the judge's own and four proposed
@@ -100,7 +101,7 @@ class CorpusMIPRO(MIPROv2):  # type: ignore[misc]  # DSPy's classes are untyped
     def shown(self) -> list[dspy.Example]:
         """The train items that instructions are proposed from, with the experts' grades."""
         predict, pool = first_predictor(self._task.module), self._pool
-        expert = self._task.expert(pool)
+        expert = settled(self._task.expert(pool))
         return [
             demonstration(
                 predict, pool.items[i], [int(p) for p in expert[i]], self._task.scale, reason=pool.rationale(i)

@@ -20,6 +20,7 @@ from judgec.compile.search.candidates import UNCOMPILED, Candidate, first_predic
 from judgec.compile.search.task import Effort, Sizes, Task
 from judgec.raters.pairwise import EXCHANGED
 from judgec.raters.signatures import fenced_inputs, grade_fields, reason_field
+from judgec.records.consensus import settled
 from judgec.records.judgment import Judgments
 from judgec.records.label import IntArray
 
@@ -157,17 +158,16 @@ def lessons(task: Task, part: Part, judgments: Judgments) -> list[Mapping[str, o
 def _feedback(task: Task, part: Part, judgments: Judgments, expert: IntArray, judge: IntArray, i: int) -> str:
     said = []
     for j, name in enumerate(grade_fields(first_predictor(task.module))):
-        e, y = int(expert[i, j]), int(judge[i, j])
-        if e < 0:
+        tied, y = expert[i, j][expert[i, j] >= 0].tolist(), int(judge[i, j])
+        if not tied:
             continue
+        gave = " or ".join(_shown(task, e) for e in tied)
         if y < 0:
-            said.append(
-                f"{name}: the experts gave {_shown(task, e)}; no grade could be read ({judgments.unscored[i]})."
-            )
+            said.append(f"{name}: the experts gave {gave}; no grade could be read ({judgments.unscored[i]}).")
             continue
-        said.append(f"{name}: the experts gave {_shown(task, e)}, the assistant {_shown(task, y)}{_error(task, e, y)}.")
-        if task.scale.level == "ordinal":
-            said += [f"{name}: {wrong}" for wrong in _inversions(task, expert[:, j], judge[:, j], i)]
+        said.append(f"{name}: the experts gave {gave}, the assistant {_shown(task, y)}{_error(task, tied, y)}.")
+        if task.scale.level == "ordinal" and len(tied) == 1:
+            said += [f"{name}: {wrong}" for wrong in _inversions(task, settled(expert[:, j]), judge[:, j], i)]
     if judgments.flipped is not None and judgments.flipped[i]:
         said.append("With the answers exchanged the assistant chose otherwise, which counts as a tie.")
     for label in part.reasoned(i)[:MAX_REASONS]:
@@ -177,12 +177,13 @@ def _feedback(task: Task, part: Part, judgments: Judgments, expert: IntArray, ju
     return "\n".join(said) or "Nobody graded this one."
 
 
-def _error(task: Task, e: int, y: int) -> str:
-    """Signed error of the judge, in grades of the scale."""
-    if e == y:
-        return ": the same"
+def _error(task: Task, tied: Sequence[int], y: int) -> str:
+    """Signed error of the judge, in grades of the scale, from the nearest grade of the experts."""
+    if y in tied:
+        return ": the same" if len(tied) == 1 else ": one of these"
     if task.scale.level == "nominal":
         return ": wrong"
+    e = min(tied, key=lambda one: abs(one - y))
     step = abs(task.scale.values[y] - task.scale.values[e])
     return f": {step:g} too {'high' if y > e else 'low'}"
 

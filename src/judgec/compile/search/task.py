@@ -147,11 +147,11 @@ class Task:
         return pair(part.experts, judgments, self.scale, accept_only=self.accept_only)
 
     def expert(self, part: Part) -> IntArray:
-        """Grades of the experts, as positions, shape (n_items, n_aspects); -1 where nothing."""
-        return part.experts.accept if self.accept_only else part.experts.grade
+        """Grades of the experts, as positions, shape (n_items, n_aspects, n_tied); -1 where nothing."""
+        return part.experts.target_accept if self.accept_only else part.experts.target
 
     def said(self, judgments: Judgments) -> IntArray:
-        """Grades of the judge, likewise."""
+        """Grades of the judge, shape (n_items, n_aspects)."""
         return judgments.accept if self.accept_only else judgments.grade
 
     def value(self, part: Part, judgments: Judgments) -> float:
@@ -159,11 +159,11 @@ class Task:
         return self.objective.value(self.ratings(part, judgments))
 
     def item_shares(self, part: Part, judgments: Judgments) -> FloatArray:
-        """One number an item, shape (n_items,), whose mean is ``value``."""
-        labelled = (part.experts.accept >= 0).ravel()
+        """One number an item, shape (n_items,), whose mean is ``value``; of tied grades the mean of their two."""
+        labelled = part.experts.target_accept[..., 0] >= 0
         if not self.accept_only:
-            labelled |= (part.experts.grade >= 0).ravel()
-        item = np.repeat(np.arange(len(part)), part.experts.grade.shape[1])[labelled]
+            labelled |= part.experts.target[..., 0] >= 0
+        item = np.repeat(np.arange(len(part)), labelled.shape[1])[labelled.ravel()]
         shares = self.objective.shares(self.ratings(part, judgments))
         if not len(shares):
             return np.zeros(len(part))

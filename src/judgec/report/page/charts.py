@@ -127,7 +127,7 @@ def figures(drawings: Sequence[tuple[Markup, str]], tables: Sequence[Markup] = (
 
 
 def reliability_chart(
-    probability: FloatArray, happened: IntArray, cluster: IntArray, *, words: tuple[str, str]
+    probability: FloatArray, happened: FloatArray, cluster: IntArray, *, words: tuple[str, str]
 ) -> Markup:
     """Stated probability against what happened, in ten equal bins; a dot's area is the number of items.
 
@@ -135,11 +135,11 @@ def reliability_chart(
 
     Args:
         probability: Stated, shape (n_items,), NaN where unscored.
-        happened: 1 / 0, same shape, -1 where unknown.
+        happened: 1 / 0, between them where both share the item, same shape, NaN where unknown.
         cluster: Code of the query that each came from, same shape.
         words: Below the horizontal axis and along the vertical one.
     """
-    known = np.isfinite(probability) & (happened >= 0)
+    known = np.isfinite(probability) & np.isfinite(happened)
     if not known.any():
         return Markup()
     counts, stated, observed = reliability_bins(probability[known], happened[known])

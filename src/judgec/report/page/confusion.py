@@ -6,12 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 from markupsafe import Markup
 
-from judgec.records.counts import plural
+from judgec.records.consensus import parts_of
+from judgec.records.counts import plural, tidy
 from judgec.records.label import FloatArray, IntArray
 from judgec.report.kit import heat, render, table
 from judgec.report.numbers import percent
 from judgec.report.page.charts import WIDTH, ChartMark, cut_to
 from judgec.stats.agreement.reliability import BINS, bin_of
+from judgec.stats.agreement.tables import rectangular_tables
 
 LETTER = 7  # units of the drawing that a letter takes
 LARGEST_CELL, SMALLEST_CELL = 44, 22
@@ -32,8 +34,8 @@ class CountMap:
         framed: Cells with a frame, by row and column: where both say the same.
     """
 
-    counts: IntArray
-    of: IntArray
+    counts: FloatArray
+    of: FloatArray
     rows: Sequence[str]
     columns: Sequence[str]
     framed: Sequence[tuple[int, int]] = ()
@@ -54,7 +56,7 @@ class CountMap:
             half = float(np.sqrt(self.counts[row, column] / self.of[row])) * (cell / 2 - 3)
             x, y = left + cell * (column + 0.5), TOP + cell * (row + 0.5)
             marks.append(self._square("square", row, column, (x, y), half))
-            marks.append(_text("count", x, y + 4, str(self.counts[row, column])))
+            marks.append(_text("count", x, y + 4, str(tidy(self.counts[row, column]))))
         for row, column in self.framed:
             centre = left + cell * (column + 0.5), TOP + cell * (row + 0.5)
             marks.append(self._square("frame", row, column, centre, cell / 2 - 1))
@@ -70,7 +72,7 @@ class CountMap:
         for at, name in enumerate(self.rows):
             y = TOP + cell * (at + 0.5) + 4
             marks.append(_text("tick", left - 8, y, cut_to(name, MOST_LETTERS), "end"))
-            marks.append(_text("tick", end, y, str(self.counts[at].sum()), "end"))
+            marks.append(_text("tick", end, y, str(tidy(self.counts[at].sum())), "end"))
         for at in range(len(self.rows) + 1):
             y = TOP + cell * at
             marks.append(ChartMark("line", "grid", str(left), str(y), str(side), str(y)))
@@ -78,9 +80,9 @@ class CountMap:
         return [*marks, ChartMark("text", "tick", "13", middle, text=words[1], anchor="middle", turned=True)]
 
     def _square(self, css: str, row: int, column: int, centre: tuple[float, float], half: float) -> ChartMark:
-        count = int(self.counts[row, column])
+        count = self.counts[row, column]
         of = f", {percent(count / self.of[row])}" if self.of[row] else ""
-        said = f"{self.rows[row]}, {self.columns[column]}: {plural(count, 'item')}{of}"
+        said = f"{self.rows[row]}, {self.columns[column]}: {plural(str(tidy(count)), 'item')}{of}"
         x, y, size = f"{centre[0] - half:.1f}", f"{centre[1] - half:.1f}", f"{2 * half:.1f}"
         return ChartMark("column", css, x, y, size, size, text=said)
 
@@ -97,14 +99,13 @@ def confusion_counts(expert: IntArray, judge: IntArray, grades: Sequence[str]) -
     """Number of times that the judge gave each grade (columns) where the experts gave each grade (rows).
 
     Args:
-        expert: Grade positions, shape (n_items,), -1 where nobody graded: these are left out.
-        judge: Grade positions, same shape, -1 where unscored: these have a column of their own.
+        expert: Grade positions, shape (n_items, n_tied), -1 where nobody graded: these are left out.
+        judge: Grade positions, shape (n_items,), -1 where unscored: these have a column of their own.
         grades: Of the scale, worst first.
     """
-    k = len(grades)
-    known = expert >= 0
-    counts = np.zeros((k, k + 1), dtype=np.int64)
-    np.add.at(counts, (expert[known], np.where(judge[known] < 0, k, judge[known])), 1)
+    k, (row, given, weight) = len(grades), parts_of(expert)
+    said = np.where(judge < 0, k, judge)[row]
+    counts = rectangular_tables(given, said, given * 0, (k, k + 1), n_clusters=1, weight=weight)[0]
     columns = k + int(counts[:, k].any())
     names = [*grades, *(["unscored"] * (columns - k))]
     return CountMap(counts[:, :columns], counts.sum(axis=1), grades, names, [(i, i) for i in range(k)])
@@ -121,7 +122,7 @@ def confidence_counts(judge: IntArray, confidence: FloatArray, grades: Sequence[
     known = (judge >= 0) & np.isfinite(confidence)
     if not known.any():
         return None
-    counts = np.zeros((len(grades), BINS), dtype=np.int64)
+    counts = np.zeros((len(grades), BINS))
     np.add.at(counts, (judge[known], bin_of(confidence[known])), 1)
     step = 100 // BINS
     names = [str(step * i) for i in range(BINS)]
@@ -137,11 +138,11 @@ def count_table(counted: CountMap, label: str, corner: str) -> Markup:
         corner: What rows and columns are.
     """
     rows = [
-        [name, *(_cell(int(n), int(of)) for n in counts), str(counts.sum())]
+        [name, *(_cell(float(n), float(of)) for n in counts), str(tidy(counts.sum()))]
         for name, counts, of in zip(counted.rows, counted.counts, counted.of, strict=True)
     ]
     return table([corner, *counted.columns, "items"], rows, "heat", label=label)
 
 
-def _cell(count: int, total: int) -> Markup:
-    return heat(100 * count / total, f"{count}") if count else heat(0.0, "·")
+def _cell(count: float, total: float) -> Markup:
+    return heat(100 * count / total, f"{tidy(count)}") if count else heat(0.0, "·")

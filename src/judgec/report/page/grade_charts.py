@@ -19,8 +19,8 @@ class DrawnGrades:
     """The data of a judge that is drawn.
 
     Args:
-        expert: The experts' grade positions, shape (n,); -1 where missing.
-        judge: The judge's, same shape; -1 where unscored.
+        expert: The experts' grade positions, shape (n, n_tied); -1 where missing.
+        judge: The judge's, shape (n,); -1 where unscored.
         given: What the experts gave on average, in scale units, same shape; NaN where missing.
         said: The judge's grade in scale units, of numbers its score; NaN where unscored.
         grades: Of the scale as they are written, worst first; none of an interval scale, which has no grades.

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from judgec.records.consensus import mean_of, named
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import UNLABELLED, FloatArray, IntArray, Item, Label
 from judgec.records.scale import Scale
@@ -23,12 +24,12 @@ def browsed_items(
 
     Args:
         items: What was judged.
-        target: The experts' positions, shape (n_items, n_aspects), -1 where nobody graded.
+        target: The experts' positions, shape (n_items, n_aspects, n_tied), -1 where nobody graded.
         judged: The judge's, row i being ``items[i]``.
         scale: The grades.
         labels: Every annotator's, by item_id.
     """
-    far = _distance(target, judged, scale, (target != UNLABELLED) & (judged.grade != UNSCORED))
+    far = _distance(target, judged, scale, (target[..., 0] != UNLABELLED) & (judged.grade != UNSCORED))
     sure = [_least(row) for row in judged.confidence.tolist()]
     scores = judged.score.tolist()
     return tuple(
@@ -38,7 +39,7 @@ def browsed_items(
             agent=item.agent,
             group=item.group,
             expert=_named(target[i], judged.aspects, scale),
-            judge=_named(judged.grade[i], judged.aspects, scale),
+            judge=_named(judged.grade[i, :, None], judged.aspects, scale),
             score={name: _least([score]) for name, score in zip(judged.aspects, scores[i], strict=True)},
             confidence=sure[i],
             distance=float(far[i]),
@@ -78,14 +79,13 @@ def in_reading_order(item: Item) -> list[str]:
 def _distance(target: IntArray, judged: Judgments, scale: Scale, known: np.ndarray) -> FloatArray:
     """Mean over the known aspects: for classes the chance that was given to others, else score against grade."""
     if scale.level == "nominal":
-        chance = np.take_along_axis(judged.probabilities, np.maximum(target, 0)[:, :, None], axis=2)[:, :, 0]
+        chance = np.take_along_axis(judged.probabilities, np.maximum(target, 0), axis=2)
         apart = 1.0 - np.nan_to_num(chance)
     else:
         values = np.array(scale.values)
-        apart = np.abs(np.nan_to_num(judged.score) - values[np.maximum(target, 0)]) / (values[-1] - values[0])
-    return np.asarray(np.where(known, apart, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1))
+        apart = np.abs(np.nan_to_num(judged.score)[..., None] - values[target]) / (values[-1] - values[0])
+    return np.asarray(np.where(known, mean_of(apart, target), 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1))
 
 
-def _named(positions: IntArray, aspects: Sequence[str], scale: Scale) -> dict[str, object]:
-    pairs = zip(aspects, positions.tolist(), strict=True)
-    return {aspect: None if position < 0 else scale.grades[position] for aspect, position in pairs}
+def _named(target: IntArray, aspects: Sequence[str], scale: Scale) -> dict[str, object]:
+    return {aspect: named(tied, scale) for aspect, tied in zip(aspects, target.tolist(), strict=True)}

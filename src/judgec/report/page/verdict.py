@@ -70,7 +70,7 @@ def beside_experts(
         pair.append(statistic)
     how = resampling
     found = difference_interval(*pair, level=how.level, resamples=how.resamples, seed=how.seed)
-    return found.estimate(sum(len(ratings.expert) for ratings in judge))
+    return found.estimate(sum(len(ratings.judge) for ratings in judge))
 
 
 def judge_verdict(

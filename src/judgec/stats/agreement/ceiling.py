@@ -5,12 +5,14 @@ take part in the consensus but are not held against it.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from judgec.records.agreement import Agreement
+from judgec.records.consensus import consensus_of
 from judgec.records.judgment import Judgments
-from judgec.records.label import Experts, IntArray
+from judgec.records.label import UNLABELLED, Experts, IntArray
 from judgec.records.ratings import GradePairs, pair
 from judgec.records.scale import Scale
 from judgec.stats.agreement.measure import Resampling, measure, with_aspects
@@ -23,7 +25,6 @@ ADJUDICATORS = (
 
 def ceiling(
     experts: Experts,
-    others: tuple[IntArray, IntArray],
     scale: Scale,
     aspects: Sequence[str],
     resampling: Resampling,
@@ -38,7 +39,6 @@ def ceiling(
 
     Args:
         experts: The labels.
-        others: Consensus grades and accepts without each annotator, (n_annotators, n_items, n_aspects).
         scale: Their scale.
         aspects: What was graded.
         resampling: How intervals are made.
@@ -50,10 +50,10 @@ def ceiling(
     """
 
     def panels(aspect: int | None) -> dict[str, list[GradePairs]]:
-        found = {"ceiling": expert_panel(experts, others, scale, accept_only=accept_only, aspect=aspect)}
+        found = {"ceiling": expert_panel(experts, scale, accept_only=accept_only, aspect=aspect)}
         if judgments is None:
             return found
-        loo = judge_panel(experts, others, judgments, scale, accept_only=accept_only, aspect=aspect)
+        loo = judge_panel(experts, judgments, scale, accept_only=accept_only, aspect=aspect)
         return {"compiled_loo": loo, **found}
 
     whole = panels(None)
@@ -87,7 +87,6 @@ def adjudicator_notes(experts: Experts) -> tuple[str, ...]:
 
 def expert_ratings(
     experts: Experts,
-    others: tuple[IntArray, IntArray],
     scale: Scale,
     *,
     accept_only: bool,
@@ -98,12 +97,11 @@ def expert_ratings(
     own = (
         _as_judgments(grade, accept, values) for grade, accept in zip(experts.grade_by, experts.accept_by, strict=True)
     )
-    return dict(_beside_others(experts, others, own, scale, accept_only, aspect))
+    return dict(_beside_others(experts, own, scale, accept_only, aspect))
 
 
 def expert_panel(
     experts: Experts,
-    others: tuple[IntArray, IntArray],
     scale: Scale,
     *,
     accept_only: bool,
@@ -113,18 +111,16 @@ def expert_panel(
 
     Args:
         experts: The labels.
-        others: Consensus grades and accepts without each annotator, (n_annotators, n_items, n_aspects).
         scale: Their scale.
         accept_only: Compare accepts.
         aspect: Position of the one aspect to keep; None flattens all of them.
     """
-    everybody = expert_ratings(experts, others, scale, accept_only=accept_only, aspect=aspect)
+    everybody = expert_ratings(experts, scale, accept_only=accept_only, aspect=aspect)
     return [ratings for name, ratings in everybody.items() if name not in experts.adjudicators]
 
 
 def judge_panel(
     experts: Experts,
-    others: tuple[IntArray, IntArray],
     judgments: Judgments,
     scale: Scale,
     *,
@@ -133,13 +129,12 @@ def judge_panel(
 ) -> list[GradePairs]:
     """The judge beside the same leave-one-out consensuses, on the same items: comparable with the ceiling."""
     copies = (judgments for _ in experts.annotators)
-    everybody = _beside_others(experts, others, copies, scale, accept_only, aspect)
+    everybody = _beside_others(experts, copies, scale, accept_only, aspect)
     return [ratings for name, ratings in everybody if name not in experts.adjudicators]
 
 
 def _beside_others(
     experts: Experts,
-    others: tuple[IntArray, IntArray],
     graders: Iterable[Judgments],
     scale: Scale,
     accept_only: bool,
@@ -147,28 +142,19 @@ def _beside_others(
 ) -> Iterable[tuple[str, GradePairs]]:
     """By annotator the ratings of a grader against the others' consensus, where that annotator graded too."""
     for number, (name, grader) in enumerate(zip(experts.annotators, graders, strict=True)):
-        took_part = experts.grade_by[number] >= 0
-        voted = experts.accept_by[number] >= 0
-        against = Experts(
-            np.where(took_part, others[0][number], -1),
-            np.where(voted, others[1][number], -1),
-            experts.cluster,
-            experts.annotators,
-            _without(experts.grade_by, number),
-            _without(experts.accept_by, number),
-            0,
-            system=experts.system,
+        by = [np.where(one[number] >= 0, one, UNLABELLED) for one in (experts.grade_by, experts.accept_by)]
+        for one in by:
+            one[number] = UNLABELLED
+        against = replace(
+            experts,
+            target=consensus_of(by[0], scale, experts.draws),
+            target_accept=consensus_of(by[1], None, experts.draws),
+            grade_by=by[0],
+            accept_by=by[1],
         )
         ratings = pair(against, grader, scale, accept_only=accept_only, aspect=aspect)
-        if len(ratings.expert):
+        if len(ratings.judge):
             yield name, ratings
-
-
-def _without(by: IntArray, number: int) -> IntArray:
-    """Labels of the others, at the same places."""
-    others = by.copy()
-    others[number] = -1
-    return others
 
 
 def _as_judgments(grade: IntArray, accept: IntArray, values: np.ndarray) -> Judgments:

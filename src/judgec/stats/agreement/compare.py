@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from judgec.records.agreement import Agreement
+from judgec.records.consensus import mean_of, named
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import UNLABELLED, Experts, FloatArray, Item
@@ -21,7 +22,8 @@ class Differing:
 
     Args:
         item: The item.
-        expert: The experts' grade by aspect, scale units; None where nobody graded.
+        expert: The experts' grade by aspect, scale units, as ``3 or 4`` where two share the item; None where nobody
+            graded.
         a: One judge's row, as ``Judgments.rows`` gives it.
         b: The other's.
         closer: ``a`` or ``b``, whichever is nearer to the experts, or ``neither``.
@@ -103,20 +105,17 @@ def compare(
 def _differing(
     items: Sequence[Item], experts: Experts, a: Judgments, b: Judgments, scale: Scale, *, accept_only: bool
 ) -> tuple[Differing, ...]:
-    expert = experts.accept if accept_only else experts.grade
+    expert = experts.target_accept if accept_only else experts.target
     errors = [_errors(expert, judged, scale, accept_only=accept_only) for judged in (a, b)]
     gained = errors[1] - errors[0]  # grades by which a is nearer
     apart = np.abs(a.grade - b.grade).sum(axis=1)
-    other = ((a.grade != b.grade) | (a.accept != b.accept)).any(axis=1) & (expert != UNLABELLED).any(axis=1)
+    other = ((a.grade != b.grade) | (a.accept != b.accept)).any(axis=1) & (expert != UNLABELLED).any(axis=(1, 2))
     order = np.lexsort((np.arange(len(items)), -apart, -np.abs(gained)))
     rows = [tuple(judged.rows(scale)) for judged in (a, b)]
     return tuple(
         Differing(
             item=items[i],
-            expert={
-                aspect: None if position == UNLABELLED else scale.grades[position]
-                for aspect, position in zip(a.aspects, expert[i], strict=True)
-            },
+            expert={aspect: named(tied.tolist(), scale) for aspect, tied in zip(a.aspects, expert[i], strict=True)},
             a=rows[0][i],
             b=rows[1][i],
             closer="a" if gained[i] > 0 else "b" if gained[i] < 0 else "neither",
@@ -131,6 +130,7 @@ def _errors(expert: np.ndarray, judged: Judgments, scale: Scale, *, accept_only:
     """Grades between judge and experts, summed over aspects; the whole scale where the judge is silent."""
     judge = judged.accept if accept_only else judged.grade
     farthest = len(scale.grades) - 1
-    away = np.abs(judge - expert) if scale.level == "ordinal" else (judge != expert) * farthest
-    away = np.where(judge == UNSCORED, farthest, away)
-    return np.asarray(np.where(expert == UNLABELLED, 0, away).sum(axis=1), dtype=np.float64)
+    apart = judge[..., None] - expert
+    away = mean_of(np.abs(apart) if scale.level == "ordinal" else (apart != 0) * farthest, expert)
+    away = np.where((judge == UNSCORED) & ~np.isnan(away), farthest, away)
+    return np.asarray(np.nansum(away, axis=1), dtype=np.float64)

@@ -4,10 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from judgec.records.consensus import parts_of
 from judgec.records.estimate import Estimate
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.ratings import GradePairs
 from judgec.stats.agreement.measure import Resampling
+from judgec.stats.agreement.pair_statistic import Cells
 from judgec.stats.agreement.statistic import table_statistic
 from judgec.stats.intervals.bootstrap import interval
 
@@ -50,42 +52,46 @@ def best_cut_off(ratings: GradePairs, resampling: Resampling | None = None) -> C
         resampling: How intervals are made, and how the folds are drawn.
     """
     how = resampling or Resampling()
-    label = ratings.expert if ratings.n_grades == 2 else ratings.expert_accept
-    kept = (label >= 0) & ~np.isnan(ratings.score)
-    expert, score, cluster = label[kept].astype(np.int64), ratings.score[kept], ratings.cluster[kept]
+    label = ratings.target if ratings.n_grades == 2 else ratings.target_accept
+    kept = (label[:, 0] >= 0) & ~np.isnan(ratings.score)
+    row, expert, weight = parts_of(label[kept])
+    score, cluster = ratings.score[kept][row], ratings.cluster[kept][row]
+    part = np.ones(len(row)) if weight is None else weight
     queries, code = np.unique(cluster, return_inverse=True)
     folds = min(FOLDS, len(queries))
     if folds < 2 or len(np.unique(expert)) < 2:
         return None
+    code = np.argsort(Cells.of(expert, score, code, len(queries), weight).content[:, 0], kind="stable").argsort()[code]
     fold = np.random.default_rng(how.seed).permutation(np.arange(len(queries)) % folds)[code]
     judge = np.empty(len(expert), dtype=np.int64)
     for one in range(folds):
         rest = fold != one
-        judge[~rest] = score[~rest] >= _fitted(expert[rest], score[rest])
+        judge[~rest] = score[~rest] >= _fitted(expert[rest], score[rest], part[rest])
     estimates = {
         name: interval(
-            table_statistic(name, expert, judge, code.astype(np.int64), n_grades=2, n_clusters=len(queries)),
+            table_statistic(
+                name, expert, judge, code.astype(np.int64), n_grades=2, n_clusters=len(queries), weight=weight
+            ),
             level=how.level,
             resamples=how.resamples,
             seed=how.seed,
-        ).estimate(len(expert))
+        ).estimate(int(kept.sum()))
         for name in MEASURED
     }
-    return CutOff(_fitted(expert, score), estimates, folds)
+    return CutOff(_fitted(expert, score, part), estimates, folds)
 
 
-def _fitted(expert: IntArray, score: FloatArray) -> float:
+def _fitted(expert: IntArray, score: FloatArray, part: FloatArray) -> float:
     """The cut-off with the highest kappa, half way between two scores; of equal ones the lowest.
 
     Of labels of one class all are accepted, or none.
     """
     values, place = np.unique(score, return_inverse=True)
-    positive = int(expert.sum())
-    n = len(expert)
-    if positive in {0, n}:
-        return float(values[0]) if positive else np.inf
-    good = np.bincount(place, expert, len(values))
-    bad = np.bincount(place, 1 - expert, len(values))
+    if len(set(expert.tolist())) < 2:
+        return float(values[0]) if expert.any() else np.inf
+    n, positive = float(part.sum()), float(part @ expert)
+    good = np.bincount(place, part * expert, len(values))
+    bad = np.bincount(place, part * (1 - expert), len(values))
     hit = positive - np.concatenate([[0.0], good.cumsum()])  # accepted and good, from each cut-off on
     wrong = (n - positive) - np.concatenate([[0.0], bad.cumsum()])
     accepted = hit + wrong

@@ -6,7 +6,7 @@ import numpy as np
 
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
-from judgec.records.label import UNLABELLED, FloatArray
+from judgec.records.label import FloatArray
 from judgec.records.ratings import GradePairs, on_both
 from judgec.stats.agreement.measure import (
     NO_ACCEPTS,
@@ -38,6 +38,11 @@ class UndefinedIsZero:
     def items(self) -> FloatArray:
         """Items of each cluster."""
         return self.inner.items
+
+    @property
+    def content(self) -> FloatArray:
+        """What each cluster adds."""
+        return self.inner.content
 
     @property
     def bounds(self) -> tuple[float, float] | None:
@@ -84,13 +89,13 @@ def _difference(name: str, a: GradePairs, b: GradePairs, how: Resampling, nomina
         return Estimate(value=None, note=NO_CLASSES, level=how.level)
     accepts = statistic.compares == "accepts"
     if statistic.objective:
-        known = a.expert_accept != UNLABELLED if accepts else a.expert != UNLABELLED
+        known = a.voted if accepts else a.graded
         if accepts and ((a.judge_accept == UNSCORED).all() or (b.judge_accept == UNSCORED).all()):
             known = np.zeros_like(known)
     else:
-        known = (a.expert != UNLABELLED) & (a.judge != UNSCORED) & (b.judge != UNSCORED)
+        known = a.graded & (a.judge != UNSCORED) & (b.judge != UNSCORED)
     one, other = a.where(known), b.where(known)
-    if not len(one.expert):
+    if not len(one.judge):
         note = NO_ACCEPTS if accepts else NOTHING_SCORED
         return Estimate(value=None, note=note, level=how.level)
     if statistic.binary and (note := why_no_area([one])):
@@ -102,7 +107,7 @@ def _difference(name: str, a: GradePairs, b: GradePairs, how: Resampling, nomina
         resamples=how.resamples,
         seed=how.seed,
     )
-    return found.estimate(len(one.expert))
+    return found.estimate(len(one.judge))
 
 
 def _statistic(name: str, ratings: GradePairs) -> Statistic:

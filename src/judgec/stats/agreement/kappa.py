@@ -64,6 +64,18 @@ def exact_table(M: NumberArray) -> FloatArray:
     return ratio(agreements(M), margins(M)[2])
 
 
+def decided_table(M: NumberArray) -> FloatArray:
+    """Share of items with the same grade, of those to which the expert does not give the last one: of pairs, a tie.
+
+    Args:
+        M: Tables expert by judge, shape (..., k, k).
+
+    Returns:
+        Shape (...); NaN where the expert gives nothing else.
+    """
+    return exact_table(np.asarray(M, dtype=np.float64)[..., :-1, :])
+
+
 def precision_table(M: NumberArray) -> FloatArray:
     """Of two grades: the share of what the judge gives the second grade that the expert gives it, too.
 

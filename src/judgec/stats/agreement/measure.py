@@ -7,9 +7,10 @@ import numpy as np
 from scipy.stats import t as student
 
 from judgec.records.agreement import Agreement, BlandAltman
+from judgec.records.consensus import mean_of, parts_of
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
-from judgec.records.label import UNLABELLED, FloatArray
+from judgec.records.label import FloatArray, IntArray
 from judgec.records.ratings import GradePairs
 from judgec.stats.agreement.registry import KNOWN, OF_SYSTEMS, ReportedStatistic, reported
 from judgec.stats.agreement.statistic import Statistic, WeightedSum, bland_altman
@@ -33,7 +34,7 @@ class Resampling:
     Args:
         level: Their coverage.
         resamples: Resamples of the queries.
-        seed: Seed of the resampling; one seed gives all judges of a report the same resamples.
+        seed: Seed of the resampling, which numbers the queries by what a statistic reads of them.
     """
 
     level: float = 0.95
@@ -65,7 +66,7 @@ def measure(
     """
     graders = (panel,) if isinstance(panel, GradePairs) else tuple(panel)
     how = resampling or Resampling()
-    compared = [r.where(((r.expert != UNLABELLED) | (r.expert_accept != UNLABELLED)) & _scored(r)) for r in graders]
+    compared = [r.where(r.labelled & _scored(r)) for r in graders]
     no_threshold = all((r.judge_accept == UNSCORED).all() for r in compared)
     interval = any(r.interval for r in graders)
 
@@ -81,11 +82,11 @@ def measure(
     return Agreement(
         estimates=estimates,
         bland_altman=BlandAltman(None, None, None, undefined) if undefined else _bland_altman(graders, beside),
-        expert_reject_rate=_reject_rate([r.expert_accept for r in compared]),
-        judge_reject_rate=_reject_rate([r.judge_accept for r in compared]),
-        n=sum(len(r.expert) for r in compared),
+        expert_reject_rate=_reject_rate([r.target_accept for r in compared]),
+        judge_reject_rate=_reject_rate([r.judge_accept[:, None] for r in compared]),
+        n=sum(len(r.judge) for r in compared),
         n_clusters=len({int(code) for r in compared for code in r.cluster}),
-        unscored=sum(int(r.labelled.sum()) for r in graders) - sum(len(r.expert) for r in compared),
+        unscored=sum(int(r.labelled.sum()) for r in graders) - sum(len(r.judge) for r in compared),
     )
 
 
@@ -149,10 +150,10 @@ def panel_statistic(name: str, panel: Sequence[GradePairs], beside: Sequence[Gra
 def _weighed(name: str, ratings: GradePairs) -> tuple[float, Statistic] | None:
     """The statistic of one grader with its weight; None without a row to compare."""
     compared = compared_rows(name, ratings)
-    if not len(compared.expert):
+    if not len(compared.judge):
         return None
-    labels = ratings.expert_accept if KNOWN[name].compares == "accepts" else ratings.expert
-    return float((labels != UNLABELLED).sum()), statistic_of(name, compared)
+    labels = ratings.voted if KNOWN[name].compares == "accepts" else ratings.graded
+    return float(labels.sum()), statistic_of(name, compared)
 
 
 def _is_defined(part: tuple[float, Statistic] | None) -> bool:
@@ -162,17 +163,17 @@ def _is_defined(part: tuple[float, Statistic] | None) -> bool:
 def compared_rows(name: str, ratings: GradePairs) -> GradePairs:
     """The rows that the statistic ``name`` compares: labelled and scored; one of systems leaves out whole queries."""
     if name in OF_SYSTEMS:
-        return ratings.where(ratings.expert != UNLABELLED)
+        return ratings.where(ratings.graded)
     if KNOWN[name].compares == "accepts":
-        return ratings.where((ratings.expert_accept != UNLABELLED) & (ratings.judge_accept != UNSCORED))
-    return ratings.where((ratings.expert != UNLABELLED) & (ratings.judge != UNSCORED))
+        return ratings.where(ratings.voted & (ratings.judge_accept != UNSCORED))
+    return ratings.where(ratings.graded & (ratings.judge != UNSCORED))
 
 
 def why_no_area(panel: Sequence[GradePairs]) -> str:
     """The reason why a panel has no area under the ROC curve, or empty: it needs two grades, and both in use."""
     if any(r.n_grades != 2 for r in panel):
         return NOT_BINARY
-    return "" if any(len(np.unique(r.expert)) == 2 for r in panel) else ONE_CLASS
+    return "" if any(len(np.unique(r.target[r.target >= 0])) == 2 for r in panel) else ONE_CLASS
 
 
 def _scored(ratings: GradePairs) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -189,7 +190,7 @@ def _estimate(
 ) -> Estimate:
     statistic = KNOWN[name]
     panel = [compared_rows(name, r) for r in graders]
-    n = sum(len(r.expert) for r in panel)
+    n = sum(len(r.judge) for r in panel)
     note = ""
     if nominal and statistic.ordinal:
         note = NO_ORDER
@@ -212,14 +213,14 @@ def _estimate(
 def _p(statistic: ReportedStatistic, panel: Sequence[GradePairs], found: Interval) -> float | None:
     """Two-sided p-value of "no association".
 
-    The classical test where every row is a query of its own; else Student's t with the clustered standard error,
-    since rows of one query are not independent.
+    The classical test where every row is a query of its own, and no two grades share one; else Student's t with the
+    clustered standard error, since rows of one query are not independent.
     """
     if found.value is None or statistic.p_value is None:
         return None
-    if len(panel) == 1 and len(np.unique(panel[0].cluster)) == len(panel[0].expert):
+    if len(panel) == 1 and not panel[0].shared and len(np.unique(panel[0].cluster)) == len(panel[0].judge):
         judge = panel[0].score if statistic.compares == "score" else panel[0].judge.astype(np.float64)
-        p = statistic.p_value(panel[0].expert.astype(np.float64), judge)
+        p = statistic.p_value(panel[0].target[:, 0].astype(np.float64), judge)
         return None if np.isnan(p) else p
     if not found.se:
         return None
@@ -230,14 +231,14 @@ def _bland_altman(graders: Sequence[GradePairs], beside: Sequence[GradePairs]) -
     limits, weights = [], []
     for number, grader in enumerate(graders):
         r = compared_rows("exact", grader)
-        if not len(r.expert) or (beside and not len(compared_rows("exact", beside[number]).expert)):
+        if not len(r.judge) or (beside and not len(compared_rows("exact", beside[number]).judge)):
             continue
-        values = np.array(r.values)
-        people, judge = (r.given, r.score) if r.interval else (values[r.expert], values[r.judge])
-        three = bland_altman(people, judge, r.cluster, n_clusters=r.n_clusters)
+        values, (row, expert, weight) = np.array(r.values), parts_of(r.target)
+        people, judge = (r.given, r.score) if r.interval else (values[expert], values[r.judge[row]])
+        three = bland_altman(people, judge, r.cluster[row], n_clusters=r.n_clusters, weight=weight)
         bias = three[0].point() if r.people is None or r.interval else _bias(r, values)
         limits.append([bias, *(part.point() for part in three[1:])])
-        weights.append(float((grader.expert != UNLABELLED).sum()))
+        weights.append(float(grader.graded.sum()))
     if not limits:
         return BlandAltman(None, None, None, NOTHING_SCORED)
     means = np.average(np.array(limits), axis=0, weights=weights)
@@ -246,10 +247,12 @@ def _bland_altman(graders: Sequence[GradePairs], beside: Sequence[GradePairs]) -
 
 
 def _bias(ratings: GradePairs, values: FloatArray) -> float:
-    """Mean of the judge's grade minus the mean of what people gave, for which no grade had to be drawn."""
+    """Mean of the judge's grade minus the mean of what people gave."""
     return float((values[ratings.judge] - ratings.given).mean())
 
 
-def _reject_rate(accepts: Sequence[np.ndarray]) -> float | None:
-    known = np.concatenate([a[a >= 0] for a in accepts]) if accepts else np.empty(0)
-    return float((known == 0).mean()) if len(known) else None
+def _reject_rate(accepts: Sequence[IntArray]) -> float | None:
+    rates = [mean_of(one == 0, one) for one in accepts]
+    known = np.concatenate(rates) if rates else np.empty(0)
+    known = known[~np.isnan(known)]
+    return float(known.mean()) if len(known) else None

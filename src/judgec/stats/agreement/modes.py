@@ -7,15 +7,16 @@ from math import ceil
 import numpy as np
 from scipy import stats
 
-from judgec.records.counts import plural
+from judgec.records.consensus import mean_of, parts_of
+from judgec.records.counts import plural, tidy
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED
-from judgec.records.label import UNLABELLED, IntArray
+from judgec.records.label import IntArray
 from judgec.records.mode_agreement import FoundModes, ModesAgreement
 from judgec.records.ratings import GradePairs, stacked
 from judgec.stats.agreement.measure import Resampling, measure
 from judgec.stats.agreement.statistic import Statistic, WeightedSum, table_statistic
-from judgec.stats.agreement.tables import contingency
+from judgec.stats.agreement.tables import NumberArray, contingency
 from judgec.stats.intervals.bootstrap import interval
 from judgec.stats.intervals.proportion import share
 from judgec.stats.intervals.significance import holm
@@ -51,34 +52,34 @@ def measure_modes(parts: Mapping[str, GradePairs], resampling: Resampling | None
 
 
 def _found(ratings: GradePairs, how: Resampling) -> FoundModes:
-    labelled = ratings.expert != UNLABELLED
+    labelled = ratings.graded
     known = ratings.where(labelled & (ratings.judge != UNSCORED))
-    expert, judge = known.expert == PRESENT, known.judge == PRESENT
-    n, present, flagged = len(expert), int(expert.sum()), int(judge.sum())
+    expert, judge = mean_of(known.target == PRESENT, known.target), known.judge == PRESENT
+    n, present, flagged = len(expert), float(expert.sum()), int(judge.sum())
     rare = _rare(n, present, how)
     measured = None if rare else measure(known, how).estimates
-    few = _few_flagged(flagged, how)
+    few, shown = _few_flagged(flagged, how), expert > 0
     return FoundModes(
         kappa=rare or _of(measured, "kappa"),
-        precision=few or share(expert[judge].astype(np.int64), known.cluster[judge], level=how.level),
-        recall=rare or share(judge[expert].astype(np.int64), known.cluster[expert], level=how.level),
-        p=None if rare else association_p(known.expert, known.judge, known.cluster),
+        precision=few or share(expert[judge], known.cluster[judge], level=how.level),
+        recall=rare or share(judge[shown], known.cluster[shown], weight=expert[shown], level=how.level),
+        p=None if rare else association_p(expert, known.judge, known.cluster),
         n=n,
-        present=present,
+        present=tidy(present),
         flagged=flagged,
         unscored=int(labelled.sum()) - n,
     )
 
 
-def association_p(expert: IntArray, judge: IntArray, cluster: IntArray) -> float | None:
+def association_p(expert: NumberArray, judge: IntArray, cluster: IntArray) -> float | None:
     """Two-sided p-value of "what the judge flags has nothing to do with what the expert flags".
 
-    Fisher's exact test where every row is a query of its own; else a score test whose variance is that of the queries'
-    own sums, so that a judge without any error has a p-value, too.
+    Fisher's exact test where every row is a query of its own, with one label; else a score test whose variance is that
+    of the queries' own sums, so that a judge without any error has a p-value, too.
 
     Args:
-        expert: 0 or 1, shape (n,).
-        judge: The same.
+        expert: The part of each row that shows it, 0 to 1, shape (n,).
+        judge: 0 or 1, same shape.
         cluster: Code of the query of each row, shape (n,).
 
     Returns:
@@ -89,8 +90,8 @@ def association_p(expert: IntArray, judge: IntArray, cluster: IntArray) -> float
     if len(np.unique(expert)) < 2 or len(np.unique(judge)) < 2:
         return None
     _, codes = np.unique(cluster, return_inverse=True)
-    if int(codes.max()) + 1 == len(expert):
-        return float(stats.fisher_exact(contingency(expert, judge, 2)).pvalue)
+    if int(codes.max()) + 1 == len(expert) and not (expert % 1).any():
+        return float(stats.fisher_exact(contingency(expert.astype(np.int64), judge, 2)).pvalue)
     sums = np.bincount(codes, (expert - expert.mean()) * (judge - judge.mean()))
     if len(sums) < 2 or not (sums**2).sum():
         return None
@@ -102,14 +103,14 @@ def _of(measured: Mapping[str, Estimate] | None, name: str) -> Estimate:
     return measured[name]
 
 
-def _rare(n: int, present: int, how: Resampling) -> Estimate | None:
+def _rare(n: int, present: float, how: Resampling) -> Estimate | None:
     """The reason why recall and kappa are not measured, or None: cases of both kinds are needed."""
     absent = n - present
     if min(present, absent) >= LEAST:
         return None
     few, word = (present, "show it") if present <= absent else (absent, "do not show it")
     more = f"label about {ceil((LEAST - few) * n / few):,} more" if few else "label more"
-    note = f"{few} of {plural(n, 'item')} {word}, {LEAST} are needed to measure recall and kappa; {more} like these"
+    note = f"{few:g} of {plural(n, 'item')} {word}, {LEAST} are needed to measure recall and kappa; {more} like these"
     return Estimate(value=None, note=note, n=n, level=how.level)
 
 
@@ -128,10 +129,13 @@ def _mean(name: str, parts: list[GradePairs], how: Resampling) -> Estimate:
     weight = 1.0 / len(parts)
     whole = WeightedSum(tuple((weight, _statistic(name, part, n_clusters)) for part in parts))
     return interval(whole, level=how.level, resamples=how.resamples, seed=how.seed).estimate(
-        sum(len(part.expert) for part in parts)
+        sum(len(part.judge) for part in parts)
     )
 
 
 def _statistic(name: str, ratings: GradePairs, n_clusters: int) -> Statistic:
-    known = ratings.where((ratings.expert != UNLABELLED) & (ratings.judge != UNSCORED))
-    return table_statistic(name, known.expert, known.judge, known.cluster, n_grades=2, n_clusters=n_clusters)
+    known = ratings.where(ratings.graded & (ratings.judge != UNSCORED))
+    row, expert, weight = parts_of(known.target)
+    return table_statistic(
+        name, expert, known.judge[row], known.cluster[row], n_grades=2, n_clusters=n_clusters, weight=weight
+    )

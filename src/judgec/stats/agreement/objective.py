@@ -13,9 +13,10 @@ from typing import Literal
 import numpy as np
 
 from judgec.errors import UserError
+from judgec.records.consensus import parts_of
 from judgec.records.judgment import UNSCORED
 from judgec.records.label import UNLABELLED, FloatArray, IntArray
-from judgec.records.ratings import GradePairs
+from judgec.records.ratings import BoolArray, GradePairs
 from judgec.stats.agreement import worst_case
 from judgec.stats.agreement.kappa import squared_distances
 from judgec.stats.agreement.of_numbers import (
@@ -26,8 +27,8 @@ from judgec.stats.agreement.of_numbers import (
 )
 from judgec.stats.agreement.pair_statistic import CORRELATION
 from judgec.stats.agreement.rank_correlation import order_sums
-from judgec.stats.agreement.registry import KNOWN, statistic_of_objective
-from judgec.stats.agreement.statistic import SHARE, Statistic, TableStatistic, WeightedSum
+from judgec.stats.agreement.registry import KNOWN, of_target, statistic_of_objective
+from judgec.stats.agreement.statistic import SHARE, Statistic, WeightedSum
 from judgec.stats.agreement.system_tau import system_tau_bound, system_tau_shares
 from judgec.stats.agreement.tables import rectangular_tables
 from judgec.stats.agreement.worst_case import kappa_parts, qwk_parts, tau_b_parts
@@ -35,63 +36,101 @@ from judgec.stats.agreement.worst_case import kappa_parts, qwk_parts, tau_b_part
 CutFit = Literal["qwk", "kappa", "exact", "accept", "balanced_accuracy"]
 
 
-def tau_b_shares(expert: IntArray, judge: IntArray, n_grades: int) -> FloatArray:
+@dataclass(frozen=True, slots=True)
+class ItemParts:
+    """Items, or where several grades share one its parts, from which an objective's shares are computed.
+
+    Args:
+        expert: Positions, shape (n_parts,).
+        judge: The judge's, -1 where unscored, same shape.
+        weight: The part of an item that each is, same shape; those of an item add up to 1.
+        n_grades: Number of grades of the scale.
+    """
+
+    expert: IntArray
+    judge: IntArray
+    weight: FloatArray
+    n_grades: int
+
+    @property
+    def items(self) -> float:
+        """Number of items."""
+        return float(self.weight.sum())
+
+    @property
+    def known(self) -> BoolArray:
+        """True for those that the judge scored."""
+        return np.asarray(self.judge != UNSCORED)
+
+    @property
+    def table(self) -> FloatArray:
+        """Expert by judge, the last column counting unscored items."""
+        return self._table(self.expert, self.weight, self.n_grades)
+
+    @property
+    def torn(self) -> FloatArray:
+        """Pairs of an item's own parts by column of the table."""
+        return np.asarray(self._table(self.expert * 0, self.weight * (1.0 - self.weight) / 2.0, 1)[0])
+
+    def counts(self, rows: BoolArray | None = None) -> FloatArray:
+        """Number of items of each grade of the expert."""
+        weight = self.weight if rows is None else self.weight * rows
+        return np.bincount(self.expert, weight, minlength=self.n_grades).astype(np.float64)
+
+    def _table(self, expert: IntArray, weight: FloatArray, rows: int) -> FloatArray:
+        column, cluster = np.where(self.known, self.judge, self.n_grades), expert * 0
+        shape = (rows, self.n_grades + 1)
+        return np.asarray(rectangular_tables(expert, column, cluster, shape, n_clusters=1, weight=weight)[0])
+
+
+def tau_b_shares(of: ItemParts) -> FloatArray:
     """Pairs won minus pairs lost by each item, scaled so that the mean is tau-b."""
-    scored, _, x, y = tau_b_parts(_table(expert, judge, n_grades))
+    scored, _, x, y = tau_b_parts(of.table, of.torn)
     if x * y == 0:
-        return np.zeros(expert.shape)
-    known = judge != UNSCORED
-    grade_counts = np.bincount(expert, minlength=n_grades)
-    hidden_counts = np.bincount(expert[~known], minlength=n_grades)
-    hidden_lost = (~known).sum() - hidden_counts[expert]  # to unscored items of other expert grades
-    all_lost = expert.size - grade_counts[expert]
-    signed = np.where(known, order_sums(scored)[expert, judge] - hidden_lost, -all_lost)
-    result: FloatArray = 0.5 * expert.size * signed / (np.sqrt(x * y))
+        return np.zeros(of.expert.shape)
+    hidden = of.counts(~of.known)
+    hidden_lost = hidden.sum() - hidden[of.expert]  # to unscored items of other expert grades
+    all_lost = of.items - of.counts()[of.expert] - (1.0 - of.weight)  # but not to its own other parts
+    signed = np.where(of.known, order_sums(scored)[of.expert, of.judge] - hidden_lost, -all_lost)
+    result: FloatArray = 0.5 * of.items * signed / (np.sqrt(x * y))
     return result
 
 
-def kappa_shares(expert: IntArray, judge: IntArray, n_grades: int) -> FloatArray:
+def kappa_shares(of: ItemParts) -> FloatArray:
     """1 for the same grade, else 1 - 1 / (disagreement expected by chance)."""
-    _, expected = kappa_parts(_table(expert, judge, n_grades))
+    _, expected = kappa_parts(of.table)
     if expected == 0:
-        return np.zeros(expert.shape)
-    result: FloatArray = 1 - (expert != judge) * expert.size / expected
+        return np.zeros(of.expert.shape)
+    result: FloatArray = 1 - (of.expert != of.judge) * of.items / expected
     return result
 
 
-def qwk_shares(expert: IntArray, judge: IntArray, n_grades: int) -> FloatArray:
+def qwk_shares(of: ItemParts) -> FloatArray:
     """1 - squared error / (squared distance expected by chance); unscored items share the rest equally."""
-    covariance, expected = qwk_parts(_table(expert, judge, n_grades))
+    covariance, expected = qwk_parts(of.table)
     if expected == 0:
-        return np.zeros(expert.shape)
-    known = judge != UNSCORED
-    result = 1 - squared_distances(n_grades)[expert, judge] * expert.size / expected
+        return np.zeros(of.expert.shape)
+    known = of.known
+    result = 1 - squared_distances(of.n_grades)[of.expert, of.judge] * of.items / expected
     if not known.all():
-        total = expert.size * 2 * covariance / expected
-        result[~known] = (total - result[known].sum()) / (~known).sum()
+        total = of.items * 2 * covariance / expected
+        result[~known] = (total - (of.weight * result)[known].sum()) / of.weight[~known].sum()
     return result
 
 
-def exact_shares(expert: IntArray, judge: IntArray, n_grades: int) -> FloatArray:  # noqa: ARG001 - one signature
+def exact_shares(of: ItemParts) -> FloatArray:
     """1 for the same grade, else 0."""
-    return np.asarray(expert == judge, dtype=np.float64)
+    return np.asarray(of.expert == of.judge, dtype=np.float64)
 
 
-def balanced_accuracy_shares(expert: IntArray, judge: IntArray, n_grades: int) -> FloatArray:
+def balanced_accuracy_shares(of: ItemParts) -> FloatArray:
     """For the same grade, n_items / (grades the expert used * items of this grade), else 0."""
-    counts = np.bincount(expert, minlength=n_grades)
+    counts = of.counts()
     used = int((counts > 0).sum())
     if used < 2:
-        return np.zeros(expert.shape)
-    result: FloatArray = (expert == judge) * expert.size / (used * counts[expert])
+        return np.zeros(of.expert.shape)
+    result: FloatArray = (of.expert == of.judge) * of.items / (used * counts[of.expert])
     return result
-
-
-def _table(expert: IntArray, judge: IntArray, n_grades: int) -> FloatArray:
-    column = np.where(judge == UNSCORED, n_grades, judge)
-    cluster = np.zeros(expert.shape, dtype=np.int64)
-    tables = rectangular_tables(expert, column, cluster, (n_grades, n_grades + 1), n_clusters=1)
-    return np.asarray(tables[0], dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +139,13 @@ class OfTables:
 
     Args:
         bound: Its value from tables (..., k, k + 1), the last column counting unscored items.
-        shares: Its per-item shares from expert positions, judge positions and the number of grades.
+        shares: Its shares of items or their parts.
         bounds: Its smallest and largest value, or None.
         cuts: What cut points are fitted to for it. Tau-b is flat and jumps at ties: its are fitted to QWK.
     """
 
-    bound: Callable[[FloatArray], FloatArray]
-    shares: Callable[[IntArray, IntArray, int], FloatArray]
+    bound: Callable[..., FloatArray]
+    shares: Callable[[ItemParts], FloatArray]
     bounds: tuple[float, float] | None
     cuts: CutFit
 
@@ -209,11 +248,11 @@ class Objective:
 
     def shares(self, compared: GradePairs) -> FloatArray:
         """One number an item, shape (n_items,), whose mean is ``value``."""
-        total = np.zeros(compared.expert.shape, dtype=np.float64)
+        total = np.zeros(compared.judge.shape, dtype=np.float64)
         for weight, name in self.terms:
             measure = OBJECTIVES[name]
-            expert, judge, n_grades = _columns(measure, compared)
-            known = expert != UNLABELLED
+            target, judge, n_grades = _columns(measure, compared)
+            known = target[:, 0] != UNLABELLED
             if known.any():
                 scale = known.size / known.sum()
                 if measure.of_systems:
@@ -221,7 +260,9 @@ class Objective:
                 elif compared.interval and measure.numbers is not None:
                     shares = measure.numbers(compared.where(known)).shares
                 else:
-                    shares = _of_tables(name).shares(expert[known], judge[known], n_grades)
+                    row, expert, part = parts_of(target[known])
+                    parts = ItemParts(expert, judge[known][row], np.ones(len(row)) if part is None else part, n_grades)
+                    shares = np.bincount(row, parts.weight * _of_tables(name).shares(parts)).astype(np.float64)
                 total[known] += weight * scale * shares
         return total
 
@@ -257,8 +298,8 @@ def _positive(text: str) -> float | None:
 
 def _columns(measure: Measure, compared: GradePairs) -> tuple[IntArray, IntArray, int]:
     if measure.of_accepts:
-        return compared.expert_accept, compared.judge_accept, 2
-    return compared.expert, compared.judge, compared.n_grades
+        return compared.target_accept, compared.judge_accept, 2
+    return compared.target, compared.judge, compared.n_grades
 
 
 def _defined(measure: Measure, *, interval: bool) -> bool:
@@ -285,21 +326,14 @@ def _term(name: str, compared: GradePairs) -> Statistic:
     measure = OBJECTIVES[name]
     if measure.of_systems:
         return system_tau_bound(compared)
-    expert, judge, n_grades = _columns(measure, compared)
-    known = expert != UNLABELLED
+    target, judge, n_grades = _columns(measure, compared)
     if compared.interval and not measure.of_accepts:
         if measure.numbers is None:
             raise ValueError(f"objective {name}: numbers; it is of grades. Ask ``require`` first.")
-        return measure.numbers(compared.where(known))
+        return measure.numbers(compared.where(compared.graded))
     measured = _of_tables(name)
-    tables = rectangular_tables(
-        expert[known],
-        np.where(judge == UNSCORED, n_grades, judge)[known],
-        compared.cluster[known],
-        (n_grades, n_grades + 1),
-        n_clusters=compared.n_clusters,
-    )
-    return TableStatistic(tables.astype(np.float64), measured.bound, measured.bounds)
+    judge = np.where(judge == UNSCORED, n_grades, judge)
+    return of_target(compared, target, judge, (n_grades, n_grades + 1), (measured.bound, measured.bounds))
 
 
 def statistics_of(objective: str) -> list[str]:

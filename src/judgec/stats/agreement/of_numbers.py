@@ -48,6 +48,13 @@ class NumberStatistic:
         return self.everything.items if self.power else self.inner.items
 
     @property
+    def content(self) -> FloatArray:
+        """That of the scored items, and how many there are of each number."""
+        if not self.power:
+            return self.inner.content
+        return np.hstack([self.inner.content, self.everything.cells.content])
+
+    @property
     def bounds(self) -> tuple[float, float] | None:
         """Smallest and largest possible value."""
         return self.inner.bounds
@@ -98,7 +105,7 @@ def closeness_of_numbers(ratings: GradePairs) -> NumberStatistic:
 
 
 def _ranked(ratings: GradePairs, build: Callable[..., PairStatistic | RankStatistic], power: int) -> NumberStatistic:
-    order, (cluster, n_clusters) = ratings.order, clusters_of(ratings)
+    order, (cluster, n_clusters) = ratings.order[:, 0], clusters_of(ratings)
     known = ~np.isnan(ratings.score)
     people, judge = order[known], ratings.score[known]
     inner = build(people, judge, cluster[known], n_clusters=n_clusters)

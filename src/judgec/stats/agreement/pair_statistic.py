@@ -15,6 +15,7 @@ from judgec.stats.agreement.tables import ratio
 
 CORRELATION = (-1.0, 1.0)
 AREA = (0.0, 1.0)
+ROUNDING = 1e-12  # of all pairs: a difference of sums of parts that is none
 MAX_CELLS = 4_000_000  # floats in one temporary array (32 MB): larger work is done in chunks
 
 Both = tuple[FloatArray, FloatArray]
@@ -40,6 +41,11 @@ class PairStatistic:
     def items(self) -> FloatArray:
         """Number of items in each cluster, shape (n_clusters,)."""
         return self.pairs.items
+
+    @property
+    def content(self) -> FloatArray:
+        """Place of each cluster in the order of their cells, shape (n_clusters, 1)."""
+        return self.pairs.cells.content
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -88,6 +94,11 @@ class RankStatistic:
     def items(self) -> FloatArray:
         """Number of items in each cluster, shape (n_clusters,)."""
         return self.pairs.items
+
+    @property
+    def content(self) -> FloatArray:
+        """Place of each cluster in the order of their cells, shape (n_clusters, 1)."""
+        return self.pairs.cells.content
 
     def point(self) -> float:
         """The value on the items as they are."""
@@ -141,7 +152,7 @@ class Cells:
         cluster: Cluster code, shape (n_cells,).
         grade: The expert's grade.
         score: Position of the score among those that differ.
-        count: How many items.
+        count: How many items, of those that several grades share the part.
         n_clusters: Number of clusters.
     """
 
@@ -152,13 +163,29 @@ class Cells:
     n_clusters: int
 
     @classmethod
-    def of(cls, expert: IntArray, score: FloatArray, cluster: IntArray, n_clusters: int) -> Self:
-        """The cells of items, shapes (n_items,)."""
+    def of(
+        cls, expert: IntArray, score: FloatArray, cluster: IntArray, n_clusters: int, weight: FloatArray | None = None
+    ) -> Self:
+        """The cells of items, shapes (n_items,), or of their parts, which have a weight."""
         different, code = np.unique(score, return_inverse=True)
         shape = n_clusters, int(np.max(expert, initial=0)) + 1, max(1, different.size)
-        found, count = np.unique(np.ravel_multi_index((cluster, expert, code), shape), return_counts=True)
+        cell = np.ravel_multi_index((cluster, expert, code), shape)
+        if weight is None:
+            found, count = np.unique(cell, return_counts=True)
+        else:
+            found, at = np.unique(cell, return_inverse=True)
+            count = np.bincount(at, weight, found.size)
         in_cluster, grade, position = np.unravel_index(found, shape)
         return cls(in_cluster, grade, position, count.astype(np.float64), n_clusters)
+
+    @property
+    def content(self) -> FloatArray:
+        """Place of each cluster in the order of their cells, equal ones at the same, shape (n_clusters, 1)."""
+        rows = np.stack([self.grade, self.score, np.round(self.count, 9)], axis=1)
+        parts = np.split(rows, np.searchsorted(self.cluster, np.arange(1, self.n_clusters)))
+        keys = [tuple(part.ravel().tolist()) for part in parts]
+        place = {key: i for i, key in enumerate(sorted(set(keys)))}
+        return np.array([[float(place[key])] for key in keys])
 
     def drawn(self, weights: FloatArray) -> FloatArray:
         """Number of times that the items of each cell are in each resample, shape (B, n_cells)."""
@@ -180,19 +207,21 @@ class Ties:
     Args:
         cells: The items.
         group: The group of each cell; a cluster has no group twice.
+        torn: Twice the pairs that the parts of one item make, which are no pairs of items, shape (n_clusters,) or 0.
     """
 
     cells: Cells
     group: IntArray
+    torn: FloatArray | float = 0.0
 
     @classmethod
-    def of(cls, cells: Cells, group: IntArray) -> Self:
+    def of(cls, cells: Cells, group: IntArray, torn: FloatArray | float = 0.0) -> Self:
         """The groups of cells, with one cell for each group of a cluster."""
         shape = cells.n_clusters, int(group.max(initial=0)) + 1
         found, at = np.unique(np.ravel_multi_index((cells.cluster, group), shape), return_inverse=True)
         cluster, own = np.unravel_index(found, shape)
         count = np.bincount(at, cells.count, found.size).astype(np.float64)
-        return cls(Cells(cluster, own, own, count, cells.n_clusters), own)
+        return cls(Cells(cluster, own, own, count, cells.n_clusters), own, torn)
 
     def untied(self, weights: FloatArray, power: int) -> Both:
         """Of n ** power minus the sum of t ** power over groups of t of the n items.
@@ -206,7 +235,11 @@ class Ties:
         n, t = (weights @ self.items)[:, None], sums[:, self.group]
         whole = (sums * _apart(power - 1, n, sums)).sum(1, keepdims=True)
         change = self.cells.by_cluster(_apart(power, t, t - self.cells.count))
-        return whole, np.where(weights > 0, whole - _apart(power, n, n - self.items) + change, 0.0)
+        if power == 2 and isinstance(self.torn, np.ndarray):
+            whole, change = whole - (weights @ self.torn)[:, None], change + self.torn
+            whole = np.where(whole > ROUNDING * n**2, whole, 0.0)
+        left = whole - _apart(power, n, n - self.items) + change
+        return whole, np.where((weights > 0) & (left > ROUNDING * n**power), left, 0.0)
 
     @property
     def items(self) -> FloatArray:
@@ -284,9 +317,12 @@ class ScoredPairs:
     ranks_within: FloatArray
 
     @classmethod
-    def of(cls, expert: IntArray, score: FloatArray, cluster: IntArray, n_clusters: int) -> Self:
-        """The pairs of items, shapes (n_items,)."""
-        cells = Cells.of(expert, score, cluster, n_clusters)
+    def of(
+        cls, expert: IntArray, score: FloatArray, cluster: IntArray, n_clusters: int, weight: FloatArray | None = None
+    ) -> Self:
+        """The pairs of items, shapes (n_items,), or of their parts, which have a weight."""
+        cells = Cells.of(expert, score, cluster, n_clusters, weight)
+        torn = 0.0 if weight is None else np.bincount(cluster, weight * (1.0 - weight), n_clusters).astype(np.float64)
         grades = np.arange(int(cells.grade.max(initial=-1)) + 1)
         tables = np.zeros((n_clusters, grades.size))
         np.add.at(tables, (cells.cluster, cells.grade), cells.count)
@@ -294,7 +330,7 @@ class ScoredPairs:
         return cls(
             cells,
             Order.of(cells.score, np.zeros_like(cells.cluster)),
-            Ties.of(cells, cells.grade),
+            Ties.of(cells, cells.grade, torn),
             Ties.of(cells, cells.score),
             tables.sum(1),
             tables @ np.sign(grades - grades[:, None]).astype(np.float64),

@@ -10,14 +10,18 @@ from scipy import stats
 from judgec.records.label import FloatArray
 from judgec.stats.agreement.tables import NumberArray, margins, ratio
 
+ROUNDING = 1e-12  # of all pairs: a difference of sums of parts that is none
 
-def tau_b_table(M: NumberArray) -> FloatArray:
+
+def tau_b_table(M: NumberArray, torn: NumberArray | float = 0.0) -> FloatArray:
     """Kendall's tau-b: concordant minus discordant pairs over the geometric mean of pairs not tied.
 
     1 is the same order, 0 no association, -1 the reverse order; ties of either grader lower it.
 
     Args:
         M: Tables expert by judge, shape (..., k, m).
+        torn: Of items that several grades share, the pairs that their own parts make, shape (..., m) or 0: these are no
+            pairs of two items. The judge ties them, so that they are missing from its pairs and from the numerator.
 
     Returns:
         Shape (...); NaN where a grader gave one grade only.
@@ -25,7 +29,7 @@ def tau_b_table(M: NumberArray) -> FloatArray:
     Source: Kendall (1945), Biometrika 33(3); equal to scipy.stats.kendalltau.
     """
     rows, columns, _ = margins(M)
-    return ratio(concordance(M), np.sqrt(untied(rows) * untied(columns)))
+    return ratio(concordance(M), np.sqrt(untied(rows, np.sum(torn, axis=-1)) * untied(columns)))
 
 
 def concordance(M: NumberArray) -> FloatArray:
@@ -44,11 +48,12 @@ def order_sums(M: NumberArray) -> FloatArray:
     return sums
 
 
-def untied(counts: NumberArray) -> FloatArray:
-    """Pairs of items in different categories, from category counts (..., k)."""
+def untied(counts: NumberArray, torn: NumberArray | float = 0.0) -> FloatArray:
+    """Pairs of items in different categories, from category counts (..., k); ``torn`` are pairs of an item's parts."""
     counts = np.asarray(counts, dtype=np.float64)
-    pairs: FloatArray = 0.5 * (counts.sum(-1) ** 2 - np.einsum("...i,...i->...", counts, counts))
-    return pairs
+    squares = counts.sum(-1) ** 2
+    pairs: FloatArray = 0.5 * (squares - np.einsum("...i,...i->...", counts, counts)) - torn
+    return np.where(pairs > ROUNDING * squares, pairs, 0.0)
 
 
 def spearman_table(M: NumberArray) -> FloatArray:

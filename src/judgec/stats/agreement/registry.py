@@ -7,25 +7,28 @@ from typing import Literal
 
 import numpy as np
 
+from judgec.records.consensus import parts_of
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.ratings import GradePairs
+from judgec.stats.agreement.kappa import decided_table
 from judgec.stats.agreement.pair_statistic import coarse_clusters
 from judgec.stats.agreement.rank_correlation import spearman_p, tau_b_p
 from judgec.stats.agreement.statistic import (
+    SHARE,
     TABLE_FORMULAS,
     Statistic,
-    TableStatistic,
     auc_score,
     bland_altman,
     concordance_moments,
     mean,
     of_moments,
+    of_table,
     pearson_moments,
     spearman_score,
     tau_b_score,
 )
 from judgec.stats.agreement.system_tau import system_tau
-from judgec.stats.agreement.tables import NumberArray, cluster_tables
+from judgec.stats.agreement.tables import NumberArray
 
 Make = Callable[[GradePairs], Statistic]
 PValue = Callable[[FloatArray, FloatArray], float]
@@ -66,12 +69,12 @@ MOST_SIGNS = 20_000  # clusters times numbers that differ: what rank correlation
 
 def of_grades(formula: Callable[[NumberArray], FloatArray], bounds: tuple[float, float]) -> Make:
     """A statistic of the table of grades, expert by judge."""
-    return lambda r: _of_table(r, r.expert, r.judge, r.n_grades, formula, bounds)
+    return lambda r: of_target(r, r.target, r.judge, (r.n_grades, r.n_grades), (formula, bounds))
 
 
 def of_accepts(formula: Callable[[NumberArray], FloatArray], bounds: tuple[float, float]) -> Make:
     """A statistic of the table of accept and reject, expert by judge."""
-    return lambda r: _of_table(r, r.expert_accept, r.judge_accept, 2, formula, bounds)
+    return lambda r: of_target(r, r.target_accept, r.judge_accept, (2, 2), (formula, bounds))
 
 
 def clusters_of(ratings: GradePairs) -> tuple[IntArray, int]:
@@ -85,7 +88,8 @@ def of_score(build: Callable[..., Statistic]) -> Make:
 
     def make(ratings: GradePairs) -> Statistic:
         cluster, n_clusters = clusters_of(ratings)
-        return build(ratings.order, ratings.score, cluster, n_clusters=n_clusters)
+        row, expert, weight = parts_of(ratings.order)
+        return build(expert, ratings.score[row], cluster[row], n_clusters=n_clusters, weight=weight)
 
     return make
 
@@ -106,16 +110,18 @@ def _apart(place: int) -> Make:
     return lambda r: bland_altman(r.given, r.score, r.cluster, n_clusters=r.n_clusters)[place]
 
 
-def _of_table(
+def of_target(
     ratings: GradePairs,
-    expert: IntArray,
+    target: IntArray,
     judge: IntArray,
-    n_grades: int,
-    formula: Callable[[NumberArray], FloatArray],
-    bounds: tuple[float, float],
+    shape: tuple[int, int],
+    formula: tuple[Callable[..., FloatArray], tuple[float, float] | None],
 ) -> Statistic:
-    tables = cluster_tables(expert, judge, ratings.cluster, n_grades, n_clusters=ratings.n_clusters)
-    return TableStatistic(tables.astype(np.float64), formula, bounds)
+    """A formula, with its bounds, of the table of a target, whose grades share items, by a judge's positions."""
+    row, expert, weight = parts_of(target)
+    return of_table(
+        formula, expert, judge[row], ratings.cluster[row], shape, n_clusters=ratings.n_clusters, weight=weight
+    )
 
 
 STATISTICS: Mapping[str, ReportedStatistic] = MappingProxyType(
@@ -226,7 +232,12 @@ OF_SYSTEMS: Mapping[str, ReportedStatistic] = MappingProxyType(
 )
 """Those of labels that name the systems that answered besides."""
 
-KNOWN: Mapping[str, ReportedStatistic] = MappingProxyType({**STATISTICS, **OF_NUMBERS, **OF_SYSTEMS})
+OF_PAIRS: Mapping[str, ReportedStatistic] = MappingProxyType(
+    {"decided": ReportedStatistic("accuracy where the experts do not tie", of_grades(decided_table, SHARE))}
+)
+"""Those of two answers besides."""
+
+KNOWN: Mapping[str, ReportedStatistic] = MappingProxyType({**STATISTICS, **OF_NUMBERS, **OF_SYSTEMS, **OF_PAIRS})
 
 
 def reported(*, interval: bool, systems: bool = False) -> tuple[str, ...]:

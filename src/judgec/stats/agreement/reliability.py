@@ -3,6 +3,7 @@
 import numpy as np
 
 from judgec.records.label import FloatArray, IntArray
+from judgec.stats.agreement.tables import NumberArray
 
 BINS = 10  # equal bins of [0, 1]: steps of 10 points
 
@@ -12,12 +13,12 @@ def bin_of(probability: FloatArray) -> IntArray:
     return np.minimum((probability * BINS + 1e-9).astype(np.int64), BINS - 1)
 
 
-def reliability_bins(probability: FloatArray, accepted: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:
+def reliability_bins(probability: FloatArray, accepted: NumberArray) -> tuple[IntArray, FloatArray, FloatArray]:
     """Items, mean probability and share accepted in ten equal bins of [0, 1]; 1 belongs to the last.
 
     Args:
         probability: Shape (n_items,), values 0-1.
-        accepted: 1 / 0, same shape.
+        accepted: 1 / 0, between them where both share the item, same shape.
 
     Returns: Three arrays of shape (10,); the last two are NaN where a bin is empty.
     """
@@ -28,7 +29,7 @@ def reliability_bins(probability: FloatArray, accepted: IntArray) -> tuple[IntAr
     return counts, means[0], means[1]
 
 
-def calibration_error(probability: FloatArray, accepted: IntArray) -> float | None:
+def calibration_error(probability: FloatArray, accepted: NumberArray) -> float | None:
     """Expected calibration error: mean distance of predicted and observed; 0 is best, None without items.
 
     Source: Naeini, Cooper and Hauskrecht (2015), AAAI 29(1), with ten equal-width bins.

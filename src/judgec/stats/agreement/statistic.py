@@ -29,9 +29,11 @@ from judgec.stats.agreement.pair_statistic import (
     ScoredPairs,
 )
 from judgec.stats.agreement.rank_correlation import spearman_table, tau_b_table
-from judgec.stats.agreement.tables import NumberArray, cluster_tables, count_clusters, ratio
+from judgec.stats.agreement.tables import NumberArray, count_clusters, ratio, rectangular_tables
+from judgec.stats.agreement.worst_case import tau_b_bound
 
 SHARE = (0.0, 1.0)
+CONTENT_DIGITS = 9  # sums that differ by rounding are equal
 ROUNDING = 1e-12  # relative error of a difference of sums that counts as none
 
 
@@ -41,6 +43,10 @@ class Statistic(Protocol):
     @property
     def items(self) -> FloatArray:
         """Number of items in each cluster, shape (n_clusters,)."""
+
+    @property
+    def content(self) -> FloatArray:
+        """What each cluster adds, shape (n_clusters, n_columns): clusters with equal rows can stand for each other."""
 
     @property
     def bounds(self) -> tuple[float, float] | None:
@@ -78,6 +84,11 @@ class TableStatistic:
         """Number of items in each cluster."""
         return np.asarray(np.einsum("qij->q", self.tables))
 
+    @property
+    def content(self) -> FloatArray:
+        """The tables, flattened."""
+        return self.tables.reshape(len(self.tables), -1)
+
     def point(self) -> float:
         """The value on the items as they are."""
         return float(self.formula(self.tables.sum(0)))
@@ -99,6 +110,20 @@ class TableStatistic:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class PairTable(TableStatistic):
+    """A formula that counts pairs of items, some of which several grades share.
+
+    The last row of a table is the sum of the pairs that the parts of one item make, by column: see ``tau_b_table``. An
+    item that a resample draws twice is two items.
+    """
+
+    @property
+    def items(self) -> FloatArray:
+        """Number of items in each cluster."""
+        return np.asarray(np.einsum("qij->q", self.tables[:, :-1]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class MomentStatistic:
     """Mean of a value plus ``z`` standard deviations (n - 1); z = 0 is the mean.
 
@@ -117,6 +142,11 @@ class MomentStatistic:
     shift: float
     z: float
     bounds: tuple[float, float] | None = None
+
+    @property
+    def content(self) -> FloatArray:
+        """The sums."""
+        return np.stack([self.items, self.total, self.squares], axis=1)
 
     def point(self) -> float:
         """The value on the items as they are."""
@@ -167,6 +197,15 @@ class WeightedSum:
     def items(self) -> FloatArray:
         """Number of items in each cluster."""
         return np.asarray(np.maximum.reduce([part.items for _, part in self.parts]))
+
+    @property
+    def content(self) -> FloatArray:
+        """That of all terms, in an order that only their weights and contents decide."""
+        columns = [np.round(part.content, CONTENT_DIGITS) for _, part in self.parts]
+        keys = [
+            (weight, sorted(map(tuple, own.tolist()))) for (weight, _), own in zip(self.parts, columns, strict=True)
+        ]
+        return np.hstack([columns[i] for i in sorted(range(len(keys)), key=keys.__getitem__)])
 
     @property
     def bounds(self) -> tuple[float, float] | None:
@@ -220,6 +259,7 @@ def table_statistic(
     *,
     n_grades: int,
     n_clusters: int | None = None,
+    weight: FloatArray | None = None,
 ) -> TableStatistic:
     """The statistic ``name`` of ``TABLE_FORMULAS`` comparing grade positions.
 
@@ -230,16 +270,43 @@ def table_statistic(
         cluster: Cluster codes, same shape.
         n_grades: Number of grades on the scale (2 for accept / reject).
         n_clusters: Number of clusters; the largest code + 1 when left out.
+        weight: The part of an item that each row stands for, as ``rectangular_tables``.
 
     Raises:
         ValueError: When shapes differ or positions are off the scale.
     """
-    tables = cluster_tables(expert, judge, cluster, n_grades, n_clusters=n_clusters)
-    return TableStatistic(tables.astype(np.float64), *TABLE_FORMULAS[name])
+    shape = (n_grades, n_grades)
+    return of_table(TABLE_FORMULAS[name], expert, judge, cluster, shape, n_clusters=n_clusters, weight=weight)
+
+
+def of_table(
+    formula: tuple[Callable[..., FloatArray], tuple[float, float] | None],
+    expert: IntArray,
+    judge: IntArray,
+    cluster: IntArray,
+    shape: tuple[int, int],
+    *,
+    n_clusters: int | None,
+    weight: FloatArray | None,
+) -> TableStatistic:
+    """A formula, with its bounds, of the tables of two graders; arguments as ``rectangular_tables``."""
+    tables = rectangular_tables(expert, judge, cluster, shape, n_clusters=n_clusters, weight=weight)
+    if weight is None or formula[0] not in {tau_b_table, tau_b_bound}:
+        return TableStatistic(tables, *formula)
+    pairs = rectangular_tables(
+        expert * 0, judge, cluster, (1, shape[1]), n_clusters=len(tables), weight=weight * (1.0 - weight) / 2.0
+    )
+    whole = np.concatenate([tables, pairs], axis=1)
+    return PairTable(whole, lambda M: formula[0](M[..., :-1, :], M[..., -1, :]), formula[1])
 
 
 def tau_b_score(
-    expert: IntArray, score: FloatArray, cluster: IntArray, *, n_clusters: int | None = None
+    expert: IntArray,
+    score: FloatArray,
+    cluster: IntArray,
+    *,
+    n_clusters: int | None = None,
+    weight: FloatArray | None = None,
 ) -> PairStatistic:
     """Kendall's tau-b of a continuous score with the expert's grade.
 
@@ -248,6 +315,8 @@ def tau_b_score(
         score: The judge's scores, same shape; no NaN.
         cluster: Cluster codes, same shape.
         n_clusters: Number of clusters; the largest code + 1 when left out.
+        weight: The part of an item that each row stands for, shape (n_rows,): where several grades share an item, those
+            of its rows, which follow each other, add up to 1. Pairs are of different items. None: each is an item.
 
     Raises:
         ValueError: When shapes differ, or a grade or score is missing.
@@ -255,18 +324,28 @@ def tau_b_score(
     Source: Kendall (1945); pairs of a drawn cluster with its own copies count as in scipy.stats.kendalltau
         on the items written out.
     """
-    return PairStatistic(_pairs(expert, score, cluster, n_clusters))
+    return PairStatistic(_pairs(expert, score, cluster, n_clusters, weight))
 
 
 def spearman_score(
-    expert: IntArray, score: FloatArray, cluster: IntArray, *, n_clusters: int | None = None
+    expert: IntArray,
+    score: FloatArray,
+    cluster: IntArray,
+    *,
+    n_clusters: int | None = None,
+    weight: FloatArray | None = None,
 ) -> RankStatistic:
     """Spearman's rho of a continuous score with the expert's grade; arguments as ``tau_b_score``."""
-    return RankStatistic(_pairs(expert, score, cluster, n_clusters))
+    return RankStatistic(_pairs(expert, score, cluster, n_clusters, weight))
 
 
 def auc_score(
-    expert: IntArray, score: FloatArray, cluster: IntArray, *, n_clusters: int | None = None
+    expert: IntArray,
+    score: FloatArray,
+    cluster: IntArray,
+    *,
+    n_clusters: int | None = None,
+    weight: FloatArray | None = None,
 ) -> PairStatistic:
     """Area under the ROC curve of a continuous score against binary labels; arguments as ``tau_b_score``.
 
@@ -281,7 +360,7 @@ def auc_score(
     """
     if np.max(expert, initial=0) > 1:
         raise ValueError(f"expert: grade position {np.max(expert)}; 0 and 1 are valid, the labels must be binary.")
-    return PairStatistic(_pairs(expert, score, cluster, n_clusters), area=True)
+    return PairStatistic(_pairs(expert, score, cluster, n_clusters, weight), area=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -354,7 +433,12 @@ def mean(
 
 
 def bland_altman(
-    expert: FloatArray, judge: FloatArray, cluster: IntArray, *, n_clusters: int | None = None
+    expert: FloatArray,
+    judge: FloatArray,
+    cluster: IntArray,
+    *,
+    n_clusters: int | None = None,
+    weight: FloatArray | None = None,
 ) -> tuple[MomentStatistic, MomentStatistic, MomentStatistic]:
     """Bias of the judge and its 95 % limits of agreement, in scale values.
 
@@ -363,6 +447,7 @@ def bland_altman(
         judge: The judge's, same shape.
         cluster: Cluster codes, same shape.
         n_clusters: Number of clusters; the largest code + 1 when left out.
+        weight: The part of an item that each row stands for, shape (n_rows,); None where each is an item.
 
     Returns:
         Bias (mean of judge - expert: positive is a lenient judge), lower limit and upper limit
@@ -371,7 +456,7 @@ def bland_altman(
     Source: Bland and Altman (1986), Lancet 327.
     """
     difference = np.asarray(judge, dtype=np.float64) - np.asarray(expert, dtype=np.float64)
-    bias, low, high = (_moment(difference, cluster, n_clusters, z) for z in (0.0, -1.96, 1.96))
+    bias, low, high = (_moment(difference, cluster, n_clusters, z, weight=weight) for z in (0.0, -1.96, 1.96))
     return bias, low, high
 
 
@@ -381,13 +466,15 @@ def _moment(
     n_clusters: int | None,
     z: float,
     bounds: tuple[float, float] | None = None,
+    weight: FloatArray | None = None,
 ) -> MomentStatistic:
     values = np.asarray(values, dtype=np.float64)
     size = _checked(values, values, cluster, n_clusters)
     shift = float(values.mean()) if values.size else 0.0
+    part = np.ones_like(values) if weight is None else weight
     items, total, squares = (
         np.bincount(cluster, weights=power, minlength=size).astype(np.float64)
-        for power in (np.ones_like(values), values - shift, (values - shift) ** 2)
+        for power in (part, part * (values - shift), part * (values - shift) ** 2)
     )
     return MomentStatistic(items, total, squares, shift, z, bounds)
 
@@ -404,9 +491,11 @@ def _checked(expert: NumberArray, score: FloatArray, cluster: IntArray, n_cluste
     return count_clusters(cluster, n_clusters)
 
 
-def _pairs(expert: IntArray, score: FloatArray, cluster: IntArray, n_clusters: int | None) -> ScoredPairs:
+def _pairs(
+    expert: IntArray, score: FloatArray, cluster: IntArray, n_clusters: int | None, weight: FloatArray | None
+) -> ScoredPairs:
     """The pairs of items, once they are found valid."""
     size = _checked(expert, score, cluster, n_clusters)
     if np.min(expert, initial=0) < 0:
         raise ValueError("expert: grade positions below 0; leave missing grades (-1) out first.")
-    return ScoredPairs.of(expert, score, cluster, size)
+    return ScoredPairs.of(expert, score, cluster, size, weight)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from judgec.records.counts import plural
-from judgec.records.label import UNLABELLED, FloatArray, IntArray, TextArray
+from judgec.records.label import FloatArray, IntArray, TextArray
 from judgec.records.ratings import ROUNDING, GradePairs
 from judgec.stats.agreement.pair_statistic import CORRELATION, MAX_CELLS
 from judgec.stats.agreement.statistic import Stepwise
@@ -44,6 +44,11 @@ class SystemStatistic(Stepwise):
     items: FloatArray
     formula: Formula
     undefined: float = np.nan
+
+    @property
+    def content(self) -> FloatArray:
+        """The means of each query."""
+        return np.hstack([self.people, self.low, self.high])
 
     @property
     def bounds(self) -> tuple[float, float] | None:
@@ -149,7 +154,7 @@ def orders_systems(ratings: GradePairs) -> bool:
 
 def system_tau(ratings: GradePairs) -> SystemStatistic:
     """System-level tau-b of rows that are all labelled and scored; undefined where nobody says who answered."""
-    systems = np.full(ratings.expert.shape, "") if ratings.system is None else ratings.system
+    systems = np.full(ratings.judge.shape, "") if ratings.system is None else ratings.system
     return system_statistic(systems, ratings.cluster, ratings.given, ratings.score, n_clusters=ratings.n_clusters)
 
 
@@ -159,8 +164,8 @@ def system_tau_bound(ratings: GradePairs) -> SystemStatistic:
     Of each pair of systems the one that people call better has the worst grade where it is unscored, the other one the
     best. So leaving one more row unscored never raises it.
     """
-    labelled = ratings.where(ratings.expert != UNLABELLED)
-    systems = np.full(labelled.expert.shape, "") if labelled.system is None else labelled.system
+    labelled = ratings.where(ratings.graded)
+    systems = np.full(labelled.judge.shape, "") if labelled.system is None else labelled.system
     return system_statistic(
         systems,
         labelled.cluster,
@@ -175,7 +180,7 @@ def system_tau_bound(ratings: GradePairs) -> SystemStatistic:
 def system_tau_shares(ratings: GradePairs) -> FloatArray:
     """One number a labelled row, whose mean is ``system_tau_bound``: high where its query orders systems as people."""
     found = system_tau_bound(ratings)
-    shares = np.full(ratings.expert.shape, found.point())
+    shares = np.full(ratings.judge.shape, found.point())
     if ratings.system is not None and len(found.systems):
         counted = (found.items[ratings.cluster] > 0) & (ratings.system != "")
         place = np.searchsorted(found.systems, ratings.system[counted])

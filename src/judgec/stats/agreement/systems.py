@@ -225,6 +225,7 @@ def _spearman(people: FloatArray, low: FloatArray, *_: FloatArray) -> FloatArray
 
 
 def _on_halves(by: FloatArray, seed: int) -> float | None:
+    by = by[np.lexsort(np.round(by.T, ROUNDING))]  # whatever the order of rows
     rng, n = np.random.default_rng(seed), len(by)
     halves = np.zeros((HALVES, n))
     for row in halves:

@@ -11,13 +11,14 @@ NumberArray = FloatArray | IntArray
 """Counts of items or floats in their place (resampling weights, probabilities); grades or scores."""
 
 
-def contingency(expert: IntArray, judge: IntArray, n_grades: int) -> IntArray:
+def contingency(expert: IntArray, judge: IntArray, n_grades: int, weight: FloatArray | None = None) -> FloatArray:
     """Counts of each pair of grades.
 
     Args:
         expert: Grade positions, shape (n_items,), values 0..n_grades-1.
         judge: The same of the judge.
         n_grades: Number of grades on the scale.
+        weight: As ``rectangular_tables``.
 
     Returns:
         Counts, shape (n_grades, n_grades), expert by judge.
@@ -26,13 +27,13 @@ def contingency(expert: IntArray, judge: IntArray, n_grades: int) -> IntArray:
         ValueError: When shapes differ or a position is off the scale (-1 means missing: leave it out first).
     """
     one = np.zeros(np.shape(expert), dtype=np.int64)
-    table: IntArray = cluster_tables(expert, judge, one, n_grades, n_clusters=1)[0]
+    table: FloatArray = rectangular_tables(expert, judge, one, (n_grades, n_grades), n_clusters=1, weight=weight)[0]
     return table
 
 
 def cluster_tables(
     expert: IntArray, judge: IntArray, cluster: IntArray, n_grades: int, *, n_clusters: int | None = None
-) -> IntArray:
+) -> FloatArray:
     """One contingency table a cluster; ``weights @ tables`` is the table of any resample of clusters.
 
     Args:
@@ -59,8 +60,13 @@ def rectangular_tables(
     shape: tuple[int, int],
     *,
     n_clusters: int | None = None,
-) -> IntArray:
-    """``cluster_tables`` where rows and columns may have different numbers of categories."""
+    weight: FloatArray | None = None,
+) -> FloatArray:
+    """``cluster_tables`` where rows and columns may have different numbers of categories.
+
+    ``weight`` is the part of an item that each row stands for, shape (n_rows,): where several grades share an item,
+    those of its rows add up to 1; None where each is an item.
+    """
     rows, columns, cluster = (np.asarray(a, dtype=np.int64) for a in (rows, columns, cluster))
     if not rows.shape == columns.shape == cluster.shape or rows.ndim != 1:
         raise ValueError(
@@ -75,8 +81,8 @@ def rectangular_tables(
                 "Leave missing grades (-1) out first."
             )
     cell = (cluster * shape[0] + rows) * shape[1] + columns
-    counts = np.bincount(cell, minlength=n_clusters * shape[0] * shape[1])
-    return counts.reshape(n_clusters, *shape)
+    counts = np.bincount(cell, weight, minlength=n_clusters * shape[0] * shape[1])
+    return counts.reshape(n_clusters, *shape).astype(np.float64)
 
 
 def count_clusters(cluster: IntArray, n_clusters: int | None) -> int:

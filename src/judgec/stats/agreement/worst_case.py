@@ -15,26 +15,29 @@ from judgec.stats.agreement.rank_correlation import concordance, untied
 from judgec.stats.agreement.tables import NumberArray, agreements, ratio
 
 
-def tau_b_bound(M: NumberArray) -> FloatArray:
+def tau_b_bound(M: NumberArray, torn: NumberArray | float = 0.0) -> FloatArray:
     """Lower bound of tau-b, shape (...), from tables (..., k, k + 1).
 
     Every pair with an unscored member is discordant where the experts differ; where they tie it is untied
     by the judge if that lowers the value (positive numerator), else tied. Both choices are the worst one for
     each pair by itself: since abs(numerator) <= untied pairs, one more discordant pair never raises
-    numerator / sqrt(untied).
+    numerator / sqrt(untied). ``torn`` as in ``tau_b_table``.
     """
-    _, numerator, x, y = tau_b_parts(M)
+    _, numerator, x, y = tau_b_parts(M, torn)
     return ratio(numerator, np.sqrt(x * y), undefined=0.0)
 
 
-def tau_b_parts(M: NumberArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+def tau_b_parts(
+    M: NumberArray, torn: NumberArray | float = 0.0
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Scored table, and the pair counts of ``tau_b_bound``: signed, untied by the expert, by the judge."""
     M = np.asarray(M, dtype=np.float64)
+    torn = np.broadcast_to(np.asarray(torn, dtype=np.float64), (*M.shape[:-2], M.shape[-1]))
     scored = M[..., :-1]
     rows, known = M.sum(-1), scored.sum(-1)
     n, m = rows.sum(-1), known.sum(-1)
-    x = untied(rows)
-    hidden = x - untied(known)
+    x = untied(rows, torn.sum(-1))
+    hidden = x - untied(known, torn[..., :-1].sum(-1))
     hidden_ties = np.maximum(0.5 * (n * (n - 1) - m * (m - 1)) - hidden, 0.0)
     numerator = concordance(scored) - hidden
     y = untied(scored.sum(-2)) + hidden + np.where(numerator > 0, hidden_ties, 0.0)

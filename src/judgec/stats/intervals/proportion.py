@@ -1,8 +1,10 @@
 """A share of few clustered outcomes with an interval that holds at 0 and 1, and exact tests of two shares."""
 
 from dataclasses import dataclass
+from typing import Any  # of truth values or numbers
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 
 from judgec.records.estimate import Estimate
@@ -11,7 +13,9 @@ from judgec.records.label import FloatArray, IntArray
 METHOD = "Clopper-Pearson, adjusted for clusters"
 
 
-def share(outcomes: IntArray, cluster: IntArray, *, level: float = 0.95) -> Estimate:
+def share(
+    outcomes: NDArray[Any], cluster: IntArray, *, weight: FloatArray | None = None, level: float = 0.95
+) -> Estimate:
     """The share of ones, with an exact binomial interval whose sample size is deflated by the design effect.
 
     The design effect is the variance of the share over clusters, relative to independent outcomes; with one outcome a
@@ -20,8 +24,9 @@ def share(outcomes: IntArray, cluster: IntArray, *, level: float = 0.95) -> Esti
     freedom of the variance between clusters.
 
     Args:
-        outcomes: 0 or 1, shape (n,).
+        outcomes: 0 or 1, between them where both share one, shape (n,).
         cluster: Code of the source that each came from, shape (n,).
+        weight: The part of an outcome that each is, at most 1, shape (n,); None: all are whole.
         level: Coverage, at least: the interval is conservative.
 
     Returns:
@@ -35,8 +40,9 @@ def share(outcomes: IntArray, cluster: IntArray, *, level: float = 0.95) -> Esti
         return Estimate(value=None, note="nothing was judged", level=level, method=METHOD)
     _, codes = np.unique(cluster, return_inverse=True)
     n_clusters = int(codes.max()) + 1
-    value = float(np.mean(outcomes))
-    size = _effective(np.asarray(outcomes, dtype=np.float64), codes, n_clusters)
+    part = np.ones(n) if weight is None else weight
+    value = float(np.average(outcomes, weights=part))
+    size = _effective(np.asarray(outcomes, dtype=np.float64), codes, n_clusters, part)
     low, high = clopper_pearson(value * size, size, level=level)
     return Estimate(value=value, low=low, high=high, n=n, n_clusters=n_clusters, level=level, method=METHOD)
 
@@ -55,17 +61,17 @@ def clopper_pearson(successes: float, n: float, *, level: float = 0.95) -> tuple
     return low, high
 
 
-def _effective(outcomes: FloatArray, codes: IntArray, n_clusters: int) -> float:
+def _effective(outcomes: FloatArray, codes: IntArray, n_clusters: int, part: FloatArray) -> float:
     """Outcomes that independent sampling would have needed for this precision."""
-    n = len(outcomes)
-    p = float(outcomes.mean())
-    if n_clusters == n:
-        return float(n)
+    n = float(part.sum())
+    p = float(np.average(outcomes, weights=part))
+    if n_clusters == len(outcomes):
+        return n
     if n_clusters < 2:
         return 1.0  # one source: one outcome's worth, as nothing is known of others
     # The variance is estimated from few clusters: Korn and Graubard's ratio of t quantiles.
-    few = float(stats.t.ppf(0.975, n - 1) / stats.t.ppf(0.975, n_clusters - 1)) ** 2
-    residual = np.bincount(codes, weights=outcomes - p, minlength=n_clusters)
+    few = float(stats.t.ppf(0.975, len(outcomes) - 1) / stats.t.ppf(0.975, n_clusters - 1)) ** 2
+    residual = np.bincount(codes, weights=part * (outcomes - p), minlength=n_clusters)
     variance = n_clusters / (n_clusters - 1) * float((residual**2).sum()) / n**2
     # No spread was seen (all outcomes alike): no effect. So a failure more can never lower the upper bound at 0.
     size = min(p * (1 - p) / variance, float(n)) if variance > 0 else float(n)

@@ -6,7 +6,7 @@ import numpy as np
 
 from judgec.records.label import FloatArray
 from judgec.stats.agreement.pair_statistic import MAX_CELLS
-from judgec.stats.agreement.statistic import Statistic, moves_in_steps
+from judgec.stats.agreement.statistic import CONTENT_DIGITS, Statistic, moves_in_steps
 
 RESAMPLES = 1000  # of the standard error of a statistic that moves in steps
 
@@ -34,15 +34,15 @@ def resample(n_clusters: int, resamples: int, seed: int) -> FloatArray:
 def resample_present(statistic: Statistic, resamples: int, seed: int) -> FloatArray:
     """``resample`` of the clusters that have items; clusters without items are never drawn.
 
+    They are numbered by what they hold, so that neither names nor the order of rows can change a limit.
+
     Returns:
         Multiplicities, shape (resamples, all clusters of the statistic).
     """
-    present = statistic.items > 0
-    weights = resample(int(present.sum()), resamples, seed)
-    if present.all():
-        return weights
-    spread = np.zeros((resamples, present.size))
-    spread[:, present] = weights
+    present = np.flatnonzero(statistic.items > 0)
+    content = np.round(statistic.content[present], CONTENT_DIGITS)
+    spread = np.zeros((resamples, statistic.items.size))
+    spread[:, present[np.lexsort(content.T[::-1])]] = resample(len(present), resamples, seed)
     return spread
 
 

@@ -10,9 +10,9 @@ from judgec.labels.experts import experts_of
 from judgec.labels.labels import label_file
 from judgec.labels.reading import NOTHING_SAID, Datasheet, Reading
 from judgec.labels.rows.raters import left_out
+from judgec.records.consensus import people_mean
 from judgec.records.counts import plural
 from judgec.records.label import Label, LabelSet
-from judgec.records.ratings import people_mean
 from judgec.records.scale import Scale
 from judgec.table.table import Table
 from judgec.tournament.files.entries import Entries

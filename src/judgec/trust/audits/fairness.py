@@ -96,7 +96,7 @@ def audit_self_preference(subject: AuditSubject, bound: float) -> Finding:
 def audit_groups(subject: AuditSubject, bound: float) -> Finding:
     """For each group: mean of judge - expert there, less that of all other items."""
     surplus = subject.merit(subject.beside_experts) - expert_merit(subject)
-    if subject.experts is None or (subject.experts.grade == UNLABELLED).all():
+    if subject.experts is None or (subject.experts.target == UNLABELLED).all():
         return skipped("groups", bound, NO_LABELS)
     if subject.pairwise:
         surplus = np.abs(surplus)  # of pairs, who stands first has no meaning: compare how far the judge is off

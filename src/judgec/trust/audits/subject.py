@@ -13,9 +13,10 @@ from judgec.raters.judge import CompiledJudge
 from judgec.raters.pairwise import TIE
 from judgec.raters.prompt import verdicts
 from judgec.raters.signatures import CONFIDENCE, REASONS
+from judgec.records.consensus import people_mean
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import UNLABELLED, Experts, FloatArray, IntArray, Item
-from judgec.records.ratings import pair, people_mean
+from judgec.records.ratings import pair
 from judgec.records.scale import ACCEPT_SCALE, Scale
 from judgec.stats.agreement.systems import SystemAgreement, systems_of
 from judgec.trust.audits.effect import codes_of
@@ -86,7 +87,7 @@ class AuditSubject:
         """
         if self.experts is None or self.scale.level == "nominal":
             return None
-        accepts = bool((self.experts.grade == UNLABELLED).all())
+        accepts = bool((self.experts.target == UNLABELLED).all())
         ratings = pair(self.experts, self.beside_experts, self.scale, accept_only=accepts)
         if accepts:
             ratings = replace(ratings, score=np.where(ratings.judge == UNSCORED, np.nan, ratings.judge))

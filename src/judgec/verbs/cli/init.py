@@ -11,8 +11,7 @@ from judgec.verbs.cli.shell import JsonOption, VerboseOption, command_of
 from judgec.verbs.options.init import InitOptions
 
 if TYPE_CHECKING:
-    from judgec.labels.rows.ranges import as_judges
-from judgec.labels.roles import OpenQuestion
+    from judgec.labels.roles import OpenQuestion
     from judgec.verbs.init import LabelDraft
 
 
@@ -51,6 +50,7 @@ def _answered(draft: "LabelDraft", question: "OpenQuestion") -> InitOptions:
     Raises:
         UserError: Nobody is there to answer, or the answer ends it.
     """
+    from judgec.labels.rows.ranges import as_judges
     from judgec.table.rows.columns import as_names, as_rename
 
     options, said = draft.options, _answer(draft, question)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from judgec.verbs.options.option import Option
-from judgec.verbs.options.shared import Epsilon, Home, LabelColumns, UnusedTracking
+from judgec.verbs.options.shared import Consensus, Epsilon, Home, LabelColumns, UnusedTracking
 
 if TYPE_CHECKING:
     from judgec.verbs.frames import Source
@@ -49,6 +49,7 @@ class AgreementOptions(LabelColumns):
         str | None,
         Option("The column of the confidence that the judge states, for the page.", metavar="COLUMN"),
     ] = None
+    consensus: Consensus = "share"
     all: Annotated[bool, Option("Keep the rows that the judge has learned from (column learned).")] = False
     epsilon: Epsilon = 0.2
     home: Home = Path()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from judgec.verbs.options.option import Option
 from judgec.verbs.options.shared import (
     BatchSpending,
+    Consensus,
     Factors,
     HasCitations,
     LabelColumns,
@@ -63,6 +64,7 @@ class CompileJudgeOptions(BatchSpending, LabelColumns, Places):
         ),
     ] = "auto"
     seed: Seed = 0
+    consensus: Consensus = "share"
     evidence: Annotated[bool, Option("Use evidence features.", off=True)] = True
     abstain_below: Annotated[
         float | None, Option("Leave judgments of lower confidence to a human.", metavar="CONFIDENCE")

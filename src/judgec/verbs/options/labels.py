@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
 from judgec.verbs.options.option import Option
-from judgec.verbs.options.shared import LabelColumns, OtherLm, Places, Seed, Spending, Task
+from judgec.verbs.options.shared import Consensus, LabelColumns, OtherLm, Places, Seed, Spending, Task
 
 File: TypeAlias = Annotated[
     str,
@@ -49,6 +49,7 @@ class LabelsOptions(LabelColumns, Places):
             commas=True,
         ),
     ] = ()
+    consensus: Consensus = "share"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -132,6 +132,10 @@ Repeats = Annotated[
         project="repeats",
     ),
 ]
+Consensus = Annotated[
+    Literal["share", "pick"],
+    Option("Where the middle grades of an item differ: share gives each half of it; pick, the rule of V4, draws one."),
+]
 AcceptAt = Annotated[str | None, Option("The lowest grade that counts as accepted.", metavar="GRADE", panel="What")]
 Task = Annotated[
     str | None, Option(f"{', '.join(sorted(BUILT_IN))}; default: by columns.", panel="What", project="task")
