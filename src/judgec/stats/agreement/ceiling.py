@@ -60,7 +60,7 @@ def ceiling(
     if not whole["ceiling"]:
         return {}
     nominal = scale.level == "nominal"
-    by_aspect = {name: panels(j) for j, name in enumerate(aspects)}
+    by_aspect = {name: panels(j) for j, name in enumerate(aspects)} if len(aspects) > 1 else {}
     other = {} if judgments is None else {"ceiling": "compiled_loo", "compiled_loo": "ceiling"}
     if no_grades:  # what experts have in common does not hang on it
         other = {"compiled_loo": "ceiling"}
