@@ -4,6 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from judgec.compile.gepa_driver import FEEDBACK
 from judgec.compile.search.candidates import UNCOMPILED, Candidate, first_predictor
 from judgec.compile.search.demonstrations import (
     BOOTSTRAPPED,
@@ -19,6 +20,8 @@ from judgec.compile.search.demonstrations import (
     reasons_by_kind,
     room_of,
 )
+from judgec.compile.search.mined import reasons_of
+from judgec.compile.search.reflection import lessons
 from judgec.compile.search.registry import OPTIMIZERS
 from judgec.compile.search.task import Sizes, Task
 from judgec.lm.adapters import with_adapter
@@ -27,6 +30,7 @@ from judgec.raters.registry import judge_module
 from judgec.records.label import Item
 from judgec.records.scale import ACCEPT_SCALE
 from judgec.records.tasks.preference import PREFERENCE_SCALE
+from judgec.stats.agreement.objective import parse_objective
 from tests.compile.search.world import world
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.ranking_world import grader
@@ -242,3 +246,23 @@ def test_judge_without_a_reason_in_its_reply_is_shown_every_labelled_item(task: 
             assert set(demo.toDict()) == {"query", "answer", "contexts", "grade"}
         return
     raise AssertionError("no demonstration")
+
+
+def test_an_item_that_two_grades_share_is_shown_to_nobody_and_feedback_names_both(task: Task) -> None:
+    experts = task.train.experts
+    other = np.where(np.arange(len(task.train))[:, None] % 2 == 0, (experts.target[..., 0] + 1) % 5, -1)
+    target = np.stack([experts.target[..., 0], other], axis=-1)
+    part = replace(task.train, experts=replace(experts, target=target))
+    tied = replace(task, train=part)
+    for kind, shown in reasons_by_kind(tied).items():
+        assert shown, kind
+        assert {*shown} == {i for i in reasons_by_kind(task)[kind] if i % 2}, kind
+    half, whole = len(reasons_of(tied)), len(reasons_of(task))
+    assert half == whole - sum(len(task.train.reasoned(i)) for i in range(0, len(task.train), 2))
+    said = task.verdicts
+    first, second = (task.scale.grades[position] for position in target[0, 0])
+    feedback = [str(one[FEEDBACK]) for one in lessons(tied, part, said)]
+    assert f"the experts gave {first} or {second}, the assistant" in feedback[0]
+    right = np.mean([said.grade[0, 0] == grade for grade in target[0, 0]])
+    exact = replace(tied, objective=parse_objective("exact")).item_shares(part, said)
+    assert exact[0] == right
