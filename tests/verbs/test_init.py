@@ -110,7 +110,7 @@ def test_answers_on_a_terminal_are_what_is_typed(tmp_path: Path, monkeypatch: py
         asked.append(questions[0].key)
         draft = drafted(_answered(draft, questions[0]))
     assert asked == ["columns", "graders", "scale"]
-    said: dict[str, Any] = {"columns": NAMED, "annotators": ("Mia", "Noah"), "judges": ("GPT",)}
+    said: dict[str, Any] = {"columns": NAMED, "annotators": ("Mia", "Noah"), "judges": {"GPT": ""}}
     typed = judgec.init(file, **said, best="5", accept_at="4")
     assert (
         certain(drafted(InitOptions(file=file, replace=True, **said, best="5", accept_at="4"))).text() == typed.text()

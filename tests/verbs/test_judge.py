@@ -100,7 +100,7 @@ def test_judge_of_faulty_input_says_what_is_valid(found: judgec.Compilation) -> 
         judgec.read_labels(7)  # type: ignore[arg-type]  # what is refused
 
 
-def test_rows_in_memory_under_other_heads_are_read_as_init_reads_them_and_judges_of_a_list_are_columns(
+def test_judges_of_a_list_are_columns_beside_the_labels(
     tmp_path: Path,
 ) -> None:
     grades = [1 + (7 * n) % 5 for n in range(60)]
@@ -113,7 +113,14 @@ def test_rows_in_memory_under_other_heads_are_read_as_init_reads_them_and_judges
             "GPT-4 Judge": said,
         }
     )
-    found = judgec.compile_judge(frame, judges=["GPT-4 Judge"], home=tmp_path, evidence=False)
+    found = judgec.compile_judge(
+        frame,
+        columns={"question": "query"},
+        annotators=["human"],
+        judges=["GPT-4 Judge"],
+        home=tmp_path,
+        evidence=False,
+    )
     assert found.report["split"] == {"train": 0, "dev": 0, "test": 60, "folds": 5}
     shown = found._repr_html_()
     assert "GPT-4 Judge as it was" in shown

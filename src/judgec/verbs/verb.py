@@ -147,6 +147,8 @@ def _taken(one: Declared, value: object, verb_name: str) -> object:
         raise UserError(f"{where}={value!r}; {' or '.join(map(str, one.words))} is valid.")
     if one.hint is str and isinstance(value, PathLike):
         return fspath(value)
+    if one.hint is str and type(value) in {int, float}:  # a grade
+        return str(value)
     if one.path:
         return Path(str(value))
     if one.option.project == "judges":

@@ -163,8 +163,11 @@ def test_a_judge_among_the_annotators_is_compiled_as_one_with_a_column_of_its_ow
     beside.drop(columns="item_id").rename(columns={KEPT[0]: "gpt"}).to_csv(tmp_path / "beside.csv", index=False)
     options: Json = {"evidence": False, "folds": 1, "objective": "qwk", "home": tmp_path, "judges": ["gpt"]}
     options |= {"scale": {"grades": [0, 1, 2, 3]}}
+    ours = {"Question": "query", "Passage": "document"}
+    maps = {"long": {**ours, "Rater": "annotator", "Rating": "grade"}, "beside": ours}
     long, own = (
-        judgec_api.compile_judge(str(tmp_path / f"{name}.csv"), name=name, **options) for name in ("long", "beside")
+        judgec_api.compile_judge(str(tmp_path / f"{name}.csv"), name=name, columns=columns, **options)
+        for name, columns in maps.items()
     )
     assert long.table.equals(own.table)
     assert {one.annotator for one in long.saved.compiled.dataset.labels.labels} == {"Mia"}

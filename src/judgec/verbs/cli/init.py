@@ -67,6 +67,8 @@ def _answered(draft: "LabelDraft", question: "OpenQuestion") -> InitOptions:
             people = as_names(said)
             left = [name for name in draft.graders if name not in people]
             judges = _line(f"Which are judges: {', '.join(left)}? (Enter: none) ") if left and said != "*" else ""
+            from judgec.labels.rows.ranges import as_judges
+
             return replace(options, annotators=people, judges=as_judges(judges) or options.judges)
         case "unnamed":
             if not yes:

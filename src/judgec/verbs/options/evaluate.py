@@ -21,6 +21,7 @@ from judgec.verbs.options.shared import (
     Rounding,
     Seed,
     Unproven,
+    Votes,
     WinnerWords,
 )
 
@@ -114,13 +115,7 @@ class EvaluateOptions(BatchSpending, Places):
         Option("Also test pools of agents: rag=rag-*,fusion=rag-fusion-*.", metavar="NAME=PATTERN,...", commas=True),
     ] = ()
     length_control: Annotated[bool, Option("Also rate the agents at equal length of answers.")] = False
-    votes: Annotated[
-        "Source | None",
-        Option(
-            "Experts' preferences on sampled games (query_id, agent_a, agent_b, preference): correct the win rates.",
-            metavar="FILE",
-        ),
-    ] = None
+    votes: Votes = None
     sample: Annotated[
         int | None, Option("Write N games for experts to label.", metavar="N", least=1, panel="Output")
     ] = None

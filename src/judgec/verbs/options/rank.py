@@ -9,6 +9,7 @@ from judgec.verbs.options.shared import (
     Missing,
     Seed,
     UnusedPlaces,
+    Votes,
     WinnerWords,
 )
 
@@ -30,15 +31,7 @@ class RankOptions(UnusedPlaces):
             project="games",
         ),
     ]
-    votes: Annotated[
-        "Source | None",
-        Option(
-            "People's verdicts on some of these games, drawn at random, or grades by query_id and agent: corrects the "
-            "ratings.",
-            metavar="FILE",
-            panel="What",
-        ),
-    ] = None
+    votes: Votes = None
     k: Annotated[float, Option("Elo: points at stake in a game.")] = 32.0
     initial: Annotated[
         float | None, Option("Elo: rating before the first game; default 500, or 1000 with --ragelo-compat.")

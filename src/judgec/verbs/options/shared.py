@@ -67,6 +67,7 @@ Best = Annotated[
     Option(
         "The best grade: the scale is the whole numbers from the lowest to the highest seen, of which it is one end.",
         metavar="GRADE",
+        python="str | float | None",
         panel="What",
     ),
 ]
@@ -147,6 +148,15 @@ LabelsTable = Annotated[
         metavar="FILE",
         panel="What",
         project="file",
+    ),
+]
+Votes = Annotated[
+    "Source | None",
+    Option(
+        "People's votes on some of these games, drawn at random: query_id, agent_a, agent_b, preference; for rank also "
+        "grades by query_id and agent. They correct win rates and ratings.",
+        metavar="FILE",
+        panel="What",
     ),
 ]
 Home = Annotated[Path, Option("Folder that holds programs/, mlruns/ and .judgec/.", panel="Output")]
