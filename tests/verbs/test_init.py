@@ -15,6 +15,7 @@ from judgec.labels.project import read_project
 from judgec.verbs.cli.init import _answered
 from judgec.verbs.init import certain, drafted
 from judgec.verbs.options.init import InitOptions
+from tests.verbs.cli.process import judgec_here
 
 TEXTS = {"question": "question", "answer": "answer"}
 NAMED = {"question": "query"}
@@ -137,6 +138,9 @@ def test_person_who_runs_against_all_others_stops_and_one_grade_for_everything_i
     with pytest.raises(UserError, match="Zoe run against"):
         judgec.init(file, annotators=("Mia", "Noah", "Zoe"), **said)
     assert not judgec.init(file, annotators=("Mia", "Noah"), **said).checks
+    (tmp_path / "judgec.toml").write_text('checked = ["Zoe"]\n')
+    looked = judgec.init(file, annotators=("Mia", "Noah", "Zoe"), **said)
+    assert read_project(looked.path).checked == ("Zoe",)
     file = sheet(tmp_path, 60, "c.csv", Mia=mia, Noah=noah, Tom=[4] * 60)
     found = judgec.init(file, annotators=("Mia", "Noah", "Tom"), **said)
     assert [(one.name, one.stops) for one in found.checks] == [("Tom", False)]
@@ -147,3 +151,12 @@ def test_range_of_a_judge_is_what_is_typed(tmp_path: Path) -> None:
     said: dict[str, Any] = {"columns": NAMED, "annotators": ("Mia",), "best": "5", "replace": True}
     assert read_project(judgec.init(file, judges=("score=0..1",), **said).path).judges == {"score": "0..1"}
     assert read_project(judgec.init(file, judges={"score": (1, 0)}, **said).path).judges == {"score": "1..0"}
+
+
+def test_labels_begin_with_who_graded_how_many_and_which_end_is_good(tmp_path: Path) -> None:
+    file = sheet(tmp_path, Mia=grades(), Noah=grades(seed=1))
+    judgec.init(file, columns=NAMED, annotators=("Mia", "Noah"), best="5")
+    first = judgec_here(tmp_path, "labels", "t.csv").stderr.splitlines()
+    said = next(line for line in first if line.startswith("graded by"))
+    assert said.startswith("graded by 2 annotators (Mia, Noah): 80 labels of 40 items")
+    assert "worst first: 1, 2, 3, 4, 5" in said

@@ -65,6 +65,7 @@ class LabelDraft:
         task: What is labelled.
         label: judgec's column of the labels where they stand in one.
         graders: Columns or names that hold grades; empty where they are nobody's.
+        checked: Graders whom somebody looked at after a check asked.
     """
 
     options: InitOptions
@@ -74,6 +75,7 @@ class LabelDraft:
     task: str
     label: str
     graders: tuple[str, ...]
+    checked: tuple[str, ...] = ()
 
     @property
     def columns(self) -> dict[str, str]:
@@ -300,9 +302,11 @@ class LabelDraft:
             scale=None if scale is None or scale == self.sheet.scale else scale,
             missing=options.missing,
             winner_words=options.winner_words,
+            checked=self.checked,
         )
         labels = label_file(self.table, self.sheet, project).labels
-        return LabelSetup(project, self, labels, tuple(contradictions(labels)))
+        checks = tuple(one for one in contradictions(labels) if one.name not in self.checked)
+        return LabelSetup(project, self, labels, checks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -446,7 +450,8 @@ def drafted(options: InitOptions) -> LabelDraft:
     spec = TASKS[task]
     aspect = next(iter(spec.aspects), "relevance")
     label = f"{spec.prefix}{aspect}" if spec.by_aspect else spec.labels[0]
-    draft = LabelDraft(options, table, sheet, roles, task, label, ())
+    checked = read_project(path).checked if path.exists() else ()
+    draft = LabelDraft(options, table, sheet, roles, task, label, (), checked)
     theirs = roles.theirs("annotator")
     names = () if theirs is None else tuple(dict.fromkeys(map(as_id, table.column(theirs).given())))
     return replace(draft, graders=names or (() if draft.unnamed else roles.graded))

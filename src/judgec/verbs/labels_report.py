@@ -102,12 +102,12 @@ def _size(report: LabelReport) -> str:
 
 
 def _sentence(report: LabelReport) -> str:
-    """Sentence on what the file holds."""
-    n = len(report["annotators"])
-    counted = plural(n, "annotator")
+    """Sentence on who graded, how many, which end is good, and what else the file holds."""
+    names = report["annotators"]
+    more = f" and {len(names) - MOST_ANNOTATORS} more" if len(names) > MOST_ANNOTATORS else ""
     return (
-        f"{_size(report)}, by {counted}; task {report['task']}, scale {_scale_words(report)}; "
-        f"{': '.join(_parts(report['split'])).partition(';')[0]}"
+        f"graded by {plural(len(names), 'annotator')} ({', '.join(names[:MOST_ANNOTATORS])}{more}): {_size(report)}; "
+        f"task {report['task']}, scale {_scale_words(report)}; {': '.join(_parts(report['split'])).partition(';')[0]}"
     )
 
 
@@ -175,7 +175,8 @@ def _scale_words(report: LabelReport) -> str:
     scale = _scale_of(report)
     threshold = "" if scale.accept_at is None else f"; accepted from {scale.accept_at}"
     inferred = "; inferred" if report["scale"]["inferred"] else ""
-    return f"{scale.name}: {scale_shown(scale)}{threshold}{inferred}"
+    order = "" if scale.level == "nominal" else ", worst first"
+    return f"{scale.name}{order}: {scale_shown(scale)}{threshold}{inferred}"
 
 
 def _parts(split: Mapping[str, int]) -> tuple[str, str]:

@@ -37,6 +37,10 @@ def init(
         print_report(draft_report(draft), verbose=verbose)
     while not yes and (questions := draft.questions()):
         draft = drafted(_answered(draft, questions[0]))
+    while not yes and (stop := next((one for one in draft.read().checks if one.stops), None)):
+        if (_line(f"{stop.text} Is it right as it is? (y/N) ") or "").casefold() not in {"y", "yes"}:
+            raise UserError(f"{options.file}: {stop.text}")
+        draft = replace(draft, checked=(*draft.checked, stop.name))
     found = certain(draft)
     if not json:
         print_report(read_report(found), verbose=verbose)
