@@ -34,7 +34,6 @@ from judgec.compile.search.plan import (
 from judgec.compile.settings import JURY_KIND, AskedCandidate, CompileSettings
 from judgec.errors import UserError
 from judgec.labels.rows.ranges import MARK
-from judgec.labels.split.learned import LearnedItems
 from judgec.labels.stream.pieces import Piece
 from judgec.lm.executor import Ask
 from judgec.lm.prices import CostEstimate
@@ -151,9 +150,7 @@ def check_untaught(parts: Parts, candidates: Sequence[AskedCandidate]) -> None:
     for program in (one.program for one in candidates if one.program is not None):
         if _learned_nothing(program):
             continue
-        met = LearnedItems(memory_of(program))
-        met.meet(list(items.values()))
-        if learned := int(met.found().sum()):
+        if learned := int(memory_of(program).among(list(items.values())).sum()):
             raise UserError(
                 f"candidate {juror_name(program)}: its prompt was made from queries of {learned} of {len(items)} items "
                 "that this compile tests on; judges that were tested on the same single split are valid. "

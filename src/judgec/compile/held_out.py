@@ -10,7 +10,7 @@ from judgec.labels.experts import experts_of
 from judgec.labels.labels import item_digest
 from judgec.labels.reading import Datasheet
 from judgec.labels.rows.raters import left_out
-from judgec.labels.split.learned import LearnedItems, LearnedQueries
+from judgec.labels.split.learned import LearnedQueries
 from judgec.labels.split.swapped_pairs import with_swapped_together
 from judgec.lm.executor import Ask
 from judgec.raters.judge import CompiledJudge
@@ -120,9 +120,9 @@ def unlearned(items: Sequence[Item], judge: Program, *, out_of_fold: bool = True
         out_of_fold: As ``held_out``.
     """
     kept = kept_out_of_fold(judge) if out_of_fold else {}
-    met = LearnedItems(memory_of(judge))
-    met.meet(items)
-    return [i for i, has in enumerate(met.found()) if not has or (kept and item_digest(items[i]) in kept)]
+    return [
+        i for i, has in enumerate(memory_of(judge).among(items)) if not has or (kept and item_digest(items[i]) in kept)
+    ]
 
 
 def memory_of(judge: Program) -> LearnedQueries:

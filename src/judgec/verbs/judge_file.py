@@ -1,4 +1,4 @@
-"""``judgec.judge_file``: judges the rows of a file, of any size, into another file."""
+"""``judgec.judge_file``: judges the rows of a file into another file."""
 
 import gc
 import os
@@ -18,7 +18,7 @@ from judgec.connect.tracking.store import tracking_store
 from judgec.connect.tracking.traces import MLFLOW_PREFIX, save_traces
 from judgec.errors import GateError, ServiceError, UserError
 from judgec.labels.stream.judged import Names, judged_file, kind_of, names_of
-from judgec.labels.stream.pieces import ItemStream, open_items
+from judgec.labels.stream.pieces import OpenItems, open_items
 from judgec.lm.journal.journal import Journal
 from judgec.lm.outlast import NOT_ASKED, Outlasted
 from judgec.lm.usage import Account, Spent
@@ -76,7 +76,7 @@ class FileJudgments:
 
     options: JudgeFileOptions
     cards: tuple[ProgramCard, ...]
-    items: ItemStream
+    items: OpenItems
     names: Names
     tally: "Tally"
     report: Mapping[str, object]
@@ -132,9 +132,9 @@ class FileJudgments:
                 f"{self.lost} {self.path} has the {self.tally.judged} of {asked} items that were judged by then; "
                 "the same command goes on from there."
             )
-        if self.items.items and not self.tally.judged:
+        if self.tally.items and not self.tally.judged:
             raise ServiceError(
-                f"{self.path}: none of {self.items.items} items could be judged; the reasons are in the rows. "
+                f"{self.path}: none of {self.tally.items} items could be judged; the reasons are in the rows. "
                 "Run judgec doctor --lm MODEL."
             )
         self.tally.require_scored(self.options.max_unscored, str(self.path))
@@ -148,7 +148,7 @@ class FileJudgments:
 
 @verb(JudgeFileOptions)
 def judge_file(options: JudgeFileOptions, watch: Watch) -> FileJudgments:
-    """Judge a file: the rows of it in their order, each with its judgment, whatever its size.
+    """Judge a file: the rows of it in their order, each with its judgment.
 
     Every finished call is journaled: after a break the same call goes on where it stopped.
 
@@ -245,22 +245,23 @@ def judged_by(
     )
     details = TASKS[cards[0].task].details if cards[0].task in TASKS else ()
     marks = marks_of(cards, options.without)
-    require_inputs(cards, items.inputs, advice=OR_WITHOUT, without=options.without)
+    given = InputCounts.of(items.items)
+    require_inputs(cards, given, advice=OR_WITHOUT, without=options.without)
     more = (*details, *marks)
     names = names_of(options.out, items, items.rename, cards[0].aspects, inputs=options.inputs, details=more)
-    watch.stage("items", f"{items.items} of {file}")
+    watch.stage("items", f"{given.items} of {file}")
     outlasted = None if options.batch else Outlasted()
-    tally = Tally(cards[0].scale, cards[0].aspects, inputs=items.inputs)
+    tally = Tally(cards[0].scale, cards[0].aspects, inputs=given)
     certain = abstaining(cards, options.abstain_below)
     with ExitStack() as opened:
         session = opened.enter_context(open_session(options, workspace, watch, account=account, journal=journal))
         count = VerdictCount(session, watch.progress)
         about = (file, items.rename)
         workers = options.workers
-        jury = open_jury(loaded, items.items, options, session, count, *about, workers=workers, outlasted=outlasted)
+        jury = open_jury(loaded, given.items, options, session, count, *about, workers=workers, outlasted=outlasted)
         gc.freeze()  # half a million objects that stay: the collector need not look at them again and again
         opened.callback(gc.unfreeze)
-        lacking = jury.lacking(items.pieces, items.items)
+        lacking = jury.lacking(items.pieces, given.items)
         for sentence in lacking:
             watch.stage("verdicts", sentence)
         same = {JUDGED_BY: ", ".join(f"{card.name}@{card.version}" for card in cards), **marks}
@@ -276,11 +277,10 @@ def judged_by(
                 tally.add(final)
                 tally.judged += int(judgments.scored.sum())
         except KeyboardInterrupt as stopped:
-            kept = f"at least {count.done} of {count.total} verdicts are in the journal"
-            stopped.add_note(f"{kept}; the same command goes on from there.")
+            stopped.add_note(f"{count.done} of {count.total} verdicts are journaled; the same command goes on.")
             raise
     notes = [*items.notes, *lacking, *cut, *_known(items), *_asking_nothing(jury), *_unfrozen(jury)]
-    notes += validity_notes(cards, items.inputs)
+    notes += validity_notes(cards, given)
     own = [card for card in cards if card.name == ZERO_SHOT and WORDING not in card.settings]
     notes += dict.fromkeys(note for card in own for note in borrowed_meanings(card.task, card.scale))
     if tally.escalated is not None:
@@ -292,7 +292,7 @@ def judged_by(
         "between_grades": count.half_way,
         "evidence_alone": not any(juror.judge.asks_lm for juror in jury.jury.jurors),
         "columns": names.to_json(),
-        "missing_inputs": missing_inputs(cards, items.inputs),
+        "missing_inputs": missing_inputs(cards, given),
         "unproven": unproven(cards),
         "notes": notes,
         "agreement": jury.jury.agreement(),
@@ -480,14 +480,14 @@ class Tally:
 
 
 def _counts(
-    options: JudgeFileOptions, cards: Sequence[ProgramCard], items: ItemStream, tally: Tally, spent: Spent
+    options: JudgeFileOptions, cards: Sequence[ProgramCard], items: OpenItems, tally: Tally, spent: Spent
 ) -> dict[str, object]:
     names = [{"program": card.name, "version": card.version} for card in cards]
     return {
         "judge": None if options.jury else names[0],
         "jury": names if options.jury else None,
         "samples": options.samples,
-        "items": items.items,
+        "items": len(items.items),
         "rows": items.rows,
         "learned": int(items.learned.sum()),
         "unscored": tally.unscored,
@@ -507,10 +507,12 @@ def _asking_nothing(jury: OpenJury) -> list[str]:
     return [f"{', '.join(names)}: {EVIDENCE_ALONE}; no language model was asked"] if names else []
 
 
-def _known(items: ItemStream) -> list[str]:
+def _known(items: OpenItems) -> list[str]:
     """Of how many items the judge knows the query: it looks better on them than it is."""
     learned = int(items.learned.sum())
-    known = f"{learned} of {items.items} items are of queries that the judge has learned from: learned is true there."
+    known = (
+        f"{learned} of {len(items.items)} items are of queries that the judge has learned from: learned is true there."
+    )
     return [known] if learned else []
 
 
@@ -602,6 +604,6 @@ def _measured(found: FileJudgments) -> tuple[str, str] | None:
 def _cluster(found: FileJudgments) -> list[str]:
     """Answers to one query are not independent."""
     rename = found.options.columns
-    theirs = {rename.get(name, name): name for name in found.items.columns}
+    theirs = {rename.get(name, name): name for name in found.items.table.columns}
     column = theirs.get("query_id", theirs.get("query"))
     return [] if column is None else ["--cluster", column]

@@ -1,51 +1,42 @@
-"""Items of queries that a judge has learned from, found in parts, against the queries of the whole file."""
+"""Items of queries that a judge has learned from."""
 
-from hypothesis import example, given
-from hypothesis import strategies as st
+import pytest
 
-from judgec.labels.split.learned import LearnedItems, LearnedQueries
-from judgec.labels.split.queries import key_of, normalized, queries_of
+from judgec.labels.split.learned import LearnedQueries
+from judgec.labels.split.queries import key_of
 from judgec.records.label import Item
 
-TEXTS = ["", "one", "TWO", "two ", "three", "four"]
-IDS = ["a", "b", "c", "d", "e"]
-ITEMS = st.lists(st.tuples(st.sampled_from(TEXTS), st.sampled_from(IDS)), max_size=12)
+Pairs = list[tuple[str, str]]
 
 
-def items_of(pairs: list[tuple[str, str]]) -> list[Item]:
-    return [Item(f"i{n}", query_id, {"query": text}) for n, (text, query_id) in enumerate(pairs)]
+def learned(pairs: Pairs, memory: LearnedQueries) -> list[bool]:
+    items = [Item(f"i{n}", query_id, {"query": text}) for n, (text, query_id) in enumerate(pairs)]
+    return [bool(one) for one in memory.among(items)]
 
 
-def expected(items: list[Item], memory: LearnedQueries) -> list[bool]:
-    queries = queries_of(items, memory.known)
-    known = {i for i, keys in enumerate(queries.keys) if not memory.keys.isdisjoint(keys)}
-    known |= {i for item, i in zip(items, queries.of, strict=True) if item.query_id in memory.ids}
-    return [i in known for i in queries.of]
+@pytest.mark.parametrize(
+    ("pairs", "known", "found"),
+    [
+        ([("one", "a"), ("ONE ", "b"), ("two", "c")], [("one", "x")], [True, True, False]),  # one text
+        ([("one", "a"), ("four", "a"), ("four", "b"), ("three", "c")], [("one", "x")], [True] * 3 + [False]),
+        ([("", "a"), ("", "b")], [("", "a")], [True, False]),  # without text the query_id counts
+        ([("one", "a"), ("one", "b"), ("one", "c")], [("one", "x")], [False] * 3),  # an instruction
+    ],
+)
+def test_learned_is_what_shares_a_text_or_a_query_id(pairs: Pairs, known: Pairs, found: list[bool]) -> None:
+    keys = frozenset(key_of(text, query_id) for text, query_id in known)
+    assert learned(pairs, LearnedQueries(keys, keys)) == found
 
 
-@given(ITEMS, ITEMS, st.lists(st.booleans(), min_size=12, max_size=12), st.integers(0, 12))
-@example([("one", "a"), ("one", "b"), ("one", "c"), ("two", "d")], [("one", "a")], [True] * 12, 2)
-@example([("one", "a"), ("four", "a"), ("four", "b"), ("three", "b")], [("one", "e")], [True] * 12, 1)
-def test_learned_in_parts_is_what_the_whole_file_says(
-    pairs: list[tuple[str, str]], before: list[tuple[str, str]], learned: list[bool], cut: int
-) -> None:
-    items, earlier = items_of(pairs), items_of(before)
-    keys = [
-        key_of(normalized(item), item.query_id, instructed=has)
-        for item, has in zip(earlier, reversed(learned), strict=False)
-    ]
-    memory = LearnedQueries(
-        keys=frozenset(key for key, has in zip(keys, learned, strict=False) if has),
-        known=frozenset(keys),
-        ids=frozenset(item.query_id for item, has in zip(earlier[:1], learned, strict=False) if has),
-    )
-    found = LearnedItems(memory)
-    found.meet(items[:cut])
-    found.meet(items[cut:])
-    assert found.found().tolist() == expected(items, memory)
+def test_learned_is_what_has_a_query_id_of_the_judge() -> None:
+    assert learned([("one", "a"), ("two", "b")], LearnedQueries(ids=frozenset("b"))) == [False, True]
+
+
+def test_what_was_an_instruction_when_the_judge_was_compiled_stays_one() -> None:
+    keys = frozenset([key_of("one", "a", instructed=True)])
+    assert learned([("one", "a"), ("one", "b")], LearnedQueries(keys, keys)) == [True, False]
 
 
 def test_nothing_is_learned_by_a_judge_that_remembers_nothing() -> None:
-    found = LearnedItems(LearnedQueries())
-    found.meet(items_of([("one", "a")] * 3))
-    assert found.found().tolist() == [False] * 3
+    assert learned([("one", "a")] * 3, LearnedQueries()) == [False] * 3
+    assert learned([], LearnedQueries(ids=frozenset("b"))) == []

@@ -1,23 +1,23 @@
-"""The formats of a judged file: JSON lines, delimited text, Parquet, a workbook; each takes rows block by block."""
+"""The formats of a judged file: JSON lines, delimited text, Parquet, a workbook."""
 
 import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import date, datetime, time, timedelta
 from functools import partial
-from itertools import chain, repeat
+from itertools import repeat
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, Protocol
+from typing import Any, BinaryIO, NamedTuple, Protocol
 
 import orjson
 
 from judgec.errors import UserError
-from judgec.labels.stream.pieces import Block
+from judgec.labels.stream.pieces import OpenItems, lines_of
 from judgec.table.formulas import NUMBER, guarded
 from judgec.table.rows.cells import as_text, is_missing
-from judgec.table.stream.columnar import EXACT, parquet_rows
 from judgec.table.table import Row
 from judgec.table.workbooks import cell_text
 from judgec.table.xlsx import Cell, WrittenSheet, beyond, sheet_writer
@@ -25,6 +25,10 @@ from judgec.table.xlsx import Cell, WrittenSheet, beyond, sheet_writer
 JSON, WORKBOOK = ".jsonl", ".xlsx"
 SIGNS = re.compile(r"-+|\++")  # a blank, or a grade: of nothing else no program makes a formula
 SHOWN_DIGITS = 11  # characters of a number that spreadsheets show whole
+GROUP = 8192  # rows of a group of Parquet
+EXACT = 2**53  # floats tell whole numbers apart up to it
+WIDEST = 2**63  # of Parquet's whole numbers
+OTHERS = (bytes, date, datetime, time, timedelta)  # what Parquet knows besides numbers, truths and texts
 
 
 class JudgedRow(NamedTuple):
@@ -71,64 +75,56 @@ class Target:
         if fault:
             raise UserError(f"--out {self.path}: {fault} Name a .parquet, .csv or .jsonl file.")
 
-    def values(self, block: Block, judged: Sequence[JudgedRow]) -> Iterator[list[object]]:
-        """The cells of each row, in the order of ``header``."""
-        rows: Sequence[Row] = block.rows() if self.inputs else [{}] * len(judged)
-        for row, one in zip(rows, judged, strict=True):
-            own = [row.get(name) for name in self.columns]
-            if self.item_id is not None:
-                own.insert(0, one.item_id)
-            elif is_missing(row.get("item_id")):
-                own[self.columns.index("item_id")] = one.item_id
-            yield own + [one.cells[name] for name in self.added]
+    def values(self, row: Row, one: JudgedRow) -> list[object]:
+        """The cells of a row, in the order of ``header``."""
+        own = [row.get(name) for name in self.columns]
+        if self.item_id is not None:
+            own.insert(0, one.item_id)
+        elif is_missing(row.get("item_id")):
+            own[self.columns.index("item_id")] = one.item_id
+        return own + [one.cells[name] for name in self.added]
+
+
+Rows = Iterable[tuple[Row, JudgedRow]]
 
 
 class Sink(Protocol):
     """A destination of judged rows."""
 
-    def write(self, block: Block, judged: Sequence[JudgedRow]) -> None:
-        """Write the rows of a block, each with its judgment."""
+    def write(self, rows: Rows) -> None:
+        """Write rows, each with its judgment."""
 
 
-Blocks = Callable[[], Iterator[Block]]
-Make = Callable[[BinaryIO, Target, Blocks, list[str]], AbstractContextManager[Sink]]
+Make = Callable[[BinaryIO, Target, OpenItems, list[str]], AbstractContextManager[Sink]]
 
 
 @dataclass(frozen=True, slots=True)
 class _JsonLines:
     file: BinaryIO
     target: Target
+    lines: Iterator[bytes | None]  # as the rows stood in the file, where that was JSON lines
 
-    def write(self, block: Block, judged: Sequence[JudgedRow]) -> None:
-        named = block.named is not False if self.target.item_id is None else False
-        if self.target.inputs and block.lines is not None and block.named is not None:
-            lines = block.lines()
-            front = None if named else (self.target.item_id or "item_id")
+    def write(self, rows: Rows) -> None:
+        self.file.writelines(map(self._line, rows, self.lines))
+
+    def _line(self, both: tuple[Row, JudgedRow], line: bytes | None) -> bytes:
+        row, one = both
+        named = self.target.item_id is None
+        if line is not None and not (named and is_missing(row.get("item_id"))):
             # The bytes of the row stay: so do its numbers, however many digits they have.
-            spliced = map(_spliced, lines, judged, repeat(front))
-            self.file.write(b"".join(chain.from_iterable(spliced)))
-            return
-        rows: Sequence[Row] = block.rows() if self.target.inputs else [{}] * len(judged)
-        self.file.write(b"".join(map(self._line, rows, judged)))
-
-    def _line(self, row: Row, one: JudgedRow) -> bytes:
-        if self.target.item_id is not None:
-            row = {self.target.item_id: one.item_id, **row}
-        elif is_missing(row.get("item_id")):
-            row = {**row, "item_id": one.item_id}
-        whole = {**row, **one.cells}
+            behind = orjson.dumps(one.cells, option=orjson.OPT_APPEND_NEWLINE)[1:]
+            front = b"{" if named else orjson.dumps({self.target.item_id: one.item_id})[:-1] + b","
+            return b"".join((front, line[1:-1], b",", behind))
+        given = row if self.target.inputs else {}
+        if not named:
+            given = {self.target.item_id or "": one.item_id, **given}
+        elif is_missing(given.get("item_id")):
+            given = {**given, "item_id": one.item_id}
+        whole = {**given, **one.cells}
         try:
-            return orjson.dumps(whole) + b"\n" if not _odd(row) else _plain(whole)
+            return orjson.dumps(whole) + b"\n" if not _odd(given) else _plain(whole)
         except TypeError:  # half a character, a number of more than 64 bits, a value that JSON has no form of
             return _plain(whole)
-
-
-def _spliced(line: bytes, one: JudgedRow, front: str | None) -> Iterable[bytes]:
-    """A JSON object with further members: the item's name before the others, the judgment behind them."""
-    behind = orjson.dumps(one.cells, option=orjson.OPT_APPEND_NEWLINE)[1:]
-    if front is None:
-        return line[:-1], b",", behind
-    return orjson.dumps({front: one.item_id})[:-1], b",", line[1:-1], b",", behind
 
 
 def _odd(row: Row) -> bool:
@@ -141,8 +137,10 @@ def _plain(row: Mapping[str, object]) -> bytes:
 
 
 @contextmanager
-def _json_lines(file: BinaryIO, target: Target, _blocks: Blocks, _notes: list[str]) -> Iterator[Sink]:
-    yield _JsonLines(file, target)
+def _json_lines(file: BinaryIO, target: Target, items: OpenItems, _notes: list[str]) -> Iterator[Sink]:
+    yield _JsonLines(
+        file, target, repeat(None) if items.content is None or not target.inputs else lines_of(items.content)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,12 +150,12 @@ class _Delimited:
     delimiter: str
     quoted: re.Pattern[str]
 
-    def put(self, rows: Iterator[Sequence[object]]) -> None:
-        lines = (self.delimiter.join(map(self._cell, row)) + "\n" for row in rows)
-        self.file.write("".join(lines).encode())
+    def put(self, row: Sequence[object]) -> None:
+        self.file.write((self.delimiter.join(map(self._cell, row)) + "\n").encode())
 
-    def write(self, block: Block, judged: Sequence[JudgedRow]) -> None:
-        self.put(iter(self.target.values(block, judged)))
+    def write(self, rows: Rows) -> None:
+        for row, one in rows:
+            self.put(self.target.values(row, one))
 
     def _cell(self, value: object) -> str:
         # A NUL character would make the file unreadable to every reader of delimited text, ours included.
@@ -166,10 +164,12 @@ class _Delimited:
 
 
 @contextmanager
-def _delimited(file: BinaryIO, target: Target, _blocks: Blocks, _notes: list[str], *, delimiter: str) -> Iterator[Sink]:
+def _delimited(
+    file: BinaryIO, target: Target, _items: OpenItems, _notes: list[str], *, delimiter: str
+) -> Iterator[Sink]:
     # Spaces at the edges are kept by quotes alone.
     sink = _Delimited(file, target, delimiter, re.compile(rf'["\r\n{delimiter}]|^\s|\s$'))
-    sink.put(iter([target.header]))
+    sink.put(target.header)
     yield sink
 
 
@@ -178,9 +178,9 @@ class _Workbook:
     sheet: WrittenSheet
     target: Target
 
-    def write(self, block: Block, judged: Sequence[JudgedRow]) -> None:
-        for row in self.target.values(block, judged):
-            self.sheet.put([_workbook_cell(value) for value in row])
+    def write(self, rows: Rows) -> None:
+        for row, one in rows:
+            self.sheet.put([_workbook_cell(value) for value in self.target.values(row, one)])
 
 
 def _workbook_cell(value: object) -> Cell:
@@ -195,7 +195,7 @@ def _workbook_cell(value: object) -> Cell:
 
 
 @contextmanager
-def _workbook(file: BinaryIO, target: Target, _blocks: Blocks, notes: list[str]) -> Iterator[Sink]:
+def _workbook(file: BinaryIO, target: Target, _items: OpenItems, notes: list[str]) -> Iterator[Sink]:
     with sheet_writer(file, "judged") as sheet:
         sheet.put([_shown(name) for name in target.header])
         yield _Workbook(sheet, target)
@@ -204,25 +204,95 @@ def _workbook(file: BinaryIO, target: Target, _blocks: Blocks, notes: list[str])
 
 @dataclass(frozen=True, slots=True)
 class _Parquet:
-    put: Callable[[Sequence[object]], None]
+    writer: Any  # pyarrow is untyped
     target: Target
+    schema: Any
+    form: Sequence[Callable[[object], object] | None]  # what makes a column's values fit, None where they do
+    waiting: list[list[object]] = field(default_factory=list)
 
-    def write(self, block: Block, judged: Sequence[JudgedRow]) -> None:
-        for row in self.target.values(block, judged):
-            self.put(row)
+    def write(self, rows: Rows) -> None:
+        for row, one in rows:
+            self.waiting.append(self.target.values(row, one))
+            if len(self.waiting) == GROUP:
+                self.flush()
+
+    def flush(self) -> None:
+        import pyarrow as pa
+
+        columns: list[Sequence[object]] = list(zip(*self.waiting, strict=True)) or [()] * len(self.schema)
+        fitted = [
+            column if form is None else [None if value is None else form(value) for value in column]
+            for column, form in zip(columns, self.form, strict=True)
+        ]
+        arrays = [pa.array(column, kind) for column, kind in zip(fitted, self.schema.types, strict=True)]
+        self.writer.write_table(pa.Table.from_arrays(arrays, schema=self.schema))
+        self.waiting.clear()
 
 
 @contextmanager
-def _parquet(file: BinaryIO, target: Target, blocks: Blocks, _notes: list[str]) -> Iterator[Sink]:
-    kinds = dict(target.kinds) | ({} if target.item_id is None else {target.item_id: str})
+def _parquet(file: BinaryIO, target: Target, items: OpenItems, _notes: list[str]) -> Iterator[Sink]:
+    """The type of each of the input's columns follows from all of its values."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
-    def values() -> Iterator[Sequence[object]]:
-        for block in blocks():
-            for row in block.rows():
-                yield [row.get(name) for name in target.columns]
+    basic = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+    forms: dict[str, tuple[Any, Callable[[object], object] | None]] = {}
+    for name in target.header:
+        kind = str if name == target.item_id else target.kinds.get(name)
+        if kind is None:
+            forms[name] = _form({_kind(one): one for row in items.table.rows if (one := row.get(name)) is not None})
+        else:
+            forms[name] = basic[kind], {str: as_text, float: _float_of}.get(kind)
+    schema = pa.schema([pa.field(name, kind) for name, (kind, _) in forms.items()])
+    with pq.ParquetWriter(file, schema) as writer:
+        sink = _Parquet(writer, target, schema, [form for _, form in forms.values()])
+        yield sink
+        sink.flush()
 
-    with parquet_rows(file, target.header, kinds, values) as rows:
-        yield _Parquet(rows.put, target)
+
+def _float_of(value: object) -> float:
+    """A number as a float."""
+    assert isinstance(value, int | float)
+    return float(value)
+
+
+def _kind(value: object) -> str:
+    """Kind of a value, as far as columns tell it apart."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return "int" if abs(value) <= EXACT else "long" if -WIDEST <= value < WIDEST else "other"
+    if isinstance(value, list):
+        return "texts" if all(isinstance(one, str) for one in value) else "other"
+    name = type(value).__name__
+    return name if isinstance(value, (bool, float, str, *OTHERS)) else "other"
+
+
+def _form(seen: Mapping[str, object]) -> tuple[Any, Callable[[object], object] | None]:
+    """A column's type, and what makes its values fit; what fits no type together is text, lists and objects JSON."""
+    import pyarrow as pa
+
+    kinds = set(seen)
+    if kinds == {"bool"}:
+        return pa.bool_(), None
+    if kinds and kinds <= {"int", "long"}:
+        return pa.int64(), None
+    if kinds and kinds <= {"int", "float"}:
+        return pa.float64(), _float_of
+    if kinds == {"texts"}:
+        return pa.list_(pa.string()), _texts
+    if len(kinds) == 1 and isinstance(example := next(iter(seen.values())), OTHERS):
+        return pa.infer_type([example]), None
+    return pa.string(), _as_json
+
+
+def _texts(value: object) -> list[str]:
+    assert isinstance(value, list)
+    return list(map(as_text, value))
+
+
+def _as_json(value: object) -> str:
+    if isinstance(value, float) and math.isfinite(value):
+        return json.dumps(value)
+    return as_text(value)
 
 
 FORMATS: Mapping[str, Make] = {

@@ -1,37 +1,29 @@
 """Judgments written beside the rows that they are of: the same rows in the same order, repeated ones included."""
 
-import tempfile
-from collections import deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
-from typing import IO
-
-import numpy as np
-import orjson
 
 from judgec.errors import UserError
 from judgec.labels.split.family import writing_whole
 from judgec.labels.stream.formats import FORMATS, JSON, JudgedRow, Sink, Target
-from judgec.labels.stream.pieces import ROWS, ItemStream
+from judgec.labels.stream.pieces import OpenItems
 from judgec.records.judgment import Judgments
-from judgec.records.label import IntArray
 from judgec.records.scale import Scale
 from judgec.table.formulas import unguarded
 from judgec.table.rows.cells import as_id, as_text
 from judgec.table.rows.columns import JUDGED_BY, LEARNED
-from judgec.table.stream.lines import READERS
 from judgec.table.table import Row
-from judgec.table.tables import read_table
+from judgec.table.tables import as_it_stands
 
 PREFIX = "judge_"
 GRADED = ("grade", "score", "accept", "confidence")  # one an aspect
 ITEM_ID = "item_id"
 WHOLE = ("rationale", "unscored", "probabilities", LEARNED, JUDGED_BY, "stated_confidence")  # one an item
 UNPROVEN, WITHOUT = "unproven", "without"  # marks of every row: nobody measured the judge; inputs that may be missing
-HELD = 64_000_000  # bytes of judgments that are needed again later; more go to the disk
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +60,7 @@ def kind_of(out: Path) -> str:
 
 def names_of(
     out: Path,
-    items: ItemStream,
+    items: OpenItems,
     rename: Mapping[str, str],
     aspects: Sequence[str],
     *,
@@ -91,7 +83,7 @@ def names_of(
         graded = [f"{name}s" for name in GRADED]
     else:
         graded = [f"{name}.{aspect}" for name in GRADED for aspect in aspects]
-    keys, taken = [*graded, *WHOLE, *details], set(items.columns) if inputs else set()
+    keys, taken = [*graded, *WHOLE, *details], set(items.table.columns) if inputs else set()
     has_id = ITEM_ID in taken and rename.get(ITEM_ID, ITEM_ID) == ITEM_ID
     return Names(None if has_id else _free([ITEM_ID], taken) + ITEM_ID, {key: _free(keys, taken) + key for key in keys})
 
@@ -113,38 +105,36 @@ class JudgedFile:
         names: Of the columns.
         scale: The judge's.
         same: What stands in every row alike, by key.
-        held: Holds judgments that are needed again later.
     """
 
-    def __init__(self, sink: Sink, items: ItemStream, names: Names, scale: Scale, same: Row, held: IO[bytes]) -> None:
-        self._sink, self._items, self._names, self._scale = sink, items, names, scale
-        self._same = same
-        self._blocks = items.blocks()
-        self._block = next(self._blocks, None)
-        self._ready: deque[JudgedRow] = deque()
-        self._count = 0
-        self._again = _Again(items.again, held)
+    def __init__(self, sink: Sink, items: OpenItems, names: Names, scale: Scale, same: Row) -> None:
+        self._sink, self._items, self._scale, self._same = sink, items, scale, same
+        self._judged = 0  # items
+        self._rows = zip(items.table.rows, items.item_of, strict=True)
+        self._next = next(self._rows, None)
+        self._waiting: dict[int, JudgedRow] = {}  # judgments of items that a row below has
+        self._left = Counter(items.item_of)  # rows of each item that are not written
         self._columns = tuple(names.added.values())
         self._values = _values_of(tuple(names.added))
 
     def add(self, judgments: Judgments) -> None:
         """Judgments of the next items, in their order."""
-        learned = self._items.learned[self._count : self._count + len(judgments.item_ids)].tolist()
-        for row, known in zip(judgments.rows(self._scale), learned, strict=True):
-            row |= {LEARNED: known, **self._same}
-            self._ready.append(JudgedRow(str(row[ITEM_ID]), dict(zip(self._columns, self._values(row), strict=True))))
-        if len(self._items.again):
-            for number, one in enumerate(list(self._ready)[-len(learned) :], self._count):
-                self._again.keep(number, one)
-        self._count += len(learned)
-        while self._block is not None and self._block.new <= len(self._ready):
-            new = [self._ready.popleft() for _ in range(self._block.new)]
-            numbers, first = self._block.items, self._block.first
-            judged = new
-            if numbers is not None:
-                judged = [new[n - first] if n >= first else self._again.of(n) for n in numbers.tolist()]
-            self._sink.write(self._block, judged)
-            self._block = next(self._blocks, None)
+        for number, row in enumerate(judgments.rows(self._scale), self._judged):
+            row |= {LEARNED: bool(self._items.learned[number]), **self._same}
+            cells = dict(zip(self._columns, self._values(row), strict=True))
+            self._waiting[number] = JudgedRow(str(row[ITEM_ID]), cells)
+        self._judged += len(judgments.item_ids)
+        self._sink.write(self._ready())
+
+    def _ready(self) -> Iterator[tuple[Row, JudgedRow]]:
+        """The next rows, up to one whose item is not judged yet."""
+        while self._next is not None and self._next[1] < self._judged:
+            row, item = self._next
+            yield row, self._waiting[item]
+            self._left[item] -= 1
+            if not self._left[item]:
+                del self._waiting[item]
+            self._next = next(self._rows, None)
 
 
 def _values_of(keys: tuple[str, ...]) -> Callable[[Row], tuple[object, ...]]:
@@ -163,33 +153,9 @@ def _values_of(keys: tuple[str, ...]) -> Callable[[Row], tuple[object, ...]]:
     return values
 
 
-class _Again:
-    """Judgments of items that come again later in the file."""
-
-    def __init__(self, numbers: IntArray, file: IO[bytes]) -> None:
-        self._numbers = numbers
-        self._places: IntArray = np.zeros((len(numbers), 2), dtype=np.int64)
-        self._next = 0
-        self._file = file
-
-    def keep(self, number: int, judged: JudgedRow) -> None:
-        """Keep it, if it is needed again; numbers come in ascending order."""
-        if self._next == len(self._numbers) or self._numbers[self._next] != number:
-            return
-        start = self._file.seek(0, 2)
-        self._places[self._next] = start, self._file.write(orjson.dumps([judged.item_id, judged.cells]))
-        self._next += 1
-
-    def of(self, number: int) -> JudgedRow:
-        """The judgment of an item that was kept."""
-        start, length = self._places[np.searchsorted(self._numbers, number)].tolist()
-        self._file.seek(start)
-        return JudgedRow(*orjson.loads(self._file.read(length)))
-
-
 @contextmanager
 def judged_file(
-    out: Path, items: ItemStream, names: Names, scale: Scale, *, same: Row, inputs: bool = True
+    out: Path, items: OpenItems, names: Names, scale: Scale, *, same: Row, inputs: bool = True
 ) -> Iterator[tuple[JudgedFile, list[str]]]:
     """A judged file, and notes on what its format could not hold; it appears when it is complete, or not at all.
 
@@ -206,7 +172,7 @@ def judged_file(
         OSError: As ``writing_whole``.
     """
     target = Target(
-        columns=items.columns if inputs else (),
+        columns=items.table.columns if inputs else (),
         item_id=names.item_id,
         added=tuple(names.added.values()),
         kinds=_kinds(names, scale),
@@ -216,12 +182,8 @@ def judged_file(
     )
     make, notes = FORMATS[kind_of(out)], list[str]()
     target.check()
-    with (
-        writing_whole(out) as file,
-        tempfile.SpooledTemporaryFile(max_size=HELD) as held,
-        make(file, target, items.blocks, notes) as sink,
-    ):
-        yield JudgedFile(sink, items, names, scale, same, held), notes
+    with writing_whole(out) as file, make(file, target, items, notes) as sink:
+        yield JudgedFile(sink, items, names, scale, same), notes
 
 
 def _kinds(names: Names, scale: Scale) -> dict[str, type]:
@@ -233,16 +195,9 @@ def _kinds(names: Names, scale: Scale) -> dict[str, type]:
     return {column: by_name.get(key.partition(".")[0], str) for key, column in names.added.items()}
 
 
-def judged_rows(path: Path) -> Iterator[Row]:
+def judged_rows(path: Path) -> Sequence[Row]:
     """The rows of a judged file; from text as text."""
-    start = READERS.get(path.suffix.lower())
-    if start is None:
-        yield from read_table(str(path)).rows
-        return
-    with path.open("rb") as file:
-        read = start(file)
-        while rows := read(file, ROWS):
-            yield from rows
+    return as_it_stands(str(path)).rows
 
 
 def item_id_in(row: Row, column: str) -> str:

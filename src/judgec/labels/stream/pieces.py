@@ -1,44 +1,31 @@
-"""Items of a file in pieces: the whole file is checked first, then read again piece by piece; none are held.
-
-JSON lines and delimited text are streamed as long as they are regular. Anything else (another format, a fault
-somewhere) is left to ``read_item_file``, which holds the file and names every fault with its line.
-"""
+"""Items of a file to judge, in pieces: what one call of a judge works on at a time."""
 
 import hashlib
+import io
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from functools import partial
-from itertools import chain
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 import orjson
 from numpy.typing import NDArray
 
 from judgec.errors import InputError
-from judgec.labels.labels import UNREAD_LISTS, ItemFile, read_item_file
-from judgec.labels.rows.conversations import columns_with, holding, with_turns
-from judgec.labels.rows.items import Collected, collect_items
+from judgec.labels.labels import ItemFile, read_item_file
 from judgec.labels.split.learned import LearnedQueries
-from judgec.labels.stream.watch import ColumnWatch
-from judgec.records.conversation import EACH, TurnChoice
-from judgec.records.counts import plural
-from judgec.records.label import InputCounts, IntArray, Item, Task
-from judgec.records.tasks.registry import TASKS, as_task
-from judgec.table.rows.cells import is_missing
-from judgec.table.rows.columns import missing_columns, renamed_row
-from judgec.table.rows.records import record_fields
-from judgec.table.stream.lines import JSON_LINES, READERS, IrregularError
-from judgec.table.stream.seen import Seen
-from judgec.table.stream.stretch import Stretch
-from judgec.table.table import Row, Table
+from judgec.records.conversation import TurnChoice
+from judgec.records.label import Item, Task
+from judgec.records.tasks.registry import as_task
+from judgec.table.rows.cells import as_grade
+from judgec.table.rows.columns import label_columns
+from judgec.table.table import Table
+from judgec.table.tables import as_it_stands, as_read
 
-T = TypeVar("T")
 ROWS = 512  # in a piece: enough to work on as arrays, few enough to hold several
 DIGEST_BYTES = 16  # of SHA-256: two of 10^9 items agree by chance with probability 10^-21
+MARK = b"\xef\xbb\xbf"  # of UTF-8, at the beginning of a file
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +35,7 @@ class Piece:
     Args:
         item_ids: Theirs, in order.
         digests: Of their inputs, see ``inputs_digest``.
-        read: Reads the items themselves.
+        read: Gives the items themselves.
     """
 
     item_ids: tuple[str, ...]
@@ -65,56 +52,23 @@ class Piece:
         return Piece(tuple(self.item_ids[i] for i in rows), tuple(self.digests[i] for i in rows), read)
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Rows that follow one another in a file, as they stand there, and whose items they are.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenItems(ItemFile):
+    """A file of items that is about to be judged.
 
     Args:
-        new: How many items begin here; items are numbered from 0 in the order of their first rows.
-        items: The number of each row's item; None where row k is the k-th of the new items.
-        first: The number of the first new item.
-        rows: Reads the rows, under the file's own names of columns.
-        lines: Reads the same rows as JSON objects, or None where the file is not JSON lines.
-        named: Whether each row has an ``item_id`` of its own (True), none has the column (False), or neither (None).
+        learned: Of each item whether a judge has learned from it, shape (items,).
+        labelled: The columns that hold a label of an item that no judge has learned from, as the file names them.
+        content: The bytes of JSON lines, one row a line, None of any other file: rows are written as they stood there.
     """
 
-    new: int
-    items: IntArray | None
-    first: int
-    rows: Callable[[], Sequence[Row]]
-    lines: Callable[[], list[bytes]] | None = None
-    named: bool | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ItemStream:
-    """A file that was found sound.
-
-    Args:
-        items: How many it holds.
-        rows: How many rows, repeated items included.
-        notes: What was mended, one sentence each.
-        inputs: How many items have each input.
-        columns: The file's own names of its columns, in its order.
-        learned: Of each item whether the judge has learned from it, shape (items,).
-        labelled: The columns that hold a label of an item that the judge has not learned from, as the file names them.
-        again: Numbers of the items that come again in a later block than their first, ascending.
-        pieces: The items, from the beginning each time it is called.
-        blocks: All rows, from the beginning each time it is called.
-        rename: judgec's names of the columns by theirs: those that were said, and those that their heads say.
-    """
-
-    items: int
-    rows: int
-    notes: tuple[str, ...]
-    inputs: InputCounts
-    columns: tuple[str, ...]
     learned: NDArray[np.bool_]
     labelled: tuple[str, ...]
-    again: IntArray
-    pieces: Callable[[], Iterator[Piece]]
-    blocks: Callable[[], Iterator[Block]]
-    rename: Mapping[str, str]
+    content: bytes | None
+
+    def pieces(self) -> Iterator[Piece]:
+        """The items, from the beginning each time it is called."""
+        return pieces_of(self.items)
 
 
 def inputs_digest(item: Item) -> bytes:
@@ -127,6 +81,23 @@ def inputs_digest(item: Item) -> bytes:
     return hashlib.sha256(text).digest()[:DIGEST_BYTES]
 
 
+def pieces_of(items: Sequence[Item], *, digested: bool = True) -> Iterator[Piece]:
+    """Items in pieces; of no items one empty piece.
+
+    Args:
+        items: Any number.
+        digested: False leaves the digests out, where nothing is looked up.
+    """
+    for start in range(0, max(len(items), 1), ROWS):
+        part = items[start : start + ROWS]
+        digests = tuple(map(inputs_digest, part)) if digested else ()
+        yield Piece(tuple(item.item_id for item in part), digests, partial(_same, part))
+
+
+def _same(held: Sequence[Item]) -> Sequence[Item]:
+    return held
+
+
 def open_items(
     path: str,
     *,
@@ -136,8 +107,8 @@ def open_items(
     raters: Sequence[str] = (),
     turn: TurnChoice | None = None,
     usual: TurnChoice | None = None,
-) -> ItemStream:
-    """Check a file of items, labelled or not.
+) -> OpenItems:
+    """Read a file of items, labelled or not, that is about to be judged.
 
     Args:
         path: As for ``read_item_file``.
@@ -151,233 +122,51 @@ def open_items(
     Raises:
         InputError, UserError: As ``read_item_file``.
     """
-    known, theirs = as_task(task), rename or {}
-    watch = ColumnWatch(known, memories, raters)
-    with suppress(IrregularError):
-        if turn != EACH:  # several items a row
-            return _Regular(path, known, theirs, watch, turn or usual, chosen=turn is not None).check()
-    whole = read_item_file(path, task=task, rename=rename, turn=turn, usual=usual)
-    watch = ColumnWatch(known, memories, raters)  # the first has met a part of the items
-    return _held(whole, watch)
-
-
-def _held(whole: ItemFile, watch: "ColumnWatch") -> ItemStream:
-    """A file that is in memory already."""
-    rename = whole.rename
-    item_of: IntArray = np.array(whole.item_of, dtype=np.int64)
-    watch.meet(whole.items)
-    ours = [rename.get(name, name) for name in whole.table.columns]
-    watch.look([renamed_row(row, rename) for row in whole.table.rows], ours, item_of)
-    learned, inputs = watch.learned(), InputCounts()
-    inputs.add(whole.items)
-    rows, blocks, first = whole.table.rows, list[Block](), 0
-    for start in range(0, len(rows), ROWS):
-        numbers = item_of[start : start + ROWS]
-        new = max(int(numbers.max()) + 1 - first, 0)
-        blocks.append(Block(new, numbers, first, partial(_same, rows[start : start + ROWS])))
-        first += new
-    return ItemStream(
-        items=len(whole.items),
-        rows=whole.rows,
-        notes=whole.notes,
-        inputs=inputs,
-        columns=whole.table.columns,
+    stands, content = _with_content(path, rename or ())
+    known = as_task(task)
+    file = read_item_file(as_read(stands), task=task, rename=rename, turn=turn, usual=usual)
+    learned = np.zeros(len(file.items), dtype=np.bool_)
+    for memory in memories:
+        learned |= memory.among(file.items)
+    return OpenItems(
+        **{one.name: getattr(file, one.name) for one in fields(file)},
         learned=learned,
-        labelled=watch.labelled(whole.table.columns, rename, learned),
-        again=_again(blocks),
-        pieces=lambda: pieces_of(whole.items),
-        blocks=lambda: iter(blocks),
-        rename=rename,
+        labelled=_labelled(file, known, raters, learned),
+        content=content if file.table.rows is stands.rows else None,
     )
 
 
-def _again(blocks: Sequence[Block]) -> IntArray:
-    earlier = [block.items[block.items < block.first] for block in blocks if block.items is not None]
-    return np.unique(np.concatenate(earlier)) if earlier else np.empty(0, dtype=np.int64)
+def _with_content(path: str, having: Collection[str]) -> tuple[Table, bytes | None]:
+    """A file as it stands, and the bytes of JSON lines.
 
-
-def pieces_of(items: Sequence[Item], *, digested: bool = True) -> Iterator[Piece]:
-    """Items that are held already, in pieces; of no items one empty piece.
-
-    Args:
-        items: Any number.
-        digested: False leaves the digests out, where nothing is looked up.
+    Raises:
+        InputError: The file changed while it was read.
     """
-    for start in range(0, max(len(items), 1), ROWS):
-        part = items[start : start + ROWS]
-        digests = tuple(map(inputs_digest, part)) if digested else ()
-        yield Piece(tuple(item.item_id for item in part), digests, partial(_same, part))
+    file = Path(path)
+    if file.suffix.lower() not in {".jsonl", ".ndjson"} or not file.is_file():
+        return as_it_stands(path, having), None
+    before, table = file.stat(), as_it_stands(path, having)
+    content, after = file.read_bytes().removeprefix(MARK), file.stat()
+    if (before.st_mtime_ns, before.st_size) != (after.st_mtime_ns, after.st_size):
+        raise InputError([f"{path}: the file changed while it was read. Run the command again."])
+    try:
+        content.decode()
+        first = json.loads(next(lines_of(content)))
+    except ValueError:
+        return table, None
+    # A list on one line, spans, rows within an object are not a row a line.
+    alike = isinstance(first, dict) and first.keys() == table.rows[0].keys()
+    return table, content if alike and sum(1 for _ in lines_of(content)) == len(table.rows) else None
 
 
-def _same(held: Sequence[T]) -> Sequence[T]:
-    return held
+def lines_of(content: bytes) -> Iterator[bytes]:
+    """The lines that are not blank."""
+    return filter(None, map(bytes.strip, io.BytesIO(content)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Mark:
-    """Memory of a piece: where it stands, and its items' names and digests, packed."""
-
-    stretch: Stretch
-    kept: IntArray | None  # None when every item of the piece is new
-    item_ids: bytes
-    digests: bytes
-    new: int
-    items: IntArray | None  # see Block
-    named: bool | None
-
-
-class _Regular:
-    """A file whose pieces can be read one by one."""
-
-    def __init__(
-        self,
-        path: str,
-        task: Task,
-        rename: Mapping[str, str],
-        watch: ColumnWatch,
-        turn: TurnChoice | None,
-        *,
-        chosen: bool,
-    ) -> None:
-        self._path = Path(path)
-        self._shown = path
-        self._task = task
-        self._rename = rename
-        self._watch = watch
-        self._fields = TASKS[task].inputs
-        self._turn = turn
-        self._needs_turns = chosen
-        self._holding = False
-        self._marks: list[_Mark] = []
-        self._notes: tuple[str, ...] = ()
-        open_rows = READERS.get(self._path.suffix.lower())
-        if open_rows is None or not self._path.is_file():
-            raise IrregularError
-        self._open_rows = open_rows
-
-    def check(self) -> ItemStream:
-        """Read the file once."""
-        columns: dict[str, None] = {}
-        inputs = InputCounts()
-        rows = empty = not_text = unread = items = 0
-        seen = Seen(inputs_digest)
-        with self._path.open("rb") as file:
-            read = self._open_rows(file)
-            while True:
-                start = file.tell()
-                raw = read(file, ROWS)
-                if not raw:
-                    break
-                columns |= dict.fromkeys(chain.from_iterable(raw))
-                if not self._marks and record_fields(columns, raw):
-                    raise IrregularError
-                self._holding = bool(holding(self._rename.get(name, name) for name in columns))
-                table = self._table(raw)
-                found = self._collect(table)
-                met = seen.meet(found.items)
-                item_of: IntArray = np.array(found.item_of, dtype=np.int64)
-                numbers = met.numbers[item_of]
-                kept = [found.items[i] for i in met.kept]
-                inputs.add(kept)
-                self._watch.meet(kept)
-                self._watch.look(table.rows, [self._rename.get(name, name) for name in columns], numbers)
-                alone = len(met.kept) == len(raw)  # each row a new item
-                self._marks.append(
-                    _Mark(
-                        stretch=Stretch.between(self._path, self._shown, start, file.tell()),
-                        kept=None if len(met.kept) == len(found.items) else met.kept,
-                        item_ids=orjson.dumps([found.items[i].item_id for i in met.kept]),
-                        digests=b"".join(met.digests),
-                        new=len(met.kept),
-                        items=None if alone else numbers,
-                        named=self._named(raw),
-                    )
-                )
-                rows, items = rows + len(table.rows), items + len(met.kept)
-                empty, not_text = empty + found.empty, not_text + found.not_text
-                unread += found.unread
-        self._require_regular(columns)
-        learned = self._watch.learned()
-        repeating = plural(rows - items, "row repeats an item and is", "rows repeat an item and are")
-        counted = {
-            f"{repeating} judged once.": rows - items,
-            f"{plural(empty, 'row')} without an answer: judged as empty answers.": empty,
-            f"{plural(not_text, 'input cell')} that held no text became text.": not_text,
-            UNREAD_LISTS.format(plural(unread, "cell")): unread,
-        }
-        return ItemStream(
-            items=items,
-            rows=rows,
-            notes=(*self._notes, *(sentence for sentence, count in counted.items() if count)),
-            inputs=inputs,
-            columns=tuple(columns),
-            learned=learned,
-            labelled=self._watch.labelled(tuple(columns), self._rename, learned),
-            again=_again(list(self.blocks())),
-            pieces=self.pieces,
-            blocks=self.blocks,
-            rename=self._rename,
-        )
-
-    def pieces(self) -> Iterator[Piece]:
-        """The pieces; the file is opened again only for those whose items are wanted."""
-        for mark in self._marks:
-            names = tuple(orjson.loads(mark.item_ids))
-            cuts = range(0, len(mark.digests), DIGEST_BYTES)
-            digests = tuple(mark.digests[cut : cut + DIGEST_BYTES] for cut in cuts)
-            if names:
-                yield Piece(names, digests, partial(self._read, mark, names))
-
-    def blocks(self) -> Iterator[Block]:
-        """The rows of all pieces."""
-        first, lines = 0, self._path.suffix.lower() in JSON_LINES
-        for mark in self._marks:
-            read = mark.stretch.lines if lines else None
-            yield Block(mark.new, mark.items, first, partial(self._rows, mark), read, mark.named)
-            first += mark.new
-
-    def _read(self, mark: _Mark, names: tuple[str, ...]) -> Sequence[Item]:
-        found = self._collect(self._table(self._rows(mark))).items
-        items = found if mark.kept is None else tuple(found[i] for i in mark.kept)
-        same = tuple(item.item_id for item in items) == names
-        if not same or b"".join(map(inputs_digest, items)) != mark.digests:  # verdicts are kept under these
-            raise mark.stretch.changed()
-        return items
-
-    def _rows(self, mark: _Mark) -> list[Row]:
-        try:
-            return mark.stretch.read(self._open_rows, ROWS)
-        except IrregularError:
-            raise mark.stretch.changed() from None
-
-    def _named(self, rows: Sequence[Row]) -> bool | None:
-        if "item_id" not in rows[0]:
-            return None if any("item_id" in row for row in rows) else False
-        return None if any(map(is_missing, [row.get("item_id") for row in rows])) else True
-
-    def _require_regular(self, columns: Mapping[str, None]) -> None:
-        ours = [self._rename.get(name, name) for name in columns]
-        regular = self._rename.keys() <= columns.keys() and len(set(ours)) == len(ours)
-        if (
-            not regular
-            or missing_columns(columns_with(ours), self._task, labelled=False)
-            or (self._needs_turns and not self._holding)
-        ):
-            raise IrregularError
-
-    def _table(self, rows: list[Row]) -> Table:
-        ours = [renamed_row(row, self._rename) for row in rows] if self._rename else rows
-        if self._holding and (columns := dict.fromkeys(chain.from_iterable(ours))) and holding(columns):
-            plain = Table(self._shown, tuple(columns), tuple(ours), tuple(range(len(rows))))
-            try:
-                ours = list(with_turns(plain, self._turn, every=True).rows)
-            except InputError:
-                raise IrregularError from None
-        # Every field, so that a piece without a column reads like the whole file that has it.
-        return Table(self._shown, self._fields, tuple(ours), tuple(range(len(rows))))
-
-    def _collect(self, table: Table) -> Collected:
-        found = collect_items(table, self._task)
-        if found.faults:
-            raise IrregularError
-        return found
+def _labelled(file: ItemFile, task: Task, raters: Sequence[str], learned: NDArray[np.bool_]) -> tuple[str, ...]:
+    """The columns with a label of an item that no judge has learned from; the task's own before raters'."""
+    theirs = {file.rename.get(name, name): name for name in file.table.columns}
+    fresh = [row for row, item in zip(file.table.rows, file.item_of, strict=True) if not learned[item]]
+    names = [name for name in dict.fromkeys((*label_columns(list(theirs), task), *raters)) if name in theirs]
+    return tuple(theirs[one] for one in names if any(as_grade(row.get(theirs[one])) is not None for row in fresh))
