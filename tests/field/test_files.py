@@ -20,7 +20,7 @@ from judgec.labels.stream.pieces import open_items
 from judgec.records.label import LabelSet
 from judgec.table.rows.cells import as_texts
 from judgec.table.tables import read_table
-from judgec.tournament.files.games import game_columns, games_of
+from judgec.tournament.files.games import games_of
 from judgec.verbs.options.audit import AuditOptions
 from judgec.verbs.options.compare import CompareOptions
 from judgec.verbs.options.compile_judge import CompileJudgeOptions
@@ -316,7 +316,7 @@ def test_mt_bench_games_without_texts_are_measured_and_ranked(tmp_path: Path) ->
     assert found.alt_test is not None
     assert {one.annotator for one in found.alt_test.contests} == set(people)
     assert not [note for note in found.notes if "repeat an annotator" in note or "judge an item otherwise" in note]
-    assert len(games_of(game_columns(file)).queries) == N
+    assert len(games_of(read_table(file)).queries) == N
 
 
 def test_promptfoo_error_is_no_verdict(tmp_path: Path) -> None:

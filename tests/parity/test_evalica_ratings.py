@@ -12,7 +12,8 @@ from judgec.records.game import Games
 from judgec.records.label import FloatArray
 from judgec.stats.rating.elo import elo
 from judgec.stats.rating.ratings import bradley_terry
-from judgec.tournament.files.games import game_columns, games_of
+from judgec.table.tables import read_table
+from judgec.tournament.files.games import games_of
 from tests.stats.rating.leagues import league
 
 EXAMPLE = Path(__file__).parents[2] / "../shared/data/ragelo_example/pairwise_answers_evaluations.csv"
@@ -41,7 +42,7 @@ def _assert_agree(games: Games) -> None:
 def test_ratings_ragelo_example_agree_with_evalica() -> None:
     if not EXAMPLE.exists():
         pytest.skip(f"{EXAMPLE} is absent: RAGElo's example does not ship with the project")
-    _assert_agree(games_of(game_columns(str(EXAMPLE))))
+    _assert_agree(games_of(read_table(str(EXAMPLE))))
 
 
 @given(st.integers(0, 10_000), st.integers(2, 7), st.floats(0.0, 0.6))

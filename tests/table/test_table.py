@@ -1,4 +1,4 @@
-"""Rows that are kept by column are the rows that they were made of."""
+"""Columns of a table are those of its rows."""
 
 import math
 
@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judgec.table.table import ColumnRows, Row, RowBuilder, Table
+from judgec.table.table import Row, Table
 
 CELLS = st.one_of(
     st.none(),
@@ -21,23 +21,12 @@ ROWS = st.lists(st.dictionaries(st.sampled_from("abc"), CELLS), max_size=8)
 
 def written(rows: object) -> list[str]:
     """Rows as text, which tells 1 from 1.0 and true, and 0.0 from -0.0."""
-    assert isinstance(rows, list | tuple | ColumnRows)
+    assert isinstance(rows, list | tuple)
     return [repr(sorted(row.items())) for row in rows]
 
 
 def table(rows: list[Row]) -> Table:
     return Table("t.csv", ("a", "b", "c"), tuple(rows), tuple(range(1, len(rows) + 1)))
-
-
-@given(ROWS, st.integers(0, 8))
-def test_rows_by_column_are_the_rows(rows: list[Row], at: int) -> None:
-    pieces = RowBuilder()
-    pieces.add_rows(rows[:at])
-    pieces.add_rows(rows[at:])
-    for found in (ColumnRows.of(rows), pieces.rows()):
-        assert written(found) == written(rows)
-        assert written([found[i] for i in range(len(rows))]) == written(rows)
-        assert found == tuple(rows)
 
 
 @given(ROWS, st.data())
@@ -53,15 +42,9 @@ def test_chosen_rows_and_cells_are_those_of_the_rows(rows: list[Row], data: st.D
 
 
 @given(ROWS)
-def test_rows_that_are_alike_have_equal_cells(rows: list[Row]) -> None:
-    columns = table(rows).with_columns({})
-    first, kind = columns.alike(["a", "b"])
-    parts = [{name: row[name] for name in "ab" if isinstance(row.get(name), str)} for row in rows]
-    assert first == sorted(first)
-    for i, one in enumerate(kind.tolist()):
-        assert first[one] <= i
-        assert parts[first[one]] == parts[i]
-    assert len(first) >= len({tuple(sorted(part.items())) for part in parts})
+def test_columns_in_place_of_others_are_the_rows_again(rows: list[Row]) -> None:
+    found = table([{} for _ in rows]).with_columns(table(rows).coded)
+    assert written(found.rows) == written(rows)
 
 
 def test_not_a_number_stands_once_and_is_missing() -> None:

@@ -17,7 +17,7 @@ from judgec.labels.reading import NOTHING_SAID, Datasheet, Reading, read_datashe
 from judgec.labels.rows.conversations import holding, require_labelled_turns, with_turns
 from judgec.labels.rows.grades import RawLabels, one_class, position_of, raw_labels, settle_scale
 from judgec.labels.rows.ids_alone import with_ids_for_texts
-from judgec.labels.rows.items import Collected, collect_items, encoded, item_digest
+from judgec.labels.rows.items import Collected, collect_items, digest, encoded, item_digest
 from judgec.labels.rows.judged import cells_in, verdicts_in, without_judges
 from judgec.labels.rows.label_cells import with_label_cells, with_sides_of_agents, without_rows_apart
 from judgec.labels.rows.modes import with_modes
@@ -53,7 +53,7 @@ from judgec.table.rows.columns import (
     task_of_labels,
     without_texts,
 )
-from judgec.table.table import CHUNK, Table
+from judgec.table.table import Table
 from judgec.table.tables import TableSource, read_table
 
 Graded = tuple[tuple[str, Grade], ...]  # by aspect
@@ -539,14 +539,4 @@ def _digest(items: Sequence[Item], labels: Sequence[Label], scale: Scale) -> str
         what = f"[{','.join(texts)},{grades[key]},{accept},{encode_basestring(label.rationale)}]"
         return hashlib.sha256(what.encode()).hexdigest()
 
-    found = hashlib.sha256(b"[")  # as ``digest`` in parts, in a fifth of the time and without a text of all
-    for comma, digests in (("", map(item_digest, items)), (",", map(label_digest, labels))):
-        ordered = sorted(digests)
-        found.update(f"{comma}[".encode())
-        for at in range(0, len(ordered), CHUNK):
-            texts = '","'.join(ordered[at : at + CHUNK])
-            found.update(f'{"," if at else ""}"{texts}"'.encode())
-        found.update(b"]")
-        del ordered  # before the labels' are sorted
-    found.update(b"]")
-    return found.hexdigest()
+    return digest([sorted(map(item_digest, items)), sorted(map(label_digest, labels))])

@@ -904,15 +904,15 @@ def _replies(columns: VerdictColumns) -> tuple[IntArray, list[str]]:
 def _say_costs(columns: VerdictColumns, cost: FloatArray, notes: list[str]) -> None:
     if COST in columns.numbers and (unknown := int(np.isnan(cost).sum())):
         unread = columns.unread.get(COST)
-        what = "" if unread is None else f", {unread.count:,} of them negative, infinite or no number"
-        odd = "" if unread is None else f"{what} (the first is {columns.where(unread.first)})"
+        what = "" if unread is None else f", {len(unread):,} of them negative, infinite or no number"
+        odd = "" if unread is None else f"{what} (the first is {columns.where(int(unread[0]))})"
         place = columns.where(int(np.flatnonzero(np.isnan(cost))[0]))
         of = f"{unknown:,} of {plural(columns.n_rows, 'row', thousands=True)}"
         notes.append(f"{place}{_below(unknown)}: {of} without a {COST}{odd}: unknown, not 0")
-    for name, cells in columns.unread.items():
+    for name, rows in columns.unread.items():
         if name.startswith(CHANCE):
-            place = columns.where(cells.first)
-            notes.append(f"{place}{_below(cells.count)}: {cells.count:,} cells of {name} are no probability: left out")
+            place = f"{columns.where(int(rows[0]))}{_below(len(rows))}"
+            notes.append(f"{place}: {len(rows):,} cells of {name} are no probability: left out")
 
 
 def _below(count: int) -> str:

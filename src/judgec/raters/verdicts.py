@@ -2,22 +2,22 @@
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Self
 
 import numpy as np
 
 from judgec.errors import InputError
 from judgec.labels.rows.label_cells import label_cells
 from judgec.labels.rows.ranges import Range
-from judgec.records.label import JudgedCell, Task
+from judgec.records.label import FloatArray, IntArray, JudgedCell, Task
 from judgec.records.tasks.registry import TASKS, plain
-from judgec.table.coded import CodedTable, read_coded
 from judgec.table.rows.cells import as_number, as_text, is_missing
-from judgec.table.rows.columns import listed
+from judgec.table.rows.columns import listed, named_here, renamed
 from judgec.table.table import NO_CELL, Table, TableColumn
-from judgec.table.tables import TableSource, name_of
+from judgec.table.tables import TableSource, name_of, opened
 
 ITEM, JUDGE, GRADE, PREFERENCE, ACCEPT = "item_id", "judge", "grade", "preference", "accept"
 VERDICT = frozenset({GRADE, PREFERENCE, ACCEPT})
@@ -56,20 +56,49 @@ class AboutJudge:
 
 
 @dataclass(frozen=True)
-class VerdictColumns(CodedTable):
+class VerdictColumns:
     """A file of recorded verdicts as columns.
 
-    ``numbers`` are ``cost_usd``, ``seconds`` and the ``p_<grade>`` columns.
-
     Args:
+        table: The rows.
+        coded: Its columns that have a cell and are no numbers, by name.
+        numbers: ``cost_usd``, ``seconds`` and the ``p_<grade>`` columns that have a cell, NaN where there is none.
+        unread: Of each of ``numbers`` the rows whose cell is something that is no number, where there are any.
         notes: What reading assumed.
         about: What ``judges.json`` says, by judge.
         order: What it says of the order of all judges whose entry says nothing.
     """
 
+    table: Table
+    coded: Mapping[str, TableColumn]
+    numbers: Mapping[str, FloatArray]
+    unread: Mapping[str, IntArray]
     notes: tuple[str, ...] = ()
     about: Mapping[str, AboutJudge] = field(default_factory=dict)
     order: str | None = None
+
+    @property
+    def path(self) -> str:
+        """The file, or what messages call rows in memory."""
+        return self.table.path
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return len(self.table.rows)
+
+    def where(self, row: int) -> str:
+        """The place of a row as messages name it."""
+        return self.table.where(row)
+
+    def only(self, rows: IntArray) -> Self:
+        """These rows alone, in rising order, at their places in the file."""
+        coded = {name: column.only(rows) for name, column in self.coded.items()}
+        kept = {name: np.flatnonzero(np.isin(rows, own)) for name, own in self.unread.items()}
+        unread = {name: own for name, own in kept.items() if len(own)}
+        numbers = {name: cells[rows] for name, cells in self.numbers.items()}
+        there = {name: own for name, own in numbers.items() if name in unread or not np.isnan(own).all()}
+        return replace(self, table=self.table.only(rows.tolist()), coded=coded, numbers=there, unread=unread)
 
     def require(self, *columns: str) -> None:
         """Refuse a file without one of these columns.
@@ -78,7 +107,7 @@ class VerdictColumns(CodedTable):
             InputError: Naming what is missing and what there is.
         """
         missing = [name for name in columns if name not in self.coded]
-        if empty := [name for name in missing if name in self.columns]:
+        if empty := [name for name in missing if name in self.table.columns]:
             raise InputError(
                 [f"{self.path}:1: no row has a {listed(empty)}; fill in what judges said, or name another file."]
             )
@@ -87,8 +116,8 @@ class VerdictColumns(CodedTable):
                 [
                     (
                         f"{self.path}:1: no {listed(missing)}; recorded verdicts have item_id, judge, and grade or "
-                        f"preference, and the columns are {listed(self.columns)}. Rename with --map, for example --map "
-                        f"THEIR_COLUMN={missing[0]}."
+                        f"preference, and the columns are {listed(self.table.columns)}. Rename with --map, for "
+                        f"example --map THEIR_COLUMN={missing[0]}."
                     )
                 ]
             )
@@ -121,12 +150,45 @@ def read_verdicts(
     path = name_of(source)
     about, order = read_about(Path(path))
     wanted = (*NUMBERS, *(f"{CHANCE}{grade}" for grade in grades))
-    read = read_coded(source, CODED, wanted, rename)
-    strange = [name for name in read.columns if name.startswith(CHANCE) and name not in wanted]
+    table = opened(source)
+    table = renamed(table, named_here(table.columns, rename))
+    strange = [name for name in table.columns if name.startswith(CHANCE) and name not in wanted]
     notes = [f"{listed(strange)}: no grade of the scale, so not read as a probability"] if strange else []
     known = {*words, *map(str, grades)}
-    coded = {name: _said(column, known) if name in VERDICT else column for name, column in read.coded.items()}
-    return VerdictColumns(**(vars(read) | {"coded": coded}), notes=tuple(notes), about=about, order=order)
+    coded = {name: table.column(name).made(_flat).present() for name in CODED if name in table.columns}
+    numbers, unread = dict[str, FloatArray](), dict[str, IntArray]()
+    for name in wanted:
+        read = np.array([*map(_number, table.column(name).values), np.nan])[table.column(name).codes]
+        odd = (read < 0) | np.isinf(read)
+        if odd.any() or not np.isnan(read).all():
+            numbers[name] = np.where(odd, np.nan, read)
+        if odd.any():
+            unread[name] = np.flatnonzero(odd)
+    return VerdictColumns(
+        table,
+        {name: _said(one, known) if name in VERDICT else one for name, one in coded.items() if one.values},
+        numbers,
+        unread,
+        tuple(notes),
+        about,
+        order,
+    )
+
+
+def _flat(cell: object) -> object:
+    return as_text(cell) if isinstance(cell, (list, dict)) else cell
+
+
+def _number(cell: object) -> float:
+    """A number, NaN where there is no cell, infinity for what is neither."""
+    if is_missing(cell):
+        return np.nan
+    try:
+        if isinstance(cell, str) and "." not in cell:  # 0,75 as half of Europe writes it
+            return float(cell.replace(",", "."))
+        return float(cell)  # type: ignore[arg-type]  # whatever is no number raises
+    except (TypeError, ValueError):
+        return np.inf
 
 
 def _said(column: TableColumn, known: Collection[str]) -> TableColumn:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from judgec.errors import InputError, ServiceError
-from judgec.table.table import ColumnRows, Row, TableColumn
+from judgec.table.table import Row
 
 HUB_PREFIX = "hf:"
 MOST_BYTES = 4 * 2**30  # of a file once it is unpacked; a few kilobytes of Parquet can unpack to terabytes
@@ -32,7 +32,7 @@ def read_parquet(path: Path) -> Content:
             table = _gathered(path, file.iter_batches(BATCH_ROWS), file.schema_arrow)
     except (pa.ArrowInvalid, OSError) as error:
         raise _damaged(path, "Parquet", error) from error
-    return _by_column(table)
+    return list(table.column_names), table.to_pylist()
 
 
 def read_arrow_file(path: Path) -> Content:
@@ -55,13 +55,7 @@ def read_arrow_file(path: Path) -> Content:
                 table = _gathered(path, stream, stream.schema)
     except (pa.ArrowInvalid, OSError) as error:
         raise _damaged(path, "Arrow", error) from error
-    return _by_column(table)
-
-
-def _by_column(table: Any) -> Content:  # pyarrow is untyped
-    names = list(table.column_names)
-    columns = {name: TableColumn.of(cells.to_pylist()) for name, cells in zip(names, table.columns, strict=True)}
-    return names, ColumnRows(columns, table.num_rows)
+    return list(table.column_names), table.to_pylist()
 
 
 def _gathered(path: Path, batches: Iterable[Any], schema: Any) -> Any:  # pyarrow is untyped

@@ -1,13 +1,9 @@
-"""Rows as they stand in a file, whatever its format, kept by column.
+"""Rows as they stand in a file, whatever its format."""
 
-A column keeps each different cell once: what is said of a cell is worked out for the different ones alone.
-"""
-
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain
-from typing import Self, TypeVar, overload
+from typing import Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +14,15 @@ from judgec.table.rows.cells import as_id, is_missing
 BoolArray = NDArray[np.bool_]
 Row = dict[str, object]
 T = TypeVar("T")
-CHUNK = 16384  # rows held as Python values at a time
 LETTERS = 26
 NO_CELL = -1  # the code of a row that has no such cell
 _ABSENT = object()
+_ALIKE = (int, float, bool, bytes, type(None))  # types of cells that may be the same as others
 
 
 @dataclass(frozen=True, eq=False)
 class TableColumn:
-    """The cells of a column.
+    """The cells of a column, each different one once: what is said of a cell is worked out for these alone.
 
     Args:
         codes: Position of each row's cell in ``values``, shape (n_rows,); -1 where a row has none, which reads as None.
@@ -38,10 +34,22 @@ class TableColumn:
 
     @classmethod
     def of(cls, cells: Iterable[object]) -> "TableColumn":
-        """The column with these cells."""
-        coder = Coder()
-        coder.add(list(cells))
-        return coder.column()
+        """The column with these cells; 1, 1.0 and true are different ones."""
+        keys = cells = list(cells)
+        if {*map(type, cells)} != {str}:
+            # A list, an object, a time is never the same as another; NaN is, and -0.0 is another than 0.0.
+            keys = [
+                cell
+                if (kind := type(cell)) is str or cell is _ABSENT
+                else (kind, repr(cell))
+                if kind in _ALIKE
+                else object()
+                for cell in cells
+            ]
+        values = dict(zip(keys, cells, strict=True))
+        values.pop(_ABSENT, None)
+        place = {_ABSENT: NO_CELL} | {key: code for code, key in enumerate(values)}
+        return cls(np.fromiter(map(place.__getitem__, keys), np.int32, len(keys)), list(values.values()))
 
     def each(self, rule: Callable[[object], T]) -> list[T]:
         """Applies a rule to each row's cell."""
@@ -103,144 +111,6 @@ class TableColumn:
         return any(isinstance(value, kinds) for value in self.values if type(value) is not str)
 
 
-class _Codes(dict[object, int]):
-    """The codes of the different cells of one type, in a list that all types share."""
-
-    def __init__(self, values: list[object], made: Callable[[object], object]) -> None:
-        super().__init__()
-        self._values, self._made = values, made
-
-    def __missing__(self, key: object) -> int:
-        code = self[key] = len(self._values)
-        self._values.append(self._made(key))
-        return code
-
-
-class Coder:
-    """Numbers the different cells of a column as they come; 1, 1.0 and true are different ones."""
-
-    def __init__(self) -> None:
-        self._values: list[object] = []
-        self._codes = {kind: _Codes(self._values, lambda key: key) for kind in (str, int, bool, type(None), bytes)}
-        self._floats = _Codes(self._values, lambda key: float(str(key)))  # -0.0 is another than 0.0, and NaN the same
-        self._pieces: list[NDArray[np.int32]] = []
-
-    def add(self, cells: Sequence[object]) -> None:
-        """Cells of the next rows."""
-        kinds = set(map(type, cells))
-        one = self._codes.get(next(iter(kinds))) if len(kinds) == 1 else None
-        codes = map(self._code, cells) if one is None else map(one.__getitem__, cells)
-        self._pieces.append(np.fromiter(codes, dtype=np.int32, count=len(cells)))
-
-    def skip(self, rows: int) -> None:
-        """No cells in so many rows."""
-        self._pieces.append(np.full(rows, NO_CELL, dtype=np.int32))
-
-    def _code(self, cell: object) -> int:
-        kind = type(cell)
-        if kind in self._codes:
-            return self._codes[kind][cell]
-        if kind is float:
-            return self._floats[repr(cell)]
-        if cell is _ABSENT:
-            return NO_CELL
-        self._values.append(cell)  # a list, an object, a time: never the same as another
-        return len(self._values) - 1
-
-    def column(self) -> TableColumn:
-        """The column that was added."""
-        return TableColumn(np.concatenate([np.empty(0, dtype=np.int32), *self._pieces]), self._values)
-
-
-class ColumnRows(Sequence[Row]):
-    """Rows that are kept by column: each is made when it is asked for.
-
-    Args:
-        columns: By name, in order.
-        n: How many rows there are.
-    """
-
-    __slots__ = ("columns", "n")
-
-    def __init__(self, columns: Mapping[str, TableColumn], n: int) -> None:
-        self.columns = columns
-        self.n = n
-
-    @classmethod
-    def of(cls, rows: Sequence[Row]) -> "ColumnRows":
-        """Rows by column; themselves where they are."""
-        if isinstance(rows, ColumnRows):
-            return rows
-        names = dict.fromkeys(chain.from_iterable(rows))
-        return cls({name: TableColumn.of(row.get(name, _ABSENT) for row in rows) for name in names}, len(rows))
-
-    def __len__(self) -> int:
-        return self.n
-
-    @overload
-    def __getitem__(self, at: int) -> Row: ...
-    @overload
-    def __getitem__(self, at: slice) -> tuple[Row, ...]: ...
-    def __getitem__(self, at: int | slice) -> Row | tuple[Row, ...]:
-        if isinstance(at, slice):
-            return tuple(self[one] for one in range(*at.indices(self.n)))
-        if not -self.n <= at < self.n:
-            raise IndexError(at)
-        found = ((name, column, column.codes[at]) for name, column in self.columns.items())
-        return {name: column.values[code] for name, column, code in found if code != NO_CELL}
-
-    def __iter__(self) -> Iterator[Row]:
-        return self.some(range(self.n))
-
-    def some(self, rows: Sequence[int]) -> Iterator[Row]:
-        """These rows."""
-        names = tuple(self.columns)
-        values = [[*column.values, _ABSENT] for column in self.columns.values()]
-        for start in range(0, len(rows), CHUNK):
-            here = np.array(rows[start : start + CHUNK])
-            codes = [column.codes[here].tolist() for column in self.columns.values()]
-            cells = [[own[code] for code in part] for own, part in zip(values, codes, strict=True)]
-            whole = all(NO_CELL not in part for part in codes)
-            for row in zip(*cells, strict=True) if cells else [()] * len(here):
-                pairs = zip(names, row, strict=True)
-                yield dict(pairs) if whole else {name: cell for name, cell in pairs if cell is not _ABSENT}
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and len(self) == len(other) and all(map(dict.__eq__, self, other))
-
-    __hash__ = None  # type: ignore[assignment]  # as of a list
-
-
-class RowBuilder:
-    """Rows in the making, by column."""
-
-    def __init__(self) -> None:
-        self._coders: dict[str, Coder] = {}
-        self._n = 0
-
-    def add(self, cells: Mapping[str, Sequence[object]], n: int) -> None:
-        """Cells of the next rows; a column that is not there has none."""
-        for name in cells:
-            if name not in self._coders:
-                self._coders[name] = Coder()
-                self._coders[name].skip(self._n)
-        for name, coder in self._coders.items():
-            if name in cells:
-                coder.add(cells[name])
-            else:
-                coder.skip(n)
-        self._n += n
-
-    def add_rows(self, rows: Sequence[Row]) -> None:
-        """The next rows."""
-        names = dict.fromkeys(chain.from_iterable(rows))
-        self.add({name: [row.get(name, _ABSENT) for row in rows] for name in names}, len(rows))
-
-    def rows(self) -> ColumnRows:
-        """The rows that were added."""
-        return ColumnRows({name: coder.column() for name, coder in self._coders.items()}, self._n)
-
-
 class SheetRow(int):
     """The number of a row within one of several sheets that make a table.
 
@@ -278,8 +148,8 @@ class Table:
     Args:
         path: The file, as the user named it; messages begin with it.
         columns: Names in file order.
-        rows: Values by column, a row made when it is asked for, or rows in memory. Text formats give text; JSON,
-            Parquet and Arrow give Python values. A column that a JSON row lacks is absent from that row.
+        rows: Values by column. Text formats give text; JSON, Parquet and Arrow give Python values. A column that a
+            JSON row lacks is absent from that row.
         lines: Where each row begins: the line of a text file, or the row number of a binary one; from 1. Where items
             stood ``across``, the number of the column.
         by_line: True when ``lines`` are lines of text.
@@ -305,46 +175,30 @@ class Table:
     @property
     def coded(self) -> Mapping[str, TableColumn]:
         """The rows by column."""
-        if isinstance(self.rows, ColumnRows):
-            return self.rows.columns
-        if not self._coded:
-            self._coded.update(ColumnRows.of(self.rows).columns)
-        return self._coded
+        return {name: self.column(name) for name in self.columns}
 
     def column(self, name: str) -> TableColumn:
         """The cells of a column; none where there is no such."""
-        return self.coded.get(name) or TableColumn(np.full(len(self.rows), NO_CELL, dtype=np.int32), ())
-
-    def some(self, rows: Sequence[int]) -> Iterator[Row]:
-        """The rows at these places."""
-        return self.rows.some(rows) if isinstance(self.rows, ColumnRows) else (self.rows[row] for row in rows)
-
-    def alike(self, names: Iterable[str]) -> tuple[list[int], IntArray]:
-        """The first rows of the different ones in these columns, rising, and to which of them each row is alike.
-
-        Rows in memory are taken for different ones.
-        """
-        code = np.arange(n := len(self.rows))
-        if isinstance(self.rows, ColumnRows):
-            code = np.zeros(n, dtype=np.int64)
-            for column in map(self.column, names):
-                code = np.unique(code * (len(column.values) + 1) + column.codes, return_inverse=True)[1]
-        _, first, code = np.unique(code, return_index=True, return_inverse=True)
-        place = np.empty(len(first), dtype=np.int64)
-        place[np.argsort(first)] = np.arange(len(first))
-        return sorted(first.tolist()), place[code]
+        if name not in self._coded:
+            self._coded[name] = TableColumn.of(row.get(name, _ABSENT) for row in self.rows)
+        return self._coded[name]
 
     def with_columns(self, columns: Mapping[str, TableColumn], *notes: str) -> Self:
         """The table with these columns in place of those of their names, and with further notes."""
-        rows = ColumnRows({**self.coded, **columns}, len(self.rows))
+        rows = tuple(map(dict, self.rows))
+        for name, column in columns.items():
+            for row, code in zip(rows, column.codes.tolist(), strict=True):
+                if code != NO_CELL:
+                    row[name] = column.values[code]
+                else:
+                    row.pop(name, None)
         return replace(self, rows=rows, notes=(*self.notes, *notes))
 
     def only(self, rows: Iterable[int], *notes: str) -> Self:
         """These rows alone, and further notes."""
-        kept = np.array(list(rows), dtype=np.int64)
-        columns = {name: own for name, one in self.coded.items() if len((own := one.only(kept)).values)}
-        lines = tuple(self.lines[row] for row in kept.tolist())
-        return replace(self, rows=ColumnRows(columns, len(lines)), lines=lines, notes=(*self.notes, *notes))
+        kept = list(rows)
+        lines = tuple(self.lines[row] for row in kept)
+        return replace(self, rows=tuple(self.rows[row] for row in kept), lines=lines, notes=(*self.notes, *notes))
 
     def where(self, index: int) -> str:
         """The place of row ``index`` as messages name it: ``labels.csv:7``, or ``labels.parquet:row 7``."""

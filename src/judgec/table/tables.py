@@ -26,7 +26,7 @@ from judgec.table.regular import seen_at
 from judgec.table.rows.columns import listed
 from judgec.table.rows.header import LOOKED_THROUGH, header_row, two_rows, without_headers
 from judgec.table.rows.records import with_records
-from judgec.table.table import CHUNK, ColumnRows, Row, RowBuilder, Table
+from judgec.table.table import Row, Table
 from judgec.table.toml import read_toml
 from judgec.table.traces.items import read_traces
 from judgec.table.traces.spans import HELD, holds_spans
@@ -302,7 +302,7 @@ def _binary(path: str, content: tuple[Sequence[str], Sequence[Row]]) -> Table:
     columns, rows = content
     if not rows:
         raise InputError([f"{path}:row 1: there are no rows; rows are needed. Check the file."])
-    return Table(path, tuple(columns), rows, tuple(range(1, len(rows) + 1)), by_line=False)
+    return Table(path, tuple(columns), tuple(rows), tuple(range(1, len(rows) + 1)), by_line=False)
 
 
 def _begin_of(path: str, lines: int) -> str:
@@ -468,7 +468,7 @@ def _delimited(path: str, text: str, delimiter: str, quoting: Literal[0, 3]) -> 
     if first > min(head, default=first) and header == [cell.strip() for cell in head[first]]:
         notes.append(f"The header is in line {first}; what stands above it is not read.")
     columns = tuple(name for name in header if name)
-    return Table(path, columns, found, tuple(lines), notes=tuple(notes)), faults
+    return Table(path, columns, tuple(found), tuple(lines), notes=tuple(notes)), faults
 
 
 def _lines_of(text: str) -> Iterator[str]:
@@ -482,21 +482,19 @@ def _lines_of(text: str) -> Iterator[str]:
 
 def _by_column(
     header: Sequence[str], rows: Iterable[tuple[int, list[str]]]
-) -> tuple[ColumnRows, list[int], list[tuple[int, int]]]:
+) -> tuple[list[Row], list[int], list[tuple[int, int]]]:
     """Rows below a header, where each begins, and where those begin that do not fit it, with how many cells they have.
 
     Rows of one cell below all others are notes, which are no rows; the other cells of one are empty.
     """
     own, width = is_own(header), len(header)
-    found, chunk, lines = RowBuilder(), list[list[str]](), list[int]()
-    odd: list[tuple[int, int]] = []
+    found, lines, odd = list[Row](), list[int](), list[tuple[int, int]]()
     notes: list[tuple[int, list[str]]] = []
 
-    def gather() -> None:
-        columns = dict(zip(header, zip(*chunk, strict=False), strict=False))
-        cells = {name: tuple(map(unguarded, column)) if own else column for name, column in columns.items() if name}
-        found.add(cells, len(chunk))
-        chunk.clear()
+    def keep(line: int, cells: Sequence[str]) -> None:
+        found.append(dict(zip(header, map(unguarded, cells) if own else cells, strict=False)))
+        found[-1].pop("", None)  # of a column without a name
+        lines.append(line)
 
     for line, cells in rows:
         if len(cells) == 1 and width > NOTED:
@@ -506,17 +504,11 @@ def _by_column(
         notes.clear()
         if len(cells) < width or (len(cells) > width and any(map(str.strip, cells[width:]))):
             odd.append((line, len(cells)))
-            continue
-        chunk.append(cells)
-        lines.append(line)
-        if len(chunk) == CHUNK:
-            gather()
+        else:
+            keep(line, cells)
     for line, cells in notes:
-        chunk.append([*cells, *[""] * (width - 1)])
-        lines.append(line)
-    if chunk:
-        gather()
-    return found.rows(), lines, odd
+        keep(line, [*cells, *[""] * (width - 1)])
+    return found, lines, odd
 
 
 def _repeated(path: str, line: int, header: Sequence[str]) -> list[str]:
@@ -687,8 +679,6 @@ def _whole_traces(path: str, text: str) -> Table | None:
 
 def _from_json(path: str, values: Iterator[tuple[int, object | json.JSONDecodeError]]) -> Table:
     rows: list[Row] = []
-    found = RowBuilder()
-    spans: bool | None = None
     lines: list[int] = []
     faults: list[str] = []
     commas = 0
@@ -704,12 +694,8 @@ def _from_json(path: str, values: Iterator[tuple[int, object | json.JSONDecodeEr
             kind = _KINDS.get(type(value), "null")
             faults.append(f"{path}:{line}: {kind}; one object a row is needed. Fix the row.")
         else:
-            spans = holds_spans(value) if spans is None else spans
             rows.append(value)
             lines.append(line)
-            if len(rows) == CHUNK and not spans:
-                found.add_rows(rows)
-                rows.clear()
     if not lines and not faults:
         faults.append(f"{path}:1: there are no rows; rows are needed. Add them.")
     if commas > 1:
@@ -719,8 +705,6 @@ def _from_json(path: str, values: Iterator[tuple[int, object | json.JSONDecodeEr
         )
     if faults:
         raise InputError(faults)
-    if spans:
+    if holds_spans(rows[0]):
         return read_traces(path, list(zip(lines, rows, strict=True)))
-    found.add_rows(rows)
-    by_column = found.rows()
-    return Table(path, tuple(by_column.columns), by_column, tuple(lines))
+    return Table(path, tuple(dict.fromkeys(chain.from_iterable(rows))), tuple(rows), tuple(lines))

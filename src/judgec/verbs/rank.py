@@ -15,8 +15,8 @@ from judgec.report.page.notebook import notebook
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
 from judgec.table.rows.columns import listed, named_here
-from judgec.table.tables import name_of
-from judgec.tournament.files.games import QUERY, game_columns, games_of, repeating
+from judgec.table.tables import name_of, opened
+from judgec.tournament.files.games import QUERY, games_of, repeating
 from judgec.tournament.leaderboard import Leaderboard, make_leaderboard
 from judgec.tournament.leaderboard_columns import leaderboard_columns
 from judgec.tournament.render import LETTERS, board_sentence, board_tables
@@ -118,7 +118,7 @@ def rank(options: RankOptions, watch: Watch) -> Ranking:
     """
     source = table_source(options.games, "games", options.missing)
     watch.stage("rate", name_of(source))
-    games = game_columns(source, options.columns)
+    games = opened(source)
     votes = None if options.votes is None else named_table(options.votes, "votes", options.missing)
     said = winner_words(options.winner_words)
     played = games_of(games, options.columns if votes is None else named_here(games.columns, options.columns), said)
@@ -133,7 +133,7 @@ def rank(options: RankOptions, watch: Watch) -> Ranking:
         ragelo_compat=options.ragelo_compat,
     )
     corrected = None if votes is None else corrected_by(votes, played, dict(options.columns), options.seed, said)
-    return Ranking(board, votes=corrected, repeating=repeating(source, games) if played.alone else {})
+    return Ranking(board, votes=corrected, repeating=repeating(games, options.columns) if played.alone else {})
 
 
 def ranking_report(found: Ranking) -> Report:

@@ -12,7 +12,8 @@ from judgec.labels.rows.label_cells import label_cells
 from judgec.raters.verdicts import read_verdicts
 from judgec.records.scale import Scale
 from judgec.records.tasks.winners import winner_words
-from judgec.tournament.files.games import game_columns, games_of
+from judgec.table.tables import read_table
+from judgec.tournament.files.games import games_of
 from judgec.verbs.agreement import agreement
 
 
@@ -55,7 +56,7 @@ def test_winner_that_nobody_gave_is_missing_in_every_verb(tmp_path: Path) -> Non
     file.write_text("query,answer_a,answer_b,agent_a,agent_b,preference,gpt\n" + rows)
     said = winner_words({"error": "unscored"})
     assert len(read_label_file(str(file), as_reading(winner_words=said)).labels.labels) == 12
-    assert int(np.isnan(games_of(game_columns(str(file)), said=said).score).sum()) == 8
+    assert int(np.isnan(games_of(read_table(str(file)), said=said).score).sum()) == 8
     found = agreement(str(file), judges="gpt", winner_words={"error": "unscored"}).agreement
     assert found.n + found.unscored == 12
 

@@ -13,9 +13,10 @@ from judgec.labels.reading import Datasheet, as_reading
 from judgec.records.estimate import Estimate
 from judgec.records.scale import Scale
 from judgec.table.table import Table
+from judgec.table.tables import read_table
 from judgec.tournament.files.entries import AnswerCost
 from judgec.tournament.files.folder import write_folder
-from judgec.tournament.files.games import game_columns, games_of
+from judgec.tournament.files.games import games_of
 from judgec.tournament.files.graded import read_graded
 from judgec.tournament.files.runs import read_qrels
 from judgec.tournament.leaderboard import make_leaderboard
@@ -196,7 +197,7 @@ def test_leaderboard_shows_what_answers_took_on_the_page_and_last_in_its_csv(fou
 
 def test_games_csv_gives_rank_the_same_games(found: Evaluation, tmp_path: Path) -> None:
     write_folder(tmp_path / "out", csv_tables(found), {"report.html": "x"})
-    games = games_of(game_columns(str(tmp_path / "out" / "games.csv")))
+    games = games_of(read_table(str(tmp_path / "out" / "games.csv")))
     assert games.agents == found.board.agents
     again = make_leaderboard(games, tournaments=10, resamples=50)
     assert again.ratings.rating.tolist() == found.board.ratings.rating.tolist()

@@ -109,14 +109,12 @@ def raw_labels(
         return grades, accept, odd, None if word is None or accept is not None else word
 
     words = table.column(accepts).each(as_grade)
-    first, kind = table.alike([*columns.values(), accepts])
-    different = [read(index) for index in first]
     reasons = table.column("rationale").each(lambda cell: "" if is_missing(cell) else as_text(cell))
     rows: list[RawLabel | None] = []
     faults: list[tuple[int, str]] = []
     unknown: list[tuple[int, Grade]] = []
-    for index, (one, reason) in enumerate(zip(kind.tolist(), reasons, strict=True)):
-        grades, accept, odd, neither = different[one]
+    for index, reason in enumerate(reasons):
+        grades, accept, odd, neither = read(index)
         if odd is not None:
             unknown.append((index, odd))
         if neither is not None:

@@ -2,15 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
 import orjson
 
 from judgec.records.conversation import DIALOGUE
-from judgec.records.label import IntArray, Item, Task, Text
+from judgec.records.label import Item, Task, Text
 from judgec.records.tasks.registry import TASKS
 from judgec.records.tasks.spec import TaskSpec
 from judgec.table.rows.cells import as_id, as_text, as_texts, is_missing, is_unread_list, printed_list, text_in
@@ -69,29 +68,25 @@ def collect_items(table: Table, task: Task) -> Collected:
         empty = "" in map(inputs.get, spec.graded)
         return _Read(at, other, converted, looks, empty, regrouped=known != item and not other)
 
-    rows, kind = table.alike([*fields, "item_id", "query_id", "agent", "group", DIALOGUE])
-    different = list(map(read, rows, table.some(rows)))
-    faults = tuple(
-        (index, f"{table.where(index)}: {different[one].fault}")
-        for index, one in enumerate(kind.tolist())
-        if different[one].fault
-    )
-    agents, lines = table.column("agent").codes, np.array(table.lines)
-    # Raters of one row count it once, its several answers each.
-    counts = np.append(True, (lines[1:] != lines[:-1]) | (agents[1:] != agents[:-1]))[: len(lines)]
-
-    def count(of: Callable[[_Read], int], rows: IntArray = kind[counts]) -> int:
-        return int(np.array([of(one) for one in different], dtype=np.int64)[rows].sum())
-
-    return Collected(
-        items=tuple(items.values()),
-        item_of=tuple(np.array([one.item for one in different], dtype=np.int64)[kind].tolist()),
-        faults=faults,
-        empty=count(lambda one: one.empty),
-        not_text=count(lambda one: one.converted),
-        regrouped=count(lambda one: one.regrouped, kind),
-        unread=count(lambda one: one.unread),
-    )
+    named = [name for name in (*fields, "item_id", "query_id", "agent", "group") if name in table.columns]
+    same: dict[tuple[object, ...], _Read] = {}  # of several annotators each has a row of the same texts
+    item_of: list[int] = []
+    faults: list[tuple[int, str]] = []
+    empty = not_text = regrouped = unread = 0
+    before: tuple[int, object] | None = None
+    for index, row in enumerate(table.rows):
+        cells = tuple(map(row.get, named))
+        alike = {*map(type, cells)} <= {str, type(None)} and DIALOGUE not in row
+        one = (same.get(cells) if alike else None) or read(index, row)
+        if alike:
+            same[cells] = one
+        item_of.append(one.item)
+        regrouped += one.regrouped
+        if one.fault:
+            faults.append((index, f"{table.where(index)}: {one.fault}"))
+        if before != (before := (table.lines[index], row.get("agent"))):  # raters of one row count it once
+            empty, not_text, unread = empty + one.empty, not_text + one.converted, unread + one.unread
+    return Collected(tuple(items.values()), tuple(item_of), tuple(faults), empty, not_text, regrouped, unread)
 
 
 @dataclass(frozen=True, slots=True)

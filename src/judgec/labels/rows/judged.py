@@ -81,7 +81,8 @@ def _cells(
     """A judge's first cell of each item and aspect that is not empty, in the order of the items' first rows."""
     found: dict[tuple[int, str], JudgedCell] = {}
     at: dict[tuple[int, str], int] = {}
-    for index, row in zip(rows, table.some(rows), strict=True):
+    for index in rows:
+        row = table.rows[index]
         item = collected.item_of[index]
         for aspect, column in columns.items() if item >= 0 else ():
             cell = row.get(column)

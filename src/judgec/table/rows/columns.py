@@ -10,7 +10,7 @@ from judgec.records.conversation import CHATS, ROLES, TURNS, role_of
 from judgec.records.label import Task
 from judgec.records.tasks.registry import TASKS, advised, also_called
 from judgec.records.tasks.spec import ASPECT_PREFIX, MODE_PREFIX
-from judgec.table.table import ColumnRows, Row, Table
+from judgec.table.table import Row, Table
 
 LEARNED = "learned"  # the column of rows whose queries a judge has learned from
 JUDGED_BY = "judged_by"  # judgec's own column of a judge's name
@@ -91,11 +91,7 @@ def renamed(table: Table, rename: Mapping[str, str]) -> Table:
     ]
     if faults:
         raise InputError(faults)
-    if isinstance(table.rows, ColumnRows):
-        new = {rename.get(name, name): column for name, column in table.coded.items()}
-        rows: Sequence[Row] = ColumnRows(new, len(table.rows))
-    else:
-        rows = tuple(renamed_row(row, rename) for row in table.rows)
+    rows = tuple(renamed_row(row, rename) for row in table.rows)
     return _with_roles(replace(table, columns=tuple(columns), rows=rows), roles)
 
 

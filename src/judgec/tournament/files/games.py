@@ -15,11 +15,9 @@ from judgec.records.scale import Grade
 from judgec.records.tasks.registry import also_called
 from judgec.records.tasks.spec import PAIR_AGENTS
 from judgec.records.tasks.winners import OPTION, UNSCORED, unknown_words, winner_of
-from judgec.table.coded import CodedTable, read_coded
-from judgec.table.rows.cells import as_grade, as_id
+from judgec.table.rows.cells import as_grade
 from judgec.table.rows.columns import listed, renamed
 from judgec.table.table import NO_CELL, Table
-from judgec.table.tables import TableSource
 
 QUERY = "query_id"
 NEEDED = (*PAIR_AGENTS, "winner")
@@ -32,29 +30,15 @@ _WHOLE = re.compile(r"(-?\d+)(?:\.0+)?")
 _NUMBER = re.compile(r"-?\d+(\.0+|\.\d*[1-9])?")  # 1.10 is none: nobody writes a number so
 
 
-def game_columns(source: TableSource, rename: Mapping[str, str] | None = None) -> CodedTable:
-    """The columns that may tell of games, of a file or of rows in memory, as they stand there.
-
-    Args:
-        source: Any file that ``read_table`` reads, or its rows.
-        rename: Names of ours by names that the file may use.
-
-    Raises:
-        InputError: As ``read_table``.
-    """
-    theirs = (*also_called(QUERY), *THEIR_WINNERS, *(name for pair in PAIRS for name in pair))
-    return read_coded(source, dict.fromkeys((*COLUMNS, *theirs, *(rename or {}))))
-
-
-def repeating(source: TableSource, table: CodedTable) -> dict[str, int]:
+def repeating(table: Table, rename: Mapping[str, str] | None = None) -> dict[str, int]:
     """The number of different values of each column in which values repeat, most first: a query may be one of them.
 
     Args:
-        source: As for ``game_columns``.
-        table: What that made of it.
+        table: The games, under their own heads.
+        rename: Names of ours by names that the table may use.
     """
-    others = read_coded(source, [name for name in table.columns if name not in table.coded]).coded
-    counts = {name: column.present().counts for name, column in others.items()}
+    known = {*COLUMNS, *also_called(QUERY), *THEIR_WINNERS, *(name for pair in PAIRS for name in pair), *(rename or {})}
+    counts = {name: table.column(name).present().counts for name in table.columns if name not in known}
     found = {name: len(each) for name, each in counts.items() if 1 < len(each) < sum(each)}
     return dict(sorted(found.items(), key=lambda one: -one[1]))
 
@@ -65,7 +49,7 @@ def is_games(columns: Sequence[str]) -> bool:
 
 
 def games_of(
-    table: CodedTable, rename: Mapping[str, str] | None = None, said: Mapping[str, str] = MappingProxyType({})
+    table: Table, rename: Mapping[str, str] | None = None, said: Mapping[str, str] = MappingProxyType({})
 ) -> Games:
     """The games of a table with the columns ``query_id, agent_a, agent_b, winner``; every row is one game.
 
@@ -74,7 +58,7 @@ def games_of(
     ``label`` are read where ours are missing. Without ``query_id`` each game is a query of its own.
 
     Args:
-        table: From ``game_columns``.
+        table: Any rows.
         rename: New names by the file's own column names.
         said: What words for the winner mean, as ``records.tasks.winners.winner_words`` makes it.
 
@@ -107,7 +91,7 @@ def _theirs(named: Sequence[str]) -> dict[str, str]:
     return theirs
 
 
-def _games(table: CodedTable, their_name: Mapping[str, str], said: Mapping[str, str]) -> Games:
+def _games(table: Table, their_name: Mapping[str, str], said: Mapping[str, str]) -> Games:
     alone = QUERY not in their_name
     query, queries = _each_row(table) if alone else _ids(table, their_name[QUERY])
     first, second, agents = _agents(table, *(their_name[side] for side in PAIR_AGENTS))
@@ -148,7 +132,7 @@ def _games(table: CodedTable, their_name: Mapping[str, str], said: Mapping[str, 
 
 
 def _namesakes(
-    table: CodedTable,
+    table: Table,
     agents: Sequence[str],
     first: IntArray,
     second: IntArray,
@@ -174,29 +158,24 @@ def _namesakes(
     return []
 
 
-def _each_row(table: CodedTable) -> tuple[IntArray, list[str]]:
+def _each_row(table: Table) -> tuple[IntArray, list[str]]:
     """A query of its own for each row."""
-    return np.arange(table.n_rows), [str(row + 1) for row in range(table.n_rows)]
+    return np.arange(len(table.rows)), [str(row + 1) for row in range(len(table.rows))]
 
 
-def _ids(table: CodedTable, column: str) -> tuple[IntArray, list[str]]:
+def _ids(table: Table, column: str) -> tuple[IntArray, list[str]]:
     """Codes of a column's identifiers, -1 where there is none, and the identifiers."""
-    found = table.coded.get(column)
-    return (np.full(table.n_rows, NO_CELL), []) if found is None else found.as_ids()
+    return table.column(column).present().as_ids()
 
 
-def _agents(table: CodedTable, first: str, second: str) -> tuple[IntArray, IntArray, list[str]]:
+def _agents(table: Table, first: str, second: str) -> tuple[IntArray, IntArray, list[str]]:
     """Codes of both agents of each row, and the agents, sorted.
 
     N.0 is N where N is there, too, or where every cell of both columns is a whole number. A name is else what is
     written: beside 1.10, 1 and 1.0 are versions.
     """
-    columns = [table.coded.get(name) for name in (first, second)]
-    cells = {as_id(value) for column in columns if column is not None for value in column.values}
-    coded = [
-        (np.full(table.n_rows, NO_CELL, dtype=np.int64), list[str]()) if column is None else column.as_ids()
-        for column in columns
-    ]
+    coded = [_ids(table, name) for name in (first, second)]
+    cells = {name for _, own in coded for name in own}
     whole = all(map(_WHOLE.fullmatch, cells))
     plain_numbers = all(map(_NUMBER.fullmatch, cells))
     versions = {name.partition(".")[0] for name in cells if re.fullmatch(r"-?\d+\.\d*[1-9].*", name)}
@@ -212,11 +191,9 @@ def _agents(table: CodedTable, first: str, second: str) -> tuple[IntArray, IntAr
     return a, b, agents
 
 
-def _winners(table: CodedTable, column: str, said: Mapping[str, str]) -> tuple[IntArray, list[Grade]]:
+def _winners(table: Table, column: str, said: Mapping[str, str]) -> tuple[IntArray, list[Grade]]:
     """The same of the words for who won; a missing one is no word."""
-    found = table.coded.get(column)
-    if found is None:
-        return np.full(table.n_rows, NO_CELL), []
+    found = table.column(column).present()
     words = [as_grade(value) for value in label_cells(found.values, said=said).cells]
     if any(
         word is not None and winner_of(word, said) is None for word in words

@@ -11,7 +11,7 @@ from judgec.table.rows.cells import as_text, is_missing
 from judgec.table.rows.columns import named_here
 from judgec.table.table import Table
 from judgec.table.tables import TableSource, opened
-from judgec.tournament.files.games import game_columns, games_of
+from judgec.tournament.files.games import games_of
 
 RANDOM = "random"  # the stratum of ``judgec labels next`` that is a random sample
 
@@ -32,7 +32,7 @@ def read_preferences(
     table = opened(source)
     refuse_chosen(table)
     own = named_here(table.columns, rename or {})
-    games = games_of(game_columns(table, own), own, said)
+    games = games_of(table, own, said)
     if games.alone:
         raise InputError([f"{table.path}:1: no column query_id; whose query a preference is about is needed. Add it."])
     return games

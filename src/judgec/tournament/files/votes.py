@@ -14,7 +14,7 @@ from judgec.records.label import FloatArray
 from judgec.table.rows.cells import as_grade, as_id, is_missing
 from judgec.table.rows.columns import listed, renamed
 from judgec.table.table import Table
-from judgec.tournament.files.games import game_columns, games_of, is_games
+from judgec.tournament.files.games import games_of, is_games
 from judgec.tournament.files.preferences import refuse_chosen
 
 GRADED = ("query_id", "agent", "grade")
@@ -58,7 +58,7 @@ def read_votes(
     named = renamed(table, own)
     refuse_chosen(named)
     if is_games(named.columns):
-        votes = games_of(game_columns(named), said=said)
+        votes = games_of(named, said=said)
     elif set(GRADED) <= set(named.columns):
         votes = _graded(named)
     else:
