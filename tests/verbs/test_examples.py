@@ -49,13 +49,8 @@ def test_example_is_true(name: str, here: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.filterwarnings("ignore")  # a warning that is an error makes MLflow trace nothing
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.soak if name == "judge_shards" else pytest.mark.full)  # that one needs Ray
-        for name in sorted({*VERBS, "Workspace"} - QUICK - {"compile_judge"})
-    ],
-)
+@pytest.mark.full
+@pytest.mark.parametrize("name", sorted({*VERBS, "Workspace"} - QUICK - {"compile_judge"}))
 def test_example_with_a_judge_is_true(name: str, sensors: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(sensors)
     assert not faults(getattr(judgec, name))

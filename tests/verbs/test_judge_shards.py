@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from judgec.errors import InputError, UserError
+from judgec.errors import BudgetError, InputError, UserError
 from judgec.lm.watch import Silent
 from judgec.table.shards.manifest import ShardManifest
 from judgec.table.shards.place import Found, ShardPlace
@@ -78,22 +78,49 @@ def test_faults_of_a_shard_name_the_shard_and_leave_no_manifest(tmp_path: Path) 
     assert not (tmp_path / "out" / "_manifests").exists()
 
 
-def test_what_are_shards_is_told_from_files_and_needs_ray(tmp_path: Path) -> None:
+def test_what_are_shards_is_told_from_files_and_data_sets(tmp_path: Path) -> None:
     file = write_items(tmp_path / "items.jsonl", 1)
     save_judge(tmp_path)
-    options = JudgeFileOptions(file=str(tmp_path), judge="mine", home=tmp_path, engine="ray")
-    assert sharded(options)
-    assert sharded(replace(options, file=f"{tmp_path}/*.jsonl"))
-    assert sharded(replace(options, file="s3://bucket/items", engine="local"))
-    assert not sharded(replace(options, file=str(file)))
-    assert not sharded(replace(options, engine="local"))
-    with pytest.raises(UserError, match=r"shards; Ray judges them\. Add --engine ray"):
-        judge_shards.run(replace(options, engine="local"), Silent())
+    options = JudgeFileOptions(file=str(tmp_path), judge="mine", home=tmp_path)
+    ray = replace(options, engine="ray")
+    for shards in (options, ray, replace(options, file=f"{tmp_path}/*.jsonl"), replace(options, file="s3://a/items")):
+        assert sharded(shards)
+    for table in (str(file), f"{tmp_path}/f.xlsx#A[1]", "hf:a/b@train[:9]", "mlflow:a", f"{tmp_path}/none"):
+        assert not sharded(replace(options, file=table))
+    assert not sharded(replace(options, out=tmp_path / "one.parquet"))  # the rows of all files, in one
     with pytest.raises(UserError, match=r"a pattern; the judged shards need a folder\. Name it with --out"):
-        judge_shards.run(
-            JudgeFileOptions(file=f"{tmp_path}/*.jsonl", judge="mine", home=tmp_path, engine="ray"), Silent()
-        )
+        judge_shards.run(JudgeFileOptions(file=f"{tmp_path}/*.jsonl", judge="mine", home=tmp_path), Silent())
     with pytest.raises(UserError, match="the shards to judge; judged ones would replace them"):
         judge_shards.run(replace(options, out=tmp_path), Silent())
     with pytest.raises(UserError, match=r"judgec\.judge_shards judges them"):
-        judge_file.run(options, Silent())
+        judge_file.run(ray, Silent())
+    (tmp_path / "labels.jsonl").touch()
+    assert not sharded(options)
+    assert sharded(ray)
+
+
+def test_a_folder_is_judged_file_after_file_here_and_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    (tmp_path / "items" / "b").mkdir(parents=True)
+    parts = {name: tmp_path / "items" / name for name in ("part-0.jsonl", "b/part-1.jsonl")}
+    rows = write_items(tmp_path / "all.jsonl", 40).read_text().splitlines(keepends=True)
+    for (_, path), half in zip(parts.items(), (rows[:20], rows[20:]), strict=True):
+        path.write_text("".join(half))
+    save_judge(tmp_path)
+    with FakeOpenAI("good") as server:
+        options = replace(request(tmp_path, tmp_path / "items", server.base_url), out=tmp_path / "out", in_flight=2)
+        with pytest.raises(BudgetError, match="1 of 2 shards are judged"):
+            judge_shards.run(replace(options, budget=30), Silent())
+        assert 21 <= server.calls <= 30
+        written = {one: one.stat().st_mtime_ns for one in (tmp_path / "out").rglob("part-*.jsonl")}
+        done = judge_shards.run(options, Silent())
+        assert len(written) == 1
+        assert all(one.stat().st_mtime_ns == changed for one, changed in written.items())
+        assert (done.tally.items, done.unscored) == (40, 0)
+        assert done.report["shards"] == {"total": 2, "judged_before": 1}
+        calls = server.calls
+        assert judge_shards.run(options, Silent()).report["shards"] == {"total": 2, "judged_before": 2}
+        for name, path in parts.items():
+            judge_file.run(replace(options, file=str(path), out=tmp_path / "o.jsonl"), Silent())
+            assert (tmp_path / "o.jsonl").read_bytes() == (tmp_path / "out" / name).read_bytes()
+        assert server.calls == calls  # the journal is the home's: nothing is paid again
+        assert not (tmp_path / "out" / "_replies").exists()

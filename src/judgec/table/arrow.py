@@ -73,6 +73,13 @@ def _gathered(path: Path, batches: Iterable[Any], schema: Any) -> Any:  # pyarro
     return pa.Table.from_batches(kept, schema)
 
 
+def is_data_set(folder: Path) -> bool:
+    """True for a folder of labels, or one that ``Dataset.save_to_disk`` wrote."""
+    return any(folder.glob("labels.*")) or any(
+        (folder / name).is_file() for name in ("state.json", "dataset_dict.json")
+    )
+
+
 def read_data_set(folder: Path) -> Content:
     """A folder written by ``Dataset.save_to_disk``, or one of Parquet or Arrow files, read in name order.
 

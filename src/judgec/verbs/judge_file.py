@@ -173,9 +173,7 @@ def judge_file(options: JudgeFileOptions, watch: Watch) -> FileJudgments:
 def judged(options: JudgeFileOptions, watch: Watch) -> FileJudgments:
     """As ``judge_file``, for callers that have something to say before no item could be judged is an error."""
     if is_remote(as_shown(options.file)) or (options.engine == RAY and Path(options.file).is_dir()):
-        raise UserError(
-            f"judge_file: {as_shown(options.file)}: shards; judgec.judge_shards judges them, on Ray. Call it."
-        )
+        raise UserError(f"judge_file: {as_shown(options.file)}: shards; judgec.judge_shards judges them. Call it.")
     loaded = judges_of(options)
     _check_out(options)
     return judged_by(loaded, options, watch)

@@ -1,8 +1,8 @@
-"""``judgec.judge_shards``: judges a folder or a bucket of files on a Ray cluster, each file as ``judge_file`` would.
+"""``judgec.judge_shards``: judges a folder or a bucket of files, each file as ``judge_file`` would.
 
-A shard is read, judged and written by one worker, with a journal of its own; what workers share is the judge, which
-travels to them, and the caps. A shard counts when its manifest is there, so a run that was killed goes on with the
-others.
+File after file in this process, with the home's journal; or on a Ray cluster, where a shard is read, judged and written
+by one worker, with a journal of its own, and what workers share is the judge, which travels to them, and the caps. A
+shard counts when its manifest is there, so a run that was killed goes on with the others.
 """
 
 import hashlib
@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
 from itertools import islice
 from pathlib import Path
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgec import __version__
 from judgec.errors import BudgetError, InputError, JudgecError, ServiceError, UserError
-from judgec.lm.cluster.budget_share import PartialBudget
+from judgec.lm.cluster.budget_share import BudgetShares, PartialBudget
 from judgec.lm.cluster.ray import IN_FLIGHT, Cluster, RemoteShares
 from judgec.lm.cluster.replies import ShardJournal
 from judgec.lm.executor import Progress
@@ -28,12 +29,13 @@ from judgec.raters.programs import Program
 from judgec.records.card import ProgramCard
 from judgec.records.counts import plural
 from judgec.report.report import Report
+from judgec.table.arrow import is_data_set
 from judgec.table.shards.manifest import ShardManifest, judged_already, key_of, manifest_of
-from judgec.table.shards.place import Found, ShardPlace, as_shown, is_remote, is_wild, shards_of
+from judgec.table.shards.place import SUFFIXES, Found, ShardPlace, as_shown, is_remote, is_wild, shards_of
 from judgec.verbs.frames import frame_part
 from judgec.verbs.judge_file import Tally, asked_lines, judged_by, judges_of, notes_of
 from judgec.verbs.jury import RAY
-from judgec.verbs.options.judge import Asking, JudgeFileOptions, judged_beside
+from judgec.verbs.options.judge import WRITTEN, Asking, JudgeFileOptions, judged_beside
 from judgec.verbs.validity import missing_inputs, unproven, validity_notes
 from judgec.verbs.verb import verb
 
@@ -117,13 +119,15 @@ class _ShardWork:
         source: Where the shards are.
         target: Where judged ones go.
         shares: The caps, or None.
+        away: The worker has no home: its journal is its own, and replies go beside the judged shards.
     """
 
     programs: tuple[Program, ...]
     options: JudgeFileOptions
     source: str
     target: str
-    shares: RemoteShares | None
+    shares: BudgetShares | RemoteShares | None
+    away: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +149,7 @@ class _Fault:
 
 @verb(JudgeFileOptions)
 def judge_shards(options: JudgeFileOptions, watch: Watch) -> ShardJudgments:
-    """Judge a folder or a bucket of Parquet or JSON lines files on a Ray cluster: each into a file of its name.
+    """Judge a folder or a bucket of Parquet or JSON lines files, here or on Ray: each into a file of its name.
 
     Killed at any moment, the same call goes on with the shards that are missing.
 
@@ -157,7 +161,7 @@ def judge_shards(options: JudgeFileOptions, watch: Watch) -> ShardJudgments:
 
     Example:
         >>> shards = "trainsets/sensors/lab*.jsonl"
-        >>> done = judgec.judge_shards(shards, judge="sensors@latest", engine="ray", workers=1, out="judged")
+        >>> done = judgec.judge_shards(shards, judge="sensors@latest", out="judged")
         >>> done.unscored
         0
     """
@@ -167,18 +171,24 @@ def judge_shards(options: JudgeFileOptions, watch: Watch) -> ShardJudgments:
 
 
 def sharded(options: JudgeFileOptions) -> bool:
-    """True if a folder, a bucket or a pattern is to be judged, rather than a file."""
+    """True if a bucket, a pattern or a folder of files is to be judged, rather than a file.
+
+    A folder of labels, a data set that was saved, and without Ray a folder whose rows go to one file, are one table.
+    """
     shown = as_shown(options.file)
     path = Path(shown)
-    return is_remote(shown) or (options.engine == RAY and (path.is_dir() or (is_wild(shown) and not path.exists())))
+    if is_remote(shown) or not path.exists():
+        return is_remote(shown) or (is_wild(shown) and shown.endswith((*SUFFIXES, "*")))  # hf:a/b@train[:9] is none
+    if not path.is_dir() or options.engine == RAY:
+        return path.is_dir()
+    named = options.out != judged_beside(str(options.file)) and options.out.suffix.lower() in WRITTEN
+    return not named and not is_data_set(path) and any(one.suffix in SUFFIXES for one in path.rglob("*"))
 
 
 def judged_shards(options: JudgeFileOptions, watch: Watch) -> ShardJudgments:
     """As ``judge_shards``, for callers that have something to say before no item could be judged is an error."""
     shown = as_shown(options.file)
-    if options.engine != RAY:
-        raise UserError(f"{shown}: shards; Ray judges them. Add --engine ray.")
-    if options.batch:
+    if options.batch and options.engine == RAY:
         raise UserError("--batch and --engine ray: the provider makes the calls of a batch. Leave one of them out.")
     programs, target = judges_of(options), ShardPlace(_out_of(options))
     source, shards = shards_of(shown)
@@ -244,6 +254,12 @@ def _judge_all(
 ) -> Iterator[ShardManifest | _Fault]:
     if not jobs:
         return
+    if options.engine != RAY:
+        capped = options.budget is not None or options.max_cost is not None
+        own = BudgetShares(options.budget, options.max_cost, 1) if capped else None
+        here = _ShardWork(tuple(programs), options, source.shown, target.shown, own, away=False)
+        yield from (judge_shard(here, job) for job in jobs)
+        return
     cluster = Cluster(options.ray_address)
     try:
         workers = min(options.workers or cluster.processors, len(jobs))
@@ -257,7 +273,7 @@ def _judge_all(
 
 
 def judge_shard(work: _ShardWork, job: _ShardJob) -> ShardManifest | _Fault:
-    """Judge one shard, where a worker runs: fetch it, judge it, store the rows, then say so in its manifest.
+    """Judge one shard, where this runs: fetch it, judge it, store the rows, then say so in its manifest.
 
     Args:
         work: What all workers have.
@@ -293,13 +309,14 @@ def _judged(
 ) -> tuple[dict[str, object], Path]:
     """Counts, and the file of judged rows."""
     written = folder / f"judged{Path(job.shard.name).suffix.replace('.ndjson', '.jsonl')}"
-    options = replace(work.options, file=str(path), out=written, home=folder)
+    options = replace(work.options, file=str(path), out=written, home=folder if work.away else work.options.home)
     shares = work.shares
     caps = None if shares is None else PartialBudget(options.budget, options.max_cost, shares.take)
     account = None if caps is None else Account(caps)
     used = time.process_time()
     try:
-        with ShardJournal(folder / ".judgec" / "journal.db", target, job.shard.name) as journal:
+        away = ShardJournal(folder / ".judgec" / "journal.db", target, job.shard.name) if work.away else nullcontext()
+        with away as journal:
             found = judged_by(work.programs, options, Silent(), account=account, journal=journal)
     finally:
         if shares is not None and caps is not None:

@@ -67,7 +67,7 @@ class JudgeFileOptions(Asking):
     file: Annotated[
         str,
         Option(
-            "Items to judge, unlabelled: a table, OTLP traces, mlflow:EXPERIMENT; with Ray a folder or bucket of them.",
+            "Items to judge, unlabelled: a table, OTLP traces, mlflow:EXPERIMENT, a folder or bucket of files.",
             positional=True,
             python="str | Path",
             panel="What",
