@@ -13,10 +13,9 @@ from typing import Any, BinaryIO
 
 from judgec.errors import UserError
 from judgec.records.counts import plural
+from judgec.table.workbooks import MOST_COLUMNS, MOST_ROWS
 
 MOST_CELL = 32_767  # UTF-16 units that a cell holds; most characters are one, emoji are two
-MOST_ROWS = 1_048_576  # that a sheet holds, the header among them
-MOST_COLUMNS = 16_384
 MOST_LISTED = 255  # UTF-16 units of a list to choose from, its commas and quotes included
 Cell = str | float | bool
 _INVALID = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # characters that XML cannot hold
