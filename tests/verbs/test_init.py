@@ -153,6 +153,12 @@ def test_range_of_a_judge_is_what_is_typed(tmp_path: Path) -> None:
     assert read_project(judgec.init(file, judges={"score": (1, 0)}, **said).path).judges == {"score": "1..0"}
 
 
+def test_line_to_type_keeps_what_was_typed(tmp_path: Path) -> None:
+    file = sheet(tmp_path, Mia=grades(), score=[i / 40 for i in range(40)])
+    with pytest.raises(UserError, match=r"--annotators Mia --judges score=0\.\.1 --best \?"):
+        judgec.init(file, columns=NAMED, annotators=("Mia",), judges={"score": (0, 1)})
+
+
 def test_labels_begin_with_who_graded_how_many_and_which_end_is_good(tmp_path: Path) -> None:
     file = sheet(tmp_path, Mia=grades(), Noah=grades(seed=1))
     judgec.init(file, columns=NAMED, annotators=("Mia", "Noah"), best="5")

@@ -2,7 +2,7 @@
 
 import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -267,10 +267,10 @@ class LabelDraft:
         for name, flag in (("task", "--task"), ("best", "--best"), ("accept_at", "--accept-at"), ("round", "--round")):
             said += [flag, str(value)] if (value := getattr(options, name)) is not None else []
         said += [part for theirs, ours in options.columns.items() for part in ("--map", f"{theirs}={ours}")]
-        for name in ("annotators", "judges", "grades", "missing"):
-            value = getattr(options, name)
-            asked = name == "missing" and any(one.key == "missing" for one in questions)
-            said += [f"--{name}", ",".join(value)] if value and not isinstance(value, Mapping) and not asked else []
+        judges = [f"{name}={ends}" if ends else name for name, ends in options.judges.items()]
+        lists = {"annotators": options.annotators, "judges": judges, "grades": options.grades}
+        lists |= {} if any(one.key == "missing" for one in questions) else {"missing": options.missing}
+        said += [part for name, value in lists.items() if value for part in (f"--{name}", ",".join(value))]
         words = ",".join(f"{word}={side}" for word, side in options.winner_words.items())
         said += ["--winner-words", words] if words else []
         left = " ".join(part for one in questions for part in one.options)
