@@ -13,7 +13,7 @@ import judgec
 from judgec.errors import UserError
 from judgec.labels.project import read_project
 from judgec.verbs.cli.init import _answered
-from judgec.verbs.init import certain, drafted
+from judgec.verbs.init import LabelDraft, certain, drafted
 from judgec.verbs.options.init import InitOptions
 from tests.verbs.cli.process import judgec_here
 
@@ -166,3 +166,74 @@ def test_labels_begin_with_who_graded_how_many_and_which_end_is_good(tmp_path: P
     said = next(line for line in first if line.startswith("graded by"))
     assert said.startswith("graded by 2 annotators (Mia, Noah): 80 labels of 40 items")
     assert "worst first: 1, 2, 3, 4, 5" in said
+
+
+def typed_in(file: str, lines: str, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], LabelDraft]:
+    """The keys of the questions that init asks, and what it knows when these lines are typed."""
+    monkeypatch.setattr("sys.stdin", io.StringIO(lines))
+    draft, asked = drafted(InitOptions(file=file)), list[str]()
+    while questions := draft.questions():
+        asked.append(questions[0].key)
+        draft = drafted(_answered(draft, questions[0]))
+    return asked, draft
+
+
+def beside(folder: Path, **columns: Any) -> str:
+    """A file of questions and two answers with these columns."""
+    texts = [{"Frage": f"How do I do task {i} here?", "v12": f"Open the menu {i} and wait."}
+             | {"v13": f"Wait, and open the menu {i}."} for i in range(40)]  # fmt: skip
+    pd.DataFrame(texts).assign(**columns).to_csv(folder / "t.csv", index=False)
+    return str(folder / "t.csv")
+
+
+def test_two_answers_beside_each_other_are_asked_about_and_no_answer_unasked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = beside(tmp_path, Maria=[(-2, -1, 0, 1, 2)[i % 5] for i in range(40)])
+    with pytest.raises(UserError, match=r"--map v12=\? .*--map v13=\?|--map 'v12=\?' --map 'v13=\?'"):
+        judgec.init(file)
+    said = "yes\npair\nMaria\n-2 -1: first, 0: tie, 1 2: second\n"
+    asked, draft = typed_in(file, said, monkeypatch)
+    assert asked == ["columns", "beside", "graders", "winner_words"]
+    found = draft.read()
+    assert found.labels.task == "preference"
+    sides = [found.labels.scale.grades[one.grades["grade"]] for one in found.labels.labels[:5]]
+    assert sides == ["a", "a", "tie", "b", "b"]
+    assert any("-2 and -1 are a" in note for note in found.labels.notes)
+    asked, draft = typed_in(file, "yes\nv13\nMaria\n2\n\n", monkeypatch)
+    assert asked == ["columns", "beside", "graders", "scale"]
+    assert draft.roles.columns["v13"] == "answer"
+
+
+def test_graders_of_different_words_are_asked_apart_and_read_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mia, noah = ([words[i % 2] for i in range(40)] for words in ((1, 2), (2, 0)))
+    file = beside(tmp_path, Mia=mia, Noah=noah)
+    asked, draft = typed_in(file, "yes\npair\nMia,Noah\n1: first, 2: second\n2: first, 0: second\n", monkeypatch)
+    assert asked[2:] == ["graders", "winner_words", "winner_words"]
+    found = draft.read()
+    found.write()
+    assert {
+        label.grades["grade"] for label in found.labels.labels if label.item_id == found.labels.items[0].item_id
+    } == {0}
+    assert dict(read_project(found.path).winner_words["Noah"]) == {"2": "a", "0": "b"}  # type: ignore[arg-type]  # a table
+    again = judgec.read_labels(file, **found.options)  # type: ignore[arg-type]  # as init says them
+    assert again.label_set.digest == found.labels.digest
+    shown = json.loads(judgec_here(tmp_path, "labels", "t.csv", "--json").stdout)
+    assert shown["items"] == 40
+
+
+def test_list_of_objects_is_asked_which_field_says_who_graded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [{"query": f"q{i} of it?", "answer": f"a{i} of it"}
+            | {"feedback": [{"score": i % 2, "source": "human", "user": ("maria", "jonas")[i // 2 % 2]},
+                            {"score": 0.8, "source": "ai", "model": "gpt-4o-mini"}]} for i in range(24)]  # fmt: skip
+    file = tmp_path / "t.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(UserError, match=r"--map \?=annotator --annotators \? --judges \?"):
+        judgec.init(str(file))
+    asked, draft = typed_in(str(file), "feedback.user\nmaria,jonas\n(nobody named)\n1\n\n", monkeypatch)
+    assert asked == ["names", "graders", "scale"]
+    found = draft.read()
+    assert {label.annotator for label in found.labels.labels} == {"maria", "jonas"}
+    assert draft.columns["feedback.score"] == "grade"

@@ -19,7 +19,12 @@ from judgec.labels.rows.grades import RawLabels, one_class, position_of, raw_lab
 from judgec.labels.rows.ids_alone import with_ids_for_texts
 from judgec.labels.rows.items import Collected, collect_items, digest, encoded, item_digest
 from judgec.labels.rows.judged import cells_in, verdicts_in, without_judges
-from judgec.labels.rows.label_cells import with_label_cells, with_sides_of_agents, without_rows_apart
+from judgec.labels.rows.label_cells import (
+    with_label_cells,
+    with_sides_of_agents,
+    with_words_of_graders,
+    without_rows_apart,
+)
 from judgec.labels.rows.modes import with_modes
 from judgec.labels.rows.question_sets import TASK as QUESTION_SET
 from judgec.labels.rows.question_sets import as_pairs, is_question_set, with_verdicts
@@ -258,6 +263,7 @@ def _shaped(file: Table, how: Datasheet, usual: TurnChoice | None) -> tuple[Tabl
     """The table with our columns; the same with one row per item and annotator and without judges; and its task."""
     known = None if how.task is None else as_task(how.task)
     before = with_turns(renamed(file, how.columns), how.turn, usual)
+    before = with_words_of_graders(before, how.winner_words, label_columns(before.columns, known or "preference"))
     table = without_judges(before, how.judges)
     own = [name for name in before.columns if name not in table.columns and _is_label(name)]
     if own and not how.annotators and not any(map(_is_label, table.columns)):

@@ -7,17 +7,17 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
-from judgec.errors import UserError
 from judgec.labels.rows.conversations import TURN, holding
 from judgec.records.label import Task
-from judgec.records.scale import Grade
 from judgec.records.tasks.registry import TASKS, told_by
 from judgec.records.tasks.spec import PAIR, PAIR_AGENTS, PREFIXES
-from judgec.table.rows.cells import as_grade, as_number, as_text, is_accept_word, is_missing
+from judgec.table.rows.cells import as_number, as_text, is_accept_word, is_missing
+from judgec.table.rows.records import NOBODY
 from judgec.table.table import Table, TableColumn
 
 Kind = Literal["empty", "constant", "id", "text", "small set", "number", "list", "object"]
@@ -30,7 +30,6 @@ NAMES = range(2, 31)  # of people, or of what answered
 TWO = 2
 REPEATED = 0.5  # of the answers stand in several rows where a column says who graded
 AGAIN = 0.3  # of these at most with one name twice
-_RANGE = re.compile(r"([-+]?\d+)\.\.([-+]?\d+)")
 _BETWEEN = re.compile(r"[\s_-]+")
 
 LABELS = frozenset(label for spec in TASKS.values() for label in spec.labels)
@@ -91,6 +90,8 @@ class Roles:
         why: By column, where the proposal comes from.
         asked: Columns whose role is a guess by statistics or by a name of others, to be confirmed.
         seen: Facts by column.
+        beside: Two texts of comparable length that may be answers to one question, where nobody said what they are.
+        fields: Small fields of the objects that hold the grades, one of which may say who graded.
         task: What is labelled, where the columns tell it.
         rows: Those with a question and an answer; the others are sums, headings and notes.
     """
@@ -100,6 +101,8 @@ class Roles:
     why: Mapping[str, str]
     asked: tuple[str, ...]
     seen: Mapping[str, ColumnFacts]
+    beside: tuple[str, ...]
+    fields: tuple[str, ...]
     task: Task | None
     rows: Table
 
@@ -146,7 +149,7 @@ def _kind(pairs: Sequence[tuple[object, int]], counts: Counter[str], words: floa
     cells, longest = counts.total(), max(map(len, counts))
     if words >= LEAST_WORDS and len(counts) > min(MOST_GRADES, cells / 4):
         return "text"
-    numbers = {text: number for text in counts if (number := _number(text)) is not None}
+    numbers = {text: number for text in counts if (number := number_in(text)) is not None}
     alone = len(counts) == cells == rows
     if alone and (len(numbers) < len(counts) or all(map(float.is_integer, numbers.values()))):
         return "id" if words < LEAST_WORDS else "text"
@@ -157,7 +160,8 @@ def _kind(pairs: Sequence[tuple[object, int]], counts: Counter[str], words: floa
     return "text"
 
 
-def _number(text: str) -> float | None:
+def number_in(text: str) -> float | None:
+    """The number that a cell writes, with a comma or a percent sign, too."""
     return as_number(text.removesuffix("%").strip().replace(",", "."))
 
 
@@ -183,6 +187,8 @@ def propose(table: Table, said: Mapping[str, str], graders: Collection[str] = ()
         look.why,
         tuple(name for name in table.columns if name in look.asked),
         look.seen,
+        look.beside,
+        look.fields,
         look.task(),
         look.table,
     )
@@ -196,6 +202,7 @@ class _Look:
         self.seen = {name: seen_in(table.column(name)) for name in table.columns}
         self.why = dict.fromkeys(said, "you said so")
         self.asked: list[str] = []
+        self.beside: tuple[str, ...] = ()
 
     def ours(self) -> set[str]:
         """Judgec's columns that are there, as far as is known."""
@@ -232,6 +239,9 @@ class _Look:
             wide = [name for name in free if self.seen[name].kind in {"text", "id", "number"}]
             weight = {name: self.seen[name].different * sum(map(len, self.seen[name].values)) for name in wide}
             texts = sorted(sorted(wide, key=lambda name: -weight[name])[: len(missing)], key=free.index)
+        answers = texts["query" in missing :]
+        if "answer" in missing and "agent" not in self.columns.values() and self._are_alike(answers[:TWO]):
+            self.beside, missing = tuple(answers[:TWO]), [ours for ours in missing if ours != "answer"]
         for ours, name in zip(missing, texts, strict=False):
             self._take(name, ours, f"text {1 + texts.index(name)} of {len(texts)}", asked=True)
 
@@ -251,8 +261,8 @@ class _Look:
             return
         item = query if answer is None else np.unique(np.stack([query, answer]), axis=1, return_inverse=True)[1]
         for name in self.table.columns:
-            if name in self.columns or name in self.graders or not self._may_name(name):
-                continue
+            if name in self.columns or name in {*self.graders, *self.fields} or not self._may_name(name):
+                continue  # which field of an object says who graded, is asked
             own = self.table.column(name).codes
             if "annotator" not in self.columns.values() and _tells(own, item) and self._is_repeated(item):
                 self._take(name, "annotator", "the same answers stand below each of its names", asked=True)
@@ -267,7 +277,18 @@ class _Look:
         """True for a column that holds grades, by name where somebody named it."""
         if name in self.graders or (name in self.columns and self.columns[name] in LABELS):
             return True
-        return name not in self.columns and (self.seen[name].graded or name.startswith(PREFIXES))
+        free = name not in self.columns and name not in self.fields
+        return free and (self.seen[name].graded or name.startswith(PREFIXES))
+
+    @cached_property
+    def fields(self) -> tuple[str, ...]:
+        """Short words in the objects of a list, each of which is a row: one of them may say who graded."""
+        inside = {name: name.rpartition(".")[0] for name in self.table.columns}
+        held = {inside[name] for name, seen in self.seen.items() if NOBODY in seen.values}
+        if len({*self.table.lines}) < len(self.table.lines):
+            held |= {one for one, n in Counter(inside.values()).items() if n > 1}
+        fields = [name for name in self.seen if inside[name] and inside[name] in held and self._may_name(name)]
+        return tuple(name for name in fields if self.seen[name].words < LEAST_WORDS and name not in self.graders)
 
     def task(self) -> Task | None:
         """The task that the inputs tell."""
@@ -285,8 +306,15 @@ class _Look:
 
     def _may_name(self, name: str) -> bool:
         seen = self.seen[name]
-        words = any(_number(text) is None and not is_accept_word(text) for text in seen.values)
+        words = any(number_in(text) is None and not is_accept_word(text) for text in seen.values)
         return seen.different in NAMES and seen.filled > 1 - 1e-9 and words and seen.kind in {"small set", "text"}
+
+    def _are_alike(self, texts: Sequence[str]) -> bool:
+        """True for two texts that stand in the same rows and are about as long."""
+        if len(texts) < TWO or {self.seen[name].kind for name in texts} != {"text"}:
+            return False
+        words, filled = ([getattr(self.seen[name], what) for name in texts] for what in ("words", "filled"))
+        return bool(max(words) <= TWO * min(words) and max(filled) <= TWO * min(filled))
 
     @staticmethod
     def _is_repeated(item: np.ndarray) -> bool:
@@ -307,70 +335,3 @@ def _tells(own: np.ndarray, item: np.ndarray) -> bool:
     """True where names tell rows of one item apart."""
     counts = np.unique(np.stack([item, own]), axis=1, return_counts=True)[1]
     return bool((counts > 1).mean() <= AGAIN)
-
-
-@dataclass(frozen=True, slots=True)
-class OpenQuestion:
-    """A thing that no table answers.
-
-    Args:
-        key: Of what: ``columns``, ``grade``, ``graders``, ``scale``, ``winner_words`` or ``missing``.
-        text: For people.
-        options: What to type for it, ``?`` where only a person knows.
-        usual: The answer of somebody who presses Enter; empty: there is none.
-    """
-
-    key: str
-    text: str
-    options: tuple[str, ...]
-    usual: str = ""
-
-    @property
-    def certain(self) -> bool:
-        """True where nothing but a confirmation is missing."""
-        return "?" not in " ".join(self.options)
-
-
-def grades_of(
-    best: str | None, grades: Sequence[str], seen: Collection[str], where: str = "init"
-) -> tuple[Grade, ...] | None:
-    """The grades, worst first, that somebody declared; None where nobody did. Falling numbers become words.
-
-    Args:
-        best: One end of the whole numbers that are seen.
-        grades: All of them, worst first; or one range such as ``1..5``.
-        seen: The different cells.
-        where: Of messages.
-
-    Raises:
-        UserError: Both, or an end that is none.
-    """
-    if best is not None and grades:
-        raise UserError(f"{where}: --best {best} and --grades; one of them is valid. Drop one.")
-    if len(grades) == 1 and (said := _RANGE.fullmatch(grades[0])):
-        low, high = int(said[1]), int(said[2])
-        return _rising(range(min(low, high), max(low, high) + 1), falling=low > high)
-    if grades:
-        read = [one if (number := as_grade(one)) is None else number for one in grades]
-        numbers = [one for one in read if not isinstance(one, str)]
-        if len(numbers) == len(read) and numbers != sorted(numbers):
-            return tuple(map(str, read))
-        return tuple(read)
-    if best is None:
-        return None
-    whole = sorted({int(n) for text in seen if (n := _number(text)) is not None and n.is_integer()})
-    if not whole or best not in {str(whole[0]), str(whole[-1])}:
-        ends = f"{whole[0]} and {whole[-1]}" if whole else "no whole numbers"
-        raise UserError(f"--best {best}: the ends of the grades are {ends}. Name one, or all with --grades.")
-    return _rising(range(whole[0], whole[-1] + 1), falling=best == str(whole[0]))
-
-
-def _rising(numbers: range, *, falling: bool) -> tuple[Grade, ...]:
-    return tuple(map(str, reversed(numbers))) if falling else tuple(numbers)
-
-
-def ends_of(seen: Collection[str]) -> tuple[str, str] | None:
-    """The lowest and highest of whole numbers; None where most cells are others."""
-    numbers = sorted(n for text in seen if (n := _number(text)) is not None)
-    whole = len(numbers) > len(seen) / 2 and all(map(float.is_integer, numbers))
-    return (f"{numbers[0]:g}", f"{numbers[-1]:g}") if whole else None

@@ -4,6 +4,7 @@ import shlex
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,9 @@ from judgec.labels.contradictions import Contradiction, contradictions
 from judgec.labels.labels import NOT_READ, label_file
 from judgec.labels.layouts import require_one_row_an_answer
 from judgec.labels.project import NAME, Project, read_project, write_project
+from judgec.labels.questions import OpenQuestion, ends_of, grades_of
 from judgec.labels.reading import Datasheet, read_datasheet, scale_option
-from judgec.labels.roles import OpenQuestion, Roles, ends_of, grades_of, propose
+from judgec.labels.roles import Roles, propose
 from judgec.labels.rows.conversations import holding, with_turns
 from judgec.labels.rows.grades import interval_of, position_of, scale_shown
 from judgec.labels.rows.label_cells import label_cells
@@ -25,7 +27,7 @@ from judgec.records.counts import plural
 from judgec.records.label import LabelSet
 from judgec.records.scale import Scale
 from judgec.records.tasks.registry import TASKS, USUAL, compares
-from judgec.records.tasks.winners import winner_of, winner_words
+from judgec.records.tasks.winners import flat_words, winner_of, winner_words, words_by_grader
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
 from judgec.table.arrow import HUB_PREFIX
@@ -45,6 +47,8 @@ SHOWN_VALUES = 12
 EVERYBODY = "*"
 ARGUMENTS = {  # of Python, by question
     "columns": "columns=",
+    "beside": "columns=",
+    "names": "columns=, annotators= (and judges=)",
     "grade": "columns=",
     "graders": "annotators= (and judges=)",
     "missing": "missing=",
@@ -188,7 +192,28 @@ class LabelDraft:
         """Lists what is to be asked, in the order of asking; what was said is not asked."""
         if not self.roles.graded and not self.unnamed:
             return tuple(filter(None, [self._columns()]))
-        return tuple(filter(None, [self._columns(), self._grade(), self._graders(), self._meaning(), self._strange()]))
+        if names := self._names():
+            return tuple(filter(None, [self._columns(), self._beside(), names]))
+        first = [self._columns(), self._beside(), self._grade(), self._graders()]
+        if self.roles.beside:  # what the grades are of tells what they may mean
+            return tuple(filter(None, first))
+        return tuple(filter(None, [*first, *self._meaning(), self._strange()]))
+
+    def _beside(self) -> OpenQuestion | None:
+        if not self.roles.beside:
+            return None
+        names = " and ".join(self.roles.beside)
+        typed = tuple(f"--map {shlex.quote(f'{name}=?')}" for name in self.roles.beside)
+        text = f"{names} stand beside each other: a pair that was compared (pair), or which of them was graded?"
+        return OpenQuestion("beside", text, typed)
+
+    def _names(self) -> OpenQuestion | None:
+        if not self.roles.fields or self.named:
+            return None
+        shown = "; ".join(f"{name} ({_some(tuple(self.roles.seen[name].values), 3)})" for name in self.roles.fields)
+        return OpenQuestion(
+            "names", f"Which of these says who graded: {shown}?", ("--map ?=annotator", "--annotators ?", "--judges ?")
+        )
 
     def _columns(self) -> OpenQuestion | None:
         asked = [name for name in self.roles.asked if name not in self.options.columns]
@@ -225,20 +250,53 @@ class LabelDraft:
             ("--annotators ?", "--judges ?"),
         )
 
-    def _meaning(self) -> OpenQuestion | None:
-        seen = self.values()
-        shown = ", ".join(f"{one} ({n})" for one, n in seen.most_common(SHOWN_VALUES))
+    def _meaning(self) -> tuple[OpenQuestion, ...]:
         if compares(self.task):
-            said = {**self.sheet.words, **winner_words(self.options.winner_words)}
-            strange = [one for one in seen if winner_of(as_grade(one) or one, said) is None]
-            typed = "--winner-words " + shlex.quote(",".join(f"{one}=?" for one in strange))
-            text = f"Which answer does each of these prefer, first (a), second (b) or a tie: {shown}?"
-            return OpenQuestion("winner_words", text, (typed,)) if strange else None
+            return self._sides()
         if self.by_words or TASKS[self.task].settled or self.scale() is not None:
-            return None
+            return ()
+        seen = self.values()
+        shown = _counted(seen)
         if ends := ends_of(seen):
-            return OpenQuestion("scale", f"Grades {shown}: which end is good, {ends[0]} or {ends[1]}?", ("--best ?",))
-        return OpenQuestion("scale", f"Grades {shown}: which is the worst, and so on up to the best?", ("--grades ?",))
+            text = f"Grades {shown}: which end is good, {ends[0]} or {ends[1]}?"
+            return (OpenQuestion("scale", text, ("--best ?",)),)
+        return (
+            OpenQuestion("scale", f"Grades {shown}: which is the worst, and so on up to the best?", ("--grades ?",)),
+        )
+
+    def _sides(self) -> tuple[OpenQuestion, ...]:
+        """What the values of a pair mean: once for graders of the same words, and for others apart."""
+        flat = {**self.sheet.words, **winner_words(self.options.winner_words)}
+        each = words_by_grader({**self.sheet.winner_words, **self.options.winner_words}, self.graders)
+        seen = self._by_grader()
+        strange = {
+            name: {one for one in own if winner_of(as_grade(one) or one, {**flat, **each.get(name, {})}) is None}
+            for name, own in seen.items()
+        }
+        groups: list[list[str]] = []
+        for name in sorted(filter(strange.get, strange), key=lambda name: -len(seen[name])):
+            alike = next((one for one in groups if seen[name].keys() <= seen[one[0]].keys()), None)
+            groups.append([name]) if alike is None else alike.append(name)
+        found = []
+        for names in groups:
+            mine = () if len(groups) == 1 and not each else tuple(names)
+            words = [one for one in seen[names[0]] if any(one in strange[name] for name in names)]
+            typed = ",".join(f"{name}{one}=?" for name in ([f"{n}:" for n in mine] or [""]) for one in words)
+            whose = f" of {', '.join(names)}" if mine else ""
+            shown = _counted(sum((seen[name] for name in names), Counter()))
+            text = f"Which answer does each of these{whose} prefer, first (a), second (b) or a tie: {shown}?"
+            found.append(OpenQuestion("winner_words", text, (f"--winner-words {shlex.quote(typed)}",), graders=mine))
+        return tuple(found)
+
+    def _by_grader(self) -> dict[str, Counter[str]]:
+        """The different cells of each grader, and how often each stands there."""
+        theirs, table = self.roles.theirs("annotator"), self.roles.rows
+        who = (*self.people, *self.judges) if self.told and self.graders else ("",)
+        if theirs is None or not self.told:
+            columns = [name for name in who if name in table.columns] or list(self.marked)
+            return {name: _cells(table, (name,)) for name in columns}
+        rows = {name: table.column(theirs).holds(partial(_is_named, name)) for name in who}
+        return {name: _cells(table.only(np.flatnonzero(own).tolist()), self.marked) for name, own in rows.items()}
 
     def _strange(self) -> OpenQuestion | None:
         """Cells of people that are on no scale."""
@@ -271,10 +329,17 @@ class LabelDraft:
         lists = {"annotators": options.annotators, "judges": judges, "grades": options.grades}
         lists |= {} if any(one.key == "missing" for one in questions) else {"missing": options.missing}
         said += [part for name, value in lists.items() if value for part in (f"--{name}", ",".join(value))]
-        words = ",".join(f"{word}={side}" for word, side in options.winner_words.items())
+        words = ",".join(f"{word}={side}" for word, side in flat_words(options.winner_words).items())
         said += ["--winner-words", words] if words else []
         left = " ".join(part for one in questions for part in one.options)
         return " ".join(filter(None, [command("init", *said, home=Path()), left]))
+
+    def _winner_words(self) -> dict[str, str | dict[str, str]]:
+        """Meanings of words, those of single graders by their names."""
+        each = words_by_grader(self.options.winner_words, self.graders)
+        starts = tuple(f"{name}:".casefold() for name in each)
+        flat = {w: s for w, s in flat_words(self.options.winner_words).items() if not w.casefold().startswith(starts)}
+        return {**flat, **each}
 
     def read(self) -> "LabelSetup":
         """Read the labels as they were declared.
@@ -301,7 +366,7 @@ class LabelDraft:
             columns=self.columns,
             scale=None if scale is None or scale == self.sheet.scale else scale,
             missing=options.missing,
-            winner_words=options.winner_words,
+            winner_words=self._winner_words(),
             checked=self.checked,
         )
         labels = label_file(self.table, self.sheet, project).labels
@@ -338,7 +403,7 @@ class LabelSetup:
         rounding: dict[str, object] = {} if project.round is None else {"round": project.round}
         rounding |= {} if project.repeats is None else {"repeats": project.repeats}
         rounding |= {"missing": project.missing} if project.missing else {}
-        words = {"winner_words": project.words} if project.winner_words else {}
+        words = {"winner_words": dict(project.winner_words)} if project.winner_words else {}
         return found | {"scale": scale_option(project.scale)} | rounding | words
 
     def require_sound(self) -> None:
@@ -504,6 +569,25 @@ def read_report(found: LabelSetup) -> Report:
     ]
     notes = [note for note in labels.notes if not note.startswith(told)]
     return Report(lines=lines, reading=notes, stamps=[one.text for one in found.checks])
+
+
+def _is_named(name: str, cell: object) -> bool:
+    return not is_missing(cell) and as_id(cell) == name
+
+
+def _cells(table: Table, columns: Sequence[str]) -> Counter[str]:
+    """The different cells of columns, and how often each stands there."""
+    found: Counter[str] = Counter()
+    for name in columns:
+        column = table.column(name)
+        for cell, n in zip(column.values, column.counts, strict=True):
+            if not is_missing(cell) and as_grade(cell) is not None:
+                found[as_text(cell).strip()] += n
+    return found
+
+
+def _counted(seen: Counter[str]) -> str:
+    return ", ".join(f"{one} ({n})" for one, n in seen.most_common(SHOWN_VALUES))
 
 
 def _cut(value: object) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from judgec.labels.project import find_project
 from judgec.labels.reading import scale_option
+from judgec.records.tasks.winners import flat_words
 from judgec.verbs.options.labels import LabelExportOptions, LabelsOptions
 
 
@@ -58,7 +59,7 @@ def as_typed(options: LabelsOptions | LabelExportOptions) -> list[str]:
     found = find_project(options.file)
     told = found if found is not None and found.applies_to(options.file) else None
     maps = maps_typed(options.file, options.columns)
-    known = {} if told is None else told.winner_words
+    known = {} if told is None else flat_words(told.winner_words)
     words = {word: side for word, side in options.winner_words.items() if known.get(word) != side}
     scale = None if told is not None and scale_option(told.scale) == options.scale else options.scale
     ends = scale["grades"] if scale is not None and scale.get("level") == "interval" else None

@@ -17,7 +17,7 @@ from judgec.records.label import Task
 from judgec.records.scale import ACCEPT_SCALE, Grade, Scale
 from judgec.records.tasks.grade import ONE_TO_FIVE, ONE_TO_FIVE_ACCEPT
 from judgec.records.tasks.registry import TASKS, compares, plain
-from judgec.records.tasks.winners import UNSCORED, unknown_words, winner_of
+from judgec.records.tasks.winners import UNSCORED, strength_dropped, unknown_words, winner_of
 from judgec.table.rows.cells import as_accept, as_grade, as_text, is_accept_word, is_missing
 from judgec.table.rows.columns import aspect_columns, label_columns, listed
 from judgec.table.table import Table
@@ -95,6 +95,7 @@ def raw_labels(
     used = {grade for column in given.values() for grade in column if grade is not None}
     own = {grade: respelled(grade, spec.spellings) for grade in used}
     sides = {grade: winner_of(grade, said) for grade in own.values()} if pairs else {}
+    notes += filter(None, [strength_dropped(sides)])
 
     def read(index: int) -> tuple[Mapping[str, Grade], bool | None, Grade | None, Grade | None]:
         """A row's grades and accept, and words of either that nobody knows."""

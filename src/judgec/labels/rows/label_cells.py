@@ -3,17 +3,18 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 
 import numpy as np
 
 from judgec.records.counts import plural
 from judgec.records.label import Task
-from judgec.records.scale import Scale
+from judgec.records.scale import Grade, Scale
 from judgec.records.tasks.registry import TASKS, plain, told_by
 from judgec.records.tasks.spec import PAIR_AGENTS
-from judgec.records.tasks.winners import winner_of
+from judgec.records.tasks.winners import UNSCORED, strength_dropped, winner_of, words_by_grader
 from judgec.table.ladders import is_graded
 from judgec.table.rows.cells import as_grade, as_id, as_number, as_text, is_missing
 from judgec.table.rows.columns import listed
@@ -318,6 +319,38 @@ def with_sides_of_agents(table: Table, columns: Iterable[str], said: Mapping[str
         )
     note = f"{listed(list(read))}: the names of the agents, row by row, say which side won"
     return table.with_columns(read, note) if read else table
+
+
+def with_words_of_graders(table: Table, said: Mapping[str, str | Mapping[str, str]], columns: Collection[str]) -> Table:
+    """The table with a, b and tie in cells of graders whose words have a sense of their own.
+
+    Args:
+        table: With judgec's names of columns.
+        said: Sides by word, by ``GRADER:word``, or by grader and word.
+        columns: Those of labels, in rows of which a column says who graded.
+    """
+    who = table.column("annotator")
+    names = dict.fromkeys([*table.columns, *(as_id(cell) for cell in who.values if not is_missing(cell))])
+    notes: list[str] = []
+    for name, own in words_by_grader(said, names).items():
+        rows = np.full(len(table.rows), name in table.columns) | who.holds(partial(_is_named, name))
+        used: dict[Grade, str | None] = {}
+        read = {}
+        for column in [name] if name in table.columns else [one for one in columns if one in table.columns]:
+            cells = table.column(column).cells()
+            sides = [None if is_missing(cell) else winner_of(as_text(cell), own) for cell in cells]
+            used |= {as_text(cells[at]): sides[at] for at in np.flatnonzero(rows).tolist() if sides[at]}
+            read[column] = TableColumn.of(
+                cell if side is None or not mine else None if side == UNSCORED else side
+                for cell, side, mine in zip(cells, sides, rows.tolist(), strict=True)
+            )
+        table = table.with_columns(read)
+        notes += [f"{name}: {said}" for said in [strength_dropped(used)] if said]
+    return replace(table, notes=(*table.notes, *notes)) if notes else table
+
+
+def _is_named(name: str, cell: object) -> bool:
+    return not is_missing(cell) and as_id(cell) == name
 
 
 def _name(cell: object) -> str:

@@ -77,8 +77,8 @@ def winner_of(word: Grade, said: Mapping[str, str] = MappingProxyType({})) -> st
     return None if left == right else "tie" if sign == "=" else left if sign[0] == ">" else right
 
 
-def winner_words(said: Mapping[str, str], where: str = OPTION) -> dict[str, str]:
-    """Meanings of words, ready for ``winner_of``.
+def winner_words(said: Mapping[str, str | Mapping[str, str]], where: str = OPTION) -> dict[str, str]:
+    """Meanings of words for all graders, ready for ``winner_of``.
 
     Args:
         said: Sides by words, as somebody typed them.
@@ -90,11 +90,76 @@ def winner_words(said: Mapping[str, str], where: str = OPTION) -> dict[str, str]
     valid = (*PAIR_GRADES, UNSCORED)
     found = {}
     for word, side in said.items():
+        if isinstance(side, Mapping):
+            continue
         meant = str(side).strip().casefold()
         if meant not in valid or not str(word).strip():
             raise UserError(f"{where} {word}={side}: {', '.join(valid)} are valid behind the =. Correct it.")
         found[_key(str(word))] = meant
     return found
+
+
+def sides_said(text: str, seen: Iterable[str] = ()) -> dict[str, str]:
+    """Sides by word as somebody types them: ``-2 -1: first, 0: tie, 1 2: second``, or ``1=a,2=b``.
+
+    Args:
+        text: Words, a colon or an equals sign, and what they mean.
+        seen: Words that may hold spaces.
+
+    Raises:
+        UserError: A part without a side.
+    """
+    found: dict[str, str] = {}
+    whole = {word.casefold() for word in seen}
+    for part in filter(None, map(str.strip, text.split(","))):
+        words, mark, side = part.rpartition(":" if ":" in part else "=")
+        own = [words.strip()] if not mark or words.strip().casefold() in whole else words.split()
+        meant = side.strip().casefold()
+        found |= dict.fromkeys(own, (winner_of(meant) or meant) if mark else "")
+    return winner_words(found)
+
+
+def words_by_grader(said: Mapping[str, str | Mapping[str, str]], graders: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Meanings of words that single graders use in a sense of their own, by grader.
+
+    Args:
+        said: Sides by word, by ``GRADER:word``, or by grader and word.
+        graders: Names that may stand before the colon.
+    """
+    found = {name: winner_words(own) for name, own in said.items() if isinstance(own, Mapping)}
+    for name in graders:
+        at = len(name) + 1
+        own = {word[at:]: side for word, side in said.items() if word[:at].casefold() == f"{name}:".casefold()}
+        if flat := {word: side for word, side in own.items() if isinstance(side, str) and word.strip()}:
+            found[name] = {**found.get(name, {}), **winner_words(flat)}
+    return found
+
+
+def flat_words(said: Mapping[str, str | Mapping[str, str]]) -> dict[str, str]:
+    """Meanings as an option takes them: those of a single grader by ``GRADER:word``."""
+    return {
+        word: side
+        for name, own in said.items()
+        for word, side in (
+            {name: own} if isinstance(own, str) else {f"{name}:{word}": side for word, side in own.items()}
+        ).items()
+    }
+
+
+def strength_dropped(sides: Mapping[Grade, str | None]) -> str:
+    """A sentence on numbers that say by how much an answer won, which is not kept; empty where none do.
+
+    Args:
+        sides: By word, what it means.
+    """
+    alike = {
+        side: sorted(
+            (str(word) for word, own in sides.items() if own == side and _NUMBER.fullmatch(_key(word))), key=float
+        )
+        for side in ("a", "b")
+    }
+    said = [f"{' and '.join(words)} are {side}" for side, words in alike.items() if len(words) > 1]
+    return f"{', '.join(said)}: by how much an answer won is not kept." if said else ""
 
 
 def unknown_words(words: Iterable[object]) -> str:

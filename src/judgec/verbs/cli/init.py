@@ -11,7 +11,7 @@ from judgec.verbs.cli.shell import JsonOption, VerboseOption, command_of
 from judgec.verbs.options.init import InitOptions
 
 if TYPE_CHECKING:
-    from judgec.labels.roles import OpenQuestion
+    from judgec.labels.questions import OpenQuestion
     from judgec.verbs.init import LabelDraft
 
 
@@ -55,6 +55,8 @@ def _answered(draft: "LabelDraft", question: "OpenQuestion") -> InitOptions:
         UserError: Nobody is there to answer, or the answer ends it.
     """
     from judgec.labels.rows.ranges import as_judges
+    from judgec.records.tasks.spec import PAIR
+    from judgec.records.tasks.winners import sides_said
     from judgec.table.rows.columns import as_names, as_rename
 
     options, said = draft.options, _answer(draft, question)
@@ -65,14 +67,18 @@ def _answered(draft: "LabelDraft", question: "OpenQuestion") -> InitOptions:
             asked = {name: draft.roles.columns[name] for name in draft.roles.asked if name not in typed}
             kept = {theirs: ours for theirs, ours in asked.items() if ours not in typed.values()}
             return replace(options, columns={**options.columns, **kept, **typed})
+        case "beside":
+            pair = said.casefold() == "pair"
+            both = dict(zip(draft.roles.beside, PAIR, strict=True))
+            return replace(options, columns={**options.columns, **(both if pair else {said: "answer"})})
+        case "names":
+            return replace(options, columns={**options.columns, said: "annotator"})
         case "grade":
             return replace(options, columns={**options.columns, said: draft.label})
         case "graders":
             people = as_names(said)
             left = [name for name in draft.graders if name not in people]
             judges = _line(f"Which are judges: {', '.join(left)}? (Enter: none) ") if left and said != "*" else ""
-            from judgec.labels.rows.ranges import as_judges
-
             return replace(options, annotators=people, judges=as_judges(judges) or options.judges)
         case "unnamed":
             if not yes:
@@ -86,7 +92,9 @@ def _answered(draft: "LabelDraft", question: "OpenQuestion") -> InitOptions:
             whole = "," in said or ".." in said
             return replace(options, best=None if whole else said, grades=as_names(said) if whole else (), accept_at=at)
         case "winner_words":
-            return replace(options, winner_words={**options.winner_words, **as_rename(as_names(said), "winner words")})
+            sides = sides_said(said, draft.values())
+            own = {f"{name}:{word}": side for name in question.graders for word, side in sides.items()}
+            return replace(options, winner_words={**options.winner_words, **(own or sides)})
         case _:
             words = question.options[0].removeprefix("--missing ").strip("'\"") if yes else said
             return replace(options, missing=as_names(words))

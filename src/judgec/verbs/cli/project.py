@@ -8,6 +8,7 @@ from judgec.labels.project import NAME, Project, columns_in, find_project
 from judgec.labels.reading import scale_option
 from judgec.labels.rows.raters import columns_of, is_measured
 from judgec.raters import programs
+from judgec.records.tasks.winners import flat_words
 from judgec.table.arrow import HUB_PREFIX
 from judgec.table.rows.columns import ROLE
 from judgec.verbs.cli.output import say
@@ -159,7 +160,7 @@ def _value(project: Project, key: str, columns: tuple[str, ...]) -> object:
         return scale_option(project.scale)
     if key == "accept_at":
         return project.accepted_from
-    return getattr(project, key)
+    return flat_words(project.winner_words) if key == "winner_words" else getattr(project, key)
 
 
 def _names(value: object) -> tuple[str, ...]:
@@ -170,7 +171,7 @@ def _shown(key: str, project: Project, value: object) -> str:
     if key == "columns":
         return "columns " + ", ".join(f"{t}={o}" for t, o in project.columns.items() if t in dict(value))  # type: ignore[call-overload]  # a mapping
     if key == "winner_words":
-        return "winner words " + ", ".join(f"{word}={side}" for word, side in project.winner_words.items())
+        return "winner words " + ", ".join(f"{word}={side}" for word, side in flat_words(project.winner_words).items())
     if key == "annotators":
         return "annotators " + ", ".join(project.annotators)
     if key == "scale" and project.scale is not None:
