@@ -14,7 +14,6 @@ from judgec.table.rows.cells import as_id, is_missing
 BoolArray = NDArray[np.bool_]
 Row = dict[str, object]
 T = TypeVar("T")
-LETTERS = 26
 NO_CELL = -1  # the code of a row that has no such cell
 _ABSENT = object()
 _ALIKE = (int, float, bool, bytes, type(None))  # types of cells that may be the same as others
@@ -111,36 +110,6 @@ class TableColumn:
         return any(isinstance(value, kinds) for value in self.values if type(value) is not str)
 
 
-class SheetRow(int):
-    """The number of a row within one of several sheets that make a table.
-
-    Args:
-        number: As people see it, from 1.
-        sheet: The sheet's name.
-    """
-
-    sheet: str
-
-    def __new__(cls, number: int, sheet: str) -> Self:
-        """The number, which knows its sheet."""
-        found = super().__new__(cls, number)
-        found.sheet = sheet
-        return found
-
-
-@dataclass(frozen=True, slots=True)
-class Wide:
-    """Several answers beside each other in a row.
-
-    Args:
-        agents: Who gave them: the part in which heads differ.
-        columns: The heads with ``{agent}`` in its place, the answer's first.
-    """
-
-    agents: tuple[str, ...]
-    columns: tuple[str, ...]
-
-
 @dataclass(frozen=True, slots=True)
 class Table:
     """Rows as they stand in a file, before anybody interprets them.
@@ -150,14 +119,9 @@ class Table:
         columns: Names in file order.
         rows: Values by column. Text formats give text; JSON, Parquet and Arrow give Python values. A column that a
             JSON row lacks is absent from that row.
-        lines: Where each row begins: the line of a text file, or the row number of a binary one; from 1. Where items
-            stood ``across``, the number of the column.
+        lines: Where each row begins: the line of a text file, or the row number of a binary one; from 1.
         by_line: True when ``lines`` are lines of text.
         notes: What reading assumed or mended, one sentence each.
-        wide: How several answers a row were made rows, where they were.
-        legends: What values mean, by sheet of the same workbook and value.
-        across: True where items stood in columns and were turned into rows.
-        offered: The grades of a crossed form, those that nobody crossed among them.
     """
 
     path: str
@@ -166,10 +130,6 @@ class Table:
     lines: tuple[int, ...]
     by_line: bool = True
     notes: tuple[str, ...] = ()
-    wide: Wide | None = None
-    legends: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    across: bool = False
-    offered: tuple[str, ...] = ()
     _coded: dict[str, TableColumn] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
@@ -202,18 +162,9 @@ class Table:
 
     def where(self, index: int) -> str:
         """The place of row ``index`` as messages name it: ``labels.csv:7``, or ``labels.parquet:row 7``."""
-        return place(self.path, self.lines[index], by_line=self.by_line, across=self.across)
+        return place(self.path, self.lines[index], by_line=self.by_line)
 
 
-def place(path: str, line: int, *, by_line: bool = True, across: bool = False) -> str:
+def place(path: str, line: int, *, by_line: bool = True) -> str:
     """A place in a file as messages name it."""
-    path = f"{path}#{line.sheet}" if isinstance(line, SheetRow) else path
-    if across:
-        return f"{path}:column {column_letters(line)}"
     return f"{path}:{line}" if by_line else f"{path}:row {line}"
-
-
-def column_letters(number: int) -> str:
-    """A column as spreadsheets name it: 1 is A, 28 is AB."""
-    before, last = divmod(number - 1, LETTERS)
-    return (column_letters(before) if before else "") + chr(ord("A") + last)
