@@ -61,6 +61,12 @@ def test_inferred_scale_fills_gaps_and_lists_rare_grades(tmp_path: Path) -> None
     assert has_note(labels, "7 items", "under 30")
 
 
+def test_scale_of_a_best_grade_is_declared(tmp_path: Path) -> None:
+    path = jsonl(tmp_path, graded(1, 3, 5))
+    found = [read_label_file(path, as_reading(best=best)).scale_inferred for best in (None, "1", "5")]
+    assert found == [True, False, False]
+
+
 @pytest.mark.parametrize(
     ("grades", "scale", "said"),
     [
