@@ -100,6 +100,7 @@ def agreement(
     cluster: str | None = None,
     group: str | None = None,
     confidence: str | None = None,
+    consensus: Literal["share", "pick"] = "share",
     all: bool = False,
     epsilon: float = 0.2,
     home: str | Path = ".",

@@ -232,7 +232,6 @@ def test_juror_is_not_asked_about_queries_that_its_demonstrations_show(home: Pat
         ({"jury": ("one",)}, "--jury one: one judge"),
         ({"jury": ("one", "one@1")}, "one@1 more than once"),
         ({"jury": ("one", "two"), "lm": "openai/gpt-4o"}, "--jury one,two and --lm"),
-        ({"jury": ("one", "two"), "judges": "o*"}, r"--judges o\*: "),
         ({"jury": ("one", "two"), "baseline": "three"}, "three: no candidate"),
         ({"jury": ("one", "two"), "cascade": ("one", "three")}, "no candidate; one of one@1, two@1"),
         ({"jury": ("one", "two"), "budget": 100}, r"--budget 100: .* 320 calls"),

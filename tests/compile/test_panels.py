@@ -363,13 +363,13 @@ def test_the_curve_says_what_each_size_costs_and_is_worth(enough: Saved) -> None
         ({"panel": "auto:3"}, "--panel auto:3: no size"),
         ({"panel": "most"}, "--panel most: no size"),
         ({"panel": 1.5}, "--panel 1.5: no size"),
-        ({"panel": "auto", "verdicts": ()}, "--panel auto: .* recorded judges"),
-        ({"panel": "all", "verdicts": ()}, "--panel all: .* recorded judges"),
+        ({"panel": "auto", "judges": ()}, "--panel auto: .* recorded judges"),
+        ({"panel": "all", "judges": ()}, "--panel all: .* recorded judges"),
     ],
 )
 def test_panels_that_cannot_be_are_refused(tmp_path: Path, options: dict[str, Any], message: str) -> None:
     rows = [{**row, "verdict": row["grade"], "other": 3 - int(str(row["grade"]))} for row in ROWS[:60]]
-    given = {"verdicts": ("verdict", "other"), "task": "relevance", "home": tmp_path} | options
+    given = {"judges": ("verdict", "other"), "task": "relevance", "home": tmp_path} | options
     with pytest.raises(UserError, match=message):
         compile_file(write(tmp_path / "labels.jsonl", rows), **given)
 

@@ -25,7 +25,7 @@ COMMANDS = (
     "compile-judge labels.jsonl --candidate recorded:pipe.jsonl", f"judge pipe.jsonl {JUDGE} --out out.jsonl",
     f"judge items.jsonl {JUDGE} --out pipe.jsonl",
     "compare lean@1 lean@1 --home home --api-base URL --labels pipe.jsonl", f"audit {JUDGE} --labels pipe.jsonl",
-    "agreement pipe.csv --expert a --judge b", "watch --source mlflow:bot --judge lean@1 --home pipe",
+    "agreement pipe.csv --annotators a --judges b", "watch --source mlflow:bot --judge lean@1 --home pipe",
     f"watch --source mlflow:bot {JUDGE} --labels pipe.jsonl", f"{PLAY} --queries labels.jsonl --answers pipe.jsonl",
     f"{PLAY} --queries pipe.csv --answers items.jsonl", f"{PLAY} pipe.yaml", "rank pipe.csv",
     "index pipe.md --out made", f"{ANSWER} --queries pipe.csv --index docs --agents rag-bm25",

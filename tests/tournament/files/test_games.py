@@ -93,7 +93,7 @@ def test_read_games_unknown_words_are_one_error_that_lists_them_and_what_to_type
     said = str(caught.value)
     assert said.startswith(f"{path}:3 ")
     assert "'1' (2), '0.5', '0', '?'" in said
-    assert "--winner-words '1=a,0.5=tie,0=b,?=SIDE'" in said
+    assert "--winner-words '1=?,0.5=?,0=?,?=?'" in said
     read = read_games(path, said=winner_words({"1": "a", ".5": "tie", "0": "b", "?": "unscored"}))
     np.testing.assert_array_equal(read.score, [1.0, 1.0, 0.5, 0.0, 1.0, np.nan])
 

@@ -200,10 +200,11 @@ class WeightedSum:
 
     @property
     def content(self) -> FloatArray:
-        """That of all terms, in an order that only their weights and contents decide."""
+        """That of all terms, in an order that their sizes and contents decide, so that ``a - b`` draws as ``b - a``."""
         columns = [np.round(part.content, CONTENT_DIGITS) for _, part in self.parts]
         keys = [
-            (weight, sorted(map(tuple, own.tolist()))) for (weight, _), own in zip(self.parts, columns, strict=True)
+            (abs(weight), sorted(map(tuple, own.tolist())))
+            for (weight, _), own in zip(self.parts, columns, strict=True)
         ]
         return np.hstack([columns[i] for i in sorted(range(len(keys)), key=keys.__getitem__)])
 

@@ -27,6 +27,7 @@ class RankOptions(UnusedPlaces):
             "CSV, TSV, JSONL or Parquet: query_id?, agent_a, agent_b, winner (a, b, tie, empty).",
             metavar="GAMES",
             positional=True,
+            needed=True,
             panel="What",
             project="games",
         ),

@@ -156,7 +156,6 @@ Votes = Annotated[
         "People's votes on some of these games, drawn at random: query_id, agent_a, agent_b, preference; for rank also "
         "grades by query_id and agent. They correct win rates and ratings.",
         metavar="FILE",
-        panel="What",
     ),
 ]
 Home = Annotated[Path, Option("Folder that holds programs/, mlruns/ and .judgec/.", panel="Output")]
