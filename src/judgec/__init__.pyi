@@ -458,6 +458,7 @@ def init(
     best: str | float | None = None,
     grades: str | Sequence[str] = (),
     accept_at: str | None = None,
+    turn: Literal["last", "each", "whole"] | None = None,
     round: Literal["nearest"] | None = None,
     repeats: Literal["median", "error"] | None = None,
     name: str | None = None,

@@ -94,13 +94,13 @@ ANSWERS: Mapping[str, Mapping[str, Any]] = {  # any option of init
     "names_with_an_apostrophe": {
         "columns": {"prompt": "query", "bot": "agent", "response": "answer"},
         "annotators": ("Mia's score", "Noah’s score"),
-        "judges": ("llm_judge",),
+        "judges": {"llm_judge": "0..5"},
         "best": "5",
     },
     "automatic_score": {
         "columns": {"Question": "query", "Answer": "answer"},
         "annotators": ("Mia", "Noah", "Zoe"),
-        "judges": ("auto score",),
+        "judges": {"auto score": "0..1"},
         "grades": ("bad", "fair", "good"),
     },
     "bewertungsbogen": {
@@ -242,7 +242,7 @@ ANSWERS: Mapping[str, Mapping[str, Any]] = {  # any option of init
     "dansk_regneark": {
         "columns": {"Løbenr.": "item_id", "Spørgsmål": "query", "Svar": "answer", "Model": "agent"},
         "annotators": ("Vurdering Anna", "Vurdering Søren"),
-        "judges": ("Automatisk vurdering",),
+        "judges": {"Automatisk vurdering": "0..5"},
         "best": "5",
     },
     "turkce": {

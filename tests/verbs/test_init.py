@@ -11,10 +11,13 @@ import pytest
 
 import judgec
 from judgec.errors import UserError
+from judgec.labels.labels import read_labels
 from judgec.labels.project import read_project
 from judgec.verbs.cli.init import _answered
+from judgec.verbs.cli.project import completed
 from judgec.verbs.init import LabelDraft, certain, drafted
 from judgec.verbs.options.init import InitOptions
+from judgec.verbs.options.labels import LabelsOptions
 from tests.verbs.cli.process import judgec_here
 
 TEXTS = {"question": "question", "answer": "answer"}
@@ -172,7 +175,7 @@ def typed_in(file: str, lines: str, monkeypatch: pytest.MonkeyPatch) -> tuple[li
     """The keys of the questions that init asks, and what it knows when these lines are typed."""
     monkeypatch.setattr("sys.stdin", io.StringIO(lines))
     draft, asked = drafted(InitOptions(file=file)), list[str]()
-    while questions := draft.questions():
+    while questions := [one for one in draft.questions() if one.key not in asked or not one.optional]:
         asked.append(questions[0].key)
         draft = drafted(_answered(draft, questions[0]))
     return asked, draft
@@ -237,3 +240,61 @@ def test_list_of_objects_is_asked_which_field_says_who_graded(tmp_path: Path, mo
     found = draft.read()
     assert {label.annotator for label in found.labels.labels} == {"maria", "jonas"}
     assert draft.columns["feedback.score"] == "grade"
+
+
+def test_numbers_of_a_judge_off_the_scale_are_asked_for_their_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = sheet(tmp_path, Mia=grades(), metric=[i / 40 for i in range(40)])
+    asked, draft = typed_in(file, "\nMia\nmetric\n5\n4\n1..0\n", monkeypatch)
+    assert asked == ["columns", "graders", "scale", "ranges"]
+    assert draft.read().project.judges == {"metric": "1..0"}
+    asked, draft = typed_in(file, "\nMia\nmetric\n5\n4\n\n", monkeypatch)
+    assert draft.read().project.judges == {"metric": ""}
+    said: dict[str, Any] = {"columns": NAMED, "annotators": ("Mia",), "best": "5"}
+    assert judgec.init(file, judges=("metric",), **said).project.judges == {"metric": ""}
+
+
+def test_text_where_one_grader_alone_graded_is_offered_as_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mia: list[object] = [grade if i % 2 else None for i, grade in enumerate(grades())]
+    why: list[object] = [f"This is said in step {i} of it." if i % 2 else None for i in range(40)]
+    file = sheet(tmp_path, Mia=mia, Noah=grades(seed=1), Q7=why)
+    unread = typed_in(file, "\nMia,Noah\n5\n4\nn\n", monkeypatch)[1].read()
+    assert not any(one.rationale for one in unread.labels.labels)
+    asked, draft = typed_in(file, "\nMia,Noah\n5\n4\n\n", monkeypatch)
+    assert asked == ["columns", "graders", "scale", "reasons"]
+    found = draft.read()
+    found.write()
+    assert read_project(found.path).reasons == {"Q7": "Mia"}
+    assert {one.annotator for one in found.labels.labels if one.rationale} == {"Mia"}
+    typed = LabelsOptions(**completed(LabelsOptions, {"file": file}))  # type: ignore[arg-type]  # as the shell
+    assert read_labels(file, typed.reading(typed.task)).digest == found.labels.digest
+    again = judgec.read_labels(file, **found.options)  # type: ignore[arg-type]  # as init says them
+    assert again.label_set.digest == found.labels.digest
+
+
+def test_reason_in_the_rows_of_one_name_is_that_name_s(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows: list[dict[str, object]] = [
+        {"query": f"How do I do task {i // 2} here?", "answer": f"Open the menu {i // 2} and wait."}
+            | {"annotator": ("Mia", "Noah")[i % 2], "grade": 1 + i // 2 % 3}
+            | {"Q7": f"This is said in step {i} of it." if i % 2 else None} for i in range(60)]  # fmt: skip
+    pd.DataFrame(rows).to_csv(tmp_path / "t.csv", index=False)
+    asked, draft = typed_in(str(tmp_path / "t.csv"), "Mia,Noah\n\n", monkeypatch)
+    assert asked == ["graders", "reasons"]
+    assert {one.annotator for one in draft.read().labels.labels if one.rationale} == {"Noah"}
+
+
+def test_conversation_of_several_answers_is_asked_which_was_graded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns = [{"role": role, "content": f"{role} {i} of it"} for i in range(2) for role in ("user", "assistant")]
+    rows = [{"messages": [*turns, {"role": "user", "content": f"q{i}?"}, {"role": "assistant", "content": f"a{i}"}]}
+            | {"Mia": 1 + i % 5} for i in range(24)]  # fmt: skip
+    file = tmp_path / "t.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    asked, draft = typed_in(str(file), "Mia\n5\n4\nwhole\n", monkeypatch)
+    assert asked == ["graders", "scale", "turn"]
+    assert draft.read().project.turn == "whole"
+    assert judgec.init(str(file), annotators=("Mia",), best="5").project.turn is None

@@ -38,7 +38,7 @@ from judgec.labels.rows.raters import (
     unpivot,
     without_labels_of,
 )
-from judgec.labels.rows.reasons import with_reasons
+from judgec.labels.rows.reasons import RATIONALE, with_reasons
 from judgec.labels.rows.repeats import ERROR, MEDIAN, SelfAgreement, graded_again, once
 from judgec.records.conversation import EACH, TurnChoice
 from judgec.records.counts import plural
@@ -264,6 +264,7 @@ def _shaped(file: Table, how: Datasheet, usual: TurnChoice | None) -> tuple[Tabl
     known = None if how.task is None else as_task(how.task)
     before = with_turns(renamed(file, how.columns), how.turn, usual)
     before = with_words_of_graders(before, how.winner_words, label_columns(before.columns, known or "preference"))
+    before = _with_reasons_of(before, how.reasons)
     table = without_judges(before, how.judges)
     own = [name for name in before.columns if name not in table.columns and _is_label(name)]
     if own and not how.annotators and not any(map(_is_label, table.columns)):
@@ -290,6 +291,27 @@ def _shaped(file: Table, how: Datasheet, usual: TurnChoice | None) -> tuple[Tabl
         known, note = infer_task(table)
         notes.append(note)
     return before, replace(table, notes=tuple(notes)), known
+
+
+def _with_reasons_of(table: Table, reasons: Mapping[str, str]) -> Table:
+    """The table with the reasons of single graders as ``NAME.rationale``, and in the rows of a name as ``rationale``.
+
+    Raises:
+        InputError: A column that is not there.
+    """
+    table = renamed(table, {column: f"{name}.{RATIONALE}" for column, name in reasons.items()})
+    who = table.column("annotator").each(lambda cell: "" if is_missing(cell) else as_id(cell))
+    own = {f"{name}.{RATIONALE}": name for name in {*who} - {""} if f"{name}.{RATIONALE}" in table.columns}
+    if not own:
+        return table
+    theirs = {name: column for column, name in own.items()}
+    rows = tuple(
+        {key: cell for key, cell in row.items() if key not in own}
+        | ({RATIONALE: row.get(theirs[name])} if name in theirs else {})
+        for row, name in zip(table.rows, who, strict=True)
+    )
+    columns = dict.fromkeys([*(name for name in table.columns if name not in own), RATIONALE])
+    return replace(table, columns=tuple(columns), rows=rows)
 
 
 def _require_people(file: Table, rename: Mapping[str, str], judges: Collection[str]) -> None:

@@ -17,12 +17,13 @@ class OpenQuestion:
     """A thing that no table answers.
 
     Args:
-        key: Of what: ``columns``, ``beside``, ``names``, ``grade``, ``graders``, ``scale``, ``winner_words`` or
-            ``missing``.
+        key: Of what: ``columns``, ``beside``, ``names``, ``grade``, ``graders``, ``scale``, ``winner_words``,
+            ``missing``, ``ranges``, ``reasons`` or ``turn``.
         text: For people.
         options: What to type for it, ``?`` where only a person knows.
         usual: The answer of somebody who presses Enter; empty: there is none.
         graders: Whose words are meant; empty for all.
+        optional: Labels are read without an answer, too.
     """
 
     key: str
@@ -30,6 +31,7 @@ class OpenQuestion:
     options: tuple[str, ...]
     usual: str = ""
     graders: tuple[str, ...] = ()
+    optional: bool = False
 
 
 def grades_of(

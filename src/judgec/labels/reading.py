@@ -168,6 +168,11 @@ class Reading(BaseModel):
         return None if at is None else str(at)
 
     @property
+    def columns_of_reasons(self) -> dict[str, str]:
+        """Judgec's names of the columns of single graders' reasons."""
+        return {column: f"{name}.rationale" for column, name in self.reasons.items()}
+
+    @property
     def words(self) -> dict[str, str]:
         """What words for the winner mean for all graders."""
         return {word: side for word, side in self.winner_words.items() if isinstance(side, str)}

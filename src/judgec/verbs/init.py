@@ -23,9 +23,10 @@ from judgec.labels.rows.label_cells import label_cells
 from judgec.labels.split.family import as_family, default_family, write_whole
 from judgec.lm.spec import NO_LM
 from judgec.lm.watch import Watch
+from judgec.records.conversation import EACH
 from judgec.records.counts import plural
 from judgec.records.label import LabelSet
-from judgec.records.scale import Scale
+from judgec.records.scale import ACCEPT_SCALE, Scale
 from judgec.records.tasks.registry import TASKS, USUAL, compares
 from judgec.records.tasks.winners import flat_words, winner_of, winner_words, words_by_grader
 from judgec.report.report import Report
@@ -45,6 +46,8 @@ SHOWN_ROWS = 3
 SHOWN_TURNS = 50  # rows of conversations, which tell the task
 SHOWN_VALUES = 12
 EVERYBODY = "*"
+ORDER_ALONE = "only their order counts"
+REASON = ".rationale"  # behind a grader's name
 ARGUMENTS = {  # of Python, by question
     "columns": "columns=",
     "beside": "columns=",
@@ -134,8 +137,8 @@ class LabelDraft:
             column = rows.column(name)
             read = label_cells(column.values, self.sheet.scale, times=column.counts).cells
             for cell, n in zip(read, column.counts, strict=True):
-                if not is_missing(cell) and as_grade(cell) is not None:
-                    found[as_text(cell).strip()] += n
+                if not is_missing(cell) and (grade := as_grade(cell)) is not None:
+                    found[as_text(grade).strip()] += n
         return found
 
     def _of_people(self) -> Table:
@@ -197,7 +200,55 @@ class LabelDraft:
         first = [self._columns(), self._beside(), self._grade(), self._graders()]
         if self.roles.beside:  # what the grades are of tells what they may mean
             return tuple(filter(None, first))
-        return tuple(filter(None, [*first, *self._meaning(), self._strange()]))
+        asked = tuple(filter(None, [*first, *self._meaning(), self._strange(), self._turn()]))
+        if any(not one.optional for one in asked):
+            return asked
+        return (*asked, *self._ranges(), *self._reasons())
+
+    def _turn(self) -> OpenQuestion | None:
+        ours = {name: self.roles.columns.get(name, name) for name in self.table.columns}
+        if self.options.turn or self.sheet.turn or len(holding(ours.values())) != 1:
+            return None
+        first = renamed(self.table.only(range(min(SHOWN_TURNS, len(self.table.rows)))), ours)
+        try:
+            several = len(with_turns(first, EACH).rows) > len(with_turns(first).rows)
+        except InputError:
+            return None  # reading says so
+        text = "Which turns of a conversation were graded: the last answer, each of them, or the whole?"
+        return OpenQuestion("turn", text, ("--turn ?",), usual="last", optional=True) if several else None
+
+    def _ranges(self) -> list[OpenQuestion]:
+        """Judges whose numbers are off the scale, of which nobody said the range."""
+        scale = ACCEPT_SCALE if self.by_words else None if compares(self.task) else self.scale()
+        if scale is None or scale.level == "nominal":
+            return []
+        found = []
+        for name in (one for one, ends in self.judges.items() if not ends and one in self.table.columns):
+            cells = [as_grade(one) for one in _cells(self.roles.rows, (name,))]
+            numbers = sorted(one for one in cells if isinstance(one, int | float))
+            if any(position_of(one, scale) is None for one in numbers):
+                seen = f"{name} holds numbers from {numbers[0]:g} to {numbers[-1]:g}, which are off the scale"
+                text = f"{seen}: from which, the worst, to which, the best (0..1)?"
+                typed = (f"--judges {shlex.quote(f'{name}=?')}",)
+                found.append(OpenQuestion("ranges", text, typed, ORDER_ALONE, graders=(name,), optional=True))
+        return found
+
+    def _reasons(self) -> list[OpenQuestion]:
+        """Texts that stand only where one grader graded, who left others out."""
+        rows, theirs = self.roles.rows, self.roles.theirs("annotator")
+        graded = {
+            name: ~rows.column(name).missing if theirs is None else rows.column(theirs).holds(partial(_is_named, name))
+            for name in self.graders
+        }
+        found = []
+        for column in (one for one in self.roles.unused if self.roles.seen[one].kind == "text"):
+            there = ~rows.column(column).missing
+            alone = [name for name, own in graded.items() if not own.all() and not (there & ~own).any()]
+            if len(alone) == 1:
+                text = f"{column} stands only where {alone[0]} graded: is it the reason of {alone[0]}?"
+                typed = (f"--map {shlex.quote(f'{column}={alone[0]}{REASON}')}",)
+                found.append(OpenQuestion("reasons", text, typed, "yes", optional=True))
+        return found
 
     def _beside(self) -> OpenQuestion | None:
         if not self.roles.beside:
@@ -243,7 +294,9 @@ class LabelDraft:
         if self.unnamed and not self.named:
             if self.options.annotators or self.options.columns.keys() & set(self.unnamed):
                 return None
-            return OpenQuestion("unnamed", f"Is what stands in {listed(self.unnamed)} what a person said?", (), "yes")
+            return OpenQuestion(
+                "unnamed", f"Is what stands in {listed(self.unnamed)} what a person said?", (), "yes", optional=True
+            )
         return OpenQuestion(
             "graders",
             f"Who of these is a person, who a judge: {_some(self.graders)}?",
@@ -322,7 +375,13 @@ class LabelDraft:
     def typed(self, questions: Sequence[OpenQuestion]) -> str:
         """The command to type, filled in where it is certain."""
         options, said = self.options, [str(self.options.file)]
-        for name, flag in (("task", "--task"), ("best", "--best"), ("accept_at", "--accept-at"), ("round", "--round")):
+        for name, flag in (
+            ("task", "--task"),
+            ("best", "--best"),
+            ("accept_at", "--accept-at"),
+            ("round", "--round"),
+            ("turn", "--turn"),
+        ):
             said += [flag, str(value)] if (value := getattr(options, name)) is not None else []
         said += [part for theirs, ours in options.columns.items() for part in ("--map", f"{theirs}={ours}")]
         judges = [f"{name}={ends}" if ends else name for name, ends in options.judges.items()]
@@ -363,7 +422,9 @@ class LabelDraft:
             round=options.round,
             repeats=options.repeats,
             judges=self.judges,
-            columns=self.columns,
+            columns={theirs: ours for theirs, ours in self.columns.items() if not ours.endswith(REASON)},
+            reasons={t: ours.removesuffix(REASON) for t, ours in self.columns.items() if ours.endswith(REASON)},
+            turn=options.turn or self.sheet.turn,
             scale=None if scale is None or scale == self.sheet.scale else scale,
             missing=options.missing,
             winner_words=self._winner_words(),
@@ -399,10 +460,12 @@ class LabelSetup:
     def options(self) -> dict[str, object]:
         """Options with which ``judgec.read_labels`` and ``judgec.compile_judge`` read the file this way."""
         project = self.project
-        found = {"task": project.task, "columns": dict(project.columns), "annotators": project.annotators}
+        columns = {**project.columns, **project.columns_of_reasons}
+        found = {"task": project.task, "columns": columns, "annotators": project.annotators}
         rounding: dict[str, object] = {} if project.round is None else {"round": project.round}
         rounding |= {} if project.repeats is None else {"repeats": project.repeats}
         rounding |= {"missing": project.missing} if project.missing else {}
+        rounding |= {} if project.turn is None else {"turn": project.turn}
         words = {"winner_words": dict(project.winner_words)} if project.winner_words else {}
         return found | {"scale": scale_option(project.scale)} | rounding | words
 
@@ -481,7 +544,7 @@ def certain(draft: LabelDraft) -> LabelSetup:
     Raises:
         UserError: What is not known, with the line to type, and the arguments of Python.
     """
-    if left := [one for one in draft.questions() if one.key != "unnamed"]:
+    if left := [one for one in draft.questions() if not one.optional]:
         missing = ", ".join(dict.fromkeys(ARGUMENTS[one.key] for one in left))
         seen = " ".join(one.text for one in left)
         raise UserError(f"{draft.options.file}: not known: {seen} Type {draft.typed(left)} (in Python {missing}).")
@@ -581,8 +644,8 @@ def _cells(table: Table, columns: Sequence[str]) -> Counter[str]:
     for name in columns:
         column = table.column(name)
         for cell, n in zip(column.values, column.counts, strict=True):
-            if not is_missing(cell) and as_grade(cell) is not None:
-                found[as_text(cell).strip()] += n
+            if not is_missing(cell) and (grade := as_grade(cell)) is not None:
+                found[as_text(grade).strip()] += n
     return found
 
 

@@ -1,5 +1,6 @@
 """``judgec init``."""
 
+import shlex
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
@@ -35,7 +36,9 @@ def init(
     draft = drafted(options)
     if not json:
         print_report(draft_report(draft), verbose=verbose)
-    while not yes and (questions := draft.questions()):
+    passed: set[str] = set()
+    while not yes and (questions := [one for one in draft.questions() if one.text not in passed]):
+        passed |= {questions[0].text} if questions[0].optional else set()
         draft = drafted(_answered(draft, questions[0]))
     while not yes and (stop := next((one for one in draft.read().checks if one.stops), None)):
         if (_line(f"{stop.text} Is it right as it is? (y/N) ") or "").casefold() not in {"y", "yes"}:
@@ -54,6 +57,7 @@ def _answered(draft: "LabelDraft", question: "OpenQuestion") -> InitOptions:
     Raises:
         UserError: Nobody is there to answer, or the answer ends it.
     """
+    from judgec.labels.reading import as_reading
     from judgec.labels.rows.ranges import as_judges
     from judgec.records.tasks.spec import PAIR
     from judgec.records.tasks.winners import sides_said
@@ -67,6 +71,14 @@ def _answered(draft: "LabelDraft", question: "OpenQuestion") -> InitOptions:
             asked = {name: draft.roles.columns[name] for name in draft.roles.asked if name not in typed}
             kept = {theirs: ours for theirs, ours in asked.items() if ours not in typed.values()}
             return replace(options, columns={**options.columns, **kept, **typed})
+        case "ranges":
+            ends = {} if said == question.usual else as_judges(f"{question.graders[0]}={said}")
+            return replace(options, judges={**options.judges, **ends})
+        case "reasons":
+            column, _, whose = shlex.split(question.options[0])[1].rpartition("=")
+            return replace(options, columns={**options.columns, **({column: whose} if yes else {})})
+        case "turn":
+            return replace(options, turn=as_reading(turn=said).turn)
         case "beside":
             pair = said.casefold() == "pair"
             both = dict(zip(draft.roles.beside, PAIR, strict=True))
@@ -104,7 +116,8 @@ def _answer(draft: "LabelDraft", question: "OpenQuestion") -> str:
     usual = f"(Enter: {question.usual}) " if question.usual else ""
     said = _line(f"{question.text} {usual}")
     if said is None:
-        raise UserError(f"judgec init: nobody answers. Type {draft.typed(draft.questions())}.")
+        left = [one for one in draft.questions() if not one.optional]
+        raise UserError(f"judgec init: nobody answers. Type {draft.typed(left)}.")
     return said or question.usual or _answer(draft, question)
 
 

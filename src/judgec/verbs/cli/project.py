@@ -150,7 +150,8 @@ def _judge(home: Path, name: str | None) -> str | None:
 def _value(project: Project, key: str, columns: tuple[str, ...]) -> object:
     """What the project says, as far as the file has it."""
     if key == "columns":
-        return {t: o for t, o in project.columns.items() if not columns or t in columns or t.startswith(ROLE)}
+        said = {**project.columns, **project.columns_of_reasons}
+        return {t: o for t, o in said.items() if not columns or t in columns or t.startswith(ROLE)}
     if key == "annotators":
         return tuple(name for name in project.annotators if not columns or columns_of(name, columns))
     if key == "judges":  # none of its columns: they may be among those who graded
@@ -169,7 +170,7 @@ def _names(value: object) -> tuple[str, ...]:
 
 def _shown(key: str, project: Project, value: object) -> str:
     if key == "columns":
-        return "columns " + ", ".join(f"{t}={o}" for t, o in project.columns.items() if t in dict(value))  # type: ignore[call-overload]  # a mapping
+        return "columns " + ", ".join(f"{t}={o}" for t, o in dict(value).items())  # type: ignore[call-overload]  # a mapping
     if key == "winner_words":
         return "winner words " + ", ".join(f"{word}={side}" for word, side in flat_words(project.winner_words).items())
     if key == "annotators":

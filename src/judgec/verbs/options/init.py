@@ -17,6 +17,7 @@ from judgec.verbs.options.shared import (
     Repeats,
     Rounding,
     Task,
+    Turn,
     UnusedPlaces,
     WinnerWords,
 )
@@ -45,6 +46,7 @@ class InitOptions(UnusedPlaces):
     best: Best = None
     grades: Grades = ()
     accept_at: AcceptAt = None
+    turn: Turn = None
     round: Rounding = None
     repeats: Repeats = None
     name: Annotated[str | None, Option("Name of the judge; default: from the file.", panel="Output")] = None
