@@ -20,7 +20,7 @@ from judgec.connect.tracking.store import tracking_store
 from judgec.connect.tracking.traces import feedback_of
 from judgec.errors import UserError
 from judgec.labels.labels import label_file
-from judgec.labels.reading import Datasheet
+from judgec.labels.reading import EVERYBODY, Datasheet
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
 from judgec.raters.fencing import unfence
@@ -174,7 +174,8 @@ def labels_of(judge: Judge, traces: Sequence[Trace]) -> LabelSet:
     rows = [{name: value for name, value in row.items() if name not in hidden} for row in found.rows]
     table = feedback_table(rows, where, notes=found.notes, column="grade")
     scale = scale_of(judge, [row["label"] for row in rows])
-    return label_file(table, Datasheet(path=f"the type of {judge.name}", scale=scale, task="grade")).labels
+    people = Datasheet(path=f"the type of {judge.name}", scale=scale, task="grade", annotators=EVERYBODY)
+    return label_file(table, people).labels
 
 
 def scale_of(judge: Judge, seen: Sequence[object]) -> Scale | None:

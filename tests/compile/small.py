@@ -77,7 +77,7 @@ def compiled_from(
     source: Mapping[str, object] | None = None,
 ) -> Outcome:
     """Compile on ``rows``; without evidence features nothing heavy is fitted."""
-    labels = read_labels(str(write(home / f"{name}.jsonl", rows)), as_reading(accept_at=accept_at))
+    labels = read_labels(str(write(home / f"{name}.jsonl", rows)), as_reading(accept_at=accept_at, annotators=["*"]))
     spec = LMSpec.parse(lm, api_base=api_base)
     settings = CompileSettings(
         name=name,

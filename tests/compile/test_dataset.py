@@ -8,6 +8,7 @@ import pytest
 
 from judgec.compile.dataset import Dataset, make_dataset
 from judgec.labels.labels import read_labels
+from judgec.labels.reading import as_reading
 from judgec.labels.split.draw import FRESH
 from judgec.labels.split.memory import Memory, read_memory
 from tests.compile.small import Rows, compiled_from, write
@@ -18,7 +19,8 @@ PARTS = ("train", "dev", "test")
 
 
 def dataset(folder: Path, rows: Rows, *, seed: int = 0, memory: Memory = FRESH) -> Dataset:
-    return make_dataset(read_labels(str(write(folder / "l.jsonl", rows))), seed, memory=memory)
+    labels = read_labels(str(write(folder / "l.jsonl", rows)), as_reading(annotators=["*"]))
+    return make_dataset(labels, seed, memory=memory)
 
 
 def members(found: Dataset) -> dict[str, set[str]]:

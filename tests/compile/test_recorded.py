@@ -17,7 +17,7 @@ from judgec.compile.report import Saved
 from judgec.compile.verify import majority
 from judgec.errors import InputError, UserError
 from judgec.labels.labels import label_file, read_label_file
-from judgec.labels.reading import Datasheet
+from judgec.labels.reading import Datasheet, as_reading
 from judgec.raters.programs import page_path
 from judgec.raters.recorded import OnWhat, check_against, read_recorded
 from judgec.records.judgment import NOT_ASKED
@@ -192,7 +192,7 @@ def test_items_that_a_judge_was_not_asked_about_are_in_no_test_of_replacing_an_a
         for row in LABELS
         for name in ("ann", "bob", "eve")
     ]
-    dataset = make_dataset(label_file(table(rows), SHEET).labels, 0)
+    dataset = make_dataset(label_file(table(rows), SHEET, as_reading(annotators=["*"])).labels, 0)
     whole = majority(dataset, dataset.test, dataset.train.experts.target)
     asked = [i for i in range(len(dataset.test)) if i % 3]
     unscored = tuple(None if i in asked else NOT_ASKED for i in range(len(dataset.test)))

@@ -11,7 +11,7 @@ import pytest
 
 from judgec.errors import InputError, UserError
 from judgec.labels.labels import read_item_file, read_items, read_label_file, read_labels
-from judgec.labels.reading import as_reading
+from judgec.labels.reading import EVERYBODY, as_reading
 from judgec.records.label import LabelSet
 from judgec.records.scale import ACCEPT_SCALE
 from judgec.report.label_report import label_report
@@ -23,6 +23,9 @@ def jsonl(folder: Path, rows: Rows, name: str = "t.jsonl") -> str:
     path = folder / name
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return str(path)
+
+
+ALL = as_reading(annotators=EVERYBODY)
 
 
 def text(folder: Path, content: str, name: str = "t.csv") -> str:
@@ -158,9 +161,9 @@ def test_labels_that_cannot_be_are_refused_with_their_lines(
 
 def test_items_graded_again_are_refused_where_that_is_said_or_nobody_knows_by_whom(tmp_path: Path) -> None:
     path = text(tmp_path, "query,answer,annotator,grade\nq,a,x,1\nq,a,y,2\nq,a,x,1\nr,a,,1\nr,a,,1\n")
-    refused(path, "t.csv:6: annotator expert|--repeats median")
-    refused(path, "t.csv:4: annotator x|t.csv:2", "t.csv:6: annotator expert", repeats="error")
-    assert len(read_label_file(path, as_reading(repeats="median")).labels.labels) == 3
+    refused(path, "t.csv:6: annotator expert|--repeats median", annotators=EVERYBODY)
+    refused(path, "t.csv:4: annotator x|t.csv:2", "t.csv:6: annotator expert", repeats="error", annotators=EVERYBODY)
+    assert len(read_label_file(path, as_reading(repeats="median", annotators=EVERYBODY)).labels.labels) == 3
 
 
 def test_median_of_what_one_person_gave_an_item_is_the_label_by_item_and_agent(tmp_path: Path) -> None:
@@ -224,7 +227,7 @@ def test_missing_answers_are_empty_and_counted_and_other_types_become_text(tmp_p
 
 def test_default_ids_group_annotators_and_keep_agents_apart(tmp_path: Path) -> None:
     rows = ["query,answer,agent,annotator,grade", "q,same,one,x,1", "q,same,one,y,2", "q,same,two,x,1"]
-    labels = read_labels(text(tmp_path, "\n".join([*rows, "q,other,two,x,2"])))
+    labels = read_labels(text(tmp_path, "\n".join([*rows, "q,other,two,x,2"])), ALL)
     assert len(labels.items) == 3
     assert len({item.query_id for item in labels.items}) == 1
     assert [label.line for label in labels.labels] == [2, 3, 4, 5]
@@ -345,16 +348,18 @@ GRADED = ((1, 2, 3, 3, 2, 1, 3, 2), (1, 3, 3, 3, 2, 1, 2, 2), (2, 2, 3, 3, 1, 1,
 def test_labels_beside_ids_alone_agree_as_beside_their_texts(tmp_path: Path) -> None:
     rows = rated(GRADED)
     texts = [{**row, "query": row["query_id"], "answer": row["item_id"]} for row in rows]
-    bare, whole = (label_report(read_label_file(jsonl(tmp_path, one), texts=False), "any") for one in (rows, texts))
+    bare, whole = (
+        label_report(read_label_file(jsonl(tmp_path, one), ALL, texts=False), "any") for one in (rows, texts)
+    )
     for key in ("items", "labels", "queries", "annotators", "agreement", "ceiling", "against_others", "duplicates"):
         assert bare[key] == whole[key], key
     by_query = [{**row, "item_id": None} for row in rows if row["item_id"] in {"i0", "i2"}]
-    assert len(read_label_file(jsonl(tmp_path, by_query), texts=False).labels.items) == 2
+    assert len(read_label_file(jsonl(tmp_path, by_query), ALL, texts=False).labels.items) == 2
 
 
 def test_classes_beside_ids_alone_have_no_order(tmp_path: Path) -> None:
     words = [["refund" if n % 3 else "billing" for n in range(8)], ["refund" if n % 4 else "other" for n in range(8)]]
-    found = read_label_file(jsonl(tmp_path, rated(words)), texts=False)
+    found = read_label_file(jsonl(tmp_path, rated(words)), ALL, texts=False)
     assert (found.labels.scale.level, found.labels.scale.grades) == ("nominal", ("billing", "other", "refund"))
     report = label_report(found, "any")
     assert report["agreement"]["level"] == "nominal"
@@ -371,6 +376,6 @@ def test_verbs_that_need_texts_say_that_they_are_missing(tmp_path: Path) -> None
     ):
         read_label_file(path)
     rows: Rows = [{**row, "comment": "what a customer asked us about then"} for row in rated(GRADED)]
-    refused(jsonl(tmp_path, rows), "t.jsonl:1: the columns|fit no task", texts=False)  # there is a text: which one?
+    refused(jsonl(tmp_path, rows), "t.jsonl:1: the columns|fit no task", texts=False, annotators=EVERYBODY)
     rows = [{**row, "item_id": None, "query_id": None} if n == 3 else row for n, row in enumerate(rated(GRADED))]
-    refused(jsonl(tmp_path, rows), "t.jsonl:4: no item_id or query_id", texts=False)
+    refused(jsonl(tmp_path, rows), "t.jsonl:4: no item_id or query_id", texts=False, annotators=EVERYBODY)

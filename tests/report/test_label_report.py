@@ -60,7 +60,7 @@ def test_preferences_have_no_tau_and_nominal_alpha(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("other", "note"), [("al", "One annotator"), ("bo", "No two annotators")])
 def test_nothing_to_compare_is_said(tmp_path: Path, other: str, note: str) -> None:
-    report = report_of(tmp_path, f"query,answer,annotator,grade\nq,a,al,1\nr,b,{other},2\n")
+    report = report_of(tmp_path, f"query,answer,annotator,grade\nq,a,al,1\nr,b,{other},2\n", "*")
     agreement = report["agreement"]
     assert (agreement["pairwise"], agreement["fleiss_kappa"], agreement["krippendorff_alpha"]) == ([], None, None)
     assert agreement["note"].startswith(note)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from judgec.labels.labels import read_label_file
+from judgec.labels.reading import as_reading
 from judgec.report.label_report import label_report
 from judgec.verbs.labels_report import label_tables
 
@@ -13,7 +14,7 @@ from judgec.verbs.labels_report import label_tables
 def report(folder: Path, rows: list[dict[str, object]]) -> dict[str, object]:
     path = folder / "labels.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return dict(label_report(read_label_file(str(path)), "modes"))
+    return dict(label_report(read_label_file(str(path), as_reading(annotators=["*"])), "modes"))
 
 
 def row(n: int, annotator: str, **modes: int | None) -> dict[str, object]:

@@ -86,10 +86,10 @@ def test_rows_that_the_judge_has_learned_from_are_in_no_contest() -> None:
         for i in range(80)
         for n, name in enumerate(("ann", "bob", "cem"))
     ]
-    found = judgec.agreement(rows, judges="judge_grade")
+    found = judgec.agreement(rows, annotators="*", judges="judge_grade")
     assert found.alt_test is not None
     assert {one.items for one in found.alt_test.contests} == {40}
-    every = judgec.agreement(rows, judges="judge_grade", all=True)
+    every = judgec.agreement(rows, annotators="*", judges="judge_grade", all=True)
     assert every.alt_test is not None
     assert {one.items for one in every.alt_test.contests} == {80}
 

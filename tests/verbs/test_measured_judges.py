@@ -177,7 +177,7 @@ def test_annotators_choose_the_labels_of_the_headline_too() -> None:
     assert one.estimates["kappa"].value == pytest.approx(kappa)
     rows = long(("Mia", "Noah", "robbie", "gpt"))
     people = judgec.agreement(rows, annotators=("Mia", "Noah"), judges="gpt says")
-    alone = judgec.agreement([r for r in rows if r["annotator"] in {"Mia", "Noah"}], judges="gpt says")
+    alone = judgec.agreement([r for r in rows if r["annotator"] in {"Mia", "Noah"}], annotators="*", judges="gpt says")
     assert people.agreement == alone.agreement
     assert people.agreement.n == 24  # items, not their 48 labels
     every = judgec.agreement(wide(), annotators=("Mia", "Noah", "Kai"), judges="gpt")

@@ -29,7 +29,6 @@ from judgec.labels.rows.modes import with_modes
 from judgec.labels.rows.question_sets import TASK as QUESTION_SET
 from judgec.labels.rows.question_sets import as_pairs, is_question_set, with_verdicts
 from judgec.labels.rows.raters import (
-    EVERYBODY,
     columns_of,
     is_measured,
     measured_note,
@@ -174,7 +173,7 @@ def label_file(
     how = reading.over(sheet)
     if reading.best is not None and reading.scale is None:
         how = how.model_copy(update={"scale": None})  # what is typed goes first
-    if not how.annotators:
+    if not how.named:
         _require_people(file, how.columns, how.judges)
     table = renamed(file, how.columns)
     if not texts and how.judges and not holding(table.columns):  # their verdicts say that a row is an item
@@ -267,18 +266,18 @@ def _shaped(file: Table, how: Datasheet, usual: TurnChoice | None) -> tuple[Tabl
     before = _with_reasons_of(before, how.reasons)
     table = without_judges(before, how.judges)
     own = [name for name in before.columns if name not in table.columns and _is_label(name)]
-    if own and not how.annotators and not any(map(_is_label, table.columns)):
+    if own and not how.named and not any(map(_is_label, table.columns)):
         raise UserError(
             f"{file.path}: --judges {listed(own)}: the column of the labels, too; a judge cannot be measured against "
             "itself. Name another column, or the people's with --annotators A,B."
         )
     known = task_of_labels(known, table.columns)
     table = with_modes(table, known, how.aspects)
-    if EACH in (how.turn, usual) and not how.annotators:
+    if EACH in (how.turn, usual) and not how.named:
         require_labelled_turns(table)
     if generated := is_question_set(table, known):
         before, table, known = as_pairs(before), as_pairs(table), QUESTION_SET
-    table = with_reasons(table, () if how.annotators == EVERYBODY else how.annotators, how.judges)
+    table = with_reasons(table, how.named, how.judges)
     people = people_of(table, how.annotators, how.judges)
     table = without_labels_of(table, people.others)
     labels = _label_columns(table, known, people.annotators)

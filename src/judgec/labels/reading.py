@@ -22,6 +22,7 @@ from judgec.table.toml import line_of, read_toml
 from judgec.table.workbooks import split_sheet
 
 NAME = "datasheet.toml"
+EVERYBODY = ("*",)  # every name of the column annotator, or all but the judges
 TYPED = frozenset({"accept_at", "best"})  # said of a scale by options; files say it in [scale]
 SCALE, ASPECTS = "scale", "aspects"  # tables whose own keys are told apart in messages
 
@@ -160,6 +161,11 @@ class Reading(BaseModel):
             raise InputError(
                 [f"{where}: {str(fault['msg']).removeprefix('Value error, ')}" for fault in error.errors()]
             ) from error
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The people that are called by name."""
+        return () if self.annotators == EVERYBODY else self.annotators
 
     @property
     def accepted_from(self) -> str | None:

@@ -11,6 +11,7 @@ from judgec.connect.scores.records import ScoreExport
 from judgec.connect.scores.registry import TOOLS, read_scores, tool_of
 from judgec.connect.scores.table import imported
 from judgec.errors import InputError, UserError
+from judgec.labels.review.sheet import declare_people
 from judgec.labels.split.family import write_whole
 from judgec.raters.verdicts import VERDICTS
 from judgec.records.counts import plural
@@ -86,6 +87,7 @@ def import_export(options: LabelImportOptions) -> ImportedExport:
             f"{', '.join(there)}: is there and may hold labels; a new file is valid. Move it, or name another."
         )
     _write(out, [{**row, IMPORTED_FROM: tool} for row in made.rows])
+    declare_people(out, sorted(made.annotators))
     if made.verdicts:
         _write(verdicts, [{**row, IMPORTED_FROM: tool} for row in made.verdicts])
     return ImportedExport(

@@ -17,6 +17,7 @@ from judgec.compile.held_out import memory_of
 from judgec.connect.tracking.store import tracking_store
 from judgec.connect.tracking.traces import MLFLOW_PREFIX, save_traces
 from judgec.errors import GateError, ServiceError, UserError
+from judgec.labels.reading import read_datasheet
 from judgec.labels.stream.judged import Names, judged_file, kind_of, names_of
 from judgec.labels.stream.pieces import OpenItems, open_items
 from judgec.lm.journal.journal import Journal
@@ -569,7 +570,9 @@ def next_step(found: FileJudgments) -> list[str]:
         label = {one: bool(label_columns([options.columns.get(one, one)], found.cards[0].task)) for one in labelled}
         people = [one for one in labelled if not label[one] and "," not in one]
         maps = maps_typed(str(options.file), {expert: ours} if (ours := options.columns.get(expert)) else {})
-        whose = maps if label[expert] else ["--annotators", ",".join(people or [expert])]
+        declared = read_datasheet(str(options.file)).annotators
+        named = ",".join(declared if label[expert] else people or [expert])
+        whose = [*(maps if label[expert] else ()), *(["--annotators", named] if named else ())]
         typed = ["agreement", str(options.out), *whose, "--judges", judge, *_cluster(found)]
         return [command(*typed, home=options.home if found.in_folds else Path())]
     if items.labelled or items.learned.all():

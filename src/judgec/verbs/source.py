@@ -11,7 +11,16 @@ from judgec.connect.tracking.store import TrackingStore, tracking_store
 from judgec.connect.tracking.traces import MLFLOW_PREFIX, read_feedback, save_traces
 from judgec.errors import InputError, UserError
 from judgec.labels.labels import LabelFile, label_file
-from judgec.labels.reading import NAME, NOTHING_SAID, Datasheet, Reading, as_reading, read_datasheet, scale_option
+from judgec.labels.reading import (
+    EVERYBODY,
+    NAME,
+    NOTHING_SAID,
+    Datasheet,
+    Reading,
+    as_reading,
+    read_datasheet,
+    scale_option,
+)
 from judgec.raters.programs import Program
 from judgec.raters.recorded import recorded_judges
 from judgec.records.card import ProgramCard
@@ -122,6 +131,7 @@ def read_source(
         table = read_table(source.path, reading.columns, missing=reading.missing)
         return _for_judge(table, reading.over(sheet), card).labels
     how = reading.over(_datasheet(source.assessment))
+    how = how.model_copy(update={"annotators": how.annotators or EVERYBODY})  # MLflow says whose feedback is human
     if card is not None:
         how = on_scale_of(card, how)
     found = read_feedback(store, source.path.removeprefix(MLFLOW_PREFIX), source.assessment, environ)

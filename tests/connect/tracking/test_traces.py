@@ -65,7 +65,7 @@ def test_fetch_counts_a_correction_once_and_no_machine(kept: Kept) -> None:
     assert (row["annotator"], row["label"]) == ("carol", 4)
     assert row["query"] == '{"question": "Which?", "tone": "kind"}'
     assert (row["answer"], row["reference"]) == ("This one.", "That one.")
-    labels = label_file(feedback_table(rows, "traces"), Datasheet(), as_reading(task="grade")).labels
+    labels = label_file(feedback_table(rows, "traces"), Datasheet(), as_reading(task="grade", annotators=["*"])).labels
     assert (len(labels.items), labels.scale.accept_at) == (N + 1, 4)
     assert {label.annotator for label in labels.labels} == {"alice", "bob", "carol"}
 
@@ -73,7 +73,8 @@ def test_fetch_counts_a_correction_once_and_no_machine(kept: Kept) -> None:
 def test_fetch_of_yes_and_no_is_accept(kept: Kept) -> None:
     feedback = fetch(kept[0], EXPERIMENT, "helpful")
     assert [(row["annotator"], row["label"]) for row in feedback.rows] == [("carol", True), ("dan", "no")]
-    assert label_file(feedback_table(feedback.rows, "traces"), Datasheet(), as_reading(task="grade")).labels.accept_only
+    reading = as_reading(task="grade", annotators=["*"])
+    assert label_file(feedback_table(feedback.rows, "traces"), Datasheet(), reading).labels.accept_only
 
 
 def test_feedback_that_is_not_there_names_what_there_is(kept: Kept) -> None:

@@ -16,7 +16,7 @@ from judgec.errors import InputError, UserError
 from judgec.labels.labels import read_label_file
 from judgec.labels.reading import read_datasheet
 from judgec.labels.review.form import Form
-from judgec.labels.review.sheet import Given, LabelSheet, open_sheet
+from judgec.labels.review.sheet import Given, LabelSheet, declare_people, open_sheet
 from judgec.records.scale import Scale
 
 ROWS: Sequence[dict[str, object]] = [
@@ -251,3 +251,31 @@ def test_file_says_what_was_said_last_whatever_was_done_before(actions: list[tup
             found = {(item, name): label for name in ("ann", "bob") for item, label in one.given(name).items()}
             assert {key: (dict(one.grades), one.rationale.strip()) for key, one in found.items()} == said
         assert [item.item_id for item in fresh.items] == ["i0", "i1", "i2"]
+
+
+SCALE_1_2 = "[scale]\ngrades = [1, 2]\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "before", "names", "declared"),
+    [
+        ("", [], ["ann", "bob"], ("ann", "bob")),
+        ("", ["cem"], ["ann"], ("cem", "ann")),  # who was alone in the file was read as a person
+        ("", ["cem", "gpt-4o"], ["ann"], ()),  # which of the two is one somebody has to say
+        ('annotators = [\n  "cem",\n]\n', ["cem", "gpt-4o"], ["ann"], ("cem", "ann")),
+        ('annotators = ["*"]\n', ["cem"], ["ann"], ("*",)),
+        ('judges = ["gpt-4o"]\n', ["gpt-4o", "cem"], ["ann"], ("cem", "ann")),
+        ("", [], ["ann"], ()),  # one name needs no line
+    ],
+)
+def test_people_who_grade_are_declared_beside_the_file_and_the_rest_of_the_datasheet_stays(
+    tmp_path: Path, said: str, before: list[str], names: list[str], declared: tuple[str, ...]
+) -> None:
+    shared = tmp_path / "datasheet.toml"
+    shared.write_text(said + SCALE_1_2)
+    declare_people(tmp_path / "my items.jsonl", names, before)
+    found = read_datasheet(str(tmp_path / "my items.jsonl"))
+    assert found.annotators == declared
+    assert found.scale is not None
+    assert found.scale.grades == (1, 2)
+    assert shared.read_text() == said + SCALE_1_2  # other files in the folder are other people's

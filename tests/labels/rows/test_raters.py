@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from judgec.errors import InputError
+from judgec.errors import InputError, UserError
 from judgec.labels.labels import read_label_file, read_labels
 from judgec.labels.reading import as_reading
 
@@ -111,4 +111,37 @@ def test_repeated_gradings_are_one_persons_and_the_first_counts(tmp_path: Path) 
     assert {label.annotator for label in apart.labels} == {"Mia 1", "Mia 2", "Noah 1"}
     assert [note for note in apart.notes if "Mia 1, Mia 2" in note]
     path = wide(tmp_path, "query,answer,annotator,grade\nq,a,Mia round 1,1\nq,a,Mia round 2,2\nr,b,Mia round 1,3\n")
-    assert [note for note in read_labels(path).notes if "Mia round 1, Mia round 2" in note]
+    assert [
+        note for note in read_labels(path, as_reading(annotators=["*"])).notes if "Mia round 1, Mia round 2" in note
+    ]
+
+
+GRADES = "query,answer,annotator,grade\n" + "".join(
+    f"q{n},a,{who},{1 + n % 3}\n" for n in range(3) for who in ("Mia", "gpt-4o", "Noah")
+)
+
+
+def test_several_names_that_nobody_declared_are_refused_with_their_counts_and_the_line_to_type(tmp_path: Path) -> None:
+    path = wide(tmp_path, GRADES)
+    with pytest.raises(UserError) as caught:
+        read_labels(path)
+    said = str(caught.value)
+    assert "Mia (3), gpt-4o (3), Noah (3)" in said
+    assert [part for part in ("--annotators ? --judges ?", "--annotators '*'", f"judgec init {path}") if part in said]
+    with pytest.raises(UserError, match=r"Mia \(3\), Noah \(3\), and nobody"):
+        read_labels(path, as_reading(judges=["gpt-4o"]))
+
+
+@pytest.mark.parametrize(
+    ("declared", "people"),
+    [
+        ('annotators = ["*"]', {"Mia", "gpt-4o", "Noah"}),
+        ('annotators = ["*"]\njudges = ["gpt-4o"]', {"Mia", "Noah"}),
+        ('annotators = ["Noah"]', {"Noah"}),
+        ('judges = ["Mia", "Noah"]', {"gpt-4o"}),  # one name alone is read, whatever it is
+    ],
+)
+def test_datasheet_says_who_of_several_names_is_a_person(tmp_path: Path, declared: str, people: set[str]) -> None:
+    path = Path(wide(tmp_path, GRADES))
+    path.with_name(f"{path.stem}.datasheet.toml").write_text(f"{declared}\n")
+    assert {label.annotator for label in read_labels(str(path)).labels} == people

@@ -77,7 +77,7 @@ def reliability_labels(path: Path, n: int = 60) -> Path:
 
 
 def _write(path: Path, rows: list[dict[str, object]]) -> Path:
-    path.with_name(f"{path.stem}.datasheet.toml").write_text('[source]\nlabels = "constructed"\n')
+    path.with_name(f"{path.stem}.datasheet.toml").write_text('annotators = ["*"]\n[source]\nlabels = "constructed"\n')
     return write(path, rows)
 
 
@@ -125,7 +125,7 @@ def test_pairs_that_all_three_annotators_call_reliable_are_counted_as_in_ragprob
         for n, votes in enumerate(yes) for who, said in zip("abc", votes, strict=True)
     ]  # fmt: skip
     rows += [{**rows[0], "query": "Seen by one?", "query_id": "p99"}]
-    found = label_report(read_label_file(str(write(tmp_path / "pairs.jsonl", rows))), "p")["agreement"]
+    found = label_report(read_label_file(str(_write(tmp_path / "pairs.jsonl", rows))), "p")["agreement"]
     counted = found["by_all"]
     assert counted is not None
     assert (counted["accepted"], counted["rejected"], counted["of"]) == (61, 8, 75)

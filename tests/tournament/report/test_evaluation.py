@@ -124,7 +124,8 @@ def test_drill_down_shows_what_experts_gave_each_answer_beside_the_judge(found: 
         for k, (grade, why) in enumerate(given)
     ]
     table = Table("labels", tuple(rows[0]), tuple(rows), tuple(range(1, 6)))
-    graded = read_graded(table, Datasheet(scale=Scale(grades=(1, 2, 3, 4, 5), accept_at=4)), found.entries)
+    sheet = Datasheet(scale=Scale(grades=(1, 2, 3, 4, 5), accept_at=4), annotators=("*",))
+    graded = read_graded(table, sheet, found.entries)
     cases = {case.item_id: case for case in drilled(replace(found, graded=graded))}
     sides = {query: {side.who: side for side in case.sides} for query, case in cases.items()}
     assert sides["q0"]["best+v2"].texts["experts"] == ("ann: 4 – mostly right", "bob: 5", "cy: 4")

@@ -9,6 +9,7 @@ import pytest
 
 from judgec.errors import InputError, UserError
 from judgec.labels.labels import read_label_file, read_labels
+from judgec.labels.reading import as_reading
 from judgec.raters.verdicts import read_verdicts
 from judgec.verbs.import_labels import import_export
 from judgec.verbs.options.labels import LabelImportOptions
@@ -110,7 +111,7 @@ def test_grades_by_annotator_and_item_end_in_the_line_of_pandas_that_makes_rows(
         imported(tmp_path, given, {})
     line = caught.value.faults[0].partition("makes rows: ")[2].partition(";")[0]
     exec(line, {"pd": pd})  # noqa: S102  # the line as somebody would type it
-    found = read_label_file("labels.csv", texts=False).labels
+    found = read_label_file("labels.csv", as_reading(annotators=["*"]), texts=False).labels
     assert {(label.item_id, label.annotator, label.grades["grade"] + 1) for label in found.labels} == {
         (item, name, grade) for name, own in given.items() for item, grade in own.items()
     }

@@ -100,7 +100,9 @@ def test_a_judge_that_judgec_toml_names_among_the_annotators_is_none_whatever_it
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "judgec.toml").write_text('labels = "long.csv"\ntask = "grade"\njudges = ["Athena"]\n')
+    (tmp_path / "judgec.toml").write_text(
+        'labels = "long.csv"\ntask = "grade"\nannotators = ["*"]\njudges = ["Athena"]\n'
+    )
     rows = [f"q{n},a,{who},{1 + n % 3}" for n in range(30) for who in ("Mia", "Noah", "Athena")]
     (tmp_path / "long.csv").write_text("\n".join(["query,answer,annotator,grade", *rows]))
     content, *_ = check_labels(LabelsOptions(**completed(LabelsOptions, {})))  # type: ignore[arg-type]  # as the shell

@@ -297,14 +297,16 @@ def printed(stderr: str) -> list[str]:
 def test_printed_next_command_measures_on_what_the_judge_has_not_learned_from(
     home: Path, tmp_path: Path, suffix: str, judgec: Command
 ) -> None:
-    write(tmp_path / "the labels.jsonl", LABELLED)
+    people = [{**row, "annotator": ("ann", "bob")[n % 2]} for n, row in enumerate(LABELLED)]
+    write(tmp_path / "the labels.jsonl", people)
+    (tmp_path / "the labels.datasheet.toml").write_text('annotators = ["*"]\n')
     command = ["judge", "the labels.jsonl", "--judge", "w@1", "--home", home, "--out", f"my out{suffix}"]
     said = judgec(tmp_path, *command).stderr
     step = printed(said)
     assert step == [
         "agreement",
         f"my out{suffix}",
-        *shlex.split("--judges judge_grade --cluster query_id"),
+        *shlex.split("--annotators '*' --judges judge_grade --cluster query_id"),
     ]
     split = programs.load(home, "w@1").split["queries"]
     new = sum(split[row["query_id"]] == "test" for row in LABELLED)

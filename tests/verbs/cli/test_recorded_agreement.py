@@ -87,7 +87,7 @@ def test_judges_are_tested_by_aspect_where_three_annotators_overlap(folder: Path
         for name in ("ann", "bob", "cem")
     ]
     write(folder / "aspects.jsonl", rated)
-    (folder / "aspects.datasheet.toml").write_text(SHEET)
+    (folder / "aspects.datasheet.toml").write_text(f'annotators = ["*"]\n{SHEET}')
     said: Rows = [
         {"item_id": row["item_id"], "judge": "a", "aspect": aspect, "grade": abs(turned - int(str(row["grade"])))}
         for row in LABELS

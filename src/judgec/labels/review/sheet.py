@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -123,6 +124,7 @@ class LabelSheet:
     def _write(self, labels: list[tuple[str, str, Given]]) -> None:
         for item_id, annotator, given in labels:
             self._check(item_id, annotator, given)
+        before = {name for _, name in self._given}
         self._seen = None  # until the file is written: a save that fails must not be believed
         for item_id, annotator, given in labels:
             self._put(item_id, annotator, given.as_saved())
@@ -130,6 +132,8 @@ class LabelSheet:
         write_whole(self.path, "".join(f"{line}\n" for line in self._lines))
         self.path.chmod(mode & 0o777)
         self._seen = _facts(self.path)
+        if new := {name for _, name in self._given} - before:
+            declare_people(self.path, sorted(new), sorted(before))
 
     def _read(self) -> None:
         seen = _facts(self.path)
@@ -249,14 +253,37 @@ def open_sheet(
             notes.append(f"labels go to {target}, a copy of {path}")
     if form is None:
         form = form_of(with_turns(read_table(str(target))), sheet, task=task, accept_at=accept_at)
-    found = LabelSheet(target, form)
-    if wide is not None:
-        notes += _filled(found, wide, path)
+    found, declared = LabelSheet(target, form), []
     if find_datasheet(str(target)) is None and not TASKS[form.task].settled and not form.accept_only:
         beside = target.with_name(f"{target.stem}.{DATASHEET}")
         write_whole(beside, _declared(form))
-        notes.append(f"the scale is declared in {beside}, so that a judge is compiled on what the experts saw")
-    return found, notes
+        declared = [f"the scale is declared in {beside}, so that a judge is compiled on what the experts saw"]
+    if wide is not None:
+        notes += _filled(found, wide, path)
+        declare_people(target, sorted({_name(row) for row in wide.rows if "annotator" in row}))
+    return found, notes + declared
+
+
+def declare_people(path: Path, names: Sequence[str], before: Sequence[str] = ()) -> None:
+    """Write who graded into the datasheet of a label file, ``STEM.datasheet.toml``, as no file says who is a person.
+
+    Args:
+        path: The file.
+        names: People who are known to be some.
+        before: Who else is in the file; of several whom no datasheet calls people nobody knows it, and nothing is said.
+    """
+    sheet = read_datasheet(str(path))
+    known = sheet.annotators or tuple(name for name in before if name not in sheet.judges)
+    people = dict.fromkeys([*known, *names])
+    if "*" in known or len(people) < 2 or people.keys() == set(sheet.annotators):
+        return
+    if not sheet.annotators and len(known) > 1:
+        return
+    text = Path(sheet.path).read_text(encoding="utf-8-sig") if sheet.path else ""
+    if sheet.annotators:
+        text = re.sub(r"(?m)^annotators\s*=\s*\[[^\]]*\][^\n]*\n", "", text, count=1)
+    line = f"annotators = {json.dumps([*people], ensure_ascii=False)}\n"
+    write_whole(path.with_name(f"{path.stem}.{DATASHEET}"), line + text)
 
 
 def _unpivoted(

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from judgec.errors import InputError, UserError
+from judgec.labels.reading import EVERYBODY
 from judgec.labels.rows.repeats import graded_again, median_of, places_of
 from judgec.records.counts import plural
 from judgec.records.label import Task
@@ -18,16 +19,14 @@ from judgec.table.rows.columns import JUDGED_BY, listed
 from judgec.table.rows.heads import (
     JUDGE_HEADS,
     PEOPLE,
-    doubtful_among,
     gradings_among,
     machine_words,
-    machines_among,
     words,
 )
 from judgec.table.table import Row, Table
 
-EVERYBODY = ("*",)  # every name of the column annotator, or all but the judges
 ORDERED = re.compile(r"(?<=\w)[\W_]+(ab|ba)\W*$", re.IGNORECASE)  # an order of a pair behind a name
+MOST_NAMED = 12  # names in a message
 NO_ANNOTATOR = ": no annotator, "  # in a note on who was left out
 CALLED = frozenset({"author", "user", "worker", "turker", "participant", "student", "nutzer", "autor", "anonymous"})
 GRADES = frozenset({"grade", "accept"})  # label columns that several tasks share; others tell their task
@@ -70,17 +69,17 @@ def require_apart(annotators: Iterable[str], judges: Collection[str]) -> None:
 
 
 def people_of(table: Table, annotators: Sequence[str], judges: Collection[str] = ()) -> People:
-    """The annotators of a table: never a judge that is measured, and where nobody was named nobody who looks like one.
+    """The annotators of a table: never a judge that is measured; several names in a column are somebody's to declare.
 
     This is the one place of the rule: a judge that helped to make the labels would be measured against itself.
 
     Args:
         table: With judgec's names of columns.
-        annotators: Whom somebody named, ``*`` for everybody; this goes before what a name looks like.
+        annotators: Whom somebody named, ``*`` for everybody.
         judges: What is measured: its columns, or its names.
 
     Raises:
-        UserError: All that were named are judges that are measured.
+        UserError: All that were named are judges that are measured, or nobody said which of several names are people.
     """
     everybody = tuple(annotators) == EVERYBODY
     names = () if everybody else rejoined(annotators, table.columns)
@@ -97,27 +96,27 @@ def people_of(table: Table, annotators: Sequence[str], judges: Collection[str] =
     others: dict[str, int] = {}
     if "annotator" in table.columns and not wide:
         counts = Counter(filter(None, table.column("annotator").each(_named)))
-        looks = () if names or everybody else machines_among(counts)
-        looks = looks if len(looks) < len(counts) else ()  # nobody else labelled anything
         measured += [name for name in counts if is_measured(name, judges) and name not in measured]
-        others = {name: counts[name] for name in counts if name in measured or name in looks}
-        if like := [name for name in looks if name not in measured]:
-            rows = sum(others[name] for name in like)
-            notes.append(
-                f"{listed(like)} ({plural(rows, 'row')} of column annotator){NO_ANNOTATOR}by its name a judge; "
-                "--annotators A,B,... says who is."
-            )
-        people = [name for name in counts if name not in others]
-        if not names and not everybody and (odd := doubtful_among(people)):
-            rest = shlex.quote(",".join(name for name in people if name not in odd))
-            seen = f"{listed(odd)} of column annotator: read as a person, and by the name may be a judge"
-            notes.append(f"{seen}; --annotators {rest} leaves it out.")
+        others = {name: counts[name] for name in counts if name in measured}
+        if not annotators and len(unsaid := counts - Counter(others)) > 1:
+            raise UserError(_nobody_said(table.path, unsaid))
         notes += [
             f"{note}; for one person, write one name in the column annotator." for _, note in _apart(counts, counts)
         ]
     if measured:
         notes.append(measured_note(measured))
     return People(kept, frozenset(others), tuple(notes))
+
+
+def _nobody_said(path: str, counts: Counter[str]) -> str:
+    """Names the line to type where several graded: which of them are people no name tells."""
+    more = f" and {len(counts) - MOST_NAMED} more" if len(counts) > MOST_NAMED else ""
+    names = ", ".join(f"{name} ({count})" for name, count in counts.most_common(MOST_NAMED))
+    return (
+        f"{path}: column annotator names {names}{more}, and nobody said who of them is a person and who a judge; both "
+        f"are needed. Type --annotators ? --judges ? with their names, --annotators '*' where all are people, or "
+        f'judgec init {shlex.quote(path)}; annotators = ["*"] in a datasheet.toml says it for good.'
+    )
 
 
 def annotator_column(table: Table, free: Iterable[str]) -> str | None:
