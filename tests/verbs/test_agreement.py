@@ -171,18 +171,6 @@ def test_where_two_people_differ_agreement_draws_the_grade_that_labels_draw() ->
     assert found.estimates["kappa"].value == pytest.approx(kappa)
 
 
-def test_agreement_takes_repeated_gradings_as_one_persons() -> None:
-    rng = np.random.default_rng(4)
-    own = rng.integers(1, 6, 60)
-    again = np.clip(own + rng.integers(-1, 2, 60), 1, 5)
-    rows = pd.DataFrame({"judge": rng.permutation(own), "Mia 1": own, "Mia 2": again, "Noah 1": again, "Noah 2": own})
-    found = judgec.agreement(rows, annotators=["Mia", "Noah"], judges="judge")
-    first = judgec.agreement(rows[["judge"]].assign(Mia=own, Noah=again), annotators=["Mia", "Noah"], judges="judge")
-    assert found.estimates == first.estimates
-    assert found.expert == "Mia, Noah"
-    assert [note for note in found.reading if f"{int((own == again).sum())} of 60" in note]
-
-
 def judged(n: int = 60) -> pd.DataFrame:
     rng = np.random.default_rng(7)
     own = rng.integers(1, 6, n)

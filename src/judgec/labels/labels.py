@@ -283,7 +283,7 @@ def _shaped(file: Table, how: Datasheet, usual: TurnChoice | None) -> tuple[Tabl
     labels = _label_columns(table, known, people.annotators)
     table = without_rows_apart(table, known, labels, how.scale, how.words)
     table = with_label_cells(table, labels, how.scale, how.words)
-    table = unpivot(table, people.annotators, task=known, scale=how.scale)
+    table = unpivot(table, people.annotators, task=known, has_scale=how.scale is not None)
     table = with_verdicts(table) if generated else table
     notes = [*table.notes, *people.notes, *how.notes]
     if known is None:

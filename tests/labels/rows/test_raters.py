@@ -101,19 +101,13 @@ def test_commas_in_raters_names_are_not_between_raters(tmp_path: Path) -> None:
     assert found[3:] == [("r", "Lee", 2), ("r", "Ray,  Al", 1)]
 
 
-def test_repeated_gradings_are_one_persons_and_the_first_counts(tmp_path: Path) -> None:
-    path = wide(tmp_path, "query,answer,Mia 1,Mia 2,Noah 1,Noah 2\nq,a,1,2,3,3\nr,b,,2,2,1\ns,c,3,3,1,1\n")
-    first = zip("qqrrss", ("Mia", "Noah") * 3, (1, 3, 2, 2, 3, 1), strict=True)
-    assert said(path, "Mia", "Noah") == list(first)
-    notes = read_label_file(path, as_reading(annotators=("Mia", "Noah"))).labels.notes
-    assert [note for note in notes if "1 of 2" in note and "2 of 3" in note]
-    apart = read_label_file(path, as_reading(annotators=("Mia 1", "Mia 2", "Noah 1"))).labels
-    assert {label.annotator for label in apart.labels} == {"Mia 1", "Mia 2", "Noah 1"}
-    assert [note for note in apart.notes if "Mia 1, Mia 2" in note]
-    path = wide(tmp_path, "query,answer,annotator,grade\nq,a,Mia round 1,1\nq,a,Mia round 2,2\nr,b,Mia round 1,3\n")
-    assert [
-        note for note in read_labels(path, as_reading(annotators=["*"])).notes if "Mia round 1, Mia round 2" in note
-    ]
+def test_numbered_columns_are_one_person_only_where_rows_say_so(tmp_path: Path) -> None:
+    path = wide(tmp_path, "query,answer,Mia 1,Mia 2\nq,a,1,2\nr,b,,2\n")
+    with pytest.raises(InputError, match="no column 'Mia'"):
+        read_labels(path, as_reading(annotators=["Mia"]))
+    assert {name for _, name, _ in said(path, "Mia 1", "Mia 2")} == {"Mia 1", "Mia 2"}
+    again = read_label_file(wide(tmp_path, "query,answer,annotator,grade\nq,a,Mia,1\nq,a,Mia,1\nr,b,Mia,2\n"))
+    assert [(one.annotator, one.n, one.same) for one in again.repeats] == [("Mia", 1, 1)]
 
 
 GRADES = "query,answer,annotator,grade\n" + "".join(

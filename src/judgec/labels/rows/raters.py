@@ -3,32 +3,22 @@
 import re
 import shlex
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from judgec.errors import InputError, UserError
 from judgec.labels.reading import EVERYBODY
-from judgec.labels.rows.repeats import graded_again, median_of, places_of
-from judgec.records.counts import plural
 from judgec.records.label import Task
-from judgec.records.scale import Grade, Scale
-from judgec.records.tasks.registry import TASKS, USUAL, also_called, plain, told_by
+from judgec.records.scale import Grade
+from judgec.records.tasks.registry import TASKS, USUAL, plain, told_by
 from judgec.records.tasks.spec import ASPECT_PREFIX, PREFIXES
 from judgec.table.rows.cells import as_accept, as_grade, as_id, is_accept_word, is_missing
 from judgec.table.rows.columns import JUDGED_BY, listed
-from judgec.table.rows.heads import (
-    JUDGE_HEADS,
-    PEOPLE,
-    gradings_among,
-    machine_words,
-    words,
-)
 from judgec.table.table import Row, Table
 
 ORDERED = re.compile(r"(?<=\w)[\W_]+(ab|ba)\W*$", re.IGNORECASE)  # an order of a pair behind a name
 MOST_NAMED = 12  # names in a message
 NO_ANNOTATOR = ": no annotator, "  # in a note on who was left out
-CALLED = frozenset({"author", "user", "worker", "turker", "participant", "student", "nutzer", "autor", "anonymous"})
 GRADES = frozenset({"grade", "accept"})  # label columns that several tasks share; others tell their task
 
 
@@ -100,9 +90,6 @@ def people_of(table: Table, annotators: Sequence[str], judges: Collection[str] =
         others = {name: counts[name] for name in counts if name in measured}
         if not annotators and len(unsaid := counts - Counter(others)) > 1:
             raise UserError(_nobody_said(table.path, unsaid))
-        notes += [
-            f"{note}; for one person, write one name in the column annotator." for _, note in _apart(counts, counts)
-        ]
     if measured:
         notes.append(measured_note(measured))
     return People(kept, frozenset(others), tuple(notes))
@@ -117,35 +104,6 @@ def _nobody_said(path: str, counts: Counter[str]) -> str:
         f"are needed. Type --annotators ? --judges ? with their names, --annotators '*' where all are people, or "
         f'judgec init {shlex.quote(path)}; annotators = ["*"] in a datasheet.toml says it for good.'
     )
-
-
-def annotator_column(table: Table, free: Iterable[str]) -> str | None:
-    """The column that says who labelled each row, under whatever head; None where there is none.
-
-    ``judge`` is one where no other column is and its names, machines' aside, say that they are people: MT-Bench's
-    ``expert_0``, Arena's ``arena_user_973``. Prompts such as ``strict`` are nobody.
-
-    Args:
-        table: The rows.
-        free: The columns among which it is looked for.
-    """
-    heads = {plain(name): name for name in reversed([*free])}
-
-    def repeated(name: str) -> bool:
-        return (
-            1 <= len({as_id(value) for value in table.column(name).values if not is_missing(value)}) < len(table.rows)
-        )
-
-    for head in ("annotator", *also_called("annotator")):
-        if head in heads and repeated(heads[head]):
-            return heads[head]
-    named = next((heads[head] for head in JUDGE_HEADS if head in heads), None)
-    if named is None:
-        return None
-    names = {as_id(value) for value in table.column(named).values if not is_missing(value)}
-    people = [name for name in names if not machine_words(name)]
-    told = all(words(name) & (PEOPLE | CALLED) or "@" in name for name in people)
-    return named if people and told else None
 
 
 def measured_note(names: Iterable[str]) -> str:
@@ -177,7 +135,6 @@ def unpivot(
     *,
     task: Task | None = None,
     has_scale: bool = False,
-    scale: Scale | None = None,
 ) -> Table:
     """One row per item and annotator, from one column per annotator.
 
@@ -194,7 +151,6 @@ def unpivot(
     if not annotators:
         return table
     annotators = rejoined(annotators, table.columns)
-    table = with_gradings(table, annotators, scale=scale)
     columns = {name: columns_of(name, table.columns) for name in annotators}
     if "annotator" in table.columns and not any(columns.values()):
         said = set(table.column("annotator").each(_named))
@@ -216,7 +172,7 @@ def unpivot(
         )
     if faults:
         raise InputError(faults)
-    label, note = _label_column(table, annotators, task, has_scale=has_scale or scale is not None)
+    label, note = _label_column(table, annotators, task, has_scale=has_scale)
     known, prefix = fields(), (TASKS[task].prefix if task else "") or ASPECT_PREFIX
     theirs = {
         name: {column: label if field == "" else _field(field, label, known, prefix) for column, field in own.items()}
@@ -277,76 +233,12 @@ def rejoined(names: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
 
 
 def columns_of(name: str, columns: Sequence[str]) -> dict[str, str]:
-    """The annotator's columns, each with the part after ``NAME.``; empty for the column ``NAME`` itself, and those of
-    repeated gradings: ``NAME 1``, ``NAME 2``.
-    """
-    own = {
+    """The annotator's columns, each with the part after ``NAME.``; empty for the column ``NAME`` itself."""
+    return {
         column: column[len(name) + 1 :]
         for column in columns
         if column == name or (column.startswith(f"{name}.") and len(column) > len(name) + 1)
     }
-    return own | dict.fromkeys(_gradings_of(name, columns), "")
-
-
-def _gradings_of(name: str, columns: Sequence[str]) -> tuple[str, ...]:
-    """The columns of a person's repeated gradings: where they are sure, or where the name alone has no column."""
-    found = gradings_among(tuple(columns)).get(name)
-    return found.columns if found is not None and (found.sure or name not in columns) else ()
-
-
-def _apart(names: Iterable[str], among: Iterable[str]) -> list[tuple[str, str]]:
-    """People who stand among these names several times, each with a sentence that begins to say so."""
-    said = set(names)
-    return [
-        (name, f"{listed(own)} look like repeated gradings by one person, but are read as different people")
-        for name, one in gradings_among(tuple(among)).items()
-        if one.sure and len(own := [column for column in one.columns if column in said]) > 1
-    ]
-
-
-def with_gradings(table: Table, names: Sequence[str], scale: Scale | None = None) -> Table:
-    """The table with one column of each of these people whose gradings of an item stand in several: the median counts,
-    of two the first.
-
-    A note says so, and how often the second one is the same; another one which of these columns are named as people of
-    their own, as somebody may want it.
-
-    Args:
-        table: With judgec's names of columns.
-        names: The annotators.
-        scale: Of the grades, where somebody has said it.
-    """
-    notes = [
-        f"{note}, because each of them is named; --annotators {name} reads them as one person."
-        for name, note in _apart(names, table.columns)
-    ]
-    repeated = {name: own for name in names if (own := _gradings_of(name, table.columns))}
-    if not repeated:
-        return replace(table, notes=(*table.notes, *notes)) if notes else table
-    cells = {
-        name: [[value for column in own if not is_missing(value := row.get(column))] for row in table.rows]
-        for name, own in repeated.items()
-    }
-    said, count = [], 0
-    for name, own in repeated.items():
-        twice = [[str(as_grade(value)).casefold() for value in values[:2]] for values in cells[name] if values[1:]]
-        same, count = sum(first == second for first, second in twice), count + len(twice)
-        said.append(f"{listed(own)} (the same again in {same} of {plural(len(twice), 'item')})")
-    notes.append(f"{graded_again(count)}: {'; '.join(said)}.")
-    places = places_of((value for own in cells.values() for values in own for value in values), scale)
-    gone = {column for own in repeated.values() for column in own} - {*names}
-    kept = [column for column in table.columns if column not in gone and column not in repeated]
-    rows = [
-        {column: row[column] for column in kept if column in row}
-        | {name: _median_cell(values[at], places) for name, values in cells.items() if values[at]}
-        for at, row in enumerate(table.rows)
-    ]
-    return replace(table, columns=(*kept, *repeated), rows=tuple(rows), notes=(*table.notes, *notes))
-
-
-def _median_cell(cells: Sequence[object], places: Mapping[str, float]) -> object:
-    by = {str(cell): cell for cell in cells}
-    return by[median_of(list(map(str, cells)), places)]
 
 
 def _field(field: str, label: str, known: Collection[str], prefix: str) -> str:

@@ -1,15 +1,12 @@
 """Brings together what one person gave one item several times: the median is the label."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 from judgec.records.counts import plural
 from judgec.records.label import Label
-from judgec.records.scale import Scale
-from judgec.table.ladders import in_order
-from judgec.table.rows.cells import as_grade
 
 Repeats = Literal["median", "error"] | None
 MEDIAN: Repeats = "median"
@@ -56,19 +53,6 @@ def median_of(gradings: Sequence[G], places: Mapping[G, float]) -> G:
     else:
         middle = {one for one, count in counts.items() if count == max(counts.values())}
     return next(one for one in gradings if one in middle)
-
-
-def places_of(cells: Iterable[object], scale: Scale | None) -> dict[str, float]:
-    """The place of each grade in cells, as text: by the scale, as numbers, or as words whose order is known."""
-    grades = {str(cell): grade for cell in cells if (grade := as_grade(cell)) is not None}
-    if scale is not None:
-        by = {str(one).casefold(): value for one, value in zip(scale.grades, scale.values, strict=True)}
-        return {text: by[key] for text, grade in grades.items() if (key := str(grade).casefold()) in by}
-    if not any(isinstance(grade, str) for grade in grades.values()):
-        return {text: float(grade) for text, grade in grades.items()}
-    found = in_order(set(grades.values()))
-    order = [] if found is None else [str(word).casefold() for word in found[0]]
-    return {text: float(order.index(key)) for text, grade in grades.items() if (key := str(grade).casefold()) in order}
 
 
 def once(labels: Sequence[Label], *, ordered: bool = True) -> tuple[tuple[Label, ...], tuple[SelfAgreement, ...]]:
