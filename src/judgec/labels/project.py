@@ -59,7 +59,6 @@ class Project(Reading):
         lm: The model that a judge is compiled for.
         budget: Most LM calls.
         max_cost: Most dollars.
-        proposed_by: The model that proposed the roles which somebody confirmed.
     """
 
     path: Path = Path(NAME)
@@ -76,7 +75,6 @@ class Project(Reading):
     ] = None
     budget: Annotated[int | None, Field(strict=True, ge=1, description="a whole number from 1")] = None
     max_cost: Annotated[float | None, Field(strict=True, ge=0, description="a number from 0")] = None
-    proposed_by: Annotated[str | None, Field(description="the name of a model")] = None
 
     @property
     def label_path(self) -> str | None:

@@ -89,9 +89,6 @@ class Reading(BaseModel):
         roles: Who wrote the turns of a conversation, by the name of a role.
         turn: Which part of a conversation is judged.
         orders: What A means in a judge's picks of pairs: the answer shown first, or ``answer_a``.
-        item: What makes rows the same item where ids disagree with texts.
-        header: Rows of the heads, from 1.
-        fill_down: Columns of which an empty cell repeats the one above.
         checked: Graders whom somebody looked at after a check asked.
         round: ``nearest``: grades that are means of annotators become the nearest grade.
         repeats: What becomes of an item that one person graded again.
@@ -126,9 +123,6 @@ class Reading(BaseModel):
     ] = {}
     turn: Annotated[Literal["last", "each", "whole"] | None, Field(description="last, each or whole")] = None
     orders: Annotated[Literal["as-shown", "mapped"] | None, Field(description="as-shown or mapped")] = None
-    item: Annotated[Literal["id", "text"] | None, Field(description="id or text")] = None
-    header: Annotated[tuple[int, ...], Field(description="a list of rows, from 1, such as [1, 2]")] = ()
-    fill_down: Annotated[tuple[Text, ...], Field(description='a list of columns such as ["Question"]')] = ()
     checked: Annotated[tuple[Text, ...], Field(description='a list of texts such as ["ann"]')] = ()
     round: Annotated[Literal["nearest"] | None, Field(description="nearest")] = None
     repeats: Annotated[Literal["median", "error"] | None, Field(description="median or error")] = None

@@ -16,6 +16,7 @@ from judgec.verbs.options.option import Declared, declared
 
 OF_A_FILE = (  # keys that say how a file is read
     *("task", "annotators", "judges", "orders", "columns", "winner_words", "scale", "accept_at", "round", "repeats"),
+    "turn",
 )
 OF_A_JUDGE = ("name", "lm", "budget", "max_cost")
 
