@@ -8,6 +8,7 @@ import pytest
 
 from judgec.labels.experts import experts_of
 from judgec.labels.labels import read_labels
+from judgec.labels.reading import as_reading
 from judgec.stats.agreement.alternative_annotator import alternative_annotator_test
 
 RECORDED = Path("../shared/data/recorded")
@@ -25,7 +26,7 @@ def test_summeval_equals_the_published_advantages(clustered: bool) -> None:
         pytest.skip(
             f"{path} is absent: published advantage probabilities are NOT checked; put the recorded sets beside"
         )
-    labels = read_labels(str(path))
+    labels = read_labels(str(path), as_reading(annotators=["*"]))
     experts = experts_of(labels)
     verdicts = pd.read_parquet(RECORDED / "summeval_aspects.verdicts.parquet")
     row = {item.item_id: i for i, item in enumerate(labels.items)}

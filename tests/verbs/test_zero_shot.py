@@ -56,7 +56,7 @@ def judged(home: Path, server: FakeOpenAI, rows: list[dict[str, object]], name: 
     ("name", "row", "key", "grade"),
     [
         ("zero-shot", ANSWER, "grade", 5),
-        ("zero-shot:grade", {"user_input": "How?", "response": "So."}, "grade", 5),
+        ("zero-shot:grade", {**QUERY, "answer": "So."}, "grade", 5),
         ("zero-shot", {**QUERY, "document": "The range is 0.6 to 70 m3/h."}, "grade", 2),
         ("zero-shot:relevance", {**QUERY, "document": "The range."}, "grade", 2),
         ("zero-shot:umbrela", {**QUERY, "document": "The range."}, "grade", 3),

@@ -63,7 +63,6 @@ def test_open_items_of_a_faulty_line_far_down_says_which(tmp_path: Path, line: s
         ("i.ndjson", '{"query": "q", "answer": "a"}', True),
         ("i.jsonl", '[{"query": "q", "answer": "a"}]', False),
         ("i.jsonl", '{"row_idx": 0, "row": {"query": "q", "answer": "a"}}\n', False),
-        ("i.jsonl", '{"instruction": "q", "input": "", "answer": "a"}\n', False),
         ("i.json", '[{"query": "q", "answer": "a"}]', False),
         ("i.csv", "query,answer\nq,a\n", False),
     ],

@@ -20,6 +20,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:  # JSON
     home = tmp_path_factory.mktemp("politeness")
     site = install(home / "site")
     write(home / "manners.jsonl", rows(72))
+    (home / "manners.datasheet.toml").write_text('annotators = ["*"]\n')
     new = [{key: row[key] for key in ("query", "answer", "polite")} for row in rows(84)[144::2]]
     write(home / "items.jsonl", [{("polite_in_truth" if k == "polite" else k): v for k, v in r.items()} for r in new])
     write(home / "others.jsonl", [{"query": f"Where is {n}?", "answer": f"Please look at page {n}."} for n in range(5)])

@@ -38,7 +38,9 @@ def both(folder: Path, judge: list[int], *, as_accepts: bool = False) -> tuple[A
         for item, by in LABELS.items()
         for name, grade in by.items()
     ]
-    labels = read_labels(str(write(folder / "l.jsonl", rows)), as_reading(accept_at=None if as_accepts else "2"))
+    labels = read_labels(
+        str(write(folder / "l.jsonl", rows)), as_reading(annotators=["*"], accept_at=None if as_accepts else "2")
+    )
     experts, scale = experts_of(labels), labels.scale
     grade = np.array(judge, dtype=np.int64)[:, None]
     judged = Judgments(
@@ -77,7 +79,7 @@ def test_ceiling_is_the_mean_over_annotators_of_their_agreement_with_the_others_
 
 def test_ceiling_without_a_judge_is_that_beside_a_judge_whose_statistics_are_defined(tmp_path: Path) -> None:
     beside, _ = both(tmp_path, JUDGE)
-    labels = read_labels(str(tmp_path / "l.jsonl"), as_reading(accept_at="2"))
+    labels = read_labels(str(tmp_path / "l.jsonl"), as_reading(annotators=["*"], accept_at="2"))
     experts = experts_of(labels)
     alone = ceiling(experts, labels.scale, labels.aspects, HOW, accept_only=False)
     assert alone == {"ceiling": beside}
@@ -110,7 +112,7 @@ def test_one_annotator_an_item_gives_no_panel(tmp_path: Path) -> None:
         {"item_id": i, "query": i, "answer": "a", "annotator": "ab"[k % 2], "grade": 1 + k % 3}
         for k, i in enumerate("uvwxyz")
     ]
-    labels = read_labels(str(write(tmp_path / "l.jsonl", rows)))
+    labels = read_labels(str(write(tmp_path / "l.jsonl", rows)), as_reading(annotators=["*"]))
     experts = experts_of(labels)
     assert expert_panel(experts, labels.scale, accept_only=False) == []
 
@@ -121,7 +123,7 @@ def graded(folder: Path, labels: dict[str, dict[str, int]]) -> LabelSet:
         for item, by in labels.items()
         for name, grade in by.items()
     ]
-    return read_labels(str(write(folder / "l.jsonl", rows)), as_reading(accept_at="2"))
+    return read_labels(str(write(folder / "l.jsonl", rows)), as_reading(annotators=["*"], accept_at="2"))
 
 
 def plain_and_disputed(plain: int, disputed: int) -> dict[str, dict[str, int]]:
