@@ -137,7 +137,7 @@ def record(folder: Path) -> dict[str, Json]:
     do("judge", "sensors.jsonl", "--judge", "g@1", "--out", "judged.jsonl", "--json")
     do("judge", "queries.jsonl", "--judge", "g@1", "--out", "no.jsonl", "--json", name="judge without answers")
     do("compare", "g@1", "i@1", "--json")
-    pair = ("--judges", "judge_grade", "--all", "--json")
+    pair = ("--annotators", "*", "--judges", "judge_grade", "--all", "--json")
     do("agreement", "judged.jsonl", *pair)
     do("audit", "--judge", "g@1", "--only", "length,authority", "--items", "8", "--json")
     do("index", catalogue, "--out", "index", "--json")

@@ -149,7 +149,7 @@ print(len(found.judge), len(found.notes), seconds, most.split()[1])
     "kind",
     [pytest.param("parquet", marks=pytest.mark.full), *(pytest.param(kind, marks=pytest.mark.soak) for kind in FILES)],
 )
-def test_a_million_verdicts_are_read_in_ten_seconds_and_a_gigabyte(tmp_path: Path, kind: str) -> None:
+def test_a_million_verdicts_are_read_in_ten_seconds_and_below_two_gigabytes_and_a_half(tmp_path: Path, kind: str) -> None:
     rng = np.random.default_rng(0)
     item, judge = np.tile(np.arange(20_000), 50), np.repeat(np.arange(50), 20_000)
     n = len(item)
@@ -177,7 +177,7 @@ def test_a_million_verdicts_are_read_in_ten_seconds_and_a_gigabyte(tmp_path: Pat
         done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=400)
         rows, notes, seconds, kilobytes = map(float, done.stdout.split())
         assert (rows, notes) == (n, 2)
-        assert kilobytes < 1_000_000
+        assert kilobytes < 2_500_000
         return seconds
 
     assert_within(10, read)
