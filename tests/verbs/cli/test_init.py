@@ -159,10 +159,12 @@ def test_workbook_becomes_a_judge_and_judged_items_without_a_flag(tmp_path: Path
         tmp_path / "Bewertung.xlsx", {"Info": [["a", "b"], ["c", "d"]], "L": table(rows, [*INPUTS, *RATERS.values()])}
     )
     write_ods(tmp_path / "neu.ods", {"L": table(rows[:9], INPUTS)})
-    assert "Antwort des Bots" in judgec(tmp_path, "init", "Bewertung.xlsx", "--yes").stdout
+    mapping = [part for ours, theirs in NAMES.items() for part in ("--map", f"{theirs}={ours}")]
+    said = ("init", "Bewertung.xlsx#L", *mapping, "--annotators", ",".join(RATERS.values()), "--best", "5", "--yes")
+    assert "Antwort des Bots" in judgec(tmp_path, *said).stdout
     compiled = judgec(tmp_path, "compile-judge", "--json")
     report = json.loads(compiled.stdout)
-    assert compiled.stderr.startswith("judgec.toml: labels Bewertung.xlsx; name Bewertung; task grade; ")
+    assert compiled.stderr.startswith("judgec.toml: labels Bewertung.xlsx#L; name Bewertung; task grade; ")
     assert (report["program"], len(report["folds"])) == ("Bewertung", 5)  # few queries: each is tested once
     assert report["test"]["compiled"]["n"] > 60
     text = (tmp_path / "judgec.toml").read_text(encoding="utf-8")
@@ -178,7 +180,7 @@ def test_workbook_becomes_a_judge_and_judged_items_without_a_flag(tmp_path: Path
     typed = judgec(tmp_path, "labels", *maps, "--accept-at", "3", "--json")
     assert json.loads(typed.stdout)["scale"]["accept_at"] == 3
     assert "columns Antwort des Bots=answer;" in typed.stderr
-    judgec(tmp_path, "init", "Bewertung.xlsx", "--yes", code=2)
+    judgec(tmp_path, *said, code=2)
     assert (tmp_path / "judgec.toml").read_text(encoding="utf-8") == text
 
 

@@ -61,7 +61,10 @@ def test_what_follows_init_of_a_sheet_with_a_judge_in_it(tmp_path: Path) -> None
                 )
                 given = "ja" if right != (drawn.random() < 0.1) else "nein"
                 rows.writerow([*words, f"Sensor {i} is {3 * i} mm long.", given, drawn.choice(["ja", "nein"])])
-    ran = chain(tmp_path, "init", path.name, "--yes")
+    maps = ("--map", "Frage=query", "--map", "Antwort=answer", "--map", "Musterantwort=reference")
+    ran = chain(
+        tmp_path, "init", path.name, *maps, "--annotators", "Eva", "--judges", "GPT-4", "--grades", "nein,ja", "--yes"
+    )
     assert ran[:2] == ["agreement", "compile-judge"]
     assert "judge" in ran
 
