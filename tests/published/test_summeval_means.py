@@ -18,6 +18,7 @@ def test_agreement_with_the_mean_of_summevals_experts_is_that_of_scipy_on_the_sa
     found = judgec.agreement(
         SUMMEVAL.with_suffix(".verdicts.parquet"),
         labels=SUMMEVAL,
+        annotators="*",
         judges="gpt-4-0314/rts",
         scale={"level": "interval", "grades": [1, 5]},
         home=tmp_path,

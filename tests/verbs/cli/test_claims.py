@@ -160,9 +160,10 @@ def test_calibrator_learns_from_what_a_model_says_of_claims(tmp_path: Path) -> N
 def test_calibrator_learns_what_criteria_weigh(tmp_path: Path) -> None:
     write(tmp_path / "rubric.jsonl", [rubric_row(n) for n in range(160)])
     with FakeOpenAI(weigh) as server:
-        options = ("--lm", "openai/fake", "--api-base", server.base_url, "--json")
+        maps = ("--map", "criteria=nuggets")
+        options = ("--lm", "openai/fake", "--api-base", server.base_url, "--json", *maps)
         made = said(judgec(tmp_path, "compile-judge", "rubric.jsonl", "--name", "r", *options, OPENAI_API_KEY=CANARY))
-        command = ("judge", "rubric.jsonl", "--judge", "r@latest", "--out", "judged.jsonl")
+        command = ("judge", "rubric.jsonl", "--judge", "r@latest", "--out", "judged.jsonl", *maps)
         judgec(tmp_path, *command, "--api-base", server.base_url, OPENAI_API_KEY=CANARY)
     whole = said(judgec(tmp_path, "agreement", "judged.jsonl", "--judges", "judge_grade", "--json"))["judges"][
         "judge_grade"
