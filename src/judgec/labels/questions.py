@@ -1,15 +1,13 @@
 """Questions about labels that no table answers, and the scale that an answer declares."""
 
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from judgec.errors import UserError
 from judgec.labels.roles import number_in
+from judgec.labels.rows.ranges import grades_to, scale_of_grades
 from judgec.records.scale import Grade
 from judgec.table.rows.cells import as_grade
-
-_RANGE = re.compile(r"([-+]?\d+)\.\.([-+]?\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,42 +32,28 @@ class OpenQuestion:
     optional: bool = False
 
 
-def grades_of(
-    best: str | None, grades: Sequence[str], seen: Collection[str], where: str = "init"
-) -> tuple[Grade, ...] | None:
-    """The grades, worst first, that somebody declared; None where nobody did. Falling numbers become words.
+def grades_of(best: str | None, grades: Sequence[str], seen: Collection[str]) -> tuple[Grade, ...] | None:
+    """The grades, worst first, that somebody declared; None where nobody did.
 
     Args:
         best: One end of the whole numbers that are seen.
-        grades: All of them, worst first; or one range such as ``1..5``.
-        seen: The different cells.
-        where: Of messages.
+        grades: As ``scale_of_grades``.
+        seen: The different cells; those that are no whole numbers are asked about later.
 
     Raises:
         UserError: Both, or an end that is none.
     """
     if best is not None and grades:
-        raise UserError(f"{where}: --best {best} and --grades; one of them is valid. Drop one.")
-    if len(grades) == 1 and (said := _RANGE.fullmatch(grades[0])):
-        low, high = int(said[1]), int(said[2])
-        return _rising(range(min(low, high), max(low, high) + 1), falling=low > high)
-    if grades:
-        read = [one if (number := as_grade(one)) is None else number for one in grades]
-        numbers = [one for one in read if not isinstance(one, str)]
-        if len(numbers) == len(read) and numbers != sorted(numbers):
-            return tuple(map(str, read))
-        return tuple(read)
+        raise UserError(f"--best {best} and --grades; one of them is valid. Drop one.")
     if best is None:
-        return None
+        declared = scale_of_grades(grades)
+        return None if declared is None else tuple(declared["grades"])  # type: ignore[arg-type]  # a list
     whole = sorted({int(n) for text in seen if (n := number_in(text)) is not None and n.is_integer()})
-    if not whole or best not in {str(whole[0]), str(whole[-1])}:
+    found = grades_to(as_grade(best), whole)
+    if found is None:
         ends = f"{whole[0]} and {whole[-1]}" if whole else "no whole numbers"
         raise UserError(f"--best {best}: the ends of the grades are {ends}. Name one, or all with --grades.")
-    return _rising(range(whole[0], whole[-1] + 1), falling=best == str(whole[0]))
-
-
-def _rising(numbers: range, *, falling: bool) -> tuple[Grade, ...]:
-    return tuple(map(str, reversed(numbers))) if falling else tuple(numbers)
+    return found
 
 
 def ends_of(seen: Collection[str]) -> tuple[str, str] | None:

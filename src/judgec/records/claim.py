@@ -108,11 +108,6 @@ def as_nugget(text: str) -> Nugget:
     return Nugget(said, OKAY if found[1].lower() == OKAY else VITAL)
 
 
-def is_weighted(text: str) -> bool:
-    """True for a text that says how much a nugget weighs."""
-    return _WRITTEN.match(text) is not None
-
-
 def written(nugget: Nugget) -> str:
     """A nugget as the text that ``as_nugget`` reads."""
     return f"{nugget.importance if nugget.own_weight is None else f'{nugget.own_weight:+g}'}: {nugget.text}"

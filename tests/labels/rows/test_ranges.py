@@ -42,5 +42,7 @@ def test_grades_declare_a_scale_worst_first() -> None:
     assert scale_of_grades(["1..5"]) == {"grades": [1, 2, 3, 4, 5]}
     assert scale_of_grades(["3..1"]) == {"grades": ["3", "2", "1"]}
     assert scale_of_grades(["bad", "ok", "3"]) == {"grades": ["bad", "ok", 3]}
+    assert scale_of_grades(["3", "2", "1"]) == {"grades": ["3", "2", "1"]}
+    assert scale_of_grades(["0", "0.5", "1"]) == {"grades": [0, 0.5, 1]}
     with pytest.raises(UserError, match=r"--grades 0\.\.0\.5"):
         scale_of_grades(["0..0.5"])

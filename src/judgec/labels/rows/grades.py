@@ -11,7 +11,7 @@ import numpy as np
 
 from judgec.errors import InputError, UserError
 from judgec.labels.rows.means import Rounding, looks_like_means, nearest_grades
-from judgec.labels.rows.ranges import grades_between
+from judgec.labels.rows.ranges import grades_to
 from judgec.records.counts import plural
 from judgec.records.label import Task
 from judgec.records.scale import ACCEPT_SCALE, Grade, Scale
@@ -244,15 +244,17 @@ def _from_best(table: Table, task: Task, used: Counter[Grade], best: Grade | Non
     Raises:
         UserError: It is none, or the grades are no whole numbers.
     """
-    whole = sorted(grade for grade in used if isinstance(grade, int))
-    if len(whole) < len(used) or len(whole) < 2 or best not in (whole[0], whole[-1]):
-        seen = f"{whole[0]} to {whole[-1]}" if len(whole) == len(used) > 0 else listed(sorted(map(str, used))[:SHOWN])
+    whole = [grade for grade in used if isinstance(grade, int)]
+    grades = grades_to(best, whole) if len(whole) == len(used) else None
+    if grades is None:
+        seen = (
+            f"{min(whole)} to {max(whole)}" if len(whole) == len(used) > 0 else listed(sorted(map(str, used))[:SHOWN])
+        )
         raise UserError(
             f"{table.path}: --best {best}: the grades are {seen}; the lowest or the highest of whole numbers is "
             "valid. Correct it, or list the grades, worst first: --grades 1..5 or --grades bad,ok,good."
         )
-    ends = (whole[0], whole[-1]) if best == whole[-1] else (whole[-1], whole[0])
-    return Scale(name=TASKS[task].scale.name, grades=grades_between(*ends))
+    return Scale(name=TASKS[task].scale.name, grades=grades)
 
 
 def position_of(grade: Grade, scale: Scale) -> int | None:

@@ -60,8 +60,6 @@ AMOUNTS = frozenset(  # words of scales that begin with none
         *("little", "much", "a_little", "a_lot", "limited", "substantial", "weak", "somewhat"),
     ]
 )
-STRAY = 0.2  # texts for each number of a column, up to which they are no grades of their own
-MOST_STRAYS = 10  # of them in a note
 MOST_SHOWN = 10  # rows in a note
 LONGEST_SHOWN = 40  # characters of one in a note
 SIGNS = frozenset({"+", "++", "+++", "-", "--", "---", "0", "o", "+/-", "±"})
@@ -136,55 +134,6 @@ def _counted(
         if isinstance(cell, str) and counts(text := cell.strip()):
             found[text] += often
     return found
-
-
-def strays(cells: Sequence[object], said: Collection[str] = (), times: Sequence[int] | None = None) -> frozenset[str]:
-    """Texts that stand among the numbers of a column of grades, few and no grades themselves: ``see comment``.
-
-    Args:
-        cells: All of the column, or each different one.
-        said: Words of which it is known what they mean.
-        times: As ``label_cells``.
-    """
-    counts = _counted(cells, times, lambda text: as_grade(text) is not None)
-    told = {word.casefold() for word in said}
-    words = {word for word in counts if not _is_known(word) and word.casefold() not in NOTHING | MARKS | told}
-    found = sum(counts[word] for word in words)
-    each = zip(cells, times or [1] * len(cells), strict=True)
-    others = sum(often for cell, often in each if not is_missing(cell)) - found
-    numbers = any(_is_numeral(word) for word in counts) or any(type(cell) in {int, float} for cell in cells)
-    if not words or not numbers or found > STRAY * others or any(map(winner_of, words)):
-        return frozenset()
-    return frozenset(words) if all(map(_is_numeral, counts.keys() - words)) else frozenset()
-
-
-def _is_numeral(word: str) -> bool:
-    """A number, however written, or a mark of nothing."""
-    nothing = word.casefold() in NOTHING | MARKS
-    return nothing or bool(_PERCENT.fullmatch(word) or _COMMA.fullmatch(word)) or not isinstance(as_grade(word), str)
-
-
-def without_strays(
-    table: Table, columns: Iterable[str], scale: Scale | None = None, said: Collection[str] = ()
-) -> Table:
-    """The table with nothing in cells of these columns that hold a text among numbers; each is noted."""
-    on_scale = () if scale is None else map(str, scale.grades)
-    told = {*said, *on_scale}
-    cells = {name: table.column(name) for name in columns}
-    found = {name: own for name, one in cells.items() if (own := strays(one.values, told, one.counts))}
-    notes: list[str] = []
-    read: dict[str, TableColumn] = {}
-    for name, own in found.items():
-        column = cells[name]
-        blank = [isinstance(cell, str) and cell.strip() in own for cell in column.values]
-        at = np.flatnonzero(np.array([*blank, False])[column.codes]).tolist()
-        each = [f"{table.where(i)} {_cut(str(table.rows[i][name]))}" for i in at[:MOST_STRAYS]]
-        each += [f"{len(at) - MOST_STRAYS} more"] * (len(at) > MOST_STRAYS)
-        cut = plural(len(at), "cell of text is missing", "cells of text are missing")
-        notes.append(f"Column {name}: among grades {cut}: {'; '.join(each)}.")
-        kept = [None if gone else cell for cell, gone in zip(column.values, blank, strict=True)]
-        read[name] = TableColumn(column.codes, kept)
-    return table.with_columns(read, *notes) if found else table
 
 
 def without_rows_apart(

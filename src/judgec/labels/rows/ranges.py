@@ -9,6 +9,7 @@ import numpy as np
 from judgec.errors import UserError
 from judgec.records.label import FloatArray
 from judgec.records.scale import Grade
+from judgec.table.rows.cells import as_grade
 
 MARK = "#range="  # behind the name of a column or file: AI score#range=0..1
 ROUNDED = 1e-9  # of a range: what floating point may be off at its ends
@@ -107,21 +108,30 @@ def ranges_of(judges: Mapping[str, str]) -> dict[str, Range]:
 def scale_of_grades(grades: Sequence[str]) -> dict[str, object] | None:
     """The scale that ``--grades`` declares, worst first: ``1..5``, ``5..1``, or each grade; None where it is not given.
 
+    Numbers that do not rise are words, whose order is theirs.
+
     Raises:
         UserError: A range whose ends are no whole numbers.
     """
     if len(grades) != 1:
-        return {"grades": list(map(_grade, grades))} if grades else None
+        listed = [text if (grade := as_grade(text)) is None else grade for text in grades]
+        numbers = [grade for grade in listed if not isinstance(grade, str)]
+        falling = len(numbers) == len(listed) and numbers != sorted(numbers)
+        return {"grades": list(grades) if falling else listed} if grades else None
     ends = Range.parse(grades[0], "--grades")
     if int(ends.worst) != ends.worst or int(ends.best) != ends.best:
         raise UserError(f"--grades {grades[0]}: whole numbers are valid; --scale {grades[0]} declares any numbers.")
-    return {"grades": list(grades_between(int(ends.worst), int(ends.best)))}
+    return {"grades": list(_between(int(ends.worst), int(ends.best)))}
 
 
-def grades_between(worst: int, best: int) -> tuple[Grade, ...]:
+def grades_to(best: Grade | None, seen: Iterable[int]) -> tuple[Grade, ...] | None:
+    """The whole numbers from the lowest to the highest seen, worst first; None where ``best`` is neither of these."""
+    ends = sorted({*seen})
+    if len(ends) < 2 or best not in (ends[0], ends[-1]):
+        return None
+    return _between(ends[0], ends[-1]) if best == ends[-1] else _between(ends[-1], ends[0])
+
+
+def _between(worst: int, best: int) -> tuple[Grade, ...]:
     """The whole numbers of a scale, worst first; where the lowest is best they are words, whose order is theirs."""
     return tuple(range(worst, best + 1)) if worst < best else tuple(map(str, range(worst, best - 1, -1)))
-
-
-def _grade(text: str) -> Grade:
-    return int(text) if re.fullmatch(r"[-+]?\d+", text) else text

@@ -8,13 +8,12 @@ import warnings
 from collections.abc import Mapping
 from itertools import pairwise
 
-from judgec.records.claim import NUGGETS, OKAY, VITAL, Nugget, as_nugget, is_weighted, written
+from judgec.records.claim import NUGGETS, OKAY, VITAL, Nugget, as_nugget, written
 from judgec.records.scale import Grade
 
 ACCEPT_WORDS = frozenset({"1", "true", "t", "yes", "y", "accept", "accepted", "pass", "passed", "correct"})
 REJECT_WORDS = frozenset({"0", "false", "f", "no", "n", "reject", "rejected", "fail", "failed", "incorrect"})
 MISSING_WORDS = frozenset({"", "na", "n/a", "nan", "null"})  # in a label; in a text they are words
-DASHES = frozenset({"-", "–", "—"})  # a blank label, where "+" is none
 
 LARGEST = 1e15  # of a grade; above it, floats do not tell whole numbers apart
 
@@ -214,16 +213,6 @@ def as_nuggets(value: object) -> tuple[tuple[str, ...], int]:
     parts = [part for part in as_parts(value) if not is_missing(part)]
     odd = sum(not isinstance(part, str | dict) for part in parts)
     return tuple(written(_nugget(as_text(part))) for part in parts), odd
-
-
-def holds_nuggets(value: object) -> bool:
-    """True for a cell that lists nuggets or criteria: objects with one of their keys, or texts with a weight each."""
-    lines = value.splitlines() if isinstance(value, str) and not value.lstrip().startswith("[") else as_parts(value)
-    return bool(lines) and all(
-        any(one.get(name) for name in NUGGET_TEXT) if isinstance(one, Mapping) else is_weighted(as_text(one))
-        for one in lines
-        if not is_missing(one)
-    )
 
 
 def _nugget(text: str) -> Nugget:

@@ -10,8 +10,6 @@ from judgec.verbs.options.shared import Consensus, Epsilon, Home, LabelColumns, 
 if TYPE_CHECKING:
     from judgec.verbs.frames import Source
 
-MOST_MEASURED = 20_000  # items; of more, init names the command and does not measure a judge beside them
-
 
 @dataclass(frozen=True, kw_only=True)
 class AgreementOptions(LabelColumns):
