@@ -177,15 +177,15 @@ def label_file(
         _require_people(file, how.columns, how.judges)
     table = renamed(file, how.columns)
     if not texts and how.judges and not holding(table.columns):  # their verdicts say that a row is an item
-        file = table = with_ids_for_texts(table, how.task, how.annotators, how.words)
-        how = how.model_copy(update={"columns": {}})
-    if without_texts(table) and texts:
+        table = with_ids_for_texts(table, how.task, how.annotators, how.words)
+    bare = without_texts(table)
+    if bare and texts:
         seen = f"{file.path}:1: no texts beside the labels; the columns are {listed(table.columns)}"
         asks = "Only judgec labels and agreement need none: add what was asked and answered by item_id, or name it"
         raise UserError(f"{seen}. {asks} with --map THEIRS=query --map THEIRS=answer.")
-    if without_texts(table):
+    if bare:
         how = how.model_copy(update={"task": how.task or _task_of_ids(table.columns)})
-    return _label_file(file, how, usual, kept, texts=texts)
+    return _label_file(table, how, usual, kept, texts=texts)
 
 
 def _task_of_ids(columns: Sequence[str]) -> Task:
@@ -196,7 +196,7 @@ def _task_of_ids(columns: Sequence[str]) -> Task:
 def _label_file(
     file: Table, how: Datasheet, usual: TurnChoice | None, kept: Collection[str], *, texts: bool
 ) -> LabelFile:
-    """A label set of a table that has judgec's columns, once they are renamed."""
+    """A label set of a table under judgec's names."""
     before, shaped, known = _shaped(file, how, usual)
     table = replace(shaped, notes=(*shaped.notes, *_not_read(shaped, known, kept)))
     if texts or not without_texts(table):
@@ -261,7 +261,7 @@ def _again(repeats: Sequence[SelfAgreement]) -> list[str]:
 def _shaped(file: Table, how: Datasheet, usual: TurnChoice | None) -> tuple[Table, Table, Task]:
     """The table with our columns; the same with one row per item and annotator and without judges; and its task."""
     known = None if how.task is None else as_task(how.task)
-    before = with_turns(renamed(file, how.columns), how.turn, usual)
+    before = with_turns(file, how.turn, usual)
     before = with_words_of_graders(before, how.winner_words, label_columns(before.columns, known or "preference"))
     before = _with_reasons_of(before, how.reasons)
     table = without_judges(before, how.judges)
