@@ -13,6 +13,7 @@ from operator import itemgetter
 import numpy as np
 
 from judgec.errors import InputError, UserError
+from judgec.labels.contradictions import require_no_one_against
 from judgec.labels.reading import NOTHING_SAID, Datasheet, Reading, read_datasheet
 from judgec.labels.rows.conversations import holding, require_labelled_turns, with_turns
 from judgec.labels.rows.grades import RawLabels, one_class, position_of, raw_labels, settle_scale
@@ -225,20 +226,22 @@ def _label_file(
     labels, again = once(given, ordered=scale.level != "nominal")
     unlabelled = len(collected.items) - len({label.item_id for label in labels})
     counts = _counts(collected, raw, unlabelled, aspects, labels)
+    found = LabelSet(
+        task=known,
+        scale=scale,
+        aspects=aspects,
+        items=collected.items,
+        labels=labels,
+        accept_only=accept_only,
+        digest=_digest(collected.items, labels, scale),
+        source=how.source,
+        instructions=how.instructions,
+        notes=(*table.notes, *raw.notes, *assumed, *counts, *_again(again)),
+        judged=verdicts_in(before, how.judges, known, aspects) if how.judges else {},
+    )
+    require_no_one_against(found, file.path, how.checked)
     return LabelFile(
-        labels=LabelSet(
-            task=known,
-            scale=scale,
-            aspects=aspects,
-            items=collected.items,
-            labels=labels,
-            accept_only=accept_only,
-            digest=_digest(collected.items, labels, scale),
-            source=how.source,
-            instructions=how.instructions,
-            notes=(*table.notes, *raw.notes, *assumed, *counts, *_again(again)),
-            judged=verdicts_in(before, how.judges, known, aspects) if how.judges else {},
-        ),
+        labels=found,
         rows=len(file.rows),
         empty_answers=collected.empty,
         not_text=collected.not_text,

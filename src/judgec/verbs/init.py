@@ -15,7 +15,7 @@ from judgec.labels.labels import NOT_READ, label_file
 from judgec.labels.layouts import require_one_row_an_answer
 from judgec.labels.project import NAME, Project, read_project, write_project
 from judgec.labels.questions import OpenQuestion, ends_of, grades_of
-from judgec.labels.reading import Datasheet, read_datasheet, scale_option
+from judgec.labels.reading import EVERYBODY, Datasheet, read_datasheet, scale_option
 from judgec.labels.roles import Roles, propose
 from judgec.labels.rows.conversations import holding, with_turns
 from judgec.labels.rows.grades import interval_of, position_of, scale_shown
@@ -45,7 +45,6 @@ LONGEST_EXAMPLE = 18  # characters
 SHOWN_ROWS = 3
 SHOWN_TURNS = 50  # rows of conversations, which tell the task
 SHOWN_VALUES = 12
-EVERYBODY = "*"
 ORDER_ALONE = "only their order counts"
 REASON = ".rationale"  # behind a grader's name
 ARGUMENTS = {  # of Python, by question
@@ -116,7 +115,7 @@ class LabelDraft:
     def people(self) -> tuple[str, ...]:
         """People that were named, or declared by the datasheet; all of them where somebody said so."""
         said = tuple(self.options.annotators)
-        return tuple(one for one in self.graders if one not in self.judges) if said == (EVERYBODY,) else said
+        return tuple(one for one in self.graders if one not in self.judges) if said == EVERYBODY else said
 
     @property
     def told(self) -> bool:
@@ -430,7 +429,7 @@ class LabelDraft:
             winner_words=self._winner_words(),
             checked=self.checked,
         )
-        labels = label_file(self.table, self.sheet, project).labels
+        labels = label_file(self.table, self.sheet, project.model_copy(update={"checked": EVERYBODY})).labels
         checks = tuple(one for one in contradictions(labels) if one.name not in self.checked)
         return LabelSetup(project, self, labels, checks)
 

@@ -1,0 +1,79 @@
+"""Tests of labels that say against what somebody said of them: nobody's reversed grades are averaged in."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from judgec.errors import UserError
+from judgec.labels.labels import read_label_file
+from judgec.labels.reading import as_reading
+
+GRADES = {"grades": [1, 2, 3, 4, 5], "accept_at": 4}
+
+
+def sheet(folder: Path, **columns: Sequence[object]) -> str:
+    """A CSV of answers with these columns of grades."""
+    n = max(map(len, columns.values()))
+    texts = {"query": [f"What is {i}?" for i in range(n)], "answer": [f"It is number {i}." for i in range(n)]}
+    path = folder / "sheet.csv"
+    pd.DataFrame({**texts, **columns}).to_csv(path, index=False)
+    return str(path)
+
+
+def people(n: int = 40, noise: float = 0.2) -> tuple[list[int], list[int]]:
+    """Grades of two people who mostly agree."""
+    rng = np.random.default_rng(3)
+    one = rng.integers(1, 6, n)
+    other = np.where(rng.random(n) < noise, rng.integers(1, 6, n), one)
+    return one.tolist(), other.tolist()
+
+
+def turned(grades: list[int]) -> list[int]:
+    """The grades from the other end."""
+    return [6 - grade for grade in grades]
+
+
+def test_one_who_runs_against_all_others_stops_every_reader(tmp_path: Path) -> None:
+    one, other = people()
+    path = sheet(tmp_path, ines=one, marek=other, mia=turned(one))
+    reading = as_reading(annotators=["ines", "marek", "mia"], scale=GRADES)
+    with pytest.raises(UserError, match="mia"):
+        read_label_file(path, reading)
+    assert read_label_file(path, as_reading(annotators=["ines", "marek"], scale=GRADES)).labels.items
+    checked = as_reading(checked=["mia"]).over(reading)
+    assert len({label.annotator for label in read_label_file(path, checked).labels.labels}) == 3
+
+
+def test_two_who_run_against_each_other_are_asked_about(tmp_path: Path) -> None:
+    one, other = people()
+    path = sheet(tmp_path, ines=one, mia=turned(other))
+    with pytest.raises(UserError, match='checked = \\["ines"\\]'):
+        read_label_file(path, as_reading(annotators=["ines", "mia"], scale=GRADES))
+
+
+def test_accept_and_reject_are_checked_like_grades(tmp_path: Path) -> None:
+    one, other = people()
+    words = [["no", "yes"][grade > 3] for grade in one]
+    against = [["yes", "no"][grade > 3] for grade in one]
+    path = sheet(tmp_path, ines=words, marek=[["no", "yes"][grade > 3] for grade in other], mia=against)
+    with pytest.raises(UserError, match="mia"):
+        read_label_file(path, as_reading(annotators=["ines", "marek", "mia"]))
+
+
+@pytest.mark.parametrize("n", [19, 40])
+def test_what_is_not_shown_stops_nobody(tmp_path: Path, n: int) -> None:
+    """Too few items, or grades that are only unlike."""
+    one, other = people(n)
+    odd = turned(one) if n < 20 else np.random.default_rng(1).permutation(one).tolist()
+    path = sheet(tmp_path, ines=one, marek=other, mia=odd)
+    assert read_label_file(path, as_reading(annotators=["ines", "marek", "mia"], scale=GRADES)).labels.items
+
+
+def test_a_judge_that_runs_against_people_is_a_finding(tmp_path: Path) -> None:
+    one, other = people()
+    path = sheet(tmp_path, ines=one, marek=other, gpt=turned(one))
+    reading = as_reading(annotators=["ines", "marek"], judges=["gpt"], scale=GRADES)
+    assert "gpt" in read_label_file(path, reading).labels.judged
