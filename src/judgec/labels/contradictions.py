@@ -4,13 +4,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import kendalltau
 
 from judgec.errors import UserError
 from judgec.labels.reading import EVERYBODY
 from judgec.records.label import UNLABELLED, IntArray, LabelSet
-from judgec.stats.agreement.statistic import tau_b_score
-from judgec.stats.intervals.bootstrap import interval
 
 LEAST = 20  # items that two have in common
 LEFT_OUT = 0.2  # of the items, by each other person
@@ -105,7 +102,13 @@ def _against(one: IntArray, other: IntArray, cluster: IntArray) -> bool:
     both = (one != UNLABELLED) & (other != UNLABELLED)
     if both.sum() < LEAST or len(set(one[both].tolist())) == 1 or len(set(other[both].tolist())) == 1:
         return False
-    if kendalltau(one[both], other[both]).statistic >= 0:
+    from judgec.stats.agreement.rank_correlation import concordance  # loads SciPy, which one person's labels need not
+    from judgec.stats.agreement.statistic import tau_b_score
+    from judgec.stats.intervals.bootstrap import interval
+
+    table = np.zeros((int(one.max()) + 1, int(other.max()) + 1))
+    np.add.at(table, (one[both], other[both]), 1)
+    if concordance(table) >= 0:
         return False
     own = np.unique(cluster[both], return_inverse=True)[1].astype(np.int64)
     found = interval(tau_b_score(one[both], other[both].astype(np.float64), own), resamples=500)
