@@ -298,3 +298,12 @@ def test_conversation_of_several_answers_is_asked_which_was_graded(
     assert asked == ["graders", "scale", "turn"]
     assert draft.read().project.turn == "whole"
     assert judgec.init(str(file), annotators=("Mia",), best="5").project.turn is None
+
+
+def test_own_column_of_a_task_whose_scale_begins_at_0_is_declared(tmp_path: Path) -> None:
+    pd.DataFrame([{"query": f"q{i} is it", "document": f"text {i} of it", "grade": i % 3} for i in range(30)]).to_csv(
+        tmp_path / "t.csv", index=False
+    )
+    found = drafted(InitOptions(file=str(tmp_path / "t.csv"))).scale()
+    assert found is not None
+    assert found.grades == (0, 1, 2)

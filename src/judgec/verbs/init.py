@@ -18,7 +18,7 @@ from judgec.labels.questions import OpenQuestion, ends_of, grades_of
 from judgec.labels.reading import EVERYBODY, Datasheet, read_datasheet, scale_option
 from judgec.labels.roles import Roles, propose
 from judgec.labels.rows.conversations import holding, with_turns
-from judgec.labels.rows.grades import interval_of, position_of, scale_shown
+from judgec.labels.rows.grades import interval_of, own_scale, position_of, scale_shown
 from judgec.labels.rows.label_cells import label_cells
 from judgec.labels.split.family import as_family, default_family, write_whole
 from judgec.lm.spec import NO_LM
@@ -157,20 +157,14 @@ class LabelDraft:
         grades = grades_of(self.options.best, self.options.grades, seen)
         spec = TASKS[self.task]
         if grades is None:
-            if self.sheet.scale is not None or not self._is_own(spec.scale, seen):
-                return self._accepted(self.sheet.scale)
-            return self._accepted(spec.scale)
+            columns = {name: self.roles.columns.get(name, name) for name in self.unnamed}
+            own = own_scale(self.task, columns, [grade for one in seen if (grade := as_grade(one)) is not None])
+            return self._accepted(self.sheet.scale or own)
         numbers = [one for one in map(as_grade, seen) if isinstance(one, int | float)]
         ranged = len(self.options.grades) == 1 and all(isinstance(one, int | float) for one in grades)
         if ranged and interval_of(numbers) and self.options.round is None:
             return self._accepted(Scale(name=spec.scale.name, level="interval", grades=(grades[0], grades[-1])))
         return self._accepted(Scale(name=spec.scale.name, grades=grades))
-
-    def _is_own(self, usual: Scale, seen: Counter[str]) -> bool:
-        """True where judgec's own label column holds nothing but grades of its task's scale."""
-        own = bool(self.unnamed) and set(self.unnamed) <= {*TASKS[self.task].labels, *self.table.columns}
-        own = own and all(self.roles.columns.get(name, name) == name for name in self.unnamed)
-        return own and bool(seen) and all(position_of(as_grade(one) or "", usual) is not None for one in seen)
 
     def _accepted(self, scale: Scale | None) -> Scale | None:
         at = self.options.accept_at

@@ -257,6 +257,19 @@ def _from_best(table: Table, task: Task, used: Counter[Grade], best: Grade | Non
     return Scale(name=TASKS[task].scale.name, grades=grades)
 
 
+def own_scale(task: Task, columns: Mapping[str, str], seen: Collection[Grade]) -> Scale | None:
+    """The task's own scale, where its labels stand under judgec's own names and hold only grades of it; else None.
+
+    Args:
+        task: Of the labels.
+        columns: judgec's names of the columns that hold them, by those of the file.
+        seen: The different grades.
+    """
+    scale = TASKS[task].scale
+    own = bool(columns) and all(theirs == ours for theirs, ours in columns.items())
+    return scale if own and seen and all(position_of(one, scale) is not None for one in seen) else None
+
+
 def position_of(grade: Grade, scale: Scale) -> int | None:
     """Position of a grade on the scale, words compared without case; None when it is not on it."""
     if grade in scale.grades:
