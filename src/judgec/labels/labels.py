@@ -30,6 +30,7 @@ from judgec.labels.rows.modes import with_modes
 from judgec.labels.rows.question_sets import TASK as QUESTION_SET
 from judgec.labels.rows.question_sets import as_pairs, is_question_set, with_verdicts
 from judgec.labels.rows.raters import (
+    RATIONALE,
     columns_of,
     is_measured,
     measured_note,
@@ -38,7 +39,6 @@ from judgec.labels.rows.raters import (
     unpivot,
     without_labels_of,
 )
-from judgec.labels.rows.reasons import RATIONALE, with_reasons
 from judgec.labels.rows.repeats import ERROR, MEDIAN, SelfAgreement, graded_again, once
 from judgec.records.conversation import EACH, TurnChoice
 from judgec.records.counts import plural
@@ -65,7 +65,7 @@ Graded = tuple[tuple[str, Grade], ...]  # by aspect
 DEFAULT_ANNOTATOR = "expert"
 UNREAD_LISTS = "Printed lists that are cut or broken are read as one text each, in {}; JSON lists are sure."
 NOT_READ = "Columns that nobody reads: "  # begins a note
-BESIDE = ("query_id", "item_id", "agent", "group", "rationale", "annotator")  # read, and no input and no label
+BESIDE = ("query_id", "item_id", "agent", "group", RATIONALE, "annotator")  # read, and no input and no label
 MOST_NAMED = 12  # columns in a note
 FEW_ITEMS = 30  # below this no split leaves enough to test on
 
@@ -280,7 +280,6 @@ def _shaped(file: Table, how: Datasheet, usual: TurnChoice | None) -> tuple[Tabl
         require_labelled_turns(table)
     if generated := is_question_set(table, known):
         before, table, known = as_pairs(before), as_pairs(table), QUESTION_SET
-    table = with_reasons(table, how.named, how.judges)
     people = people_of(table, how.annotators, how.judges)
     table = without_labels_of(table, people.others)
     labels = _label_columns(table, known, people.annotators)
@@ -371,7 +370,7 @@ def _label_columns(table: Table, task: Task | None, annotators: Sequence[str]) -
     """The columns that hold labels, those of one annotator each among them."""
     tasks = TASKS if task is None else (task,)
     raters = [columns_of(name, table.columns) for name in rejoined(annotators, table.columns)]
-    theirs = [column for own in raters for column, what in own.items() if what != "rationale"]
+    theirs = [column for own in raters for column, what in own.items() if what != RATIONALE]
     return [*(name for one in tasks for name in label_columns(table.columns, one)), *theirs]
 
 

@@ -15,56 +15,9 @@ IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 TextArray = NDArray[np.str_]
 
-REASON_NAMES = (  # what people and other tools call a reason, in plain letters, the surest first
-    *("rationale", "reason", "reasons", "reasoning", "explanation", "explanations", "justification", "justifications"),
-    *("why", "critique", "comment", "comments", "remark", "remarks", "notes", "feedback"),
-    *("begruendung", "begruendungen", "begrundung", "grund", "erklaerung", "erlaeuterung", "kommentar", "kommentare"),
-    *("bemerkung", "bemerkungen", "anmerkung", "anmerkungen", "rueckmeldung", "hinweise", "raison", "raisons"),
-    *("motif", "explication", "explications", "justificatif", "commentaire", "commentaires", "remarque", "remarques"),
-    *("razon", "motivo", "explicacion", "justificacion", "comentario", "comentarios", "observacion", "observaciones"),
-    *("motivazione", "spiegazione", "giustificazione", "commento", "commenti", "osservazioni", "justificativa"),
-    *("explicacao", "observacoes", "toelichting", "uitleg", "reden", "motivering", "opmerking", "opmerkingen"),
-    *("uwagi", "uwaga", "komentarz", "komentarze", "kommentarer", "anmarkning", "poznamka"),
-    *("комментарии", "примечание", "причина", "коментар", "备注", "评论", "理由", "评语", "コメント", "備考"),
-    *(
-        "비고",
-        "이유",
-        "의견",
-        "warum",
-        "wieso",
-        "weshalb",
-        "pourquoi",
-        "perche",
-        "por_que",
-        "porque",
-        "waarom",
-        "dlaczego",
-    ),
-    *(
-        "varfor",
-        "varfoer",
-        "почему",
-        "为什么",
-        "anmaerkning",
-        "anmaerkningar",
-        "foerklaring",
-        "forklaring",
-        "begrundelse",
-    ),
-    *("bemærkning", "bemærkninger", "merknad", "merknader", "acıklama", "aciklama", "gerekce", "yorum", "yorumlar"),
-    *(
-        "komentar",
-        "poznamky",
-        "zduvodneni",
-        "perustelu",
-        "perustelut",
-        "huomautus",
-        "kommentti",
-        "megjegyzes",
-        "indoklas",
-    ),
-    *("uzasadnienie", "comentariu", "observatii", "обоснование", "пояснение", "комментарий", "примечания", "пояснення"),
-    *("说明", "意见", "原因", "根拠", "メモ", "설명", "코멘트"),
+REASON_NAMES = (  # fields of a program's answer, or beside a score's field, that say why; the surest first
+    *("rationale", "reason", "reasons", "reasoning", "explanation", "explanations", "justification", "why"),
+    *("critique", "comment", "comments", "feedback", "notes"),
 )
 UNLABELLED = -1  # in integer arrays of grades and accepts
 

@@ -139,3 +139,24 @@ def test_datasheet_says_who_of_several_names_is_a_person(tmp_path: Path, declare
     path = Path(wide(tmp_path, GRADES))
     path.with_name(f"{path.stem}.datasheet.toml").write_text(f"{declared}\n")
     assert {label.annotator for label in read_labels(str(path)).labels} == people
+
+
+def test_reason_is_read_under_its_name_or_where_somebody_said_whose_it_is_and_no_other_text_is(tmp_path: Path) -> None:
+    path = wide(
+        tmp_path, "query,answer,mia,noah,mia.rationale,Noah comment,reason\nq,a,1,2,too short,good,of a judge\n"
+    )
+
+    def reasons() -> tuple[dict[str, str], list[str]]:
+        labels = read_labels(path, as_reading(annotators=("mia", "noah")))
+        return {one.annotator: one.rationale for one in labels.labels}, [n for n in labels.notes if "nobody reads" in n]
+
+    said, (unread,) = reasons()
+    assert said == {"mia": "too short", "noah": ""}
+    assert ": Noah comment, reason;" in unread
+    (tmp_path / "t.datasheet.toml").write_text('[reasons]\n"Noah comment" = "noah"\n')
+    said, (unread,) = reasons()
+    assert said == {"mia": "too short", "noah": "good"}
+    assert ": reason;" in unread
+    (tmp_path / "one.csv").write_text("query,answer,grade,comment,rationale\nq,a,1,x,y\nr,a,2,,\n")
+    path = str(tmp_path / "one.csv")
+    assert [one.rationale for one in read_labels(path).labels] == ["y", ""]

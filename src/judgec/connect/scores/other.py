@@ -21,7 +21,6 @@ from judgec.connect.scores.records import (
 )
 from judgec.errors import InputError
 from judgec.labels.rows.items import ALTERNATIVES
-from judgec.labels.rows.reasons import machine_columns, reason_owners
 from judgec.table.rows.cells import as_id, as_text, as_texts, is_missing
 from judgec.table.rows.columns import listed
 from judgec.table.table import Row
@@ -72,8 +71,6 @@ def read_other(records: Sequence[ExportRecord], rename: Mapping[str, str]) -> Sc
         raise InputError([f"{seen}. {make}; beside recorded verdicts --orders says what the second one means."])
     theirs = {rename.get(name, name): name for name in columns}
     by_raters = False
-    owners = reason_owners(columns, labels, machine_columns([c for c in columns if c not in labels], rows))
-    reasons = {one: column for column, one in reversed(owners.items())}
     for number, row in enumerate(rows, 1):
         if _failed(row, theirs.get("answer")):
             skipped[SYSTEM_ERROR] += 1
@@ -86,7 +83,7 @@ def read_other(records: Sequence[ExportRecord], rename: Mapping[str, str]) -> Sc
             if any(not is_missing(row.get(one)) for one in _errors(name)):
                 skipped[JUDGE_ERROR] += 1
                 continue
-            why = reason_of(name, row) or reasons.get(name, "")
+            why = reason_of(name, row) or ""
             value = row.get(name)
             several = (
                 isinstance(value, list) and len(value) > 1 and not any(isinstance(one, dict | list) for one in value)

@@ -17,8 +17,7 @@ from judgec.labels.reading import find_datasheet, read_datasheet
 from judgec.labels.review.form import Form, form_of
 from judgec.labels.rows.conversations import with_turns
 from judgec.labels.rows.items import Collected, collect_items
-from judgec.labels.rows.raters import columns_of, rejoined, unpivot
-from judgec.labels.rows.reasons import reason_in, with_reasons
+from judgec.labels.rows.raters import RATIONALE, columns_of, rejoined, unpivot
 from judgec.labels.split.family import default_family, write_whole
 from judgec.records.counts import plural
 from judgec.records.label import Item
@@ -304,7 +303,7 @@ def _unpivoted(
         return None
     known = form.task if form is not None else None if task is None else as_task(task)
     declared = has_scale or (form is not None and not form.accept_only)
-    return unpivot(with_reasons(table, raters), raters, task=known or read_datasheet(path).task, has_scale=declared)
+    return unpivot(table, raters, task=known or read_datasheet(path).task, has_scale=declared)
 
 
 def _filled(sheet: LabelSheet, wide: Table, path: str) -> list[str]:
@@ -386,6 +385,12 @@ def _alone_in(folder: Path) -> Iterator[None]:
 def _facts(path: Path) -> tuple[int, int, int]:
     facts = path.stat()
     return facts.st_mtime_ns, facts.st_size, facts.st_ino
+
+
+def reason_in(row: Row) -> str:
+    """The reason for a row's label, or empty."""
+    said = row.get(RATIONALE)
+    return "" if is_missing(said) else as_text(said)
 
 
 def _name(row: Row) -> str:

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from judgec.errors import InputError, UserError
 from judgec.labels.labels import DEFAULT_ANNOTATOR
-from judgec.labels.review.sheet import Given, LabelSheet
-from judgec.labels.rows.reasons import reason_in
+from judgec.labels.review.sheet import Given, LabelSheet, reason_in
 from judgec.labels.split.family import write_whole, writing_whole
 from judgec.records.tasks.registry import TASKS
 from judgec.table.formulas import guarded, unguarded

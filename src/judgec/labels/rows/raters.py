@@ -19,6 +19,7 @@ from judgec.table.table import Row, Table
 ORDERED = re.compile(r"(?<=\w)[\W_]+(ab|ba)\W*$", re.IGNORECASE)  # an order of a pair behind a name
 MOST_NAMED = 12  # names in a message
 NO_ANNOTATOR = ": no annotator, "  # in a note on who was left out
+RATIONALE = "rationale"  # the column of the reason for a grade, and behind a name that of who gave it
 GRADES = frozenset({"grade", "accept"})  # label columns that several tasks share; others tell their task
 
 
@@ -126,7 +127,7 @@ def is_measured(name: str, judges: Collection[str]) -> bool:
 
 def fields() -> frozenset[str]:
     """Valid values of <field> in NAME.<field> besides an aspect."""
-    return frozenset({"rationale", *(name for spec in TASKS.values() if not spec.by_aspect for name in spec.labels)})
+    return frozenset({RATIONALE, *(name for spec in TASKS.values() if not spec.by_aspect for name in spec.labels)})
 
 
 def unpivot(
@@ -273,9 +274,7 @@ def _label_column(table: Table, annotators: Sequence[str], task: Task | None, *,
 def _long(table: Table, theirs: dict[str, dict[str, str]], note: str) -> Table:
     own = {column for fields in theirs.values() for column in fields}
     labels = dict.fromkeys(field for fields in theirs.values() for field in fields.values())
-    said = (
-        {*GRADES, "rationale"} if any(plain(name) == JUDGED_BY for name in table.columns) else set[str]()
-    )  # a judge's
+    said = {*GRADES, RATIONALE} if any(plain(name) == JUDGED_BY for name in table.columns) else set[str]()  # a judge's
     shared = [name for name in table.columns if name not in {*own, *labels, *said}]
     rows: list[Row] = []
     lines: list[int] = []
@@ -284,7 +283,7 @@ def _long(table: Table, theirs: dict[str, dict[str, str]], note: str) -> Table:
         before = len(rows)
         for annotator, fields in theirs.items():
             values = {field: row.get(column) for column, field in fields.items()}
-            if any(as_grade(value) is not None for field, value in values.items() if field != "rationale"):
+            if any(as_grade(value) is not None for field, value in values.items() if field != RATIONALE):
                 rows.append({**rest, "annotator": annotator, **values})
                 lines.append(line)
         if len(rows) == before:  # nobody labelled it; the item stays, unlabelled
