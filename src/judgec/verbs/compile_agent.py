@@ -38,12 +38,14 @@ from judgec.tournament.files.queries import Query, read_queries
 from judgec.verbs.agent_compilation import AgentCompilation
 from judgec.verbs.frames import is_path, named_table
 from judgec.verbs.judge import Judge
-from judgec.verbs.labels import Labels, read_labels
+from judgec.verbs.labels import Labels, labels_of
 from judgec.verbs.options.compile_agent import CompileAgentOptions
+from judgec.verbs.options.shared import LabelColumns
 from judgec.verbs.spending import account_for, session_for
 from judgec.verbs.validity import require_inputs
 from judgec.verbs.verb import verb
 
+SAID_OF_LABELS = ("columns", "annotators", "best", "grades", "accept_at")
 ADVICE = "Give {name} with every query, or name a judge that was compiled without."
 
 
@@ -233,10 +235,7 @@ def _metric(
         by_id = {query.query_id: query for query in queries}
         return JudgeMetric(judge.name, judge.judge, judge.ask(session), by_id), {}
     assert options.labels is not None  # as _checked says
-    labels = (
-        options.labels
-        if isinstance(options.labels, Labels)
-        else read_labels(options.labels, columns=options.columns, accept_at=options.accept_at)
-    )
+    said = LabelColumns(**{name: getattr(options, name) for name in SAID_OF_LABELS})
+    labels = options.labels if isinstance(options.labels, Labels) else labels_of(options.labels, said.reading())
     accepted = accepted_answers(labels.label_set, queries, options.seed)
     return AcceptedMetric(accepted), accepted

@@ -8,14 +8,15 @@ from pathlib import Path
 from judgec.connect.tracking.store import tracking_store
 from judgec.errors import UserError
 from judgec.labels.labels import label_file
-from judgec.labels.reading import Datasheet, as_reading
+from judgec.labels.reading import Datasheet, Reading
 from judgec.labels.rows.means import Rounding
-from judgec.labels.rows.ranges import as_judges, scale_of_grades
-from judgec.labels.rows.raters import require_apart
+from judgec.labels.rows.ranges import as_judges
 from judgec.labels.rows.repeats import Repeats
 from judgec.records.conversation import TurnChoice
 from judgec.records.label import LabelSet
+from judgec.table.rows.columns import as_names
 from judgec.verbs.frames import IN_MEMORY, Source, as_table, is_path
+from judgec.verbs.options.shared import LabelColumns
 from judgec.verbs.source import LabelSource, read_source
 
 
@@ -98,27 +99,35 @@ def read_labels(
         >>> len(labels)
         6
     """
-    said = as_judges(judges)
-    require_apart(annotators, said)
-    listed = grades.split(",") if isinstance(grades, str) and grades else list(map(str, grades))
-    reading = as_reading(
-        task=task,
-        columns=columns,
-        annotators=annotators,
-        judges=said,
+    said = LabelColumns(
+        columns=columns or {},
+        annotators=tuple(annotators),
+        judges=as_judges(judges),
         best=None if best is None else str(best),
+        grades=as_names(grades, "grades") if isinstance(grades, str) else tuple(map(str, grades)),
         accept_at=None if accept_at is None else str(accept_at),
-        scale=scale or scale_of_grades(listed),
+        scale=scale,
         turn=turn,
         round=round,
-        winner_words=winner_words,
-        missing=missing,
+        winner_words=winner_words or {},
+        missing=tuple(missing),
         repeats=repeats,
     )
+    return labels_of(source, said.reading(task), assessment, home, tracking_uri)
+
+
+def labels_of(
+    source: Source,
+    reading: Reading,
+    assessment: str | None = None,
+    home: str | Path = ".",
+    tracking_uri: str | None = None,
+) -> Labels:
+    """Labels of any source, as ``read_labels``."""
     if is_path(source):
         named = LabelSource(str(source), reading, assessment)
         store = tracking_store(Path(home), tracking_uri, os.environ)
         return Labels(read_source(named, store, os.environ), named.to_json())
     if assessment is not None:
         raise UserError(f"{IN_MEMORY}: assessment={assessment!r} is for mlflow:EXPERIMENT. Drop it.")
-    return Labels(label_file(as_table(source, missing), Datasheet(), reading).labels, {})
+    return Labels(label_file(as_table(source, reading.missing), Datasheet(), reading).labels, {})

@@ -216,11 +216,19 @@ def test_bad_input_says_what_to_do(here: Path, changed: Json, said: str) -> None
 def test_queries_without_an_accepted_answer_are_left_out_of_a_compile(here: Path) -> None:
     bare = [{"query_id": query["query_id"], "query": query["query"]} for query in QUERIES]
     write(here / "bare.jsonl", bare)
-    known = [{**query, "answer": f"It is {query['reference']}.", "grade": 5} for query in QUERIES[:60]]
-    refused = [{**query, "answer": "The documents do not say.", "grade": 1} for query in QUERIES[:60]]
+    known = [{**query, "answer": f"It is {query['reference']}.", "ann": 5, "bob": 4} for query in QUERIES[:60]]
+    refused = [{**query, "answer": "The documents do not say.", "ann": 1, "bob": 1} for query in QUERIES[:60]]
     write(here / "some.jsonl", [*known, *refused])
     found = judgec.compile_agent(
-        "rag-bm25", name="some", index="index", queries="bare.jsonl", labels="some.jsonl", progress=False
+        "rag-bm25",
+        name="some",
+        index="index",
+        queries="bare.jsonl",
+        labels="some.jsonl",
+        annotators=("ann", "bob"),
+        best="5",
+        accept_at="4",
+        progress=False,
     )
     report = found.report
     split = cast("dict[str, int]", report["split"])

@@ -7,7 +7,10 @@ from judgec.verbs.options.option import Option
 from judgec.verbs.options.shared import (
     AcceptAt,
     AgentShape,
+    Annotators,
+    Best,
     Columns,
+    Grades,
     IndexName,
     Places,
     QueriesTable,
@@ -54,6 +57,9 @@ class CompileAgentOptions(AgentShape, Spending, Places):
         ),
     ] = "embedded"
     columns: Columns = field(default_factory=dict)
+    annotators: Annotators = ()
+    best: Best = None
+    grades: Grades = ()
     accept_at: AcceptAt = None
     optimizer: Annotated[str, Option("auto, settings, labeled, bootstrap or gepa.")] = "auto"
     reflection_lm: ReflectionLm = None
