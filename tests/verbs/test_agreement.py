@@ -195,8 +195,11 @@ def test_several_judges_of_a_table_are_measured_one_by_one() -> None:
         assert found.agreements[judge].estimates == alone.estimates
     assert list(found.report["judges"]) == ["claude", "gpt"]  # type: ignore[call-overload]  # a mapping
     assert set(found.report) == {"headline", "judges", "notes"} == set(alone.report)
-    with pytest.raises(UserError, match="nobody says who is a judge"):
+    with pytest.raises(UserError, match=r"nobody says who is a judge.*judges=\[.*judgec.read_labels"):
         judgec.agreement(rows)
+    two = [{"item_id": n, "annotator": who, "grade": 1 + n % 5, "x": 1} for n in range(9) for who in ("ann", "gpt-4o")]
+    with pytest.raises(UserError, match=r"ann \(\d+\), gpt-4o.*annotators=\[[^-]*$"):  # no option of the command line
+        judgec.agreement(two, judges="x")
     with pytest.raises(UserError, match="--judges nobody: no such column"):
         judgec.agreement(rows, judges="nobody")
 

@@ -15,6 +15,7 @@ BoolArray = NDArray[np.bool_]
 Row = dict[str, object]
 T = TypeVar("T")
 NO_CELL = -1  # the code of a row that has no such cell
+IN_MEMORY = "DataFrame"  # what messages call a table that has no file
 _ABSENT = object()
 _ALIKE = (int, float, bool, bytes, type(None))  # types of cells that may be the same as others
 
@@ -131,6 +132,11 @@ class Table:
     by_line: bool = True
     notes: tuple[str, ...] = ()
     _coded: dict[str, TableColumn] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def in_memory(self) -> bool:
+        """True for rows that came from Python: messages then name arguments in place of options."""
+        return self.path == IN_MEMORY
 
     @property
     def coded(self) -> Mapping[str, TableColumn]:

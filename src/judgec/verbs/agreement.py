@@ -31,7 +31,8 @@ from judgec.report.systems_table import pairs_tables, systems_lines
 from judgec.stats.agreement.cut_off import CutOff
 from judgec.stats.agreement.systems import SystemAgreement
 from judgec.table.rows.columns import listed
-from judgec.verbs.frames import IN_MEMORY, Source, as_table, is_path
+from judgec.table.table import IN_MEMORY
+from judgec.verbs.frames import Source, as_table, is_path
 from judgec.verbs.options.agreement import AgreementOptions
 from judgec.verbs.options.labels import LabelsOptions
 from judgec.verbs.options.shared import LabelColumns

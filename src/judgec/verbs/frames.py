@@ -13,7 +13,7 @@ from judgec.report.numbers import number
 from judgec.report.page.notebook import notebook
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
-from judgec.table.table import Row, Table
+from judgec.table.table import IN_MEMORY, Row, Table
 from judgec.table.tables import TableSource, read_table, without
 
 
@@ -26,8 +26,6 @@ class ToPandas(Protocol):
 
 Source = str | Path | pd.DataFrame | Sequence[Mapping[str, object]] | ToPandas
 """A path or ``hf:owner/name``, a DataFrame, a list of dicts, or a ``datasets.Dataset``."""
-
-IN_MEMORY = "DataFrame"  # what messages call a table that has no file
 
 
 def is_path(source: object) -> TypeGuard[str | Path]:

@@ -32,8 +32,8 @@ from judgec.records.label import Item
 from judgec.records.tasks.registry import TASKS, as_task
 from judgec.table import seal
 from judgec.table.rows.columns import renamed, require_columns
-from judgec.table.table import Table
-from judgec.verbs.frames import IN_MEMORY, Source, as_frame, as_table, named_table
+from judgec.table.table import IN_MEMORY, Table
+from judgec.verbs.frames import Source, as_frame, as_table, named_table
 from judgec.verbs.live import live_leaf, live_specs
 from judgec.verbs.options.shared import Spending
 from judgec.verbs.recorded import NAMES, recorded_for, without

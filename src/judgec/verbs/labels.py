@@ -15,7 +15,8 @@ from judgec.labels.rows.repeats import Repeats
 from judgec.records.conversation import TurnChoice
 from judgec.records.label import LabelSet
 from judgec.table.rows.columns import as_names
-from judgec.verbs.frames import IN_MEMORY, Source, as_table, is_path
+from judgec.table.table import IN_MEMORY
+from judgec.verbs.frames import Source, as_table, is_path
 from judgec.verbs.options.shared import LabelColumns
 from judgec.verbs.source import LabelSource, read_source
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
@@ -33,10 +33,14 @@ from judgec.stats.agreement.modes import measure_modes
 from judgec.stats.agreement.systems import SystemAgreement, systems_of
 from judgec.table.rows.cells import as_grade, as_id, as_number
 from judgec.table.rows.columns import JUDGED_BY, LEARNED, listed
+from judgec.table.table import IN_MEMORY
 from judgec.trust.stand_ins import stand_ins
-from judgec.verbs.frames import IN_MEMORY, as_table, is_path, table_source
+from judgec.verbs.frames import as_table, is_path, table_source
 from judgec.verbs.options.agreement import AgreementOptions
+from judgec.verbs.options.labels import LabelsOptions
+from judgec.verbs.options.shared import LabelColumns
 from judgec.verbs.recorded import NAMES, label_columns_of, verdict_columns
+from judgec.verbs.typed import as_typed, command
 
 JUDGED_COLUMN = re.compile(r"(.*?)(stated_confidence|grade|score|accept|confidence)(\..*)?")  # of ``judgec judge``
 CLUSTER, GROUP, SCORE, CONFIDENCE = "--cluster", "--group", "--score", "--confidence"
@@ -175,10 +179,14 @@ def _labels(options: AgreementOptions, judges: Sequence[str] = ()) -> LabelFile:
                     "one of them."
                 )
     elif not options.judges:
+        where, typed = IN_MEMORY, "judges=[...]; judgec.read_labels says how far people agree without one"
+        if is_path(options.file):
+            where, read = str(options.file), {one.name: getattr(options, one.name) for one in fields(LabelColumns)}
+            people = command("labels", where, *as_typed(LabelsOptions(file=where, **read)), home=options.home)
+            typed = f"--judges A,B, or --labels FILE beside a file of verdicts. How far people agree: {people}"
         raise UserError(
-            f"{options.file if is_path(options.file) else IN_MEMORY}: nobody says who is a judge; columns with a "
-            "judge's verdicts, or names in the column annotator, are needed. Add --judges A,B; with --labels FILE all "
-            "judges of a file of verdicts are measured."
+            f"{where}: nobody says who is a judge; columns with a judge's verdicts, or names in the column annotator, "
+            f"are needed. Add {typed}."
         )
     source = options.file if options.labels is None else options.labels
     own = {} if options.labels is not None else dict(options.judges)

@@ -17,10 +17,10 @@ from judgec.raters.verdicts import as_recorded
 from judgec.records.card import ProgramCard
 from judgec.table.arrow import HUB_PREFIX
 from judgec.table.rows.columns import listed, named_here, renamed
-from judgec.table.table import Table
+from judgec.table.table import IN_MEMORY, Table
 from judgec.table.tables import TableSource, opened
 from judgec.verbs.candidates import BEST, Candidates, Recorded, RecordedFile, competing
-from judgec.verbs.frames import IN_MEMORY, Source, as_frame, as_table, is_path, named_table, table_source
+from judgec.verbs.frames import Source, as_frame, as_table, is_path, named_table, table_source
 from judgec.verbs.labels import Labels
 from judgec.verbs.options.compile_judge import CompileJudgeOptions
 

@@ -28,9 +28,9 @@ from judgec.records.conversation import usual_turn
 from judgec.records.label import LabelSet
 from judgec.records.tasks.registry import TASKS, USUAL, as_task
 from judgec.records.trajectory import STEPS
-from judgec.table.table import Row, Table
+from judgec.table.table import IN_MEMORY, Row, Table
 from judgec.table.tables import read_table
-from judgec.verbs.frames import IN_MEMORY, as_table, is_path
+from judgec.verbs.frames import as_table, is_path
 from judgec.verbs.options.shared import HeldOutLabels
 
 

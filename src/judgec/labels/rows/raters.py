@@ -90,20 +90,25 @@ def people_of(table: Table, annotators: Sequence[str], judges: Collection[str] =
         measured += [name for name in counts if is_measured(name, judges) and name not in measured]
         others = {name: counts[name] for name in counts if name in measured}
         if not annotators and len(unsaid := counts - Counter(others)) > 1:
-            raise UserError(_nobody_said(table.path, unsaid))
+            raise UserError(_nobody_said(table, unsaid))
     if measured:
         notes.append(measured_note(measured))
     return People(kept, frozenset(others), tuple(notes))
 
 
-def _nobody_said(path: str, counts: Counter[str]) -> str:
+def _nobody_said(table: Table, counts: Counter[str]) -> str:
     """Names the line to type where several graded: which of them are people no name tells."""
     more = f" and {len(counts) - MOST_NAMED} more" if len(counts) > MOST_NAMED else ""
     names = ", ".join(f"{name} ({count})" for name, count in counts.most_common(MOST_NAMED))
+    said = "annotators=[...], judges=[...] with their names, or annotators='*' where all are people"
+    if not table.in_memory:
+        said = (
+            "--annotators ? --judges ? with their names, --annotators '*' where all are people, or judgec init "
+            f'{shlex.quote(table.path)}; annotators = ["*"] in a datasheet.toml says it for good'
+        )
     return (
-        f"{path}: column annotator names {names}{more}, and nobody said who of them is a person and who a judge; both "
-        f"are needed. Type --annotators ? --judges ? with their names, --annotators '*' where all are people, or "
-        f'judgec init {shlex.quote(path)}; annotators = ["*"] in a datasheet.toml says it for good.'
+        f"{table.path}: column annotator names {names}{more}, and nobody said who of them is a person and who a judge; "
+        f"both are needed. Type {said}."
     )
 
 
