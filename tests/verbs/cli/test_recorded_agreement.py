@@ -94,8 +94,8 @@ def test_judges_are_tested_by_aspect_where_three_annotators_overlap(folder: Path
         for aspect, turned in zip(aspects, (0, 3), strict=True)
     ]
     write(folder / "aspect_verdicts.jsonl", said)
-    alone = judgec_here(folder, "agreement", "aspects.jsonl", code=2).stderr
-    assert "judgec labels aspects.jsonl" in alone  # people among themselves
+    with pytest.raises(UserError, match=r"judgec labels \S*aspects.jsonl"):  # people among themselves
+        judgec_api.agreement(str(folder / "aspects.jsonl"))
     typed = ["agreement", "aspect_verdicts.jsonl", "--labels", "aspects.jsonl"]
     test = json.loads(judgec_here(folder, *typed, "--json").stdout)["judges"]["a"]["alt_test"]
     assert {name: one["omega"] for name, one in test["aspects"].items()} == {"clear": 1.0, "poor": 0.0}
