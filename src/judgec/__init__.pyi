@@ -458,6 +458,7 @@ def init(
     annotators: str | Sequence[str] = (),
     missing: str | Sequence[str] = (),
     judges: str | Sequence[str] | Mapping[str, tuple[float, float] | None] | None = None,
+    orders: Literal["as-shown", "mapped"] | None = None,
     best: str | float | None = None,
     grades: str | Sequence[str] = (),
     accept_at: str | None = None,

@@ -307,3 +307,58 @@ def test_own_column_of_a_task_whose_scale_begins_at_0_is_declared(tmp_path: Path
     found = drafted(InitOptions(file=str(tmp_path / "t.csv"))).scale()
     assert found is not None
     assert found.grades == (0, 1, 2)
+
+
+PICKS = {"agents": ("v12", "v13"), "first": ("a", "b", "a", "tie"), "other": ("b", "a", "a", "tie")}  # as shown
+
+
+def pairs(folder: Path, **columns: Any) -> str:
+    """A file of forty pairs with Mia's picks and these columns."""
+    texts = [{"query": f"How do I do task {i} here?", "answer_a": f"Open the menu {i} and wait.", "Mia": "ab"[i % 2]}
+             | {"answer_b": f"Wait, and open the menu {i}."} for i in range(40)]  # fmt: skip
+    pd.DataFrame(texts).assign(**columns).to_csv(folder / "t.csv", index=False)
+    return str(folder / "t.csv")
+
+
+@pytest.mark.parametrize(("orders", "flips"), [("as-shown", 0.25), ("mapped", 0.5)])
+def test_picks_in_both_orders_in_two_columns_are_one_judge_s_and_their_meaning_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, orders: str, flips: float
+) -> None:
+    first, other = ([PICKS[one][i % 4] for i in range(40)] for one in ("first", "other"))
+    file = pairs(tmp_path, **{"gpt.ab": first, "gpt.ba": other})
+    said: dict[str, Any] = {"annotators": ("Mia",), "judges": ("gpt",)}
+    with pytest.raises(UserError, match=r"--annotators Mia --judges gpt --orders \?"):
+        judgec.init(file, **said)
+    asked, draft = typed_in(file, f"Mia\ngpt\n{orders}\n", monkeypatch)
+    assert asked == ["graders", "orders"]
+    assert draft.graders == ("Mia", "gpt")
+    found = draft.read()
+    found.write()
+    assert read_project(found.path).orders == orders
+    shown = json.loads(judgec_here(tmp_path, "agreement", "t.csv", "--json").stdout)
+    assert shown["judges"]["gpt"]["flip_rate"]["value"] == flips
+    assert judgec.init(file, replace=True, orders=orders, **said).text() == found.text()
+
+
+def test_picks_in_both_orders_in_rows_are_told_apart_by_a_column(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = pd.read_csv(pairs(tmp_path)).rename(columns={"Mia": "preference"}).assign(annotator="Mia")
+    rows = [table]
+    for position, picks in (("ab", "first"), ("ba", "other")):
+        mine = [PICKS[picks][i % 4] for i in range(40)]
+        rows.append(table.assign(annotator="gpt", preference=mine, shown=position))
+    pd.concat(rows).to_csv(tmp_path / "t.csv", index=False)
+    asked, draft = typed_in(str(tmp_path / "t.csv"), "Mia\ngpt\nshown\nas-shown\n", monkeypatch)
+    assert asked == ["graders", "order", "orders"]
+    draft.read().write()
+    shown = json.loads(judgec_here(tmp_path, "agreement", "t.csv", "--json").stdout)
+    assert shown["judges"]["gpt"]["flip_rate"]["value"] == 0.25
+
+
+def test_two_orders_of_one_judge_are_no_two_judges_and_no_person(tmp_path: Path) -> None:
+    file = pairs(tmp_path, **{"gpt.ab": ["a"] * 20 + ["b"] * 20, "gpt.ba": ["b"] * 40})
+    with pytest.raises(UserError, match="Name it once: --judges gpt --orders"):
+        judgec.agreement(file, annotators=["Mia"], judges=["gpt.ab", "gpt.ba"])
+    with pytest.raises(UserError, match="in two orders of a pair, named as people"):
+        judgec.read_labels(file, annotators=["Mia", "gpt"])

@@ -19,7 +19,7 @@ from judgec.labels.rows.conversations import holding, require_labelled_turns, wi
 from judgec.labels.rows.grades import RawLabels, one_class, position_of, raw_labels, settle_scale
 from judgec.labels.rows.ids_alone import with_ids_for_texts
 from judgec.labels.rows.items import Collected, collect_items, digest, encoded, item_digest
-from judgec.labels.rows.judged import cells_in, verdicts_in, without_judges
+from judgec.labels.rows.judged import ORDER, cells_in, verdicts_in, without_judges
 from judgec.labels.rows.label_cells import (
     with_label_cells,
     with_sides_of_agents,
@@ -338,6 +338,7 @@ def _not_read(table: Table, task: Task, kept: Collection[str]) -> list[str]:
         return []
     spec = TASKS[task]
     read = {*spec.inputs, *label_columns(table.columns, task), *BESIDE, *holding(table.columns), *kept}
+    read |= {ORDER} if compares(task) else set()
     left = [name for name in table.columns if name not in read]
     more = f" and {len(left) - MOST_NAMED} more" if len(left) > MOST_NAMED else ""
     advice = "--map THEIRS=OURS says what one is."

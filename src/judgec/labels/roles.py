@@ -216,7 +216,7 @@ class _Look:
             TURN,
             *PAIR_AGENTS,
         }
-        own = {*inputs, "item_id", "query_id", "agent", "group"}
+        own = {*inputs, "item_id", "query_id", "agent", "group", "order"}
         free = [name for name in self.table.columns if name not in self.columns and name not in self.graders]
         for name in free:
             if name in own and name not in self.columns.values():

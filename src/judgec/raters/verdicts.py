@@ -227,7 +227,8 @@ def as_recorded(
         {ITEM: one.item_id, JUDGE: name, verdict: one.cell, **({ASPECT: one.aspect} if several else {}), **one.more}
         for name, one in said
     ]
-    columns = (ITEM, JUDGE, verdict, *([ASPECT] if several else []), REPLY, *NUMBERS)
+    orders = [ORDER] if any(ORDER in one.more for _, one in said) else []
+    columns = (ITEM, JUDGE, verdict, *([ASPECT] if several else []), *orders, REPLY, *NUMBERS)
     return Table(path, columns, tuple(rows), tuple(one.line for _, one in said))
 
 

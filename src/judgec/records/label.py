@@ -148,7 +148,7 @@ class JudgedCell:
     Args:
         cell: The verdict; None where the cell is empty.
         line: Where in the file it stands.
-        more: Its ``reply``, ``cost_usd`` and ``seconds``, where they are there.
+        more: Its ``reply``, ``cost_usd``, ``seconds`` and ``order``, where they are there.
     """
 
     item_id: str

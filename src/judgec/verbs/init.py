@@ -19,7 +19,9 @@ from judgec.labels.reading import EVERYBODY, Datasheet, read_datasheet, scale_op
 from judgec.labels.roles import Roles, propose
 from judgec.labels.rows.conversations import holding, with_turns
 from judgec.labels.rows.grades import interval_of, own_scale, position_of, scale_shown
+from judgec.labels.rows.judged import ORDER
 from judgec.labels.rows.label_cells import label_cells
+from judgec.labels.rows.raters import in_orders, ordered
 from judgec.labels.split.family import as_family, default_family, write_whole
 from judgec.lm.spec import NO_LM
 from judgec.lm.watch import Watch
@@ -45,6 +47,7 @@ LONGEST_EXAMPLE = 18  # characters
 SHOWN_ROWS = 3
 SHOWN_TURNS = 50  # rows of conversations, which tell the task
 SHOWN_VALUES = 12
+AGAIN = 1.5  # picks of a pair by one judge, from which on it is asked in which order they were shown
 ORDER_ALONE = "only their order counts"
 REASON = ".rationale"  # behind a grader's name
 ARGUMENTS = {  # of Python, by question
@@ -52,6 +55,8 @@ ARGUMENTS = {  # of Python, by question
     "beside": "columns=",
     "names": "columns=, annotators= (and judges=)",
     "grade": "columns=",
+    "order": "columns=",
+    "orders": "orders=",
     "graders": "annotators= (and judges=)",
     "missing": "missing=",
     "scale": "best= or grades=",
@@ -193,7 +198,7 @@ class LabelDraft:
         first = [self._columns(), self._beside(), self._grade(), self._graders()]
         if self.roles.beside:  # what the grades are of tells what they may mean
             return tuple(filter(None, first))
-        asked = tuple(filter(None, [*first, *self._meaning(), self._strange(), self._turn()]))
+        asked = tuple(filter(None, [*first, *self._meaning(), self._orders(), self._strange(), self._turn()]))
         if any(not one.optional for one in asked):
             return asked
         return (*asked, *self._ranges(), *self._reasons())
@@ -209,6 +214,31 @@ class LabelDraft:
             return None  # reading says so
         text = "Which turns of a conversation were graded: the last answer, each of them, or the whole?"
         return OpenQuestion("turn", text, ("--turn ?",), usual="last", optional=True) if several else None
+
+    def _orders(self) -> OpenQuestion | None:
+        """Judges that picked each pair in both orders, of which nobody said what a pick of the other order means."""
+        if not compares(self.task) or self.options.orders or self.sheet.orders:
+            return None
+        ours = [self.roles.columns.get(name, name) for name in self.table.columns]
+        both = [name for name in self.judges if in_orders(name, ours)]
+        again = [] if both else self._picked_again()
+        if not both and not again:
+            return None
+        if again and self.roles.theirs(ORDER) is None:
+            text = f"{', '.join(again)} picked pairs again: which column says in which order (ab, ba) they were shown?"
+            return OpenQuestion("order", text, (f"--map ?={ORDER}",))
+        text = f"{', '.join(both or again)} picked pairs in both orders: is A the answer shown first (as-shown), or the"
+        return OpenQuestion("orders", f"{text} first in the table (mapped)?", ("--orders ?",))
+
+    def _picked_again(self) -> list[str]:
+        """Judges in the column of names who picked several times of most of their pairs."""
+        who, rows = self.roles.theirs("annotator"), self.roles.rows
+        inputs = [name for name, ours in self.roles.columns.items() if ours in TASKS[self.task].inputs]
+        if who is None or not inputs:
+            return []
+        codes = np.stack([rows.column(name).codes for name in inputs])
+        own = {name: codes[:, rows.column(who).holds(partial(_is_named, name))] for name in self.judges}
+        return [name for name, one in own.items() if 0 < AGAIN * np.unique(one, axis=1).shape[1] <= one.shape[1]]
 
     def _ranges(self) -> list[OpenQuestion]:
         """Judges whose numbers are off the scale, of which nobody said the range."""
@@ -339,8 +369,9 @@ class LabelDraft:
         theirs, table = self.roles.theirs("annotator"), self.roles.rows
         who = (*self.people, *self.judges) if self.told and self.graders else ("",)
         if theirs is None or not self.told:
-            columns = [name for name in who if name in table.columns] or list(self.marked)
-            return {name: _cells(table, (name,)) for name in columns}
+            held = {name: [name] if name in table.columns else [*in_orders(name, table.columns)] for name in who}
+            held = {name: own for name, own in held.items() if own} or {name: [name] for name in self.marked}
+            return {name: _cells(table, own) for name, own in held.items()}
         rows = {name: table.column(theirs).holds(partial(_is_named, name)) for name in who}
         return {name: _cells(table.only(np.flatnonzero(own).tolist()), self.marked) for name, own in rows.items()}
 
@@ -374,6 +405,7 @@ class LabelDraft:
             ("accept_at", "--accept-at"),
             ("round", "--round"),
             ("turn", "--turn"),
+            ("orders", "--orders"),
         ):
             said += [flag, str(value)] if (value := getattr(options, name)) is not None else []
         said += [part for theirs, ours in options.columns.items() for part in ("--map", f"{theirs}={ours}")]
@@ -418,6 +450,7 @@ class LabelDraft:
             columns={theirs: ours for theirs, ours in self.columns.items() if not ours.endswith(REASON)},
             reasons={t: ours.removesuffix(REASON) for t, ours in self.columns.items() if ours.endswith(REASON)},
             turn=options.turn or self.sheet.turn,
+            orders=options.orders or self.sheet.orders,
             scale=None if scale is None or scale == self.sheet.scale else scale,
             missing=options.missing,
             winner_words=self._winner_words(),
@@ -459,6 +492,7 @@ class LabelSetup:
         rounding |= {} if project.repeats is None else {"repeats": project.repeats}
         rounding |= {"missing": project.missing} if project.missing else {}
         rounding |= {} if project.turn is None else {"turn": project.turn}
+        rounding |= {} if project.orders is None else {"orders": project.orders}
         words = {"winner_words": dict(project.winner_words)} if project.winner_words else {}
         return found | {"scale": scale_option(project.scale)} | rounding | words
 
@@ -564,7 +598,8 @@ def drafted(options: InitOptions) -> LabelDraft:
         there = listed(table.columns)
         raise InputError([f"{file}:1: no column {unknown[0]!r}; the columns are {there}. Correct --map."])
     named = (*options.annotators, *options.judges)
-    roles = propose(table, columns, [name for name in named if name in table.columns])
+    held = [one for name in named for one in (name, *in_orders(name, table.columns))]
+    roles = propose(table, columns, [name for name in held if name in table.columns])
     task = _task(table, sheet, options, roles)
     if not compares(task):
         require_one_row_an_answer(table, roles)
@@ -575,7 +610,9 @@ def drafted(options: InitOptions) -> LabelDraft:
     draft = LabelDraft(options, table, sheet, roles, task, label, (), checked)
     theirs = roles.theirs("annotator")
     names = () if theirs is None else tuple(dict.fromkeys(map(as_id, table.column(theirs).given())))
-    return replace(draft, graders=names or (() if draft.unnamed else roles.graded))
+    both = {one: stem for stem, own in ordered(roles.graded).items() if len(own) > 1 for one in own if compares(task)}
+    columns_of_graders = dict.fromkeys(both.get(name, name) for name in roles.graded)
+    return replace(draft, graders=names or (() if draft.unnamed else tuple(columns_of_graders)))
 
 
 def _task(table: Table, sheet: Datasheet, options: InitOptions, roles: Roles) -> str:

@@ -45,18 +45,38 @@ def require_apart(annotators: Iterable[str], judges: Collection[str]) -> None:
         UserError: There is one.
     """
     names = list(annotators)
+    for stem, own in ordered(judges).items():
+        if len(own) > 1:
+            seen = f"--judges {listed(own)}: the verdicts of {stem} in two orders of a pair; one judge is valid"
+            raise UserError(f"{seen}. Name it once: --judges {stem} --orders as-shown (or mapped).")
     if both := [name for name in names if is_measured(name, judges)]:
         raise UserError(
             f"{listed(both)}: named among the annotators and among the judges; a grader is one of them. "
             "Leave it out of --annotators or of --judges."
         )
-    ordered = {name: stem for name in names if (stem := ORDERED.sub("", name)) != name}
-    for name, stem in ordered.items():
-        if same := [one for one in names if one != name and ordered.get(one) == stem]:
-            raise UserError(
-                f"{listed([name, *same])}: the verdicts of {stem} in two orders of a pair, named as people; "
-                f"a judge's are valid under --judges. Name the people alone."
-            )
+    for stem, own in ordered(names).items():
+        if len(own) > 1:
+            raise _two_orders(stem, own)
+
+
+def ordered(columns: Iterable[str]) -> dict[str, dict[str, str]]:
+    """By the judge that picked, its columns in an order of each pair (``gpt.ab``, ``gpt (BA)``), with the order."""
+    found: dict[str, dict[str, str]] = {}
+    for column in columns:
+        if end := ORDERED.search(column):
+            found.setdefault(column[: end.start()], {})[column] = end[1].casefold()
+    return found
+
+
+def in_orders(name: str, columns: Iterable[str]) -> dict[str, str]:
+    """The columns of a judge's picks in both orders, with the order of each; empty where it has none."""
+    own = ordered(columns).get(name, {})
+    return own if len(own) > 1 else {}
+
+
+def _two_orders(stem: str, columns: Iterable[str]) -> UserError:
+    seen = f"{listed(columns)}: the verdicts of {stem} in two orders of a pair, named as people"
+    return UserError(f"{seen}; a judge's are valid under --judges. Name the people alone.")
 
 
 def people_of(table: Table, annotators: Sequence[str], judges: Collection[str] = ()) -> People:
@@ -76,6 +96,9 @@ def people_of(table: Table, annotators: Sequence[str], judges: Collection[str] =
     names = () if everybody else rejoined(annotators, table.columns)
     measured = [name for name in names if is_measured(name, judges)]
     kept = tuple(name for name in names if name not in measured)
+    for name in kept:
+        if own := in_orders(name, table.columns):
+            raise _two_orders(name, own)
     notes = []
     if measured and not kept:
         there = listed(name for name in table.columns if not is_measured(name, judges))

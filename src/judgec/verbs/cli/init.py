@@ -77,16 +77,15 @@ def _answered(draft: "LabelDraft", question: "OpenQuestion") -> InitOptions:
         case "reasons":
             column, _, whose = shlex.split(question.options[0])[1].rpartition("=")
             return replace(options, columns={**options.columns, **({column: whose} if yes else {})})
-        case "turn":
-            return replace(options, turn=as_reading(turn=said).turn)
+        case "turn" | "orders":
+            return replace(options, **{question.key: getattr(as_reading(**{question.key: said}), question.key)})
         case "beside":
             pair = said.casefold() == "pair"
             both = dict(zip(draft.roles.beside, PAIR, strict=True))
             return replace(options, columns={**options.columns, **(both if pair else {said: "answer"})})
-        case "names":
-            return replace(options, columns={**options.columns, said: "annotator"})
-        case "grade":
-            return replace(options, columns={**options.columns, said: draft.label})
+        case "names" | "grade" | "order":
+            ours = {"names": "annotator", "grade": draft.label}.get(question.key, question.key)
+            return replace(options, columns={**options.columns, said: ours})
         case "graders":
             people = as_names(said)
             left = [name for name in draft.graders if name not in people]

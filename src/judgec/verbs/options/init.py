@@ -14,6 +14,7 @@ from judgec.verbs.options.shared import (
     Judges,
     MaxCost,
     Missing,
+    Orders,
     Repeats,
     Rounding,
     Task,
@@ -43,6 +44,7 @@ class InitOptions(UnusedPlaces):
     annotators: Annotators = ()
     missing: Missing = ()
     judges: Judges = field(default_factory=dict)
+    orders: Orders = None
     best: Best = None
     grades: Grades = ()
     accept_at: AcceptAt = None
