@@ -1,6 +1,7 @@
 """Sixty tables as people keep them: read right with the answers given, or refused in one error that says what to do."""
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -58,7 +59,7 @@ def test_messy_table_is_read_as_it_is_once_the_questions_are_answered(name: str,
     path, truth = written(name, tmp_path)
     with pytest.raises(UserError) as asked:
         judgec.init(str(path))
-    assert f"init {path} " in str(asked.value)
+    assert re.search(rf"init '?{re.escape(str(path))}[# ]", str(asked.value))
     assert any(one in str(asked.value) for one in ARGUMENTS)
     assert not (tmp_path / "judgec.toml").exists()
     found = judgec.init(str(path), **ANSWERS[name])

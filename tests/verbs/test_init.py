@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import judgec
-from judgec.errors import UserError
+from judgec.errors import InputError, UserError
 from judgec.labels.labels import read_labels
 from judgec.labels.project import read_project
 from judgec.verbs.cli.init import _answered
@@ -18,6 +18,7 @@ from judgec.verbs.cli.project import completed
 from judgec.verbs.init import LabelDraft, certain, drafted
 from judgec.verbs.options.init import InitOptions
 from judgec.verbs.options.labels import LabelsOptions
+from tests.table.spreadsheets import Rows, write_xlsx
 from tests.verbs.cli.process import judgec_here
 
 TEXTS = {"question": "question", "answer": "answer"}
@@ -362,3 +363,59 @@ def test_two_orders_of_one_judge_are_no_two_judges_and_no_person(tmp_path: Path)
         judgec.agreement(file, annotators=["Mia"], judges=["gpt.ab", "gpt.ba"])
     with pytest.raises(UserError, match="in two orders of a pair, named as people"):
         judgec.read_labels(file, annotators=["Mia", "gpt"])
+
+
+def test_sheet_is_asked_where_several_hold_labels_whatever_their_lengths(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def rows(n: int) -> Rows:
+        texts = [[f"How do I do task {i} here?", f"Open the menu {i} and wait.", 1 + i % 5] for i in range(n)]
+        return [["query", "answer", "grade"], *texts]
+
+    legend: Rows = [["grade", "meaning"], [1, "It is wrong from end to end."], [5, "It is right."]]
+    raw: Rows = [["log", "n"], *([f"Somebody called it at {i}.", i] for i in range(200))]
+    write_xlsx(tmp_path / "t.xlsx", {"Legend": legend, "Pilot": rows(12), "Main": rows(60), "Raw": raw})
+    with pytest.raises(InputError, match=r"t\.xlsx#Pilot"):
+        judgec.init(str(tmp_path / "t.xlsx"))
+    assert not (tmp_path / "judgec.toml").exists()
+    monkeypatch.setattr("sys.stdin", io.StringIO("Pilot\n\n"))
+    judgec_here(tmp_path, "init", "t.xlsx")
+    assert read_project(tmp_path / "judgec.toml").labels == "t.xlsx#Pilot"
+    assert json.loads(judgec_here(tmp_path, "labels", "--json").stdout)["items"] == 12
+    write_xlsx(tmp_path / "t.xlsx", {"Legend": legend, "Main": rows(60), "Raw": raw})
+    assert len(judgec.init(str(tmp_path / "t.xlsx"), replace=True).labels.items) == 60
+
+
+def test_ids_hold_rows_of_the_same_texts_apart_and_a_person_says_that_they_do_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [{"query_id": f"q{i}", "query": f"How do I do task {i % 12} here?", "answer": f"Open menu {i % 12} of it."}
+            | {"Mia": 1 + i % 5, "gpt": 1 + i * 3 % 5} for i in range(24)]  # fmt: skip
+    file = str(tmp_path / "t.csv")
+    pd.DataFrame(rows).to_csv(file, index=False)
+    said: dict[str, Any] = {"annotators": ("Mia",), "judges": ("gpt",), "best": "5", "replace": True}
+    held = judgec.init(file, **said)
+    assert len(held.labels.items) == 24
+    assert any("24 items of the same texts" in note for note in held.labels.notes)
+    held.path.unlink()
+    asked, draft = typed_in(file, "Mia\ngpt\n5\n\n\n", monkeypatch)
+    assert asked == ["graders", "scale", "item"]
+    assert draft.read().labels.digest == held.labels.digest
+    shuffled = pd.DataFrame(rows).sample(frac=1, random_state=0)
+    assert (
+        judgec.read_labels(shuffled, annotators=["Mia"], judges=["gpt"], best=5).label_set.digest == held.labels.digest
+    )
+    pd.DataFrame([{**row, "gpt": row["gpt"] if i < 12 else None} for i, row in enumerate(rows)]).to_csv(file)
+    _, draft = typed_in(file, "Mia\ngpt\n5\n\ntext\n", monkeypatch)
+    assert len(draft.read().labels.items) == 12
+    draft.read().write()
+    assert json.loads(judgec_here(tmp_path, "labels", "--json").stdout)["items"] == 12
+
+
+def test_number_of_a_row_is_no_id_of_an_item_where_a_column_says_who_graded(tmp_path: Path) -> None:
+    rows = [{"nr": i, "question": f"How do I do task {i // 2} here?", "answer": f"Open menu {i // 2} of it."}
+            | {"rater": ("Mia", "Noah")[i % 2], "grade": 1 + i // 2 % 5} for i in range(40)]  # fmt: skip
+    pd.DataFrame(rows).to_csv(tmp_path / "t.csv", index=False)
+    columns = {"question": "query", "rater": "annotator"}
+    found = judgec.init(str(tmp_path / "t.csv"), columns=columns, annotators=("Mia", "Noah"))
+    assert len(found.labels.items) == 20

@@ -17,7 +17,7 @@ from judgec.labels.contradictions import require_no_one_against
 from judgec.labels.reading import NOTHING_SAID, Datasheet, Reading, read_datasheet
 from judgec.labels.rows.conversations import holding, require_labelled_turns, with_turns
 from judgec.labels.rows.grades import RawLabels, one_class, position_of, raw_labels, settle_scale
-from judgec.labels.rows.ids_alone import with_ids_for_texts
+from judgec.labels.rows.ids_alone import with_ids_apart, with_ids_for_texts
 from judgec.labels.rows.items import Collected, collect_items, digest, encoded, item_digest
 from judgec.labels.rows.judged import ORDER, cells_in, verdicts_in, without_judges
 from judgec.labels.rows.label_cells import (
@@ -264,7 +264,7 @@ def _again(repeats: Sequence[SelfAgreement]) -> list[str]:
 def _shaped(file: Table, how: Datasheet, usual: TurnChoice | None) -> tuple[Table, Table, Task]:
     """The table with our columns; the same with one row per item and annotator and without judges; and its task."""
     known = None if how.task is None else as_task(how.task)
-    before = with_turns(file, how.turn, usual)
+    before = with_ids_apart(with_turns(file, how.turn, usual))
     before = with_words_of_graders(before, how.winner_words, label_columns(before.columns, known or "preference"))
     before = _with_reasons_of(before, how.reasons)
     table = without_judges(before, how.judges)

@@ -1,23 +1,50 @@
-"""Layouts that are no row an answer, and the lines of pandas that make one of them."""
+"""Sheets that hold labels, and layouts that are no row an answer with the lines of pandas that make one of them."""
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 
 from judgec.errors import InputError
-from judgec.labels.roles import LABELS, Roles
+from judgec.labels.roles import LABELS, Roles, propose
 from judgec.table.rows.cells import as_text
 from judgec.table.table import Table
+from judgec.table.tables import read_table
+from judgec.table.workbooks import is_workbook, read_sheets, split_sheet
 
 MOST_COLUMNS = 12  # beside few rows
 MOSTLY = 0.8  # of the rows
 TWO = 2
 LABEL = "grade"
 _WORD = re.compile(r"\w+")
+
+
+def sheets_of_labels(path: str, having: Collection[str] = ()) -> list[str]:
+    """The sheets of a workbook with texts and what may be grades, as ``FILE#SHEET``; empty where one is named.
+
+    Args:
+        path: The file.
+        having: Columns that such a sheet has.
+
+    Raises:
+        InputError: As ``read_sheets``.
+    """
+    if not is_workbook(path) or split_sheet(path)[1] is not None or not Path(path).is_file():
+        return []
+    sheets = [f"{path}#{sheet.name}" for sheet in read_sheets(path)]
+    found = []
+    for one in sheets if len(sheets) > 1 else ():
+        with suppress(InputError):  # a heading alone
+            table = read_table(one)
+            roles = propose(table, {})
+            texts = any(seen.kind == "text" for seen in roles.seen.values())
+            found += [one] if texts and roles.graded and set(having) <= set(table.columns) else []
+    return found
 
 
 def require_one_row_an_answer(table: Table, roles: Roles) -> None:

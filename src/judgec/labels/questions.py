@@ -16,7 +16,7 @@ class OpenQuestion:
 
     Args:
         key: Of what: ``columns``, ``beside``, ``names``, ``grade``, ``graders``, ``scale``, ``winner_words``,
-            ``order``, ``orders``, ``missing``, ``ranges``, ``reasons`` or ``turn``.
+            ``order``, ``orders``, ``item``, ``missing``, ``ranges``, ``reasons`` or ``turn``.
         text: For people.
         options: What to type for it, ``?`` where only a person knows.
         usual: The answer of somebody who presses Enter; empty: there is none.

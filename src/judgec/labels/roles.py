@@ -268,7 +268,7 @@ class _Look:
                 self._take(name, "annotator", "the same answers stand below each of its names", asked=True)
             elif "agent" not in self.columns.values() and answer is not None and self._answered(own, query, answer):
                 self._take(name, "agent", "each of its names answers the same questions", asked=True)
-        for name in self.table.columns:
+        for name in self.table.columns if "annotator" not in self.columns.values() else ():  # else ids of rows
             free = name not in self.columns and name not in self.graders
             if free and self.seen[name].kind == "id" and "item_id" not in self.columns.values():
                 self._take(name, "item_id", "all different")

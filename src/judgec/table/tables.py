@@ -238,7 +238,7 @@ def read_sheets_of(path: str, having: Collection[str] = ()) -> Table:
     sheet, first, header = max(fits, key=lambda one: len(one[0].rows))  # of several as long the first
     long = [one[0].name for one in fits if 2 * (len(one[0].rows) - 1) > len(sheet.rows) - 1 > 0]
     if len(long) > 1:
-        raise InputError([_on_several_sheets(file, long)])
+        raise InputError([on_several_sheets(file, long)])
     table = _of_sheet(path, sheet, first, header)
     if len(sheets) < 2:
         return table
@@ -247,7 +247,8 @@ def read_sheets_of(path: str, having: Collection[str] = ()) -> Table:
     return replace(table, notes=(note, *table.notes))
 
 
-def _on_several_sheets(file: str, names: Sequence[str]) -> str:
+def on_several_sheets(file: str, names: Sequence[str]) -> str:
+    """The fault of a workbook of which several sheets may be meant, with the lines of pandas that join them."""
     seen = f"{file}: the sheets {', '.join(names)} all hold rows; one is read. Name it with {file}#{names[0]}"
     return f"""{seen}, or put them together:
     import pandas as pd

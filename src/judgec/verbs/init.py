@@ -12,13 +12,14 @@ import numpy as np
 from judgec.errors import InputError, UserError
 from judgec.labels.contradictions import Contradiction, contradictions
 from judgec.labels.labels import NOT_READ, label_file
-from judgec.labels.layouts import require_one_row_an_answer
+from judgec.labels.layouts import require_one_row_an_answer, sheets_of_labels
 from judgec.labels.project import NAME, Project, read_project, write_project
 from judgec.labels.questions import OpenQuestion, ends_of, grades_of
 from judgec.labels.reading import EVERYBODY, Datasheet, read_datasheet, scale_option
 from judgec.labels.roles import Roles, propose
 from judgec.labels.rows.conversations import holding, with_turns
 from judgec.labels.rows.grades import interval_of, own_scale, position_of, scale_shown
+from judgec.labels.rows.ids_alone import ITEM, QUERY, TEXTS, under_several_ids
 from judgec.labels.rows.judged import ORDER
 from judgec.labels.rows.label_cells import label_cells
 from judgec.labels.rows.raters import in_orders, ordered
@@ -37,7 +38,7 @@ from judgec.table.arrow import HUB_PREFIX
 from judgec.table.rows.cells import as_grade, as_id, as_text, is_accept_word, is_missing
 from judgec.table.rows.columns import ROLE, infer_task, label_columns, listed, renamed
 from judgec.table.table import Table
-from judgec.table.tables import read_table
+from judgec.table.tables import on_several_sheets, read_table
 from judgec.table.workbooks import split_sheet
 from judgec.verbs.options.init import InitOptions
 from judgec.verbs.typed import command
@@ -198,7 +199,8 @@ class LabelDraft:
         first = [self._columns(), self._beside(), self._grade(), self._graders()]
         if self.roles.beside:  # what the grades are of tells what they may mean
             return tuple(filter(None, first))
-        asked = tuple(filter(None, [*first, *self._meaning(), self._orders(), self._strange(), self._turn()]))
+        others = [self._orders(), self._strange(), self._turn(), self._item()]
+        asked = tuple(filter(None, [*first, *self._meaning(), *others]))
         if any(not one.optional for one in asked):
             return asked
         return (*asked, *self._ranges(), *self._reasons())
@@ -214,6 +216,17 @@ class LabelDraft:
             return None  # reading says so
         text = "Which turns of a conversation were graded: the last answer, each of them, or the whole?"
         return OpenQuestion("turn", text, ("--turn ?",), usual="last", optional=True) if several else None
+
+    def _item(self) -> OpenQuestion | None:
+        """Ids under which the same texts stand several times, of which nobody said whether they are one item."""
+        ids = next((name for ours in (ITEM, QUERY) if (name := self.roles.theirs(ours))), None)
+        names = [name for name, ours in self.roles.columns.items() if ours in TEXTS]
+        if ids is None or ids in self.options.columns or not names:
+            return None
+        n = int(under_several_ids(self.roles.rows, names, ids).sum())
+        text = f"{plural(n, 'row')} of the same texts under several ids ({ids}): is an item an id, or a text?"
+        typed = f"--map {shlex.quote(f'{ids}=unused_{ids}')}"
+        return OpenQuestion("item", text, (typed,), "id", optional=True) if n else None
 
     def _orders(self) -> OpenQuestion | None:
         """Judges that picked each pair in both orders, of which nobody said what a pick of the other order means."""
@@ -587,6 +600,10 @@ def drafted(options: InitOptions) -> LabelDraft:
         UserError: There is a ``judgec.toml`` already.
         InputError: The file cannot be read.
     """
+    sheets = sheets_of(options)
+    if len(sheets) > 1:
+        raise InputError([on_several_sheets(str(options.file), [str(split_sheet(one)[1]) for one in sheets])])
+    options = replace(options, file=sheets[0]) if sheets else options
     file = str(options.file)
     path = project_path(file)
     if path.exists() and not options.replace:
@@ -613,6 +630,11 @@ def drafted(options: InitOptions) -> LabelDraft:
     both = {one: stem for stem, own in ordered(roles.graded).items() if len(own) > 1 for one in own if compares(task)}
     columns_of_graders = dict.fromkeys(both.get(name, name) for name in roles.graded)
     return replace(draft, graders=names or (() if draft.unnamed else tuple(columns_of_graders)))
+
+
+def sheets_of(options: InitOptions) -> list[str]:
+    """The sheets that may be meant, where the file is a workbook of several and none is named."""
+    return sheets_of_labels(str(options.file), [one for one in options.columns if not one.startswith(ROLE)])
 
 
 def _task(table: Table, sheet: Datasheet, options: InitOptions, roles: Roles) -> str:

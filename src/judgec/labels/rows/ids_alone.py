@@ -1,9 +1,13 @@
-"""Puts ids in place of texts that a table lacks: grades and ids are enough to say how far graders agree."""
+"""Ids that say which rows are one item: in place of texts that a table lacks, and where texts are the same."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
+from judgec.labels.rows.items import digest
 from judgec.labels.rows.raters import columns_of
+from judgec.records.counts import plural
 from judgec.records.label import Task
 from judgec.records.tasks.registry import TASKS, USUAL
 from judgec.records.tasks.winners import winner_of
@@ -12,7 +16,8 @@ from judgec.table.rows.columns import missing_columns, without_texts
 from judgec.table.table import Table, TableColumn
 
 TELL = ("query_id", "query", "agent", "agent_a", "agent_b", "turn")  # which item a row is of, where no id is there
-PREFERENCE, ITEM = "preference", "item_id"
+PREFERENCE, ITEM, QUERY = "preference", "item_id", "query_id"
+TEXTS = frozenset({*(name for spec in TASKS.values() for name in spec.inputs), "agent"})  # what makes an item
 NOTE = "No text is there: an item is what {told} says."
 EACH = "Nothing says which rows are of one item: each is one of its own; the column item_id says it."
 
@@ -54,6 +59,33 @@ def with_ids_for_texts(
     note = NOTE.format(told=" and ".join(told)) if told else EACH
     columns = tuple(dict.fromkeys((*table.columns, *made)))
     return replace(table.with_columns(made, note), columns=columns)
+
+
+def under_several_ids(table: Table, names: Sequence[str], ids: str) -> np.ndarray:
+    """Rows whose cells in some columns stand under several ids, shape (n_rows,)."""
+    columns = [table.column(name).codes for name in names]
+    if not columns:
+        return np.zeros(len(table.rows), dtype=bool)
+    alike = np.unique(np.stack(columns), axis=1, return_inverse=True)[1].reshape(-1)
+    pairs = np.unique(np.stack([alike, table.column(ids).codes]), axis=1)
+    return np.asarray((np.bincount(pairs[0]) > 1)[alike])
+
+
+def with_ids_apart(table: Table) -> Table:
+    """The table with an id of the item in rows of the same texts under several query_ids: ids hold rows apart."""
+    names = [name for name in table.columns if name in TEXTS]
+    if ITEM in table.columns or QUERY not in table.columns:
+        return table
+    apart = under_several_ids(table, names, QUERY)
+    if not apart.any():
+        return table
+    ids = [
+        digest([as_id(row.get(QUERY)), *(str(row.get(name)) for name in names)])[:16] if own else None
+        for row, own in zip(table.rows, apart, strict=True)
+    ]
+    note = f"{plural(len({*ids} - {None}), 'item')} of the same texts told apart by {QUERY}."
+    made = table.with_columns({ITEM: TableColumn.of(ids)}, note)
+    return replace(made, columns=(*table.columns, ITEM))
 
 
 def _are_sides(table: Table, annotators: Sequence[str]) -> bool:

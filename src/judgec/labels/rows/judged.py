@@ -89,6 +89,7 @@ def _cells(
     faults: list[str],
 ) -> tuple[JudgedCell, ...]:
     """A judge's first cell of each item, aspect and order that is not empty, in the order of the items' first rows."""
+    among = ", or a column order of ab and ba" if ORDER in more else ""
     found: dict[tuple[int, str, str], JudgedCell] = {}
     at: dict[tuple[int, str, str], int] = {}
     for index in rows:
@@ -107,8 +108,7 @@ def _cells(
             elif cell is not None and cell != known.cell:
                 faults.append(
                     f"{table.where(index)}: {column} is {cell} here and {known.cell} at {table.where(at[key])}, of the "
-                    "same item; all rows of one item must have one verdict of a judge, and of pairs one in each order. "
-                    "Fix one of them, or name the column of the orders: --map THEIRS=order."
+                    f"same item; all rows of one item must have one verdict of a judge{among}. Fix one of them."
                 )
     return tuple(found.values())
 

@@ -31,8 +31,14 @@ def init(
     Example: judgec init labels.xlsx --annotators ines,marek,tomas --best 5
     """
     from judgec.verbs.cli.output import print_report, show
-    from judgec.verbs.init import certain, draft_report, drafted, read_report, written_report
+    from judgec.verbs.init import certain, draft_report, drafted, read_report, sheets_of, written_report
 
+    while not yes and len(sheets := sheets_of(options)) > 1:
+        said = _line(f"Which of these holds the labels: {', '.join(sheets)}? ")
+        if said is None:
+            break  # the error says what to type
+        named = said if said in sheets else f"{options.file}#{said}"
+        options = replace(options, file=named if named in sheets else options.file)
     draft = drafted(options)
     if not json:
         print_report(draft_report(draft), verbose=verbose)
@@ -79,6 +85,10 @@ def _answered(draft: "LabelDraft", question: "OpenQuestion") -> InitOptions:
             return replace(options, columns={**options.columns, **({column: whose} if yes else {})})
         case "turn" | "orders":
             return replace(options, **{question.key: getattr(as_reading(**{question.key: said}), question.key)})
+        case "item":
+            unused = as_rename(shlex.split(question.options[0])[1:])
+            own = {name: draft.roles.columns[name] for name in unused} if said == question.usual else unused
+            return replace(options, columns={**options.columns, **own})
         case "beside":
             pair = said.casefold() == "pair"
             both = dict(zip(draft.roles.beside, PAIR, strict=True))
