@@ -222,6 +222,7 @@ ANSWERS: Mapping[str, Mapping[str, Any]] = {  # any option of init
         "annotators": ("Ana", "Pablo"),
         "judges": ("Juez LLM",),
         "grades": ("no", "parcialmente", "sí"),
+        "missing": ("N/D",),
     },
     "counts_of_words_below": {
         "columns": {"Nr": "item_id", "Anfrage": "query", "Antwort": "answer"},

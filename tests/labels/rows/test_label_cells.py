@@ -20,16 +20,14 @@ from judgec.verbs.agreement import agreement
 @pytest.mark.parametrize(
     ("cells", "read"),
     [
-        (["1", "2", "None", "-", "X", "#N/A", "n/a"], ("1", "2", None, None, None, None, None)),
-        (["none", "partial", "full"], ("none", "partial", "full")),
+        (["1", "2", "None", "-", "#N/A", "n/a"], ("1", "2", None, None, None, None)),
+        (["1", "2", "None", "X"], ("1", "2", "None", "X")),  # which the scale, or --missing, says
+        (["none", "partial", "full", "n/a"], ("none", "partial", "full", None)),
         (["-", "+", "0"], ("-", "+", "0")),
-        (["yes", "no", "X"], ("yes", "no", None)),
-        (["X", "X", None], ("X", "X", None)),  # a box that is ticked
-        (["A", "B", "X"], ("A", "B", "X")),
-        (["A", "B", "tie", "X", "none"], ("A", "B", "tie", None, None)),
-        (["model_a", "model_b", "None"], ("model_a", "model_b", None)),
+        (["yes", "no", "None"], ("yes", "no", None)),
+        (["A", "B", "tie", "none"], ("A", "B", "tie", None)),
         (["a", "b", "none"], ("a", "b", "none")),  # neither of the two, perhaps
-        (["good", "bad", "None"], ("good", "bad", None)),
+        (["good", "bad", "None"], ("good", "bad", "None")),
         (["20%", "60 %"], (0.2, 0.6)),
         (["20%", "3"], ("20%", "3")),
         (["0,75", "1,0", "0"], (0.75, 1.0, 0.0)),
@@ -45,6 +43,7 @@ def test_cells_are_read_by_what_their_column_holds(cells: list[object], read: tu
 
 def test_mark_on_the_declared_scale_or_that_of_another_rater_is_a_grade() -> None:
     assert label_cells(["none", "1", "-"], Scale(name="s", grades=("none", "1"))).cells == ("none", "1", None)
+    assert label_cells(["none", "good", "-"], Scale(name="s", grades=("bad", "good"))).cells == (None, "good", None)
     assert label_cells(["none", "none"], None, ["none", "partial", "full"]).cells == ("none", "none")
 
 

@@ -8,8 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from judgec.connect.scores.records import SYSTEM_ERROR, ExportRecord, Origin, Score, ScoreExport, ScoreKind
 from judgec.records.tasks.registry import plain
-from judgec.table.ladders import is_graded
-from judgec.table.rows.cells import as_grade, as_id, as_text, is_missing
+from judgec.table.rows.cells import as_grade, as_id, as_text, is_accept_word, is_missing
 from judgec.table.table import Row
 from judgec.table.traces.texts import answer_in, documents_in, flat, inputs_of, parsed, question_in
 
@@ -103,7 +102,7 @@ def _corrected(fields: Row, metrics: Collection[str]) -> tuple[str, object, Scor
     value = told[0] if told else fields.get("value")
     metric = name if name in metrics else next(iter(metrics)) if len(metrics) == 1 else CORRECTION
     word = as_grade(value)
-    graded = word is not None and is_graded(word)
+    graded = isinstance(word, int | float) or (word is not None and is_accept_word(word))
     if name == OUTPUT or not (graded or name in metrics):
         return CORRECTION, value, "text"
     return metric, value, "grade"

@@ -121,7 +121,7 @@ def raw_labels(
         if neither is not None:
             seen_here = f"{table.where(index)}: {accepts} {neither!r} is neither accept nor reject"
             valid = "valid are true / false, yes / no, 1 / 0, accept / reject, pass / fail"
-            faults.append((index, f"{seen_here}; {valid}. Fix the row."))
+            faults.append((index, f"{seen_here}; {valid}. Fix the row, or say that it means nothing with --missing."))
         rows.append(RawLabel(grades, accept, reason) if grades or accept is not None else None)
     if unknown:
         below = " and below" if len(unknown) > 1 else ""
@@ -345,7 +345,7 @@ def _words_are_no_scale(table: Table, task: Task, words: Sequence[str], numbers:
     columns = label_columns(table.columns, task) or TASKS[task].labels[:1]
     return [
         f"{table.where(index)}: {column} {grade!r} is not a number; the other grades are {listed(numbers)}. "
-        "Fix the row, or list the grades in a datasheet."
+        "Fix the row, say that it means nothing with --missing, or list the grades in a datasheet."
         for index, row in enumerate(table.rows)
         for column in columns
         if isinstance(grade := as_grade(row.get(column)), str)

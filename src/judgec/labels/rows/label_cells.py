@@ -12,57 +12,16 @@ import numpy as np
 from judgec.records.counts import plural
 from judgec.records.label import Task
 from judgec.records.scale import Grade, Scale
-from judgec.records.tasks.registry import TASKS, plain, told_by
+from judgec.records.tasks.registry import TASKS, told_by
 from judgec.records.tasks.spec import PAIR_AGENTS
 from judgec.records.tasks.winners import UNSCORED, strength_dropped, winner_of, words_by_grader
-from judgec.table.ladders import is_graded
-from judgec.table.rows.cells import as_grade, as_id, as_number, as_text, is_missing
+from judgec.table.rows.cells import MISSING_WORDS, as_grade, as_id, as_number, as_text, is_accept_word, is_missing
 from judgec.table.rows.columns import listed
 from judgec.table.table import Table, TableColumn
 
-NOTHING = frozenset(  # as tools and people write no value
-    [
-        *("na", "n/a", "#n/a", "#na", "#nv", "#n/v", "<na>", "nat", "n.a.", "k.a.", "k. a."),
-        *("n/d", "n.d.", "n.v.t.", "nvt", "s.o.", "s/o", "entfällt"),
-    ]
-)
-MARKS = frozenset({"none", "-", "–", "—", "x", "?", "/"})  # no value where the others of the column are grades
-AMOUNTS = frozenset(  # words of scales that begin with none
-    [
-        *(
-            "partial",
-            "partially",
-            "partly",
-            "full",
-            "fully",
-            "some",
-            "all",
-            "complete",
-            "completely",
-            "low",
-            "medium",
-            "high",
-        ),
-        *(
-            "minor",
-            "major",
-            "mild",
-            "moderate",
-            "severe",
-            "few",
-            "many",
-            "most",
-            "slight",
-            "slightly",
-            "strong",
-            "critical",
-        ),
-        *("little", "much", "a_little", "a_lot", "limited", "substantial", "weak", "somewhat"),
-    ]
-)
+MARKS = frozenset({"none", "-", "–", "—"})  # no value beside numbers, yes and no, or a tie; among words perhaps one
 MOST_SHOWN = 10  # rows in a note
 LONGEST_SHOWN = 40  # characters of one in a note
-SIGNS = frozenset({"+", "++", "+++", "-", "--", "---", "0", "o", "+/-", "±"})
 _PERCENT = re.compile(r"([-+]?\d+(?:[.,]\d+)?)\s*%")
 _COMMA = re.compile(r"[-+]?\d+(?:,\d+)?")
 _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:[.,]\d{3})+")
@@ -95,9 +54,9 @@ def label_cells(
 ) -> LabelCells:
     """The cells of a column of labels or verdicts.
 
-    ``None``, ``-``, ``X`` and the like are missing where the other cells are numbers, known words of grades or
-    winners, and never where they are on the scale: on the declared one, or on one of amounts (none, partial, full),
-    signs (-, +) or letters (A, B, X).
+    ``n/a`` and the like are missing, and so are ``None`` and ``-`` where a scale is declared or the other cells are
+    numbers, yes and no, or winners with a tie among them; never a word that is on the declared scale. Any other word
+    is off the scale until somebody says that it means nothing.
     ``20%`` (0.2) and ``1,0`` are numbers where all of the column's cells are.
 
     Args:
@@ -110,8 +69,8 @@ def label_cells(
     times = [1] * len(cells) if times is None else times
     words = {text.strip() for text in cells if isinstance(text, str)}
     on_scale = set() if scale is None else {str(grade).casefold() for grade in scale.grades}
-    told = {word.casefold() for word in said}
-    marks = _marks({word for word in words if word.casefold() not in told}, cells, on_scale, beside)
+    told = frozenset(word.casefold() for word in said)
+    marks = _marks(words, {*words, *beside}, on_scale, told)
     counts = _counted(cells, times, marks.__contains__)
     if marks:
         cells = [None if isinstance(cell, str) and cell.strip() in marks else cell for cell in cells]
@@ -189,36 +148,19 @@ def _cut(text: str) -> str:
     return repr(one if len(one) <= LONGEST_SHOWN else one[: LONGEST_SHOWN - 1] + "\u2026")
 
 
-def _marks(
-    words: Collection[str], cells: Sequence[object], scale: Collection[str], beside: Collection[str]
-) -> set[str]:
-    """The words among these that say nothing."""
-    said = {word for word in words if word.casefold() in NOTHING and word.casefold() not in scale}
-    maybe = {word for word in words if word.casefold() in MARKS and word.casefold() not in scale}
-    if not maybe:
-        return said
-    others = [word for word in words if word not in maybe | said and as_grade(word) is not None]
-    numbers = any(isinstance(cell, int | float) and not is_missing(cell) for cell in cells)
-    for word in maybe:
-        mark = word.casefold()
-        on_theirs = {*others, *beside}
-        if mark == "none" and AMOUNTS & set(map(plain, on_theirs)):
-            continue
-        if mark in SIGNS and any(other in SIGNS and "+" in other for other in on_theirs):
-            continue
-        sides = {winner_of(other) for other in others}
-        named = "tie" in sides or (word != "none" and (mark != "x" or max(map(len, others), default=0) > 1))
-        known = scale or all(_is_known(other) or (named and winner_of(other)) for other in others)
-        if known and (others or numbers or mark in {"none", "-", "–", "—"}):
-            said.add(word)
-    return said
+def _marks(words: Collection[str], theirs: Collection[str], scale: Collection[str], told: frozenset[str]) -> set[str]:
+    """The words among these that say nothing; ``theirs`` are all of the scale's columns."""
+    empty = MISSING_WORDS | MARKS
+    others = [word for word in theirs if word.casefold() not in empty | told]
+    tied = any(winner_of(word) == "tie" for word in others)
+    if not scale and not all(_is_number(word) or is_accept_word(word) or (tied and winner_of(word)) for word in others):
+        empty = MISSING_WORDS
+    return {word for word in words if word and word.casefold() in empty - {*scale, *told}}
 
 
-def _is_known(word: str) -> bool:
-    """True for numbers, however written, and words of grades."""
-    grade = as_grade(word)
-    written = _PERCENT.fullmatch(word) or _COMMA.fullmatch(word)
-    return bool(written) or grade is None or is_graded(grade)
+def _is_number(word: str) -> bool:
+    """True for a number, however written."""
+    return as_number(word) is not None or bool(_PERCENT.fullmatch(word) or _COMMA.fullmatch(word))
 
 
 def _numbers(words: set[str]) -> dict[str, float]:

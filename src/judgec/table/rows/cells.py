@@ -13,7 +13,9 @@ from judgec.records.scale import Grade
 
 ACCEPT_WORDS = frozenset({"1", "true", "t", "yes", "y", "accept", "accepted", "pass", "passed", "correct"})
 REJECT_WORDS = frozenset({"0", "false", "f", "no", "n", "reject", "rejected", "fail", "failed", "incorrect"})
-MISSING_WORDS = frozenset({"", "na", "n/a", "nan", "null"})  # in a label; in a text they are words
+MISSING_WORDS = frozenset(
+    {"", "na", "n/a", "#n/a", "<na>", "n.a.", "nan", "nat", "null"}
+)  # in a label; in a text words
 
 LARGEST = 1e15  # of a grade; above it, floats do not tell whole numbers apart
 
