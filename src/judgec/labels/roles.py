@@ -3,7 +3,6 @@
 Words decide nothing: one table of names that others give judgec's columns proposes inputs, and a person confirms them.
 """
 
-import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ import numpy as np
 
 from judgec.labels.rows.conversations import TURN, holding
 from judgec.records.label import Task
-from judgec.records.tasks.registry import TASKS, told_by
+from judgec.records.tasks.registry import OURS, TASKS, folded, told_by
 from judgec.records.tasks.spec import PAIR, PAIR_AGENTS, PREFIXES
 from judgec.table.rows.cells import as_number, as_text, is_accept_word, is_missing
 from judgec.table.rows.records import NOBODY
@@ -30,30 +29,8 @@ NAMES = range(2, 31)  # of people, or of what answered
 TWO = 2
 REPEATED = 0.5  # of the answers stand in several rows where a column says who graded
 AGAIN = 0.3  # of these at most with one name twice
-_BETWEEN = re.compile(r"[\s_-]+")
 
 LABELS = frozenset(label for spec in TASKS.values() for label in spec.labels)
-SYNONYMS: Mapping[str, str] = {
-    name: ours
-    for ours, names in {
-        "query": "question prompt input userinput instruction questiontext userquery",
-        "answer": "response output completion reply prediction responsetext answertext generatedanswer actualoutput",
-        "reference": "groundtruth expected expectedoutput expectedanswer referenceanswer goldanswer idealanswer",
-        "contexts": "context retrievedcontexts retrievalcontext documents passages",
-        "document": "passage doc",
-        "answer_a": "responsea outputa modelaresponse answer1 response1",
-        "answer_b": "responseb outputb modelbresponse answer2 response2",
-        "item_id": "id rowid sampleid",
-        "query_id": "questionid qid promptid",
-        "agent": "model system modelname bot",
-        "agent_a": "modela systema",
-        "agent_b": "modelb systemb",
-        "annotator": "rater reviewer grader annotatorid labeler",
-        "group": "category",
-    }.items()
-    for name in names.split()
-}
-"""judgec's columns by what others call them, folded; they propose, and nothing is read by them unasked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +91,6 @@ class Roles:
     def unused(self) -> tuple[str, ...]:
         """Columns without a role."""
         return tuple(name for name in self.seen if name not in self.columns and name not in self.graded)
-
-
-def folded(name: str) -> str:
-    """A head without case, spaces, ``_`` and ``-``."""
-    return _BETWEEN.sub("", name.strip()).casefold()
 
 
 def seen_in(column: TableColumn) -> ColumnFacts:
@@ -221,9 +193,9 @@ class _Look:
         for name in free:
             if name in own and name not in self.columns.values():
                 self._take(name, name, "judgec's name")
-        told = Counter(SYNONYMS.get(folded(name), "") for name in free)
+        told = Counter(OURS.get(folded(name), "") for name in free)
         for name in free:
-            ours = own_name if (own_name := folded(name)) in own else SYNONYMS.get(own_name, "")
+            ours = own_name if (own_name := folded(name)) in own else OURS.get(own_name, "")
             again = ours in self.columns.values() or told[ours] > 1
             if ours and not again and name not in self.columns and self.seen[name].kind not in {"empty", "constant"}:
                 self._take(name, ours, f"often called {name!r}", asked=True)

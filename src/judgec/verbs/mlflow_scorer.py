@@ -11,7 +11,7 @@ from judgec.connect.tracking.traces import as_one_text, trace_inputs
 from judgec.errors import UserError
 from judgec.records.card import ProgramCard
 from judgec.records.label import Item
-from judgec.records.tasks.registry import TASKS, also_called, as_task, plain
+from judgec.records.tasks.registry import SYNONYMS, TASKS, as_task, folded
 from judgec.verbs.validity import require_inputs, validity_of
 
 Row = dict[str, object]
@@ -115,14 +115,14 @@ def row_of(
     """
     spec = TASKS[as_task(task)]
     made, given, expected = (
-        {plain(name): value for name, value in place.items() if value is not None}
+        {folded(name): value for name, value in place.items() if value is not None}
         for place in (outputs if isinstance(outputs, Mapping) else {}, inputs, expectations)
     )
     row: Row = {}
     for field in spec.inputs:
         places = (made, given, expected) if field in spec.graded else (given, expected)
-        spellings = (field, *map(plain, also_called(field)))
-        found = [place[name] for place in places for name in spellings if name in place]
+        names = [*map(folded, (field, *SYNONYMS.get(field, ())))]
+        found = [place[name] for place in places for name in names if name in place]
         row |= {field: found[0]} if found else {}
     if "query" not in row and inputs:
         row["query"] = as_one_text(inputs)

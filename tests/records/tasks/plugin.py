@@ -16,7 +16,6 @@ TASK = TaskSpec(
     settled=True,
     meanings=("rude or curt", "friendly"),
     signature="politeness_prompt:SayWhetherPolite",
-    also_called={"polite": ("courtesy",)},
 )
 '''
 PROMPT = '''"""The prompt of the task."""

@@ -11,7 +11,7 @@ from judgec.labels.review.desk import Desk
 from judgec.labels.review.sheet import Given, open_sheet
 from judgec.labels.review.spreadsheet import export_sheet, import_sheet
 from judgec.records.tasks.built_in import BUILT_IN
-from judgec.records.tasks.registry import TASKS, as_task, told_by
+from judgec.records.tasks.registry import OURS, SYNONYMS, TASKS, as_task, called, folded, told_by
 from judgec.table.rows.columns import infer_task
 from judgec.table.table import Table
 from tests.records.tasks.plugin import TASK, install
@@ -86,7 +86,7 @@ def test_plugin_that_requires_an_input_of_its_own_comes_first(site: Path) -> Non
 
 def test_columns_that_fit_no_task_and_unknown_tasks_are_compared_with_a_plugins_too(site: Path) -> None:
     install(site, module="advice")
-    with pytest.raises(InputError, match=r"politeness lacks polite\..* --map courtesy="):
+    with pytest.raises(InputError, match=r"politeness lacks polite\."):
         inferred("query", "answer", "courtesy")
     with pytest.raises(UserError, match=r"'polite' is not known; .*relevance, politeness\..* --task"):
         as_task("polite")
@@ -115,3 +115,11 @@ def test_faulty_plugin_is_named_with_its_fault(
     install(site, module=f"faulty_{request.node.callspec.indices['wrong']}", task=TASK.replace(right, wrong))
     with pytest.raises(UserError, match=said):
         as_task("politeness")
+
+
+def test_synonyms_are_sixty_english_names_of_one_column_each() -> None:
+    names = [name for own in SYNONYMS.values() for name in own]
+    assert len(names) == len(OURS) <= 60
+    assert all(map(str.isascii, names))
+    assert OURS[folded("User Input")] == OURS["userinput"] == "query"
+    assert [called(name) for name in ("groundTruth", "Grade", "frage", "score")] == [True, True, False, False]

@@ -18,10 +18,9 @@ MIRRORED = {"a": "b", "b": "a", "tie": "tie"}
             for word in ("a", "A", " [[A]] ", "A>B", "a >> b", "[[A>>B]]", "B<A", "modelA", "Model A", "left")
         ),
         *((word, "b") for word in ("B", "B>A", "A<B", "model_b", "right", "loss", "assistant_b", "prefer B")),
-        *((word, "tie") for word in ("tie", "C", "[[C]]", "A=B", "tie (bothbad)", "both_bad", "draw", "Unentschieden")),
-        *((word, "a") for word in ("die erste", "La première", "Réponse A", "primero", "gauche")),
-        *((word, "b") for word in ("der zweite", "la deuxième", "Respuesta 2", "rechts")),
-        *((word, "tie") for word in ("égalité", "ex aequo", "empate", "gleich gut", "both equal")),
+        *((word, "tie") for word in ("tie", "C", "[[C]]", "A=B", "tie (bothbad)", "both_bad", "draw", "both equal")),
+        *((word, "b") for word in ("Response 2", "answer_b", "second")),
+        *((word, None) for word in ("die erste", "rechts", "égalité", "empate", "gleich gut", "unentschieden")),
         *((word, None) for word in (0, 1, 2, 0.5, ".5", "-1", "D", "A>A", "~a", "not a", "a or b", "", "error")),
     ],
 )

@@ -33,6 +33,10 @@ def test_accept_words(value: int | str, word: bool | None) -> None:
     assert as_accept(value) is word
 
 
+def test_words_of_a_scale_and_of_other_languages_are_no_accept() -> None:
+    assert [as_accept(word) for word in ("correct", "incorrect", "ja", "sí", "good", "up")] == [None] * 6
+
+
 def test_missing_is_blank_or_nothing_and_never_zero_or_false() -> None:
     assert all(map(is_missing, ("", " \t\n", None, math.nan, [])))
     assert not any(map(is_missing, (0, False, "0", "nan", "None", {})))

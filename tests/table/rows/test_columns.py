@@ -31,8 +31,8 @@ def test_task_is_inferred_from_columns(columns: str, task: str) -> None:
     [
         ("Query answer grade", "--map Query=query."),
         ("query response grade", "--map response=answer."),
-        ("query answer score", "--map score=grade."),
-        ("query answer_a answer_b winner", "--map winner=preference."),
+        ("query answer score", r"--map THEIR_COLUMN=grade, .* --annotators A,B\."),
+        ("query answer_a answer_b winner", "--map THEIR_COLUMN=preference."),
         ("query answer alice bob", r"--map THEIR_COLUMN=grade, .* --annotators A,B\."),
     ],
 )

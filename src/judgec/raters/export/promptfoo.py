@@ -10,7 +10,7 @@ from judgec.errors import UserError
 from judgec.raters.export.python import python_files
 from judgec.raters.judge import CompiledJudge
 from judgec.raters.programs import Program
-from judgec.records.tasks.registry import TASKS, also_called, compares, require_better_above
+from judgec.records.tasks.registry import SYNONYMS, TASKS, compares, require_better_above
 
 ASSERTION = "assert_judge.py"
 CONFIG = "promptfooconfig.yaml"
@@ -147,7 +147,7 @@ def promptfoo_files(program: Program, judge: CompiledJudge) -> dict[str, str]:
     files = python_files(program, judge)
     spec = TASKS[card.task]
     graded = spec.graded[0]
-    fields = {one: (one, *also_called(one)) for one in spec.inputs if one != graded}
+    fields = {one: (one, *SYNONYMS.get(one, ())) for one in spec.inputs if one != graded}
     asked = judge.asks_lm
     known = {key: card.lm.get(key) for key in ("temperature", "max_tokens", "max_completion_tokens")}
     settings = {key: value for key, value in known.items() if asked and isinstance(value, int | float)}

@@ -131,7 +131,7 @@ SIDE = re.compile(
     rf"(?:_(?:than|(?(i)over|than)|(?(i)to|than))_(?:the_)?(?:{_NOUN}_?)?[ab12])?"
 )
 TIES = re.compile(
-    rf"(?:it_?(?:i?s)_)?(?:a_)?(?:tie|draw)|c|both(?:_(?:the_)?{_NOUN}s)?(?:_are)?_(?:equal|{_EQUALLY})|empate|egalite"
+    rf"(?:it_?(?:i?s)_)?(?:a_)?(?:tie|draw)|c|both(?:_(?:the_)?{_NOUN}s)?(?:_are)?_(?:equal|{_EQUALLY})|empate|egalite|unentschieden|gleich"
     rf"|(?:the_|these_|the_two_)?(?:{_NOUN}s|they)_are_(?:tied|equal|{_EQUALLY})|neither(?:_{_NOUN})?_is_better"
 )
 EASTERN_SIDE = re.compile(r"(?:回答|答案|回复|助手|模型)?\s?([ab])\s?(?:更好|较好|更优|胜出|获胜)?", re.IGNORECASE)

@@ -19,7 +19,6 @@ TASK = TaskSpec(
     signature="judgec.raters.tasks.cited:CheckCitations",
     shown=("query", "answer", "contexts"),
     evidence={"answer": ("answer",), "contexts": ("contexts",), "told": ("answer",)},
-    also_called={"supported": ("attributable", "attribution", "cited", "citation_supported", "support", "label")},
     spellings=dict.fromkeys(SUPPORTED_WORDS, "1") | dict.fromkeys(NOT_SUPPORTED_WORDS, "0"),
     details=("claims",),
 )

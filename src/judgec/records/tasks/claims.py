@@ -30,19 +30,6 @@ TASK = TaskSpec(
         "told": ("answer",),
         "rubric": (NUGGETS,),
     },
-    also_called={
-        NUGGETS: (
-            "criteria",
-            "criterion",
-            "rubric",
-            "rubrics",
-            "nugget",
-            "nugget_list",
-            "key_facts",
-            "key_points",
-            "checklist",
-        )
-    },
     rates_answers=True,
     details=("claims", "found_nuggets", "vital_recall", "nugget_recall"),
 )

@@ -2,7 +2,7 @@
 
 from judgec.records.conversation import TURNS
 from judgec.records.scale import Scale
-from judgec.records.tasks.spec import ANSWERS, PAIR, PAIR_AGENTS, PAIR_GRADES, SYSTEMS, TaskSpec
+from judgec.records.tasks.spec import PAIR, PAIR_AGENTS, PAIR_GRADES, TaskSpec
 
 PREFERENCE_SCALE = Scale(
     name="preference",
@@ -19,15 +19,8 @@ SPELLINGS = {  # no numbers: 0 and 1 are a tie and A with some, A and B with oth
     "right": "b",
     "second": "b",
     **dict.fromkeys(("both", "both_good", "both_bad", "bothbad", "tie_bothbad", "tie_both_bad", "equal"), "tie"),
-    **dict.fromkeys(("draw", "same", "neither", "no_preference", "equally_good", "unentschieden", "gleich"), "tie"),
+    **dict.fromkeys(("draw", "same", "neither", "no_preference", "equally_good"), "tie"),
 }
-
-
-def _numbered(letter: str, number: str) -> tuple[str, ...]:
-    """The heads of one side's answers."""
-    heads = (f"{answer}_{mark}" for answer in ANSWERS for mark in (letter, number))
-    return tuple(head for head in heads if head != f"answer_{letter}")
-
 
 TASK = TaskSpec(
     name="preference",
@@ -57,12 +50,5 @@ TASK = TaskSpec(
         "contexts": ("contexts",),
     },
     rates_answers=True,
-    also_called={
-        "answer_a": ("response1", "model_a_response", "answer1", "chosen", "output1", *_numbered("a", "1")),
-        "answer_b": ("response2", "model_b_response", "answer2", "rejected", "output2", *_numbered("b", "2")),
-        "preference": ("winner", "label", "choice", "verdict", "preferred", "better", "vote", "human_preference"),
-        "agent_a": ("model1", "model_1", "model_a_name", *(f"{system}_a" for system in SYSTEMS)),
-        "agent_b": ("model2", "model_2", "model_b_name", *(f"{system}_b" for system in SYSTEMS)),
-    },
     spellings=SPELLINGS,
 )

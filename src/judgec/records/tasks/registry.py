@@ -9,131 +9,37 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 
 from judgec.errors import UserError
-from judgec.records.label import REASON_NAMES
 from judgec.records.tasks.built_in import BUILT_IN
 from judgec.records.tasks.spec import PREFIXES, TaskSpec
 
 ENTRY_POINTS = "judgec.judges"
 USUAL = "grade"  # the task of a file whose columns tell nothing
 COMMON = ("grade", "relevance", "answer", "preference")  # the most common first, for advice
-ALSO_CALLED: Mapping[str, tuple[str, ...]] = {  # what people and other tools call the columns of several tasks
-    "query": (
-        *("question", "prompt", "input", "user_input", "instruction", "q", "user_query", "user_question"),
-        *("search_query", "user_message", "question_text", "query_text", "topic", "frage", "anfrage", "nutzerfrage"),
-        *(
-            "suchanfrage",
-            "fragestellung",
-            "pregunta",
-            "domanda",
-            "kundenfrage",
-            "pergunta",
-            "vraag",
-            "pytanie",
-            "fraga",
-        ),
-        *("sp\u00f8rgsmal", "sp\u00f8rsmal", "kysymys", "otazka", "soru", "requete", "вопрос", "запрос", "питання"),
-        *("问题", "提问", "問題", "質問", "질문"),
-    ),
+SYNONYMS: Mapping[str, tuple[str, ...]] = {
+    "query": ("question", "prompt", "input", "user_input", "instruction", "question_text", "user_query"),
     "answer": (
-        *("response", "output", "prediction", "completion", "generated_answer", "text", "model_answer"),
-        *(
-            "model_output",
-            "model_response",
-            "actual_output",
-            "bot_answer",
-            "bot_response",
-            "llm_answer",
-            "llm_response",
-        ),
-        *("llm_output", "generated_text", "generated_response", "generation", "answer_text", "reply", "candidate"),
-        *("hypothesis", "summary", "predicted_answer", "rag_answer", "antwort", "reponse", "respuesta", "risposta"),
-        *("resposta", "antwoord", "odpowiedz", "svar", "vastaus", "odpoved", "cevap", "yanit", "ответ", "відповідь"),
-        *("回答", "答复", "回复", "答え", "답변", "응답"),
+        *("response", "output", "completion", "reply", "prediction", "response_text", "answer_text"),
+        *("generated_answer", "actual_output"),
     ),
     "reference": (
-        *("ground_truth", "groundtruth", "reference_answer", "gold", "gold_answer", "golden_answer", "expected"),
-        *("expected_output", "expected_answer", "expected_response", "correct_answer", "ideal_answer", "ideal"),
-        *("target", "reference_text", "true_answer", "musterantwort", "referenz", "referenzantwort", "solution"),
-        *(
-            "gewuenschte_antwort",
-            "erwartete_antwort",
-            "richtige_antwort",
-            "soll_antwort",
-            "desired_answer",
-            "ideal_reply",
-        ),
-        *("respuesta_esperada", "respuesta_correcta", "reponse_attendue", "reponse_correcte", "risposta_attesa"),
-        *("risposta_corretta", "resposta_esperada", "verwacht_antwoord", "modelantwoord", "oczekiwana_odpowiedz"),
-        *("эталон", "эталонныи_ответ", "参考答案", "标准答案", "模範解答", "모범답안"),
+        *("ground_truth", "expected", "expected_output", "expected_answer", "reference_answer", "gold_answer"),
+        "expected_response",  # MLflow's
     ),
-    "contexts": (
-        *("context", "retrieved_contexts", "retrieval_context", "retrieved_context", "documents", "passages", "chunks"),
-        *("sources", "evidence", "retrieved_documents", "retrieved_docs", "passage", "source_documents", "kontext"),
-        *("source_text", "article", "document", "quellen"),
-    ),
-    "grade": (
-        *("score", "rating", "label", "human_score", "human_grade", "relevance", "stars", "human_rating"),
-        *(
-            "human_label",
-            "verdict",
-            "quality",
-            "bewertung",
-            "note",
-            "punkte",
-            "sterne",
-            "annotation",
-            "thumbs",
-            "thumb",
-        ),
-        *("vote", "feedback", "correctness", "usefulness", "helpfulness", "faithfulness", "accuracy", "correct"),
-        *("is_correct", "is_good", "good", "acceptable", "approved", "passed", "is_relevant", "judgement", "judgment"),
-        *("evaluation", "human_evaluation", "human_feedback", "urteil", "gold_label", "qrel", "expert_score", "result"),
-        *("overall", "overall_rating", "overall_score", "q_overall"),
-        *(
-            "calificacion",
-            "puntuacion",
-            "valoracion",
-            "voto",
-            "valutazione",
-            "punteggio",
-            "avaliacao",
-            "pontuacao",
-            "nota",
-        ),
-        *(
-            "beoordeling",
-            "cijfer",
-            "ocena",
-            "betyg",
-            "bedomning",
-            "karakter",
-            "arvosana",
-            "hodnoceni",
-            "puan",
-            "wertung",
-        ),
-        *("оценка", "балл", "оцінка", "评分", "得分", "分数", "評価", "評点", "평가", "점수"),
-    ),
-    "annotator": (
-        *("rater", "annotator_id", "annotator_name", "rater_id", "reviewer", "reviewer_id", "evaluator", "grader"),
-        *("labeler", "labeller", "worker_id", "worker", "expert", "assessor", "coder", "scorer"),
-        *("rated_by", "labeled_by", "annotated_by", "reviewed_by", "bewerter", "gutachter", "experte", "pruefer"),
-        *("tester", "testerin", "checker", "examiner", "marker", "graded_by", "checked_by", "evaluated_by"),
-        *("scored_by", "labelled_by", "verified_by"),
-        *("assessed_by", "marked_by", "tested_by", "bewertet_von", "geprueft_von"),
-        *("benotet_von", "getestet_von", "annotiert_von", "note_par", "evalue_par", "verifie_par", "evaluado_por"),
-        *("bewerterin", "prueferin", "evaluateur", "evaluador", "valutatore", "avaliador", "beoordelaar", "oceniajacy"),
-        *("эксперт", "оценщик", "评估员", "标注员", "评分人", "評価者", "평가자"),
-    ),
-    "item_id": ("id", "row_id", "sample_id", "example_id", "uid", "uuid", "record_id", "item"),
-    "query_id": ("question_id", "prompt_id", "topic_id", "qid", "frage_id", "query_number"),
-    "agent": (
-        *("model", "system", "model_name", "system_name", "bot", "system_id", "model_id", "generator", "modell"),
-        *("modele", "modelo", "modello", "модель", "模型", "モテル", "모델"),
-    ),
-    "rationale": REASON_NAMES[1:],
-    "group": ("category", "domain", "segment", "kategorie", "bereich", "department", "language", "subset"),
+    "contexts": ("context", "retrieved_contexts", "retrieval_context", "documents", "passages"),
+    "document": ("passage", "doc"),
+    "answer_a": ("response_a", "output_a", "model_a_response", "answer_1", "response_1"),
+    "answer_b": ("response_b", "output_b", "model_b_response", "answer_2", "response_2"),
+    "item_id": ("id", "row_id", "sample_id"),
+    "query_id": ("question_id", "qid", "prompt_id"),
+    "agent": ("model", "system", "model_name", "bot"),
+    "agent_a": ("model_a", "system_a"),
+    "agent_b": ("model_b", "system_b"),
+    "annotator": ("rater", "reviewer", "grader", "annotator_id", "labeler"),
+    "group": ("category",),
 }
+"""What others call judgec's columns. They propose a column in ``init`` and in advice, and tell the fields of a tool's
+objects; no table of labels is read by them unasked."""
+_BETWEEN = re.compile(r"[\s_-]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 
@@ -221,10 +127,13 @@ def require_better_above(task: str, where: str) -> None:
         )
 
 
-def also_called(column: str) -> tuple[str, ...]:
-    """Names that other tools give one of our columns."""
-    own = (spec.also_called.get(column, ()) for spec in TASKS.values())
-    return ALSO_CALLED.get(column) or next(filter(None, own), ())
+def folded(name: str) -> str:
+    """A head without case, spaces, ``_`` and ``-``."""
+    return _BETWEEN.sub("", name.strip()).casefold()
+
+
+OURS: Mapping[str, str] = {folded(name): ours for ours, names in SYNONYMS.items() for name in names}
+"""judgec's columns by what others call them, folded."""
 
 
 def plain(name: str) -> str:
@@ -237,15 +146,14 @@ def plain(name: str) -> str:
 
 
 def called(name: str) -> bool:
-    """True for a column that judgec, people or other tools call an input or a label by."""
-    return plain(name) in _known_names() or name.startswith(PREFIXES)
+    """True for a column that judgec or others call an input or a label by."""
+    return folded(name) in _known_names() or name.startswith(PREFIXES)
 
 
 @lru_cache(maxsize=1)
 def _known_names() -> frozenset[str]:
-    own = (column for spec in TASKS.values() for column in (*spec.inputs, *spec.labels))
-    others = (name for spec in TASKS.values() for names in spec.also_called.values() for name in names)
-    return frozenset(map(plain, (*own, *others, *(name for names in ALSO_CALLED.values() for name in names))))
+    own = (folded(column) for spec in TASKS.values() for column in (*spec.inputs, *spec.labels))
+    return frozenset({*OURS, *own})
 
 
 def plugin_names() -> tuple[str, ...]:

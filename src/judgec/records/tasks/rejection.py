@@ -28,5 +28,4 @@ TASK = TaskSpec(
     settled=True,
     signature="judgec.raters.tasks.rejection:NameOutcome",
     evidence={"answer": ("answer",), "contexts": ("contexts",)},
-    also_called={"outcome": ("result", "label")},
 )

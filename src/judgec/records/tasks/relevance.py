@@ -18,5 +18,4 @@ TASK = TaskSpec(
     signature="judgec.raters.tasks.relevance:GradeDocument",
     graded=("document",),
     told_by=("document",),
-    also_called={"document": ("passage", "doc", "text", "context", "content")},
 )

@@ -16,14 +16,6 @@ BY_ASPECT = f"{ASPECT_PREFIX}<aspect>"  # the label column of a task with a grad
 BY_MODE = f"{MODE_PREFIX}<mode>"  # of a task whose aspects are faults that are there or not
 PAIR = ("answer_a", "answer_b")
 PAIR_AGENTS = ("agent_a", "agent_b")
-ANSWERS = (  # heads of sheets
-    *("answer", "response", "reply", "output"),
-    *("antwort", "reponse", "respuesta", "risposta", "antwoord", "resposta", "svar"),
-)
-SYSTEMS = (  # heads of sheets of which system answered, one for each answer of a pair
-    *("system", "model", "bot", "assistant", "version", "variante", "modell", "assistent"),
-    *("systeme", "modele", "sistema", "modelo", "modello", "systeem", "asistente", "assistente"),
-)
 PAIR_GRADES = ("a", "b", "tie")
 BY_MODELS = {*TURNS, DIALOGUE, STEPS}  # inputs that no rule reads
 TOLD = ("told", "rubric")  # families of what a language model said: only tasks read them that name them
@@ -63,7 +55,6 @@ class TaskSpec:
             ``answer``, ``reference``, ``contexts``; default: those called like the family. ``told`` (what a model said
             of claims) and ``rubric`` (what it said of nuggets) are read by tasks alone that name them.
         rates_answers: A judge of it can tell which of two systems answers better.
-        also_called: What other tools call the task's own columns, for advice in error messages.
         one_of: Inputs of which a file has at least one.
         inferred_by: Inputs one of which tells the task, where its labels are those of another task too; without one it
             is taken only where somebody names it.
@@ -92,7 +83,6 @@ class TaskSpec:
     told_by: tuple[str, ...] = ()
     evidence: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     rates_answers: bool = False
-    also_called: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     spellings: Mapping[str, str] = field(default_factory=dict)
     one_of: tuple[str, ...] = ()
     inferred_by: tuple[str, ...] = ()

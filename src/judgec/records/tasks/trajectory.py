@@ -21,6 +21,5 @@ TASK = TaskSpec(
     signature="judgec.raters.tasks.trajectory:GradeRun",
     shown=("dialogue", "conversation", "query", "steps", "answer", "reference", "contexts"),
     rates_answers=True,
-    also_called={"steps": ("tool_calls", "trajectory", "intermediate_steps", "spans", "trace", "actions")},
     modes_task="trajectory_modes",
 )

@@ -9,7 +9,7 @@ from judgec.errors import UserError
 from judgec.records.scale import Grade
 from judgec.records.tasks.preference import SPELLINGS
 from judgec.records.tasks.registry import plain
-from judgec.records.tasks.spec import ANSWERS, PAIR_GRADES
+from judgec.records.tasks.spec import PAIR_GRADES
 
 UNSCORED = "unscored"  # what a word may mean beside the sides: nobody decided
 OPTION = "--winner-words"
@@ -20,32 +20,14 @@ WORDS: Mapping[str, str] = MappingProxyType(
         **SPELLINGS,
         **{  # as the answers' heads are numbered from 1; where one is numbered 0, its word is unknown
             f"{what}_{number}": side
-            for what in ANSWERS
+            for what in ("answer", "response", "reply", "output")
             for number, side in (("1", "a"), ("2", "b"), ("a", "a"), ("b", "b"))
         },
         "c": "tie",  # Arena's and RAGElo's third letter
         **dict.fromkeys(("ties", "tied", "a_tie"), "tie"),
         **dict.fromkeys(("win", "wins", "won"), "a"),  # of the one that stands first
         **dict.fromkeys(("loss", "lose", "loses", "lost"), "b"),
-        **{  # German, French, Spanish and Italian as they are written into sheets
-            f"{article}{word}": side
-            for side, words in (
-                ("a", ("erste", "ersteres", "erster", "premier", "premiere", "primero", "primera", "primo", "prima")),
-                (
-                    "b",
-                    ("zweite", "zweites", "zweiter", "second", "seconde", "deuxieme", "segundo", "segunda", "secondo"),
-                ),
-            )
-            for word in words
-            for article in ("", "die_", "der_", "das_", "le_", "la_", "el_", "il_")
-        },
-        **dict.fromkeys(("links", "gauche", "izquierda", "sinistra"), "a"),
-        **dict.fromkeys(("rechts", "droite", "derecha", "destra"), "b"),
-        **dict.fromkeys(("both_equal", "equally", "gleich_gut", "gleichstand", "remis", "patt"), "tie"),
-        **dict.fromkeys(("egalite", "ex_aequo", "match_nul", "empate", "pareggio", "pari"), "tie"),
-        **dict.fromkeys(("gelijk", "gelijkspel", "gelijkwaardig", "even_goed", "allebei", "igual", "iguais"), "tie"),
-        **dict.fromkeys(("iguales", "empatado", "ambos", "les_deux", "equivalent", "equivalents", "uguale"), "tie"),
-        **dict.fromkeys(("uguali", "entrambi", "beide", "gleichwertig", "lika", "oavgjort", "uavgjort"), "tie"),
+        **dict.fromkeys(("both_equal", "equally", "equivalent"), "tie"),
     }
 )
 """Sides by the words of a column that says who won, as ``plain`` has them; a reply's words alone are ``SPELLINGS``."""

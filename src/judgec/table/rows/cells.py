@@ -11,8 +11,8 @@ from itertools import pairwise
 from judgec.records.claim import NUGGETS, OKAY, VITAL, Nugget, as_nugget, written
 from judgec.records.scale import Grade
 
-ACCEPT_WORDS = frozenset({"1", "true", "t", "yes", "y", "accept", "accepted", "pass", "passed", "correct"})
-REJECT_WORDS = frozenset({"0", "false", "f", "no", "n", "reject", "rejected", "fail", "failed", "incorrect"})
+ACCEPT_WORDS = frozenset({"1", "true", "t", "yes", "y", "accept", "accepted", "pass", "passed"})
+REJECT_WORDS = frozenset({"0", "false", "f", "no", "n", "reject", "rejected", "fail", "failed"})
 MISSING_WORDS = frozenset(
     {"", "na", "n/a", "#n/a", "<na>", "n.a.", "nan", "nat", "null"}
 )  # in a label; in a text words

@@ -8,7 +8,7 @@ from dataclasses import replace
 from judgec.errors import InputError, UserError
 from judgec.records.conversation import CHATS, ROLES, TURNS, role_of
 from judgec.records.label import Task
-from judgec.records.tasks.registry import TASKS, advised, also_called
+from judgec.records.tasks.registry import SYNONYMS, TASKS, advised, folded
 from judgec.records.tasks.spec import ASPECT_PREFIX, MODE_PREFIX
 from judgec.table.table import Row, Table
 
@@ -252,12 +252,14 @@ def _closest(columns: Sequence[str]) -> tuple[str, ...]:
 
 def _guess(columns: Sequence[str], missing: Sequence[str]) -> str | None:
     """A likely ``THEIRS=OURS`` for one of the missing columns."""
-    lower = {name.lower(): name for name in reversed(columns)}
-    for name in _alternatives(missing):
-        for theirs in (name, *also_called(name)):
-            if theirs in lower:
-                return f"{lower[theirs]}={name}"
-    return None
+    theirs = {folded(name): name for name in reversed(columns)}
+    known = (
+        f"{theirs[key]}={ours}"
+        for ours in _alternatives(missing)
+        for key in map(folded, (ours, *SYNONYMS.get(ours, ())))
+        if key in theirs
+    )
+    return next(known, None)
 
 
 def _advice(columns: Sequence[str], missing: Sequence[str]) -> str:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Mapping
 
-from judgec.records.tasks.registry import also_called, plain
+from judgec.records.tasks.registry import SYNONYMS, folded
 from judgec.table.rows.cells import as_text, is_missing
 from judgec.table.table import Row
 
@@ -69,9 +69,9 @@ def flat(value: object, name: str = "") -> Row:
 
 
 def guessed(fields: Mapping[str, object], column: str) -> str | None:
-    """The field that people and tools call like one of our columns, the most usual name first."""
-    last = {plain(name.rpartition(".")[2]): name for name in reversed(list(fields))}
-    return next((last[plain(name)] for name in (column, *also_called(column)) if plain(name) in last), None)
+    """The field that is called like one of our columns, the most usual name first."""
+    last = {folded(name.rpartition(".")[2]): name for name in reversed(list(fields))}
+    return next((last[key] for key in map(folded, (column, *SYNONYMS.get(column, ()))) if key in last), None)
 
 
 def inputs_of(fields: Mapping[str, object]) -> Row:

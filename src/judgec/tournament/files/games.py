@@ -12,7 +12,6 @@ from judgec.labels.rows.label_cells import label_cells
 from judgec.records.game import SCORE_OF_A, Games
 from judgec.records.label import IntArray
 from judgec.records.scale import Grade
-from judgec.records.tasks.registry import also_called
 from judgec.records.tasks.spec import PAIR_AGENTS
 from judgec.records.tasks.winners import OPTION, UNSCORED, unknown_words, winner_of
 from judgec.table.rows.cells import as_grade
@@ -23,6 +22,7 @@ QUERY = "query_id"
 NEEDED = (*PAIR_AGENTS, "winner")
 COLUMNS = (QUERY, *NEEDED)
 PAIRS = (("model_a", "model_b"), ("left", "right"), ("item1", "item2"))  # Arena's sides, and other tools'
+THEIR_QUERIES = ("question_id", "qid")  # Arena's, RAGElo's
 THEIR_WINNERS = ("preference", "label", "answer")  # expert labels', pairs of items', RAGElo's; the first that is there
 SCORES = np.array([*(SCORE_OF_A[side] for side in ("a", "b", "tie")), math.nan])
 CODES = {"a": 0, "b": 1, "tie": 2, UNSCORED: 3}
@@ -37,7 +37,7 @@ def repeating(table: Table, rename: Mapping[str, str] | None = None) -> dict[str
         table: The games, under their own heads.
         rename: Names of ours by names that the table may use.
     """
-    known = {*COLUMNS, *also_called(QUERY), *THEIR_WINNERS, *(name for pair in PAIRS for name in pair), *(rename or {})}
+    known = {*COLUMNS, *THEIR_QUERIES, *THEIR_WINNERS, *(name for pair in PAIRS for name in pair), *(rename or {})}
     counts = {name: table.column(name).present().counts for name in table.columns if name not in known}
     found = {name: len(each) for name, each in counts.items() if 1 < len(each) < sum(each)}
     return dict(sorted(found.items(), key=lambda one: -one[1]))
@@ -81,7 +81,7 @@ def games_of(
 
 def _theirs(named: Sequence[str]) -> dict[str, str]:
     """Our names by theirs, of columns that stand for one of ours that is not there."""
-    query = [name for name in also_called(QUERY) if name in named] if QUERY not in named else []
+    query = [name for name in THEIR_QUERIES if name in named] if QUERY not in named else []
     theirs = dict.fromkeys(query[:1], QUERY)
     if "winner" not in named:
         theirs |= dict.fromkeys([one for one in THEIR_WINNERS if one in named][:1], "winner")
