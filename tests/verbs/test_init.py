@@ -419,3 +419,24 @@ def test_number_of_a_row_is_no_id_of_an_item_where_a_column_says_who_graded(tmp_
     columns = {"question": "query", "rater": "annotator"}
     found = judgec.init(str(tmp_path / "t.csv"), columns=columns, annotators=("Mia", "Noah"))
     assert len(found.labels.items) == 20
+
+
+@pytest.mark.parametrize(("user", "assistant"), [("user", "agent"), ("Kundin", "Beraterin")])
+def test_roles_that_nobody_knows_are_asked_about_and_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, user: str, assistant: str
+) -> None:
+    turns = [[{"role": user, "content": f"Where is pump {i}?"}, {"role": assistant, "content": f"On floor {i}."}]
+             for i in range(24)]  # fmt: skip
+    rows = [{"messages": one, "grade": 1 + i % 5} for i, one in enumerate(turns)]
+    file = tmp_path / "t.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(UserError, match=rf"--map '?role:{assistant}=(assistant|\?)"):
+        judgec.init(str(file))
+    one = user == "user"
+    asked, draft = typed_in(str(file), "\n\n" if one else "user\nassistant\n\n", monkeypatch)
+    assert asked == (["roles", "unnamed"] if one else ["roles", "roles", "unnamed"])
+    found = draft.read()
+    found.write()
+    assert read_project(found.path).columns[f"role:{assistant}"] == "assistant"
+    assert {item.text("answer") for item in found.labels.items} == {f"On floor {i}." for i in range(24)}
+    assert json.loads(judgec_here(tmp_path, "labels", "--json").stdout)["items"] == 24

@@ -15,8 +15,8 @@ class OpenQuestion:
     """A thing that no table answers.
 
     Args:
-        key: Of what: ``columns``, ``beside``, ``names``, ``grade``, ``graders``, ``scale``, ``winner_words``,
-            ``order``, ``orders``, ``item``, ``missing``, ``ranges``, ``reasons`` or ``turn``.
+        key: Of what: ``columns``, ``roles``, ``beside``, ``names``, ``grade``, ``graders``, ``scale``,
+            ``winner_words``, ``order``, ``orders``, ``item``, ``missing``, ``ranges``, ``reasons`` or ``turn``.
         text: For people.
         options: What to type for it, ``?`` where only a person knows.
         usual: The answer of somebody who presses Enter; empty: there is none.

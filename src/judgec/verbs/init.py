@@ -17,7 +17,7 @@ from judgec.labels.project import NAME, Project, read_project, write_project
 from judgec.labels.questions import OpenQuestion, ends_of, grades_of
 from judgec.labels.reading import EVERYBODY, Datasheet, read_datasheet, scale_option
 from judgec.labels.roles import Roles, propose
-from judgec.labels.rows.conversations import holding, with_turns
+from judgec.labels.rows.conversations import holding, roles_in, with_turns
 from judgec.labels.rows.grades import interval_of, own_scale, position_of, scale_shown
 from judgec.labels.rows.ids_alone import ITEM, QUERY, TEXTS, under_several_ids
 from judgec.labels.rows.judged import ORDER
@@ -26,7 +26,7 @@ from judgec.labels.rows.raters import in_orders, ordered
 from judgec.labels.split.family import as_family, default_family, write_whole
 from judgec.lm.spec import NO_LM
 from judgec.lm.watch import Watch
-from judgec.records.conversation import EACH
+from judgec.records.conversation import EACH, LAST
 from judgec.records.counts import plural
 from judgec.records.label import LabelSet
 from judgec.records.scale import ACCEPT_SCALE, Scale
@@ -53,6 +53,7 @@ ORDER_ALONE = "only their order counts"
 REASON = ".rationale"  # behind a grader's name
 ARGUMENTS = {  # of Python, by question
     "columns": "columns=",
+    "roles": "columns=",
     "beside": "columns=",
     "names": "columns=, annotators= (and judges=)",
     "grade": "columns=",
@@ -196,7 +197,7 @@ class LabelDraft:
             return tuple(filter(None, [self._columns()]))
         if names := self._names():
             return tuple(filter(None, [self._columns(), self._beside(), names]))
-        first = [self._columns(), self._beside(), self._grade(), self._graders()]
+        first = [self._columns(), *self._roles(), self._beside(), self._grade(), self._graders()]
         if self.roles.beside:  # what the grades are of tells what they may mean
             return tuple(filter(None, first))
         others = [self._orders(), self._strange(), self._turn(), self._item()]
@@ -205,9 +206,31 @@ class LabelDraft:
             return asked
         return (*asked, *self._ranges(), *self._reasons())
 
+    @property
+    def chats(self) -> tuple[str, ...]:
+        """The table's columns of conversations."""
+        ours = {name: self.roles.columns.get(name, name) for name in self.table.columns}
+        held = holding(ours.values())
+        return tuple(name for name, own in ours.items() if own in held)
+
+    def _roles(self) -> list[OpenQuestion]:
+        """Roles that speak in most conversations and that nobody knows."""
+        seen, strange = roles_in(self.table, self.chats)
+        held = sum(len(self.table.column(name).given()) for name in self.chats)
+        shown = ", ".join(f"{role} ({n})" for role, n in seen.most_common(SHOWN_VALUES))
+        found = []
+        for role, ours in strange.items():
+            text = (
+                f"Turns are those of {shown}: is {role} the assistant, whose answer was graded, user, system or tool?"
+            )
+            typed = (f"--map {shlex.quote(f'{ROLE}{role}={ours}')}",)
+            usual = "" if ours == "?" else ours
+            found += [OpenQuestion("roles", text, typed, usual, graders=(role,))] if 2 * seen[role] > held else []
+        return found
+
     def _turn(self) -> OpenQuestion | None:
         ours = {name: self.roles.columns.get(name, name) for name in self.table.columns}
-        if self.options.turn or self.sheet.turn or len(holding(ours.values())) != 1:
+        if self.options.turn or self.sheet.turn or len(self.chats) != 1:
             return None
         first = renamed(self.table.only(range(min(SHOWN_TURNS, len(self.table.rows)))), ours)
         try:
@@ -304,8 +327,7 @@ class LabelDraft:
 
     def _columns(self) -> OpenQuestion | None:
         asked = [name for name in self.roles.asked if name not in self.options.columns]
-        turns = holding(self.roles.columns.get(name, name) for name in self.table.columns)
-        if not turns and "query" not in self.roles.columns.values() and not self.roles.task:
+        if not self.chats and "query" not in self.roles.columns.values() and not self.roles.task:
             return OpenQuestion(
                 "columns", "Which column is the question, which the answer?", ("--map ?=query", "--map ?=answer")
             )
@@ -677,7 +699,9 @@ def read_report(found: LabelSetup) -> Report:
     labels, told = found.labels, ("Task ", NOT_READ)
     queries = len({item.query_id for item in labels.items})
     who = sorted({label.annotator for label in labels.labels})
+    turn = found.project.turn or LAST
     lines = [
+        *([f"graded in each conversation: {turn}"] if found.draft.chats else []),
         f"people: {_some(who)}; judges: {_some(tuple(found.draft.judges)) or 'none'}",
         f"{plural(len(labels.items), 'item')} of {plural(queries, 'query')}",
         _scale(labels),

@@ -140,16 +140,21 @@ def with_turns(
     return replace(table, columns=columns_with(table.columns, rows), rows=tuple(rows), lines=tuple(lines))
 
 
-def _unknown_roles(table: Table, names: Sequence[str]) -> str:
-    """The fault of a table in most of whose conversations somebody speaks whose role nobody knows."""
+def roles_in(table: Table, names: Sequence[str]) -> tuple[Counter[str], dict[str, str]]:
+    """How often each role speaks in columns of conversations; and what those that nobody knows may be, ``?`` or one."""
     seen: Counter[str] = Counter()
     for cell in (cell for name in names for cell in table.column(name).given()):
         with suppress(_FaultError):
             seen.update(str(role_of(one)) for one in _turns_in(cell, "") if isinstance(one, Mapping))
     strange = [role for role in seen if role not in ROLES]
     lacking = [role for role in (USER, ASSISTANT) if role not in seen]
-    ours = lacking[0] if len(strange) == len(lacking) == 1 else "?"
-    line = " ".join(f"--map {shlex.quote(f'{ROLE}{role}={ours}')}" for role in strange)
+    return seen, dict.fromkeys(strange, lacking[0] if len(strange) == len(lacking) == 1 else "?")
+
+
+def _unknown_roles(table: Table, names: Sequence[str]) -> str:
+    """The fault of a table in most of whose conversations somebody speaks whose role nobody knows."""
+    seen, strange = roles_in(table, names)
+    line = " ".join(f"--map {shlex.quote(f'{ROLE}{role}={ours}')}" for role, ours in strange.items())
     roles = listed(f"{role} ({count})" for role, count in seen.most_common())
     known = listed([*ROLES, *SPEAKERS])
     return f"{table.path}: the roles of turns are {roles}; known are {known}. Say what the others are: {line}."

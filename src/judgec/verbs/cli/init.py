@@ -67,7 +67,7 @@ def _answered(draft: "LabelDraft", question: "OpenQuestion") -> InitOptions:
     from judgec.labels.rows.ranges import as_judges
     from judgec.records.tasks.spec import PAIR
     from judgec.records.tasks.winners import sides_said
-    from judgec.table.rows.columns import as_names, as_rename
+    from judgec.table.rows.columns import ROLE, as_names, as_rename
 
     options, said = draft.options, _answer(draft, question)
     yes = said.casefold() in {"y", "yes"}
@@ -85,6 +85,9 @@ def _answered(draft: "LabelDraft", question: "OpenQuestion") -> InitOptions:
             return replace(options, columns={**options.columns, **({column: whose} if yes else {})})
         case "turn" | "orders":
             return replace(options, **{question.key: getattr(as_reading(**{question.key: said}), question.key)})
+        case "roles":
+            columns = as_rename([f"{ROLE}{question.graders[0]}={said}"])
+            return replace(options, columns={**options.columns, **columns})
         case "item":
             unused = as_rename(shlex.split(question.options[0])[1:])
             own = {name: draft.roles.columns[name] for name in unused} if said == question.usual else unused
