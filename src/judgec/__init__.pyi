@@ -467,11 +467,13 @@ def init(
     repeats: Literal["median", "error"] | None = None,
     name: str | None = None,
     lm: str = "embedded",
+    propose_lm: str | None = None,
+    api_base: str | None = None,
     budget: int | None = None,
     max_cost: float | None = None,
-    replace: bool = False,
     home: str | Path = ".",
     tracking_uri: str | None = None,
+    replace: bool = False,
     progress: bool | Watch | None = None,
 ) -> LabelSetup: ...
 def judge_file(

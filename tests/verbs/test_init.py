@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import judgec
-from judgec.errors import InputError, UserError
+from judgec.errors import BudgetError, InputError, UserError
 from judgec.labels.labels import read_labels
 from judgec.labels.project import read_project
 from judgec.verbs.cli.init import _answered
@@ -18,6 +18,8 @@ from judgec.verbs.cli.project import completed
 from judgec.verbs.init import LabelDraft, certain, drafted
 from judgec.verbs.options.init import InitOptions
 from judgec.verbs.options.labels import LabelsOptions
+from tests.service.fake_openai import FakeOpenAI
+from tests.service.replies import Call, Outcome, Text, answer
 from tests.table.spreadsheets import Rows, write_xlsx
 from tests.verbs.cli.process import judgec_here
 
@@ -440,3 +442,62 @@ def test_roles_that_nobody_knows_are_asked_about_and_kept(
     assert read_project(found.path).columns[f"role:{assistant}"] == "assistant"
     assert {item.text("answer") for item in found.labels.items} == {f"On floor {i}." for i in range(24)}
     assert json.loads(judgec_here(tmp_path, "labels", "--json").stdout)["items"] == 24
+
+
+def test_model_proposes_roles_that_a_person_confirms_and_wrong_ones_are_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    rows: list[dict[str, object]] = [
+        {"Kysymys": f"Miten teen tehtävän {i // 2} täällä?", "Vastaus": f"Avaa valikko {i} ja odota."}
+            | {"Malli": ("v1", "v2")[i % 2], "Tyhjä": "", "Mia": 1 + i % 5} for i in range(40)]  # fmt: skip
+    file = str(tmp_path / "t.csv")
+    pd.DataFrame(rows).to_csv(file, index=False)
+    said = {"Kysymys": "query", "Vastaus": "answer", "Malli": "agent", "Mia": "grader"}
+    said |= {"Lähde": "contexts", "Tyhjä": "reference"}
+
+    def proposing(call: Call) -> Outcome:
+        assert not call.prompt.inputs or "Miten teen" in call.prompt.inputs["columns"]
+        return answer(call, {"proposed": f"Here it is: {json.dumps(said)}"})
+
+    with FakeOpenAI(proposing) as server:
+        asked: dict[str, Any] = {"propose_lm": "openai/fake", "api_base": server.base_url, "home": tmp_path}
+        with pytest.raises(UserError, match="--map Kysymys=query --map Vastaus=answer --map Malli=agent --annotators"):
+            judgec.init(file, **asked)
+        first = server.calls
+        monkeypatch.setattr("sys.stdin", io.StringIO("\nMia\n5\n4\n"))
+        monkeypatch.chdir(tmp_path)
+        shown = judgec_here(tmp_path, "init", "t.csv", "--propose-lm", "openai/fake", "--api-base", server.base_url)
+        assert server.calls == first  # kept
+        said = {"Kysymys": "query", "Vastaus": "query"}
+        (tmp_path / "other.csv").write_text((tmp_path / "t.csv").read_text().replace("valikko", "luukku"))
+        draft = drafted(InitOptions(file="other.csv", replace=True, **asked))
+    found = read_project(tmp_path / "judgec.toml")
+    assert found.columns == {"Kysymys": "query", "Vastaus": "answer", "Malli": "agent"}
+    assert found.proposed_by == "openai/fake"
+    said_of = " ".join(f"{shown.stdout} {shown.stderr}".split())
+    assert "'Lähde' as 'contexts': no such column" in said_of
+    assert "'Mia' as 'grader': no such role" in said_of
+    assert [one.partition(":")[2].strip() for one in draft.proposed.ignored] == [
+        "it is proposed for 2 columns, ignored."
+    ] * 2
+    said_of_columns = {"Kysymys": "query", "Vastaus": "answer", "Malli": "agent"}
+    typed = judgec.init(file, columns=said_of_columns, annotators=("Mia",), best="5", replace=True)
+    assert typed.project.proposed_by is None
+
+
+def test_model_that_replies_with_no_object_proposes_nothing_and_the_sheet_is_read_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    file = sheet(tmp_path, Mia=grades())
+    with FakeOpenAI(lambda call: answer(call, {"proposed": "I cannot say."})) as server:
+        options = InitOptions(file=file, propose_lm="openai/fake", api_base=server.base_url, home=tmp_path)
+        draft = drafted(options)
+    assert draft.proposed.columns == {}
+    assert len(draft.proposed.ignored) == 1
+    with FakeOpenAI(lambda call: Text("I cannot say.")) as server:
+        with pytest.raises(BudgetError):
+            drafted(InitOptions(file=file, propose_lm="openai/fake", api_base=server.base_url, home=tmp_path, budget=1))
+        assert server.calls == 1
+    assert draft.roles.columns["question"] == "query"

@@ -59,6 +59,7 @@ class Project(Reading):
         lm: The model that a judge is compiled for.
         budget: Most LM calls.
         max_cost: Most dollars.
+        proposed_by: The model that proposed what the columns are, which somebody confirmed.
     """
 
     path: Path = Path(NAME)
@@ -74,6 +75,7 @@ class Project(Reading):
         Field(description="'embedded' or 'provider/name', and no address, code or file (for these --lm, --api-base),"),
     ] = None
     budget: Annotated[int | None, Field(strict=True, ge=1, description="a whole number from 1")] = None
+    proposed_by: Annotated[Text | None, Field(description="the name of a model")] = None
     max_cost: Annotated[float | None, Field(strict=True, ge=0, description="a number from 0")] = None
 
     @property

@@ -5,7 +5,7 @@ Words decide nothing: one table of names that others give judgec's columns propo
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -93,6 +93,21 @@ class Roles:
         return tuple(name for name in self.seen if name not in self.columns and name not in self.graded)
 
 
+@dataclass(frozen=True, slots=True)
+class ProposedRoles:
+    """The roles that a model proposes.
+
+    Args:
+        model: Who proposes.
+        columns: Roles by column, of those that can be.
+        ignored: What was proposed and cannot be, a sentence each.
+    """
+
+    model: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    ignored: tuple[str, ...] = ()
+
+
 def seen_in(column: TableColumn) -> ColumnFacts:
     """Kind and counts of a column."""
     rows = len(column.codes)
@@ -137,16 +152,22 @@ def number_in(text: str) -> float | None:
     return as_number(text.removesuffix("%").strip().replace(",", "."))
 
 
-def propose(table: Table, said: Mapping[str, str], graders: Collection[str] = ()) -> Roles:
+def propose(
+    table: Table,
+    said: Mapping[str, str],
+    graders: Collection[str] = (),
+    proposed: ProposedRoles | None = None,
+) -> Roles:
     """Propose the roles of a table's columns.
 
     Args:
         table: As it stands in its file.
         said: judgec's names by the table's, as far as somebody said them.
         graders: Columns of grades that somebody named.
+        proposed: What a model proposes.
     """
     look = _Look(table, dict(said), graders)
-    look.by_name()
+    look.by_name(proposed or ProposedRoles())
     if not holding(look.ours()):
         look.texts()
         look.leave_out()
@@ -180,8 +201,8 @@ class _Look:
         """Judgec's columns that are there, as far as is known."""
         return {self.columns.get(name, name) for name in self.table.columns}
 
-    def by_name(self) -> None:
-        """Judgec's own names, and what others call its columns where nothing else is called so."""
+    def by_name(self, proposed: ProposedRoles) -> None:
+        """Judgec's own names, what is proposed, and what others call its columns where nothing else is called so."""
         inputs = {name for spec in TASKS.values() for name in spec.inputs} | {
             "annotator",
             "rationale",
@@ -193,6 +214,10 @@ class _Look:
         for name in free:
             if name in own and name not in self.columns.values():
                 self._take(name, name, "judgec's name")
+        for name, ours in proposed.columns.items():
+            usable = name in free and name not in self.columns and ours not in self.columns.values()
+            if usable and self.seen[name].kind not in {"empty", "constant"}:
+                self._take(name, ours, f"proposed by {proposed.model}", asked=True)
         told = Counter(OURS.get(folded(name), "") for name in free)
         for name in free:
             ours = own_name if (own_name := folded(name)) in own else OURS.get(own_name, "")

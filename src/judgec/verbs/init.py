@@ -1,5 +1,6 @@
 """``judgec.init``: looks at a label file, takes answers to what no table tells, and writes down how it is read."""
 
+import json
 import shlex
 from collections import Counter
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from judgec.labels.layouts import require_one_row_an_answer, sheets_of_labels
 from judgec.labels.project import NAME, Project, read_project, write_project
 from judgec.labels.questions import OpenQuestion, ends_of, grades_of
 from judgec.labels.reading import EVERYBODY, Datasheet, read_datasheet, scale_option
-from judgec.labels.roles import Roles, propose
+from judgec.labels.roles import SYNONYMS, ProposedRoles, Roles, propose, seen_in
 from judgec.labels.rows.conversations import holding, roles_in, with_turns
 from judgec.labels.rows.grades import interval_of, own_scale, position_of, scale_shown
 from judgec.labels.rows.ids_alone import ITEM, QUERY, TEXTS, under_several_ids
@@ -24,8 +25,8 @@ from judgec.labels.rows.judged import ORDER
 from judgec.labels.rows.label_cells import label_cells
 from judgec.labels.rows.raters import in_orders, ordered
 from judgec.labels.split.family import as_family, default_family, write_whole
-from judgec.lm.spec import NO_LM
-from judgec.lm.watch import Watch
+from judgec.lm.spec import NO_LM, LMSpec
+from judgec.lm.watch import Silent, Watch
 from judgec.records.conversation import EACH, LAST
 from judgec.records.counts import plural
 from judgec.records.label import LabelSet
@@ -41,16 +42,18 @@ from judgec.table.table import Table
 from judgec.table.tables import on_several_sheets, read_table
 from judgec.table.workbooks import split_sheet
 from judgec.verbs.options.init import InitOptions
+from judgec.verbs.options.shared import Spending
 from judgec.verbs.typed import command
 from judgec.verbs.verb import verb
 
-LONGEST_EXAMPLE = 18  # characters
-SHOWN_ROWS = 3
+LONGEST_EXAMPLE, LONGEST_SHOWN = 18, 200  # characters, on the screen and to a model
+SHOWN_ROWS, ASKED_ROWS = 3, 5
 SHOWN_TURNS = 50  # rows of conversations, which tell the task
 SHOWN_VALUES = 12
 AGAIN = 1.5  # picks of a pair by one judge, from which on it is asked in which order they were shown
 ORDER_ALONE = "only their order counts"
 REASON = ".rationale"  # behind a grader's name
+NOBODY_PROPOSES = ProposedRoles()
 ARGUMENTS = {  # of Python, by question
     "columns": "columns=",
     "roles": "columns=",
@@ -79,6 +82,7 @@ class LabelDraft:
         label: judgec's column of the labels where they stand in one.
         graders: Columns or names that hold grades; empty where they are nobody's.
         checked: Graders whom somebody looked at after a check asked.
+        proposed: What a model proposes.
     """
 
     options: InitOptions
@@ -89,6 +93,7 @@ class LabelDraft:
     label: str
     graders: tuple[str, ...]
     checked: tuple[str, ...] = ()
+    proposed: ProposedRoles = NOBODY_PROPOSES
 
     @property
     def columns(self) -> dict[str, str]:
@@ -486,6 +491,7 @@ class LabelDraft:
             reasons={t: ours.removesuffix(REASON) for t, ours in self.columns.items() if ours.endswith(REASON)},
             turn=options.turn or self.sheet.turn,
             orders=options.orders or self.sheet.orders,
+            proposed_by=self.proposed.model if self.proposed.columns.items() & self.columns.items() else None,
             scale=None if scale is None or scale == self.sheet.scale else scale,
             missing=options.missing,
             winner_words=self._winner_words(),
@@ -595,7 +601,7 @@ def init(options: InitOptions, watch: Watch) -> LabelSetup:
         >>> found.path.unlink()
     """
     watch.stage("labels", str(options.file))
-    found = certain(drafted(options))
+    found = certain(drafted(options, watch=watch))
     found.write()
     return found
 
@@ -615,8 +621,13 @@ def certain(draft: LabelDraft) -> LabelSetup:
     return found
 
 
-def drafted(options: InitOptions) -> LabelDraft:
+def drafted(options: InitOptions, proposed: ProposedRoles | None = None, watch: Watch | None = None) -> LabelDraft:
     """Looks at a label file; nothing is written.
+
+    Args:
+        options: What was said.
+        proposed: What a model proposed before; None: it is asked where the options name one.
+        watch: Told of its calls.
 
     Raises:
         UserError: There is a ``judgec.toml`` already.
@@ -638,7 +649,9 @@ def drafted(options: InitOptions) -> LabelDraft:
         raise InputError([f"{file}:1: no column {unknown[0]!r}; the columns are {there}. Correct --map."])
     named = (*options.annotators, *options.judges)
     held = [one for name in named for one in (name, *in_orders(name, table.columns))]
-    roles = propose(table, columns, [name for name in held if name in table.columns])
+    proposed = proposed or _proposed(table, options, watch or Silent())
+    graders = [name for name in held if name in table.columns]
+    roles = propose(table, columns, graders, proposed)
     task = _task(table, sheet, options, roles)
     if not compares(task):
         require_one_row_an_answer(table, roles)
@@ -646,12 +659,33 @@ def drafted(options: InitOptions) -> LabelDraft:
     aspect = next(iter(spec.aspects), "relevance")
     label = f"{spec.prefix}{aspect}" if spec.by_aspect else spec.labels[0]
     checked = read_project(path).checked if path.exists() else ()
-    draft = LabelDraft(options, table, sheet, roles, task, label, (), checked)
+    draft = LabelDraft(options, table, sheet, roles, task, label, (), checked, proposed)
     theirs = roles.theirs("annotator")
     names = () if theirs is None else tuple(dict.fromkeys(map(as_id, table.column(theirs).given())))
     both = {one: stem for stem, own in ordered(roles.graded).items() if len(own) > 1 for one in own if compares(task)}
     columns_of_graders = dict.fromkeys(both.get(name, name) for name in roles.graded)
     return replace(draft, graders=names or (() if draft.unnamed else tuple(columns_of_graders)))
+
+
+def _proposed(table: Table, options: InitOptions, watch: Watch) -> ProposedRoles:
+    """What the model that was named says of the columns: of their heads, kinds and first rows."""
+    if options.propose_lm is None:
+        return NOBODY_PROPOSES
+    from judgec.rag.queries.column_roles import propose_roles  # with DSPy, which takes seconds to load
+    from judgec.verbs.spending import session_for
+
+    seen = {}
+    for name in table.columns:
+        facts, cells = (
+            seen_in(table.column(name)),
+            [_cut(row.get(name), LONGEST_SHOWN) for row in table.rows[:ASKED_ROWS]],
+        )
+        what = f"{facts.kind}, {facts.different} different values, {facts.filled:.0%} filled"
+        seen[name] = "\n".join([json.dumps(name, ensure_ascii=False), what, *cells])
+    spec = LMSpec.parse(options.propose_lm, api_base=options.api_base, top_logprobs=0)
+    spending = Spending(api_base=options.api_base, budget=options.budget, max_cost=options.max_cost)
+    with session_for(spending, spec, options.home, watch) as session:
+        return propose_roles(options.propose_lm, seen, {*SYNONYMS.values()}, session.ask)
 
 
 def sheets_of(options: InitOptions) -> list[str]:
@@ -691,7 +725,8 @@ def draft_report(draft: LabelDraft) -> Report:
         cells = " | ".join(_cut(row.get(name)) for row in first)
         rows.append((role, name, f"{seen.kind}, {seen.different}{filled}", cells, roles.why.get(name, "")))
     heads = ("role", "column", "values", "first rows", "why")
-    return Report(tables=[TextTable(f"{draft.options.file}: task {draft.task}", heads, rows)])
+    table = TextTable(f"{draft.options.file}: task {draft.task}", heads, rows)
+    return Report(tables=[table], stamps=list(draft.proposed.ignored))
 
 
 def read_report(found: LabelSetup) -> Report:
@@ -729,9 +764,9 @@ def _counted(seen: Counter[str]) -> str:
     return ", ".join(f"{one} ({n})" for one, n in seen.most_common(SHOWN_VALUES))
 
 
-def _cut(value: object) -> str:
+def _cut(value: object, longest: int = LONGEST_EXAMPLE) -> str:
     text = "" if is_missing(value) else " ".join(as_text(value).split())
-    return text if len(text) <= LONGEST_EXAMPLE else text[: LONGEST_EXAMPLE - 1] + "…"
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def _scale(labels: LabelSet) -> str:

@@ -45,7 +45,7 @@ def init(
     passed: set[str] = set()
     while not yes and (questions := [one for one in draft.questions() if one.text not in passed]):
         passed |= {questions[0].text} if questions[0].optional else set()
-        draft = drafted(_answered(draft, questions[0]))
+        draft = drafted(_answered(draft, questions[0]), draft.proposed)
     while not yes and (stop := next((one for one in draft.read().checks if one.stops), None)):
         if (_line(f"{stop.text} Is it right as it is? (y/N) ") or "").casefold() not in {"y", "yes"}:
             raise UserError(f"{options.file}: {stop.text}")

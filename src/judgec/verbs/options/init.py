@@ -1,12 +1,14 @@
 """Options of ``judgec.init``."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated
 
 from judgec.verbs.options.option import Option
 from judgec.verbs.options.shared import (
     AcceptAt,
     Annotators,
+    ApiBase,
     Best,
     CallCap,
     Columns,
@@ -19,13 +21,13 @@ from judgec.verbs.options.shared import (
     Rounding,
     Task,
     Turn,
-    UnusedPlaces,
+    UnusedTracking,
     WinnerWords,
 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class InitOptions(UnusedPlaces):
+class InitOptions:
     """Options of ``init``: what the user says about a label file; the rest is seen in it."""
 
     file: Annotated[
@@ -55,6 +57,14 @@ class InitOptions(UnusedPlaces):
     lm: Annotated[
         str, Option("The model that the judge will ask; without one (embedded) the evidence judges.", panel="Model")
     ] = "embedded"
+    propose_lm: Annotated[
+        str | None, Option("The model that proposes what the columns are, in any language; you confirm.", panel="Model")
+    ] = None
+    api_base: ApiBase = None
     budget: CallCap = None
     max_cost: MaxCost = None
+    home: Annotated[
+        Path, Option("Folder of the journal of the calls of propose_lm.", python_only=True, panel="Output")
+    ] = Path()
+    tracking_uri: UnusedTracking = None
     replace: Annotated[bool, Option("Write over a judgec.toml that is there.", panel="Output")] = False
