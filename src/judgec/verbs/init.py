@@ -17,7 +17,7 @@ from judgec.labels.layouts import require_one_row_an_answer, sheets_of_labels
 from judgec.labels.project import NAME, Project, read_project, write_project
 from judgec.labels.questions import OpenQuestion, ends_of, grades_of
 from judgec.labels.reading import EVERYBODY, Datasheet, read_datasheet, scale_option
-from judgec.labels.roles import SYNONYMS, ProposedRoles, Roles, propose, seen_in
+from judgec.labels.roles import ProposedRoles, Roles, propose, seen_in
 from judgec.labels.rows.conversations import holding, roles_in, with_turns
 from judgec.labels.rows.grades import interval_of, own_scale, position_of, scale_shown
 from judgec.labels.rows.ids_alone import ITEM, QUERY, TEXTS, under_several_ids
@@ -31,7 +31,7 @@ from judgec.records.conversation import EACH, LAST
 from judgec.records.counts import plural
 from judgec.records.label import LabelSet
 from judgec.records.scale import ACCEPT_SCALE, Scale
-from judgec.records.tasks.registry import TASKS, USUAL, compares
+from judgec.records.tasks.registry import SYNONYMS, TASKS, USUAL, compares
 from judgec.records.tasks.winners import flat_words, winner_of, winner_words, words_by_grader
 from judgec.report.report import Report
 from judgec.report.screen import TextTable
@@ -685,7 +685,7 @@ def _proposed(table: Table, options: InitOptions, watch: Watch) -> ProposedRoles
     spec = LMSpec.parse(options.propose_lm, api_base=options.api_base, top_logprobs=0)
     spending = Spending(api_base=options.api_base, budget=options.budget, max_cost=options.max_cost)
     with session_for(spending, spec, options.home, watch) as session:
-        return propose_roles(options.propose_lm, seen, {*SYNONYMS.values()}, session.ask)
+        return propose_roles(options.propose_lm, seen, SYNONYMS, session.ask)
 
 
 def sheets_of(options: InitOptions) -> list[str]:

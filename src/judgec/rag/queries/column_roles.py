@@ -55,7 +55,7 @@ def propose_roles(model: str, columns: Mapping[str, str], roles: Collection[str]
         name: "no such column"
         if name not in columns
         else "no such role"
-        if role not in roles
+        if not isinstance(role, str) or role not in roles
         else f"it is proposed for {times[role]} columns"
         if times[role] > 1
         else ""
