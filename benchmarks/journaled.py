@@ -15,10 +15,11 @@ from benchmarks import judging_world as world
 from benchmarks.figures import table
 from judgec.evidence.model import EvidenceModel
 from judgec.evidence.text import library_of
+from judgec.labels.bulk.items import open_items
 from judgec.labels.labels import read_labels
-from judgec.labels.stream.pieces import open_items
 from judgec.lm.journal.facts import Facts
 from judgec.lm.journal.journal import Journal
+from judgec.raters.piece import pieces_of
 from judgec.records.label import Item
 
 FEATURES = "all features of the evidence and 128 trees"
@@ -137,14 +138,14 @@ def _fill(home: Path, whole: Path, items: Sequence[Item], url: str) -> None:
     first = home / "first.jsonl"
     world.write_items(first, items, len(items))
     world.run(world.request(home, first, url))
-    known = [digest for piece in open_items(str(first), task="grade").pieces() for digest in piece.digests]
+    known = [digest for piece in pieces_of(open_items(str(first), task="grade").items) for digest in piece.digests]
     with Journal(home / ".judgec" / "journal.db") as journal:
         for digest, kind, name in journal.select("SELECT digest, kind, name FROM owners"):
             facts = Facts(journal, kind, digest, name)
             found = facts.get_many(known)
             values = [found[one] for one in known]
             number = 0
-            for piece in open_items(str(whole), task="grade").pieces():
+            for piece in pieces_of(open_items(str(whole), task="grade").items):
                 rows = [(one, values[n % len(values)]) for n, one in enumerate(piece.digests, number)]
                 facts.put_many(rows[max(0, len(values) - number) :])
                 number += len(rows)

@@ -14,9 +14,9 @@ import judgec
 from judgec.connect.scores.registry import read_scores
 from judgec.connect.scores.table import As, ImportedScores, imported
 from judgec.errors import InputError
+from judgec.labels.bulk.items import open_items
 from judgec.labels.labels import read_label_file
 from judgec.labels.reading import as_reading
-from judgec.labels.stream.pieces import open_items
 from judgec.records.label import LabelSet
 from judgec.table.rows.cells import as_texts
 from judgec.table.tables import read_table
@@ -242,7 +242,7 @@ def test_items_under_the_heads_of_other_tools_are_named(
         frame.to_json(path, orient="records", lines=kind == "jsonl")
     heads = dict(zip(row, ours, strict=False))
     found = open_items(str(path), task=task, rename=heads)
-    items = [item for piece in found.pieces() for item in piece.read()]
+    items = [*found.items]
     read = [{k: list(v) if isinstance(v, tuple) else v for k, v in item.inputs.items()} for item in items]
     assert read == [filled(ours, i) for i in range(N)]
 

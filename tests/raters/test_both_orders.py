@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judgec.labels.stream.pieces import pieces_of
 from judgec.lm.client import client_of, open_lm
 from judgec.lm.executor import Executor
 from judgec.lm.journal.journal import Journal
@@ -16,6 +15,7 @@ from judgec.raters.features import KeptFeatures
 from judgec.raters.judge import Binding, CompiledJudge
 from judgec.raters.known import KnownAnswers
 from judgec.raters.pairwise import both_orders, mirrored
+from judgec.raters.piece import pieces_of
 from judgec.raters.prompt import PromptRater
 from judgec.raters.rate import rated
 from judgec.raters.rater import BothOrders
@@ -80,7 +80,7 @@ def test_stream_of_pairs_equals_judging_the_list_and_is_free_the_second_time(
 def test_both_orders_of_a_piece_are_the_pairs_and_then_their_mirror_images_under_other_digests() -> None:
     (piece,) = pieces_of(ITEMS)
     both = both_orders(piece)
-    assert list(both.read()) == [*ITEMS, *map(mirrored, ITEMS)]
+    assert list(both.items) == [*ITEMS, *map(mirrored, ITEMS)]
     assert both.item_ids == piece.item_ids * 2
     assert len(set(both.digests)) == 2 * len(ITEMS)
     assert {len(digest) for digest in both.digests} == {16}

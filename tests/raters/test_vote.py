@@ -9,7 +9,6 @@ import pytest
 from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
 
 from judgec.errors import InputError, ServiceError, UserError
-from judgec.labels.stream.pieces import ROWS, Piece, pieces_of
 from judgec.lm.client import client_of, open_lm
 from judgec.lm.executor import Ask, Executor
 from judgec.lm.journal.journal import Journal
@@ -20,6 +19,7 @@ from judgec.raters.features import KeptFeatures
 from judgec.raters.judge import Binding, CompiledJudge
 from judgec.raters.known import KnownAnswers
 from judgec.raters.panel import Panel
+from judgec.raters.piece import ROWS, Piece, pieces_of
 from judgec.raters.prompt import PromptRater
 from judgec.raters.rate import rated
 from judgec.raters.rater import Rater
@@ -280,7 +280,7 @@ def test_jury_left_early_stops_its_jurors(tmp_path: Path) -> None:
         nonlocal taken
         for piece in pieces_of(items(60 * ROWS), digested=False):
             taken += 1
-            yield Piece(piece.item_ids, tuple(map(str.encode, piece.item_ids)), piece.read)
+            yield Piece(piece.item_ids, tuple(map(str.encode, piece.item_ids)), piece.items)
 
     with Journal(tmp_path / "j.db") as journal:
         bench = Bench(journal)

@@ -12,7 +12,6 @@ import dspy
 import numpy as np
 import pytest
 
-from judgec.labels.stream.pieces import pieces_of
 from judgec.lm.client import client_of, open_lm, preflight
 from judgec.lm.executor import Executor, Request
 from judgec.lm.journal.journal import Journal
@@ -20,6 +19,7 @@ from judgec.lm.logprobs import label_probabilities
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
 from judgec.raters.known import KnownAnswers
+from judgec.raters.piece import pieces_of
 from judgec.raters.prompt import PromptRater
 from judgec.raters.rate import rated
 from judgec.raters.registry import judge_module

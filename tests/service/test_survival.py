@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from judgec.labels.stream.pieces import open_items
+from judgec.labels.bulk.items import open_items
 from judgec.lm.frozen import freeze
 from judgec.lm.journal.journal import Journal
 from judgec.raters import programs
@@ -33,7 +33,7 @@ def ruled(home: Path, file: Path) -> list[object]:
     """The grades by the endpoint's own rule."""
     predict = load_judge(programs.load(home, "mine")).module.predictors()[0]
     prompt, grades = freeze(predict, []), []
-    for item in (item for piece in open_items(str(file), task="grade").pieces() for item in piece.read()):
+    for item in open_items(str(file), task="grade").items:
         reply = good(read_call(1, {"messages": prompt.messages(fenced_inputs(predict, item))}))
         assert isinstance(reply, Text)
         grades.append(prompt.parse(reply.text)["grade"])

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from judgec.labels.bulk.items import open_items
 from judgec.labels.labels import read_item_file
-from judgec.labels.stream.pieces import open_items
 from judgec.records.label import Item
 from judgec.table.formulas import guarded, is_own, unguarded
 from judgec.table.tables import read_table
@@ -63,7 +63,7 @@ def test_sheet_of_next_labels_holds_no_formula_and_its_items_come_back_as_they_w
     with path.open(newline="") as file:
         assert not [cell for row in csv.reader(file) for cell in row if cell.startswith(RUNS)]
     whole, streamed = read_item_file(str(path), task="grade"), open_items(str(path), task="grade")
-    assert [*whole.items, *next(streamed.pieces()).read()] == [item, item]
+    assert [*whole.items, *streamed.items] == [item, item]
 
 
 def test_tables_of_other_people_keep_their_apostrophes(tmp_path: Path) -> None:

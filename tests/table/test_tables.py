@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from judgec.errors import InputError
-from judgec.labels.stream.pieces import open_items
+from judgec.labels.bulk.items import open_items
 from judgec.table.table import Table
 from judgec.table.tables import read_table
 

@@ -34,12 +34,12 @@ from judgec.compile.search.plan import (
 from judgec.compile.settings import JURY_KIND, AskedCandidate, CompileSettings
 from judgec.errors import UserError
 from judgec.labels.rows.ranges import MARK
-from judgec.labels.stream.pieces import Piece
 from judgec.lm.executor import Ask
 from judgec.lm.prices import CostEstimate
 from judgec.lm.spec import FUNCTION, NO_LM, LMSpec
 from judgec.lm.watch import Watch
 from judgec.raters.judge import CompiledJudge, load_judge
+from judgec.raters.piece import Piece
 from judgec.raters.programs import Program
 from judgec.raters.prompt import PromptRater
 from judgec.raters.rate import rate_all

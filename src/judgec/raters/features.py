@@ -9,11 +9,11 @@ import numpy as np
 
 from judgec.evidence.model import EvidenceModel, Observed
 from judgec.evidence.reasons.parts import VERSION as PARTS_VERSION
-from judgec.labels.stream.pieces import Piece
 from judgec.lm.journal.facts import Facts
 from judgec.lm.journal.journal import Journal
 from judgec.raters.ahead import Processes
 from judgec.raters.pairwise import both_orders, mirrored
+from judgec.raters.piece import Piece
 
 FLOAT_BYTES = 8
 
@@ -36,10 +36,9 @@ class NewFeatures:
         """As ``FeatureSource.begin``; of mirror images without parts, which nobody reads."""
 
         def observe() -> Observed:
-            items = piece.read()
             if turned:
-                return evidence.transform([mirrored(items[row]) for row in rows]), []
-            return evidence.observe([items[row] for row in rows])
+                return evidence.transform([mirrored(piece.items[row]) for row in rows]), []
+            return evidence.observe([piece.items[row] for row in rows])
 
         return observe
 
@@ -82,8 +81,7 @@ class KeptFeatures:
         missing = {digest: row for row, digest in zip(rows, wanted, strict=True) if digest not in known}
         new = [digest for digest in missing if digest not in begun]
         if new:
-            items = piece.read()
-            asked = [items[missing[digest]] for digest in new]
+            asked = [piece.items[missing[digest]] for digest in new]
             made = evidence.observe(asked) if self._processes is None else self._processes.observe(evidence, asked)
             begun.update((digest, (made, place)) for place, digest in enumerate(new))
         sources = [(digest, *begun[digest]) for digest in missing]  # new, or of a piece that was opened before

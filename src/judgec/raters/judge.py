@@ -12,7 +12,6 @@ from pydantic import BaseModel, ValidationError
 
 from judgec.errors import ArtifactError, UserError
 from judgec.evidence.model import EvidenceGoneError, EvidenceModel, Observed
-from judgec.labels.stream.pieces import Piece
 from judgec.lm.adapters import CHAT, AdapterName, adapter_name, with_adapter
 from judgec.lm.executor import Ask
 from judgec.lm.spec import NO_LM, REFUSED, LMSpec
@@ -25,6 +24,7 @@ from judgec.raters.features import FeatureSource, NewFeatures
 from judgec.raters.live import LivePrompt
 from judgec.raters.pairwise import is_pairwise, mirror, symmetric
 from judgec.raters.panel import Panel
+from judgec.raters.piece import Piece
 from judgec.raters.programs import Json, Program, dump_module, gone, load_module
 from judgec.raters.prompt import PromptRater
 from judgec.raters.rate import rate_all
@@ -263,7 +263,7 @@ class CompiledJudge:
             return None
         rows = np.flatnonzero(judged.scored).tolist()
         said = ["" if raw is None else raw.rationale[row] for row in rows]
-        details = details_of(self._check, piece.only(rows).read(), said)
+        details = details_of(self._check, [piece.items[row] for row in rows], said)
         found = dict(zip(rows, details, strict=True))
         return tuple(found.get(row) or no_details(self._check) for row in range(len(judged.item_ids)))
 
@@ -272,7 +272,7 @@ class CompiledJudge:
         if raw is None or self.evidence is None or not self.evidence.reads_told or not self._check:
             return features
         said = [raw.rationale[row] for row in rows.tolist()]
-        return self.evidence.telling(features, told_of(self._check, piece.only(rows.tolist()).read(), said))
+        return self.evidence.telling(features, told_of(self._check, [piece.items[row] for row in rows.tolist()], said))
 
     def judgments(self, piece: Piece, raw: Judgments | None, observe: _Observe) -> Judgments:
         """Judgments from raw verdicts and evidence.

@@ -12,11 +12,11 @@ import numpy as np
 from pydantic import Field
 
 from judgec.errors import UserError
-from judgec.labels.stream.pieces import Piece
 from judgec.lm.endpoint.exchange import chat_of
 from judgec.lm.executor import Reply, Request
 from judgec.raters.asking import ATTEMPTS, text_of
 from judgec.raters.columns import Columns
+from judgec.raters.piece import Piece
 from judgec.raters.rater import Count, Rating
 from judgec.raters.replies import UnreadableReplyError, Verdict, read_verdict, stated
 from judgec.raters.verdicts import EVERY
@@ -102,7 +102,7 @@ class LiveRater:
 
     def rate(self, piece: Piece) -> Rating:
         """As ``Rater.rate``."""
-        questions = _LiveQuestions(self, piece.read() if piece.item_ids else ())
+        questions = _LiveQuestions(self, piece.items)
         if questions.numbers:
             yield (questions,)
         found = questions.judgments(piece.item_ids)

@@ -9,7 +9,7 @@ from hashlib import sha256
 import dspy
 import numpy as np
 
-from judgec.labels.stream.pieces import DIGEST_BYTES, Piece
+from judgec.raters.piece import DIGEST_BYTES, Piece
 from judgec.records.judgment import UNSCORED, Judgments, expected
 from judgec.records.label import FloatArray, IntArray, Item
 from judgec.records.scale import Scale
@@ -41,7 +41,7 @@ def both_orders(piece: Piece) -> Piece:
     return Piece(
         item_ids=piece.item_ids * 2,
         digests=(*piece.digests, *(sha256(MIRRORED + digest).digest()[:DIGEST_BYTES] for digest in piece.digests)),
-        read=lambda: [*(items := piece.read()), *map(mirrored, items)],
+        items=[*piece.items, *map(mirrored, piece.items)],
     )
 
 

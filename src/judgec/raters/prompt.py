@@ -8,7 +8,6 @@ import dspy
 import numpy as np
 
 from judgec.errors import UserError
-from judgec.labels.stream.pieces import Piece
 from judgec.lm.adapters import CHAT, TERSE, adapter_name
 from judgec.lm.executor import Ask, Reply, Request
 from judgec.lm.frozen import FrozenPrompt, freeze
@@ -18,6 +17,7 @@ from judgec.raters.asking import ATTEMPTS, text_of
 from judgec.raters.columns import Columns
 from judgec.raters.known import KnownAnswers, KnownVerdicts
 from judgec.raters.pairwise import is_pairwise
+from judgec.raters.piece import Piece
 from judgec.raters.rate import rate_all
 from judgec.raters.rater import BothOrders, Count, Rating
 from judgec.raters.replies.fields import Verdict, read_form, read_verdict
@@ -167,8 +167,7 @@ class PromptRater:
     def _ready(self, piece: Piece) -> KnownVerdicts | None:
         """Check the prompt on the first items; the verdicts that are known of it, if they are looked up."""
         if not self._checked:
-            items = piece.read()
-            few = items[: min(CHECKED, 1 + len(items) // ITEMS_A_CHECK)]
+            few = piece.items[: min(CHECKED, 1 + len(piece.items) // ITEMS_A_CHECK)]
             self._shown = [fenced_inputs(self.predict, item) for item in few]
             self.prompt = freeze(self.predict, self._shown)
             if self._known is not None:
@@ -235,7 +234,6 @@ class _PromptQuestions:
     columns: Columns
     numbers: Sequence[int]
     new: list[int] = field(default_factory=list)
-    _items: Sequence[Item] | None = None
 
     @classmethod
     def of(cls, rater: PromptRater, piece: Piece, known: KnownVerdicts | None) -> "_PromptQuestions":
@@ -255,12 +253,12 @@ class _PromptQuestions:
 
     def request(self, number: int, attempt: int, key: int) -> Request:
         """As ``Questions.request``."""
-        return self.rater.request(self._item(number), attempt, key)
+        return self.rater.request(self.piece.items[number], attempt, key)
 
     def take(self, number: int, attempt: int, reply: Reply) -> bool:
         """As ``Questions.take``."""
         try:
-            verdict = self.rater.read(reply, attempt, self._item(number))
+            verdict = self.rater.read(reply, attempt, self.piece.items[number])
         except UnreadableReplyError as error:
             self.columns.faults[number] = str(error)
             if self.rater.again(self.piece.digests[number], attempt, reply, error):
@@ -281,11 +279,6 @@ class _PromptQuestions:
             axis=1,
         )
         known.keep([self.piece.digests[row] for row in new], numbers, [columns.reasons[row] for row in new])
-
-    def _item(self, number: int) -> Item:
-        if self._items is None:
-            self._items = self.piece.read()
-        return self._items[number]
 
 
 def _predictor(module: dspy.Module, aspects: tuple[str, ...]) -> dspy.Predict:

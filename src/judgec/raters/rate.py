@@ -1,12 +1,12 @@
 """Puts items to a rater: many pieces are open at once, and handed over in the order in which they were read."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, NoReturn, Self
 
-from judgec.labels.stream.pieces import Piece
 from judgec.lm.executor import Ask, Reply, Request
+from judgec.raters.piece import Piece
 from judgec.raters.rater import Questions, Rater, Rating
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item
@@ -43,7 +43,7 @@ def nobody(requests: Iterable[Request], *, total: int | None = None) -> NoReturn
 
 def rate_all(rater: Rater, items: Sequence[Item], ask: Ask = nobody) -> Judgments:
     """The judgments on items that are held already, as one piece."""
-    piece = Piece(tuple(item.item_id for item in items), (b"",) * len(items), lambda: items)
+    piece = Piece(tuple(item.item_id for item in items), (b"",) * len(items), items)
     ((_, judged),) = rated(rater, [piece], ask)
     return judged
 
@@ -136,7 +136,7 @@ class _Agenda:
         if piece is None:
             self._source = None
             return
-        begun = _Open(piece, self._rater.rate(replace(piece, read=_Once(piece.read))))
+        begun = _Open(piece, self._rater.rate(piece))
         self._open.append(begun)
         self._step(begun)
 
@@ -151,16 +151,3 @@ class _Agenda:
         due.sort(key=lambda one: one.number)  # so that several raters hear of an item at the same time
         begun.left = len(due)
         self.due.extend(due)
-
-
-class _Once:
-    """Reads the items of a piece when they are needed first, and holds them as long as the piece is at work."""
-
-    def __init__(self, read: Callable[[], Sequence[Item]]) -> None:
-        self._read = read
-        self._items: Sequence[Item] | None = None
-
-    def __call__(self) -> Sequence[Item]:
-        if self._items is None:
-            self._items = self._read()
-        return self._items

@@ -11,13 +11,13 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from judgec.labels.stream.pieces import Piece
 from judgec.lm.executor import Reply, Request
 from judgec.lm.outlast import NOT_ASKED
 from judgec.raters.asking import SERVICE_ERROR
 from judgec.raters.cascade import Cascade, merged
 from judgec.raters.pairwise import both_orders, joined
 from judgec.raters.panel import Panel
+from judgec.raters.piece import Piece
 from judgec.records.judgment import Judgments
 from judgec.records.scale import Scale
 

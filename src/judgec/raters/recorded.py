@@ -19,12 +19,12 @@ from judgec.errors import InputError, UserError
 from judgec.labels.experts import experts_of
 from judgec.labels.rows.grades import respelled
 from judgec.labels.rows.ranges import Range, ranges_of, with_range
-from judgec.labels.stream.pieces import Piece
 from judgec.lm.spec import RECORDED
 from judgec.raters.cascade import Cascade
 from judgec.raters.decision import stated_grades
 from judgec.raters.pairwise import TIE
 from judgec.raters.panel import Panel, joint_grade
+from judgec.raters.piece import Piece
 from judgec.raters.programs import Program
 from judgec.raters.rater import Count, Rating
 from judgec.raters.replies import OFF_SCALE

@@ -18,10 +18,10 @@ from itertools import islice
 import numpy as np
 
 from judgec.errors import InputError, UserError
-from judgec.labels.stream.pieces import Piece
 from judgec.raters.ballots import Ballots
 from judgec.raters.judge import EVEN_ODDS, CompiledJudge, acceptability
 from judgec.raters.panel import joint_grade, reasons_of, weighted_mean
+from judgec.raters.piece import Piece
 from judgec.raters.rater import Rater, Rating, not_yet, together
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.label import FloatArray, IntArray

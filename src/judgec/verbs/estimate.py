@@ -11,13 +11,13 @@ import numpy as np
 
 from judgec.compile.held_out import HeldOut, held_out, on_scale_of, unlearned
 from judgec.errors import UserError
+from judgec.labels.bulk.judged_file import item_id_in, judged_rows, number_in
 from judgec.labels.labels import item_digest, label_file, read_item_file
 from judgec.labels.reading import Datasheet, as_reading
-from judgec.labels.stream.judged import item_id_in, judged_rows, number_in
-from judgec.labels.stream.pieces import pieces_of
 from judgec.lm.usage import Account, Spent
 from judgec.lm.watch import Silent, Watch
 from judgec.raters.judge import load_judge
+from judgec.raters.piece import pieces_of
 from judgec.raters.programs import Program
 from judgec.raters.recorded import recorded_judges
 from judgec.records.consensus import people_mean

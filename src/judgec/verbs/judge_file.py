@@ -17,9 +17,9 @@ from judgec.compile.held_out import memory_of
 from judgec.connect.tracking.store import tracking_store
 from judgec.connect.tracking.traces import MLFLOW_PREFIX, save_traces
 from judgec.errors import GateError, ServiceError, UserError
+from judgec.labels.bulk.items import OpenItems, open_items
+from judgec.labels.bulk.judged_file import Names, judged_file, kind_of, names_of
 from judgec.labels.reading import read_datasheet
-from judgec.labels.stream.judged import Names, judged_file, kind_of, names_of
-from judgec.labels.stream.pieces import OpenItems, open_items
 from judgec.lm.journal.journal import Journal
 from judgec.lm.outlast import NOT_ASKED, Outlasted
 from judgec.lm.usage import Account, Spent
@@ -27,6 +27,7 @@ from judgec.lm.watch import Watch
 from judgec.raters.asking import SERVICE_ERROR
 from judgec.raters.decision import HALF_WAY
 from judgec.raters.judge import disagreements
+from judgec.raters.piece import pieces_of
 from judgec.raters.programs import Program
 from judgec.raters.registry import WORDING
 from judgec.records.card import EVIDENCE_ALONE, ProgramCard
@@ -260,7 +261,7 @@ def judged_by(
         jury = open_jury(loaded, given.items, options, session, count, *about, workers=workers, outlasted=outlasted)
         gc.freeze()  # half a million objects that stay: the collector need not look at them again and again
         opened.callback(gc.unfreeze)
-        lacking = jury.lacking(items.pieces, given.items)
+        lacking = jury.lacking([item.item_id for item in items.items])
         for sentence in lacking:
             watch.stage("verdicts", sentence)
         same = {JUDGED_BY: ", ".join(f"{card.name}@{card.version}" for card in cards), **marks}
@@ -268,7 +269,7 @@ def judged_by(
             judged_file(options.out, items, names, cards[0].scale, same=same, inputs=options.inputs)
         )
         try:
-            for judgments in jury.judge(items.pieces()):
+            for judgments in jury.judge(pieces_of(items.items)):
                 final = certain(judgments)
                 if options.without:  # which was measured of items that have these
                     final = replace(final, confidence=np.full_like(final.confidence, np.nan))

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from judgec.errors import UserError
-from judgec.labels.stream.pieces import Piece
 from judgec.lm.client import client_of
 from judgec.lm.executor import Ask, Executor, OnDone, Progress
 from judgec.lm.hosts import own_endpoint
@@ -21,6 +20,7 @@ from judgec.raters.ahead import Processes, count_of
 from judgec.raters.features import KeptFeatures
 from judgec.raters.judge import Binding, CompiledJudge, load_judge, no_member
 from judgec.raters.known import KnownAnswers
+from judgec.raters.piece import Piece
 from judgec.raters.programs import Program
 from judgec.raters.prompt import PromptRater
 from judgec.raters.rate import AHEAD, FAR_AHEAD, rated
@@ -168,24 +168,14 @@ class OpenJury:
     looked_up: tuple[tuple[str, RecordedVerdicts, str | None], ...]
     ahead: int
 
-    def lacking(self, pieces: Callable[[], Iterable[Piece]], items: int) -> list[str]:
+    def lacking(self, item_ids: Sequence[str]) -> list[str]:
         """On how many items a recorded judge has no verdict, where others are asked; in a sentence each.
-
-        Args:
-            pieces: The items.
-            items: How many there are.
 
         Raises:
             UserError: On all of them: without it the others would be another judge.
         """
-        if not self.looked_up:
-            return []
-        missing = dict.fromkeys((name for name, _, _ in self.looked_up), 0)
-        for piece in pieces():
-            for name, recorded, _ in self.looked_up:
-                missing[name] += recorded.lacking(name, piece.item_ids)
-        then = {name: one for name, _, one in self.looked_up}
-        return [without(name, lacks, items, then[name]) for name, lacks in missing.items() if lacks]
+        missing = {name: (recorded.lacking(name, item_ids), then) for name, recorded, then in self.looked_up}
+        return [without(name, lacks, len(item_ids), then) for name, (lacks, then) in missing.items() if lacks]
 
     def judge(self, pieces: Iterable[Piece]) -> Iterator[Judgments]:
         """The joint judgments on items, piece by piece."""

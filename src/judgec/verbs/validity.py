@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from judgec.errors import UserError
-from judgec.labels.stream.judged import UNPROVEN, WITHOUT
+from judgec.labels.bulk.judged_file import UNPROVEN, WITHOUT
 from judgec.records.card import ProgramCard
 from judgec.records.conversation import DIALOGUE
 from judgec.records.label import InputCounts, Item

@@ -18,9 +18,9 @@ from judgec.connect.tracking.traces import MLFLOW_PREFIX, WantedTraces, log_verd
 from judgec.connect.watch_state import JudgedTrace, WatchState, open_state
 from judgec.errors import InputError, UserError
 from judgec.labels.labels import read_item_file
-from judgec.labels.stream.pieces import pieces_of
 from judgec.lm.usage import Spent
 from judgec.lm.watch import Watch
+from judgec.raters.piece import pieces_of
 from judgec.raters.programs import Program
 from judgec.records.card import ProgramCard
 from judgec.records.conversation import TURNS, usual_turn

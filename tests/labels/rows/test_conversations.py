@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from judgec.errors import InputError, UserError
+from judgec.labels.bulk.items import open_items
 from judgec.labels.labels import item_digest, read_item_file, read_labels
 from judgec.labels.reading import as_reading
-from judgec.labels.stream.pieces import open_items
 from judgec.records.conversation import Message, TurnChoice, as_turn, spoken, usual_turn, written
 from judgec.records.label import Item
 
@@ -38,7 +38,7 @@ def items_of(folder: Path, rows: Rows, turn: TurnChoice | None = None, task: str
     """The items, which are the same when the file is streamed."""
     path = jsonl(folder, rows)
     held = list(read_item_file(path, task=task, turn=turn).items)
-    streamed = [item for piece in open_items(path, task=task, turn=turn).pieces() for item in piece.read()]
+    streamed = [*open_items(path, task=task, turn=turn).items]
     assert streamed == held
     return held
 
@@ -195,7 +195,7 @@ def test_roles_are_named_by_map_whatever_the_format(tmp_path: Path) -> None:
     for file, more in ((path, {}), (str(csv), {"chat": "conversation"})):
         (item,) = read_item_file(file, task="grade", rename={**rename, **more}).items
         assert item.inputs == {"query": "Which?", "answer": "P7."}
-    (streamed,) = [item for piece in open_items(path, task="grade", rename=rename).pieces() for item in piece.read()]
+    (streamed,) = open_items(path, task="grade", rename=rename).items
     assert streamed.inputs["answer"] == "P7."
     with pytest.raises(InputError, match=r"--map role:agent=bot: .*valid are system, developer, user, assistant"):
         read_item_file(path, task="grade", rename={"role:agent": "bot"})
@@ -223,7 +223,7 @@ def test_odd_row_is_left_out_and_said_with_its_line(tmp_path: Path) -> None:
     judged = read_item_file(path, task="grade")
     assert (len(judged.items), [judged.table.lines[at] for at in range(len(judged.item_of))]) == (2, [1, 3])
     streamed = open_items(path, task="grade")
-    assert [item for piece in streamed.pieces() for item in piece.read()] == list(judged.items)
+    assert [*streamed.items] == list(judged.items)
 
 
 def test_turn_is_refused_where_there_are_no_conversations(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from zlib import crc32
 import pytest
 
 from judgec.evidence.model import EvidenceModel
-from judgec.labels.stream.pieces import open_items
+from judgec.labels.bulk.items import open_items
 from judgec.lm.executor import Reply, Request
 from judgec.raters.calibrator import Calibrator, Linear, Source
 from judgec.raters.export.python import python_files
@@ -44,7 +44,7 @@ for line in open(sys.argv[2], encoding="utf-8"):
 
 
 def items(count: int) -> list[Item]:
-    read = [item for piece in open_items(str(LABELS), task="grade").pieces() for item in piece.read()]
+    read = [*open_items(str(LABELS), task="grade").items]
     return list({item.item_id: item for item in read}.values())[:count]
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from judgec.errors import InputError
+from judgec.labels.bulk.items import open_items
 from judgec.labels.rows.conversations import with_turns
 from judgec.labels.rows.items import collect_items
-from judgec.labels.stream.pieces import open_items
 from judgec.table.table import Table
 from judgec.table.tables import read_table
 from tests.table.traces.otlp import Json, attributes, export, span, value
@@ -210,7 +210,7 @@ def test_judging_in_bulk_reads_a_file_of_traces_and_what_they_took_is_no_rater(t
     chat = DIALECTS["attributes"][1] | {"gen_ai.usage.input_tokens": 3, "gen_ai.usage.output_tokens": 4}
     table = read(tmp_path, *(export(span(f"t{n}", "chat", chat, at=n)) for n in range(4)))
     found = open_items(table.path, task="answer")
-    assert [name for piece in found.pieces() for name in piece.item_ids] == ["t0", "t1", "t2", "t3"]
+    assert [item.item_id for item in found.items] == ["t0", "t1", "t2", "t3"]
 
 
 @pytest.mark.skipif(not SAMPLE.is_file(), reason=f"NO REAL EXPORTS: {SAMPLES} is absent")

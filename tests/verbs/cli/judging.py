@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from judgec.evidence.model import EvidenceModel
-from judgec.labels.stream.pieces import open_items
+from judgec.labels.bulk.items import open_items
 from judgec.lm.watch import Silent
 from judgec.raters.calibrator import Calibrator
 from judgec.raters.judge import CompiledJudge
@@ -38,7 +38,7 @@ def save_judge(
     module.signature = module.signature.with_instructions(instructions)
     judge = CompiledJudge(module, SCALE, ("grade",), None, {"grade": passing(0.5)})
     if evidence_of is not None:
-        items = [item for piece in open_items(str(evidence_of), task="grade").pieces() for item in piece.read()]
+        items = [*open_items(str(evidence_of), task="grade").items]
         evidence = EvidenceModel.fit(items)
         judge = CompiledJudge(module, SCALE, ("grade",), evidence, {"grade": _both(evidence)})
     card = make_card(

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from judgec.errors import UserError
-from judgec.labels.stream.judged import judged_rows
+from judgec.labels.bulk.judged_file import judged_rows
 from judgec.records.tasks.registry import TASKS
 from judgec.verbs.compile_judge import compile_judge
 from judgec.verbs.judge import load_judge

@@ -16,9 +16,9 @@ from xlsxwriter import Workbook
 
 from judgec.errors import UserError
 from judgec.labels.labels import item_digest, read_labels
-from judgec.labels.stream.pieces import ROWS
 from judgec.lm.watch import Silent
 from judgec.raters import programs
+from judgec.raters.piece import ROWS
 from judgec.table.tables import read_table
 from judgec.verbs.cli.judge import rate_asked
 from judgec.verbs.estimate import estimate_judged

@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from judgec.labels.stream.pieces import Piece
 from judgec.raters.columns import Columns
 from judgec.raters.fencing import fence
+from judgec.raters.piece import Piece
 from judgec.raters.rater import Rating
 from judgec.raters.replies.fields import read_form
 from judgec.raters.replies.said import UnreadableReplyError
@@ -90,7 +90,7 @@ class AskedPrompt:
                 "grade: complete is missing; this judge asks a language model. Give a function from the list of "
                 "messages to the text of the reply."
             )
-        for row, item in enumerate(piece.read()):
+        for row, item in enumerate(piece.items):
             for attempt in range(2):
                 try:
                     text = self.ask(self.module.messages(item, attempt))

@@ -8,11 +8,11 @@ from typing import Any
 
 from judgec.evidence.model import EvidenceModel
 from judgec.labels.rows.conversations import judged_row
-from judgec.labels.stream.pieces import Piece
 from judgec.raters.calibrator import Calibrator
 from judgec.raters.cascade import Cascade
 from judgec.raters.export.asking import AskedPrompt, Complete, PromptModule
 from judgec.raters.judge import Binding, CompiledJudge
+from judgec.raters.piece import Piece
 from judgec.raters.rater import BothOrders, Rater
 from judgec.records.conversation import DIALOGUE, usual_turn
 from judgec.records.label import Item, Text
@@ -67,7 +67,7 @@ class StandaloneJudge:
         if is_missing(item.get("query")):
             raise ValueError("grade: no query; every item needs one. Fill it in.")
         asked = self._item(item)
-        rating = self._bound(complete).rate(Piece((asked.item_id,), (b"",), lambda: [asked]))
+        rating = self._bound(complete).rate(Piece((asked.item_id,), (b"",), [asked]))
         while True:  # whoever is asked here answers at once
             try:
                 next(rating)

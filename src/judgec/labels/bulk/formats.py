@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, NamedTuple, Protocol
 import orjson
 
 from judgec.errors import UserError
-from judgec.labels.stream.pieces import OpenItems, lines_of
+from judgec.labels.bulk.items import OpenItems, lines_of
 from judgec.table.formulas import NUMBER, guarded
 from judgec.table.rows.cells import as_text, is_missing
 from judgec.table.table import Row

@@ -8,9 +8,9 @@ from operator import itemgetter
 from pathlib import Path
 
 from judgec.errors import UserError
+from judgec.labels.bulk.formats import FORMATS, JSON, JudgedRow, Sink, Target
+from judgec.labels.bulk.items import OpenItems
 from judgec.labels.split.family import writing_whole
-from judgec.labels.stream.formats import FORMATS, JSON, JudgedRow, Sink, Target
-from judgec.labels.stream.pieces import OpenItems
 from judgec.records.judgment import Judgments
 from judgec.records.scale import Scale
 from judgec.table.formulas import unguarded

@@ -1,55 +1,26 @@
-"""Items of a file to judge, in pieces: what one call of a judge works on at a time."""
+"""Items of a file that is about to be judged, and the bytes of its lines."""
 
-import hashlib
 import io
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
-from functools import partial
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
-import orjson
 from numpy.typing import NDArray
 
 from judgec.errors import InputError
 from judgec.labels.labels import ItemFile, read_item_file
 from judgec.labels.split.learned import LearnedQueries
 from judgec.records.conversation import TurnChoice
-from judgec.records.label import Item, Task
+from judgec.records.label import Task
 from judgec.records.tasks.registry import as_task
 from judgec.table.rows.cells import as_grade
 from judgec.table.rows.columns import label_columns
 from judgec.table.table import Table
 from judgec.table.tables import as_it_stands, as_read
 
-ROWS = 512  # in a piece: enough to work on as arrays, few enough to hold several
-DIGEST_BYTES = 16  # of SHA-256: two of 10^9 items agree by chance with probability 10^-21
 MARK = b"\xef\xbb\xbf"  # of UTF-8, at the beginning of a file
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Items that follow one another in a file.
-
-    Args:
-        item_ids: Theirs, in order.
-        digests: Of their inputs, see ``inputs_digest``.
-        read: Gives the items themselves.
-    """
-
-    item_ids: tuple[str, ...]
-    digests: tuple[bytes, ...]
-    read: Callable[[], Sequence[Item]]
-
-    def only(self, rows: Sequence[int]) -> "Piece":
-        """The items at these positions."""
-
-        def read() -> Sequence[Item]:
-            items = self.read()
-            return [items[i] for i in rows]
-
-        return Piece(tuple(self.item_ids[i] for i in rows), tuple(self.digests[i] for i in rows), read)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,37 +36,6 @@ class OpenItems(ItemFile):
     learned: NDArray[np.bool_]
     labelled: tuple[str, ...]
     content: bytes | None
-
-    def pieces(self) -> Iterator[Piece]:
-        """The items, from the beginning each time it is called."""
-        return pieces_of(self.items)
-
-
-def inputs_digest(item: Item) -> bytes:
-    """Digest that tells the inputs of two items apart, and how their pool is shown, whatever they are called."""
-    said = item.inputs if item.pool is None else (item.inputs, asdict(item.pool))
-    try:
-        text = orjson.dumps(said, option=orjson.OPT_SORT_KEYS)
-    except TypeError:  # half a character
-        text = json.dumps(said, sort_keys=True).encode()
-    return hashlib.sha256(text).digest()[:DIGEST_BYTES]
-
-
-def pieces_of(items: Sequence[Item], *, digested: bool = True) -> Iterator[Piece]:
-    """Items in pieces; of no items one empty piece.
-
-    Args:
-        items: Any number.
-        digested: False leaves the digests out, where nothing is looked up.
-    """
-    for start in range(0, max(len(items), 1), ROWS):
-        part = items[start : start + ROWS]
-        digests = tuple(map(inputs_digest, part)) if digested else ()
-        yield Piece(tuple(item.item_id for item in part), digests, partial(_same, part))
-
-
-def _same(held: Sequence[Item]) -> Sequence[Item]:
-    return held
 
 
 def open_items(

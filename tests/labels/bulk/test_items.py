@@ -1,4 +1,4 @@
-"""Items of a file that is about to be judged: pieces, digests, labels in it, the bytes of its lines."""
+"""Items of a file that is about to be judged: labels in it, the bytes of its lines."""
 
 import json
 import os
@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from judgec.errors import InputError
+from judgec.labels.bulk.items import lines_of, open_items
 from judgec.labels.split.learned import LearnedQueries
 from judgec.labels.split.queries import key_of, normalized
-from judgec.labels.stream.pieces import ROWS, inputs_digest, lines_of, open_items, pieces_of
-from judgec.records.label import Item, PooledContexts
+from judgec.records.label import Item
 
 Row = dict[str, object]
+MANY = 512  # rows
 
 
 def rows_of(count: int) -> list[Row]:
@@ -28,17 +29,6 @@ def jsonl(path: Path, rows: Sequence[Mapping[str, object]]) -> Path:
     return path
 
 
-def test_pieces_hold_all_items_in_order_with_their_digests(tmp_path: Path) -> None:
-    found = open_items(str(jsonl(tmp_path / "i.jsonl", rows_of(2 * ROWS + 1))), task="grade")
-    pieces = list(found.pieces())
-    assert [len(piece.read()) for piece in pieces] == [ROWS, ROWS, 1]
-    assert [item for piece in pieces for item in piece.read()] == list(found.items)
-    assert [one for piece in pieces for one in piece.digests] == list(map(inputs_digest, found.items))
-    assert pieces[0].only([3, 1]).item_ids == ("i3", "i1")
-    assert [item.item_id for item in pieces[0].only([3, 1]).read()] == ["i3", "i1"]
-    assert [piece.item_ids for piece in pieces_of(())] == [()]
-
-
 @pytest.mark.parametrize(
     ("line", "says"),
     [
@@ -49,10 +39,10 @@ def test_pieces_hold_all_items_in_order_with_their_digests(tmp_path: Path) -> No
     ],
 )
 def test_open_items_of_a_faulty_line_far_down_says_which(tmp_path: Path, line: str, says: str) -> None:
-    path = jsonl(tmp_path / "i.jsonl", rows_of(2 * ROWS))
+    path = jsonl(tmp_path / "i.jsonl", rows_of(2 * MANY))
     with path.open("ab") as file:
         file.write(line.encode("latin-1") + b"\n")
-    with pytest.raises(InputError, match=rf":{2 * ROWS + 1}: .*{says}"):
+    with pytest.raises(InputError, match=rf":{2 * MANY + 1}: .*{says}"):
         open_items(str(path), task="grade")
 
 
@@ -88,28 +78,6 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path, monkeyp
     monkeypatch.setattr(Path, "read_bytes", read_and_touch)
     with pytest.raises(InputError, match="changed while"):
         open_items(str(path), task="grade")
-
-
-def test_inputs_digest_depends_on_every_input_and_nothing_else() -> None:
-    def digest(inputs: Mapping[str, str | tuple[str, ...]], item_id: str = "i") -> bytes:
-        return inputs_digest(Item(item_id, "q", inputs))
-
-    texts: list[dict[str, str | tuple[str, ...]]] = [
-        {"query": "a", "answer": "b"},
-        {"query": "ab", "answer": ""},
-        {"query": "b", "answer": "a"},
-        {"query": "a", "document": "b"},
-        {"query": "a", "answer": "b", "contexts": ("c", "d")},
-        {"query": "a", "answer": "b", "contexts": ("cd",)},
-        {"query": "a", "answer": "b", "contexts": "cd"},
-        {"query": "a", "answer": "b", "contexts": ()},
-        {"query": "a|1|b", "answer": "b"},
-    ]
-    assert len({digest(inputs) for inputs in texts}) == len(texts)
-    assert digest({"query": "a", "answer": "b"}) == digest({"answer": "b", "query": "a"}, "j")
-    named = [PooledContexts((), (), answers={"answer": f"[P{n}]\ud800"}) for n in (1, 2)]
-    pools = [None, PooledContexts((), ()), *named]
-    assert len({inputs_digest(Item("i", "q", texts[0], pool=pool)) for pool in pools}) == len(pools)
 
 
 def test_labels_count_where_the_judge_has_not_learned_from_the_item(tmp_path: Path) -> None:

@@ -1,1 +1,0 @@
-"""Items of a file in pieces, and judgments written beside them."""
