@@ -171,9 +171,26 @@ def test_median_of_what_one_person_gave_an_item_is_the_label_by_item_and_agent(t
     rows = [f"{query},a,{agent},x,{grade}" for (query, agent), own in given.items() for grade in own]
     file = read_label_file(text(tmp_path, "\n".join(["query,answer,agent,annotator,grade", *rows])))
     assert len(file.labels.items) == 4
-    assert grades_of(file.labels) == [2, 3, 2, 1]  # of two middle grades the earlier
+    assert grades_of(file.labels) == [2, 1, 1, 1]  # of two middle grades the lower, in any order of the rows
+    turned = read_label_file(text(tmp_path, "\n".join(["query,answer,agent,annotator,grade", *reversed(rows)])))
+    assert sorted(grades_of(turned.labels)) == [1, 1, 1, 2]
+    assert [(one.n, one.same) for one in turned.repeats] == [(6, 1)]
     assert [(one.annotator, one.n, one.same) for one in file.repeats] == [("x", 6, 1)]
     assert has_note(file.labels, "1 of 6 times")
+
+
+@pytest.mark.parametrize(("first", "second"), [("2026-09-20", "2026-09-03T08:00"), ("20", "3"), ("2026-09-20", "")])
+def test_latest_of_repeated_gradings_is_the_label_where_a_column_says_when(
+    tmp_path: Path, first: str, second: str
+) -> None:
+    rows = [f"q,a,x,3,{first}", f"q,a,x,1,{second}", f"r,a,x,2,{first}"]
+    for order in (rows, rows[::-1]):
+        path = text(tmp_path, "\n".join(["query,answer,annotator,grade,created", *order]))
+        found = read_label_file(path, as_reading(columns={"created": "graded_at"}, repeats="median"))
+        assert sorted(grades_of(found.labels)) == [2, 3]
+        assert has_note(found.labels, "latest by graded_at")
+    path = text(tmp_path, f"query,answer,annotator,grade,graded_at\n{rows[0]}\nq,a,x,1,yesterday\n")
+    refused(path, "t.csv:3: graded_at 'yesterday'")
 
 
 def test_faults_of_every_kind_are_collected_in_line_order(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ from judgec.labels.rows.raters import (
     unpivot,
     without_labels_of,
 )
-from judgec.labels.rows.repeats import ERROR, MEDIAN, SelfAgreement, graded_again, once
+from judgec.labels.rows.repeats import ERROR, GRADED_AT, MEDIAN, SelfAgreement, graded_again, once, times_of
 from judgec.records.conversation import EACH, TurnChoice
 from judgec.records.counts import plural
 from judgec.records.label import Item, Label, LabelSet, Task
@@ -65,7 +65,7 @@ Graded = tuple[tuple[str, Grade], ...]  # by aspect
 DEFAULT_ANNOTATOR = "expert"
 UNREAD_LISTS = "Printed lists that are cut or broken are read as one text each, in {}; JSON lists are sure."
 NOT_READ = "Columns that nobody reads: "  # begins a note
-BESIDE = ("query_id", "item_id", "agent", "group", RATIONALE, "annotator")  # read, and no input and no label
+BESIDE = ("query_id", "item_id", "agent", "group", RATIONALE, "annotator", GRADED_AT)  # read, and no input and no label
 MOST_NAMED = 12  # columns in a note
 FEW_ITEMS = 30  # below this no split leaves enough to test on
 
@@ -223,7 +223,9 @@ def _label_file(
     given, faults = _labels(table, collected, raw, scale, how, accept_only=accept_only)
     if earlier or faults:
         raise InputError(_in_line_order([*earlier, *faults]))
-    labels, again = once(given, ordered=scale.level != "nominal")
+    times = times_of(table)
+    when = None if times is None else [one for one, row in zip(times, raw.rows, strict=True) if row is not None]
+    labels, again = once(given, when, ordered=scale.level != "nominal")
     unlabelled = len(collected.items) - len({label.item_id for label in labels})
     counts = _counts(collected, raw, unlabelled, aspects, labels)
     found = LabelSet(
@@ -236,7 +238,7 @@ def _label_file(
         digest=_digest(collected.items, labels, scale),
         source=how.source,
         instructions=how.instructions,
-        notes=(*table.notes, *raw.notes, *assumed, *counts, *_again(again)),
+        notes=(*table.notes, *raw.notes, *assumed, *counts, *_again(again, latest=when is not None)),
         judged=verdicts_in(before, how.judges, known, aspects) if how.judges else {},
     )
     require_no_one_against(found, file.path, how.checked)
@@ -252,12 +254,12 @@ def _label_file(
     )
 
 
-def _again(repeats: Sequence[SelfAgreement]) -> list[str]:
+def _again(repeats: Sequence[SelfAgreement], *, latest: bool) -> list[str]:
     """The note on items that somebody graded again."""
     said = "; ".join(one.note() for one in repeats[:MOST_NAMED])
     more = f"; {len(repeats) - MOST_NAMED} more did so" if len(repeats) > MOST_NAMED else ""
     count = sum(one.n for one in repeats)
-    what = f"{graded_again(count)} (--repeats error refuses such items)"
+    what = f"{graded_again(count, latest=latest)} (--repeats error refuses such items)"
     return [f"{what}: {said}{more}."] if repeats else []
 
 
