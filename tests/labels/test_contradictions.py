@@ -77,3 +77,21 @@ def test_a_judge_that_runs_against_people_is_a_finding(tmp_path: Path) -> None:
     path = sheet(tmp_path, ines=one, marek=other, gpt=turned(one))
     reading = as_reading(annotators=["ines", "marek"], judges=["gpt"], scale=GRADES)
     assert "gpt" in read_label_file(path, reading).labels.judged
+
+
+def test_a_constant_rater_beside_hides_nobody(tmp_path: Path) -> None:
+    one, other = people()
+    path = sheet(tmp_path, ines=one, marek=other, petra=[4] * 40, mia=turned(one))
+    with pytest.raises(UserError, match="of mia run against those of all"):
+        read_label_file(path, as_reading(annotators=["ines", "marek", "petra", "mia"], scale=GRADES))
+
+
+def test_sides_that_were_never_mapped_back_run_against_people(tmp_path: Path) -> None:
+    one, other = (["a" if grade > 3 else "tie" if grade == 3 else "b" for grade in own] for own in people())
+    swapped = [{"a": "b", "b": "a", "tie": "tie"}[side] for side in one]
+    n = len(one)
+    rows = {"query": [f"q{i}" for i in range(n)], "answer_a": [f"x{i}" for i in range(n)], "answer_b": ["y"] * n}
+    pd.DataFrame({**rows, "ines": one, "marek": other, "mia": swapped}).to_csv(tmp_path / "pairs.csv", index=False)
+    reading = as_reading(annotators=["ines", "marek", "mia"])
+    with pytest.raises(UserError, match="of mia run against"):
+        read_label_file(str(tmp_path / "pairs.csv"), reading)

@@ -2,17 +2,19 @@
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
 
 import numpy as np
 
 from judgec.errors import UserError
 from judgec.labels.reading import EVERYBODY
 from judgec.records.label import UNLABELLED, IntArray, LabelSet
+from judgec.records.tasks.registry import compares
 
 LEAST = 20  # items that two have in common
 LEFT_OUT = 0.2  # of the items, by each other person
-TWO = 2
-ADVICE = 'turn the grades round, or write checked = ["{}"] in judgec.toml or datasheet.toml.'
+SIDES = (0, 2, 1)  # of a, b and tie, from one side to the other
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,23 +33,29 @@ class Contradiction:
 
 
 def running_against(labels: LabelSet) -> Iterator[Contradiction]:
-    """Lists people whose grades are shown to run against those of each other person."""
-    graded = _by_person(labels)
-    query = {item.item_id: item.query_id for item in labels.items}
-    numbered = {name: n for n, name in enumerate(dict.fromkeys(query.values()))}
-    cluster = np.array([numbered[one] for one in query.values()], dtype=np.int64)
-    for name, own in graded.items():
-        others = [other for who, other in graded.items() if who != name]
-        if len(graded) > TWO and all(_against(own, other, cluster) for other in others):
-            text = f"the grades of {name} run against those of all other people (tau-b below 0, 97.5 % limit)"
-            yield Contradiction(
-                name, f"{text}; people agree. Leave {name} out of the annotators, {ADVICE.format(name)}", True
-            )
-    if len(graded) == TWO:
-        (one, own), (other, theirs) = graded.items()
-        if _against(own, theirs, cluster):
-            text = f"the grades of {one} and {other} run against each other (tau-b below 0, 97.5 % limit)"
-            yield Contradiction(one, f"{text}; is one of them turned? Leave one out, {ADVICE.format(one)}", True)
+    """Lists people whose grades of an aspect are shown to run against those of every person beside them.
+
+    Two stand beside each other where both graded enough items and neither gave all of them one grade.
+    """
+    said: set[str] = set()
+    for graded in map(partial(_by_person, labels), labels.aspects):
+        beside: dict[str, dict[str, float]] = {name: {} for name in graded}
+        for one, other in combinations(graded, 2):
+            if (leaning := _leaning(graded[one], graded[other])) is not None:
+                beside[one][other] = beside[other][one] = leaning
+        for name, others in beside.items():
+            if name in said or not others or max(others.values()) >= 0:
+                continue
+            if not all(_is_against(graded[name], graded[other], _queries(labels)) for other in others):
+                continue
+            whose, who = f"the grades of {name} run against those of all other people", name
+            if len(others) == 1 and beside[other := next(iter(others))].keys() == {name}:
+                whose, who = f"the grades of {name} and {other} run against each other", "one"
+                said.add(other)
+            said.add(name)
+            advice = f'Leave {who} out, turn the grades round, or write checked = ["{name}"] in judgec.toml'
+            text = f"{whose} (tau-b below 0, 97.5 % limit); is somebody's scale turned? {advice} or datasheet.toml."
+            yield Contradiction(name, text, stops=True)
 
 
 def require_no_one_against(labels: LabelSet, where: str, checked: Collection[str] = ()) -> None:
@@ -70,7 +78,7 @@ def require_no_one_against(labels: LabelSet, where: str, checked: Collection[str
 def contradictions(labels: LabelSet) -> Iterator[Contradiction]:
     """Lists people who run against all others, gave one grade for everything, or left nothing out where others did."""
     yield from running_against(labels)
-    graded = _by_person(labels)
+    graded = _by_person(labels, labels.aspects[0])
     for name, own in graded.items():
         given = own[own != UNLABELLED]
         others = [other for who, other in graded.items() if who != name]
@@ -85,31 +93,48 @@ def contradictions(labels: LabelSet) -> Iterator[Contradiction]:
             yield Contradiction(name, f"{name} graded every item, where each other left a fifth out: is it a person?")
 
 
-def _by_person(labels: LabelSet) -> dict[str, IntArray]:
-    """Each person's grades of the first aspect by item, or accept and reject, -1 where there is none."""
+def _queries(labels: LabelSet) -> IntArray:
+    """The number of each item's query."""
+    numbered: dict[str, int] = {}
+    queries = [numbered.setdefault(item.query_id, len(numbered)) for item in labels.items]
+    return np.array(queries, dtype=np.int64)
+
+
+def _by_person(labels: LabelSet, aspect: str) -> dict[str, IntArray]:
+    """Each person's grades of an aspect by item, or accept and reject, -1 where there is none; of classes nothing.
+
+    A pair's tie stands between its sides.
+    """
+    if labels.scale.level == "nominal" and not compares(labels.task):
+        return {}
     place = {item.item_id: at for at, item in enumerate(labels.items)}
     found: dict[str, IntArray] = {}
     for label in labels.labels:
         own = found.setdefault(label.annotator, np.full(len(place), UNLABELLED, dtype=np.int64))
-        grade = label.accept if labels.accept_only else label.grades.get(labels.aspects[0])
+        grade = label.accept if labels.accept_only else label.grades.get(aspect)
         if grade is not None:
-            own[place[label.item_id]] = grade
-    return found if labels.scale.level != "nominal" else {}
+            own[place[label.item_id]] = SIDES[grade] if compares(labels.task) else grade
+    return found
 
 
-def _against(one: IntArray, other: IntArray, cluster: IntArray) -> bool:
-    """True where tau-b is shown to be below 0, one-sided at 2.5 %."""
+def _leaning(one: IntArray, other: IntArray) -> float | None:
+    """Concordant less discordant pairs of items; None where two do not stand beside each other."""
     both = (one != UNLABELLED) & (other != UNLABELLED)
     if both.sum() < LEAST or len(set(one[both].tolist())) == 1 or len(set(other[both].tolist())) == 1:
-        return False
+        return None
     from judgec.stats.agreement.rank_correlation import concordance  # loads SciPy, which one person's labels need not
-    from judgec.stats.agreement.statistic import tau_b_score
-    from judgec.stats.intervals.bootstrap import interval
 
     table = np.zeros((int(one.max()) + 1, int(other.max()) + 1))
     np.add.at(table, (one[both], other[both]), 1)
-    if concordance(table) >= 0:
-        return False
+    return float(concordance(table))
+
+
+def _is_against(one: IntArray, other: IntArray, cluster: IntArray) -> bool:
+    """True where tau-b of two that stand beside each other is shown to be below 0, one-sided at 2.5 %."""
+    from judgec.stats.agreement.statistic import tau_b_score
+    from judgec.stats.intervals.bootstrap import interval
+
+    both = (one != UNLABELLED) & (other != UNLABELLED)
     own = np.unique(cluster[both], return_inverse=True)[1].astype(np.int64)
     found = interval(tau_b_score(one[both], other[both].astype(np.float64), own), resamples=500)
     return found.value == -1 if found.high is None else found.high < 0  # without spread where no item says otherwise
