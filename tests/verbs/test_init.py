@@ -414,8 +414,9 @@ def test_ids_hold_rows_of_the_same_texts_apart_and_a_person_says_that_they_do_no
     assert json.loads(judgec_here(tmp_path, "labels", "--json").stdout)["items"] == 12
 
 
-def test_number_of_a_row_is_no_id_of_an_item_where_a_column_says_who_graded(tmp_path: Path) -> None:
-    rows = [{"nr": i, "question": f"How do I do task {i // 2} here?", "answer": f"Open menu {i // 2} of it."}
+@pytest.mark.parametrize("number", ["nr", "id"])
+def test_number_of_a_row_is_no_id_of_an_item_where_a_column_says_who_graded(tmp_path: Path, number: str) -> None:
+    rows = [{number: i, "question": f"How do I do task {i // 2} here?", "answer": f"Open menu {i // 2} of it."}
             | {"rater": ("Mia", "Noah")[i % 2], "grade": 1 + i // 2 % 5} for i in range(40)]  # fmt: skip
     pd.DataFrame(rows).to_csv(tmp_path / "t.csv", index=False)
     columns = {"question": "query", "rater": "annotator"}
@@ -501,3 +502,41 @@ def test_model_that_replies_with_no_object_proposes_nothing_and_the_sheet_is_rea
             drafted(InitOptions(file=file, propose_lm="openai/fake", api_base=server.base_url, home=tmp_path, budget=1))
         assert server.calls == 1
     assert draft.roles.columns["question"] == "query"
+
+
+def test_slip_of_the_pen_is_asked_again_and_every_answer_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sheet(tmp_path, Mia=grades(seed=1), Noah=grades(seed=2), Eva=[4] * 40)
+    typed = "no\n\nMia,Noa\nMia,Noah,Eva\n6\n5\n9\n5\n\n"  # a word, a name, an end and a grade that are none
+    monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+    done = judgec_here(tmp_path, "init", "t.csv")
+    assert done.stderr.count("Who of these is a person") == 2
+    assert done.stderr.count("which end is good") == 3
+    found = read_project(tmp_path / "judgec.toml")
+    assert found.annotators == ("Mia", "Noah", "Eva")
+    assert found.scale is not None
+    assert found.scale.accept_at == 4  # of 1-5, if Enter
+
+
+def test_columns_of_aspects_are_no_people_where_somebody_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = sheet(tmp_path, Clear=grades(seed=1), Right=grades(seed=2))
+    asked, draft = typed_in(file, "\nClear=grade.clear,Right=grade.right\n5\n\n", monkeypatch)
+    assert asked == ["columns", "graders", "scale"]
+    labels = draft.read().labels
+    assert (labels.task, labels.aspects) == ("answer", ("clear", "right"))
+    assert {one.annotator for one in labels.labels} == {"expert"}
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_column_of_picks_is_nobody_s_name_where_questions_repeat(tmp_path: Path, named: bool) -> None:
+    heads = ("answer_a", "answer_b") if named else ("Reply 1", "Reply 2")
+    rows = [{"query": f"How do I do task {i // 2} here?", "Eva": "12="[i * 7 % 3], "Tom": "12="[i * 5 % 3]}
+            | {heads[0]: f"Open the menu {i} and wait.", heads[1]: f"Wait, and open menu {i}."}
+            for i in range(60)]  # fmt: skip
+    pd.DataFrame(rows).to_csv(tmp_path / "t.csv", index=False)
+    draft = drafted(InitOptions(file=str(tmp_path / "t.csv")))
+    assert draft.graders == ("Eva", "Tom")
+    assert "annotator" not in draft.roles.columns.values()

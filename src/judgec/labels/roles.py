@@ -256,7 +256,9 @@ class _Look:
         query, answer = (self._codes(ours) for ours in ("query", "answer"))
         if query is None:
             return
-        item = query if answer is None else np.unique(np.stack([query, answer]), axis=1, return_inverse=True)[1]
+        texts = [one for ours in ("answer", "document", *PAIR) if (one := self._codes(ours)) is not None]
+        texts += [self.table.column(name).codes for name in self.beside]
+        item = np.unique(np.stack([query, *texts]), axis=1, return_inverse=True)[1].reshape(-1)
         for name in self.table.columns:
             if name in self.columns or name in {*self.graders, *self.fields} or not self._may_name(name):
                 continue  # which field of an object says who graded, is asked
@@ -265,8 +267,12 @@ class _Look:
                 self._take(name, "annotator", "the same answers stand below each of its names", asked=True)
             elif "agent" not in self.columns.values() and answer is not None and self._answered(own, query, answer):
                 self._take(name, "agent", "each of its names answers the same questions", asked=True)
-        for name in self.table.columns if "annotator" not in self.columns.values() else ():  # else ids of rows
-            free = name not in self.columns and name not in self.graders
+        of_rows = "annotator" in self.columns.values() and self._is_repeated(item)
+        for name in self.table.columns:
+            if of_rows and name in self.asked and (self.columns[name], self.seen[name].kind) == ("item_id", "id"):
+                del self.columns[name], self.why[name]  # each person's row has its own
+                self.asked.remove(name)
+            free = name not in self.columns and name not in self.graders and not of_rows
             if free and self.seen[name].kind == "id" and "item_id" not in self.columns.values():
                 self._take(name, "item_id", "all different")
 

@@ -360,9 +360,11 @@ class LabelDraft:
             return OpenQuestion(
                 "unnamed", f"Is what stands in {listed(self.unnamed)} what a person said?", (), "yes", optional=True
             )
+        several = len(self.graders) > 1 and not self.named
+        aspects = f" (Aspects: {self.graders[0]}=grade.ASPECT,...)" if several and not compares(self.task) else ""
         return OpenQuestion(
             "graders",
-            f"Who of these is a person, who a judge: {_some(self.graders)}?",
+            f"Who of these is a person, who a judge: {_some(self.graders)}?{aspects}",
             ("--annotators ?", "--judges ?"),
         )
 

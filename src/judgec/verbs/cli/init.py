@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,10 @@ from judgec.verbs.options.init import InitOptions
 if TYPE_CHECKING:
     from judgec.labels.questions import OpenQuestion
     from judgec.verbs.init import LabelDraft
+
+
+class NobodyAnswersError(UserError):
+    """A question that nobody answers, or whose answer ends it."""
 
 
 @command_of(InitOptions, project=False)
@@ -45,7 +50,15 @@ def init(
     passed: set[str] = set()
     while not yes and (questions := [one for one in draft.questions() if one.text not in passed]):
         passed |= {questions[0].text} if questions[0].optional else set()
-        draft = drafted(_answered(draft, questions[0]), draft.proposed)
+        try:
+            draft = drafted(_answered(draft, questions[0]), draft.proposed)
+        except NobodyAnswersError:
+            raise
+        except UserError as fault:  # a slip of the pen costs no answer that was given before
+            print(fault, file=sys.stderr)
+            passed.discard(questions[0].text)
+    if not yes:
+        print(f"What was answered: {draft.typed(())}", file=sys.stderr)
     while not yes and (stop := next((one for one in draft.read().checks if one.stops), None)):
         if (_line(f"{stop.text} Is it right as it is? (y/N) ") or "").casefold() not in {"y", "yes"}:
             raise UserError(f"{options.file}: {stop.text}")
@@ -100,21 +113,16 @@ def _answered(draft: "LabelDraft", question: "OpenQuestion") -> InitOptions:
             ours = {"names": "annotator", "grade": draft.label}.get(question.key, question.key)
             return replace(options, columns={**options.columns, said: ours})
         case "graders":
-            people = as_names(said)
-            left = [name for name in draft.graders if name not in people]
-            judges = _line(f"Which are judges: {', '.join(left)}? (Enter: none) ") if left and said != "*" else ""
-            return replace(options, annotators=people, judges=as_judges(judges) or options.judges)
+            return _with_graders(draft, said)
         case "unnamed":
             if not yes:
-                raise UserError(
+                raise NobodyAnswersError(
                     f"{options.file}: no person's grades; name the columns of people. Add --annotators A,B."
                 )
             own = {name: draft.roles.columns.get(name, name) for name in draft.unnamed}
             return replace(options, columns={**options.columns, **own})
         case "scale":
-            at = _line("Accepted from which grade? (Enter: none) ") or options.accept_at
-            whole = "," in said or ".." in said
-            return replace(options, best=None if whole else said, grades=as_names(said) if whole else (), accept_at=at)
+            return _with_scale(draft, said)
         case "winner_words":
             sides = sides_said(said, draft.values())
             own = {f"{name}:{word}": side for name in question.graders for word, side in sides.items()}
@@ -124,12 +132,63 @@ def _answered(draft: "LabelDraft", question: "OpenQuestion") -> InitOptions:
             return replace(options, missing=as_names(words))
 
 
+def _with_graders(draft: "LabelDraft", said: str) -> InitOptions:
+    """The options with who graded: people as they were said, and judges among the others; or with what columns are.
+
+    Raises:
+        UserError: Somebody who did not grade.
+    """
+    from judgec.labels.rows.ranges import as_judges
+    from judgec.labels.rows.raters import rejoined
+    from judgec.table.rows.columns import as_names, as_rename
+
+    if "=" in said:  # aspects, of which one person said something each
+        return replace(draft.options, columns={**draft.options.columns, **as_rename(as_names(said))})
+    people = _known(draft, rejoined(as_names(said), draft.graders))
+    left = [name for name in draft.graders if name not in people]
+    judges = _line(f"Which are judges: {', '.join(left)}? (Enter: none) ") if left and said != "*" else ""
+    own = as_judges(judges) or draft.options.judges
+    _known(draft, own)
+    return replace(draft.options, annotators=people, judges=own)
+
+
+def _with_scale(draft: "LabelDraft", said: str) -> InitOptions:
+    """The options with the best grade or all, and from which on one is accepted.
+
+    Raises:
+        UserError: What is no grade.
+    """
+    from judgec.records.tasks.grade import ONE_TO_FIVE, ONE_TO_FIVE_ACCEPT
+    from judgec.table.rows.columns import as_names
+
+    whole = "," in said or ".." in said
+    told = replace(draft.options, best=None if whole else said, grades=as_names(said) if whole else ())
+    scale = replace(draft, options=told).scale()
+    usual = str(ONE_TO_FIVE_ACCEPT) if scale is not None and scale.grades == ONE_TO_FIVE else ""
+    at = _line(f"Accepted from which grade? (Enter: {usual or 'none'}) ")
+    told = replace(told, accept_at=at or told.accept_at or usual or None)
+    replace(draft, options=told).scale()
+    return told
+
+
+def _known(draft: "LabelDraft", names: Iterable[str]) -> tuple[str, ...]:
+    """The names, each of which graded.
+
+    Raises:
+        UserError: One did not.
+    """
+    found = tuple(names)
+    if strange := [name for name in found if name not in (*draft.graders, *draft.table.columns, "*")]:
+        raise UserError(f"{', '.join(strange)}: nobody of that name graded; there are {', '.join(draft.graders)}.")
+    return found
+
+
 def _answer(draft: "LabelDraft", question: "OpenQuestion") -> str:
     usual = f"(Enter: {question.usual}) " if question.usual else ""
     said = _line(f"{question.text} {usual}")
     if said is None:
         left = [one for one in draft.questions() if not one.optional]
-        raise UserError(f"judgec init: nobody answers. Type {draft.typed(left)}.")
+        raise NobodyAnswersError(f"judgec init: nobody answers. Type {draft.typed(left)}.")
     return said or question.usual or _answer(draft, question)
 
 
