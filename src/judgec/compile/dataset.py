@@ -9,7 +9,7 @@ from judgec.labels.experts import experts_of
 from judgec.labels.split.draw import FRESH, split_labels
 from judgec.labels.split.family import SPLITS, Split
 from judgec.labels.split.memory import Memory
-from judgec.labels.split.swapped_pairs import with_swapped_together
+from judgec.labels.split.queries import with_swapped_together
 from judgec.records.consensus import Consensus, settled
 from judgec.records.judgment import Judgments
 from judgec.records.label import UNLABELLED, Experts, Item, Label, LabelSet

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judgec.labels.split.family import read_family
-from judgec.labels.split.memory import Measured, kind_of, read_memory
-from judgec.labels.split.uses import earlier_uses
+from judgec.labels.split.memory import Measured, earlier_uses, kind_of, read_memory
 from judgec.raters import programs
 from judgec.records.label import Item
 

@@ -10,8 +10,7 @@ from judgec.labels.experts import experts_of
 from judgec.labels.labels import item_digest
 from judgec.labels.reading import Datasheet
 from judgec.labels.rows.raters import left_out
-from judgec.labels.split.learned import LearnedQueries
-from judgec.labels.split.swapped_pairs import with_swapped_together
+from judgec.labels.split.queries import LearnedQueries, with_swapped_together
 from judgec.lm.executor import Ask
 from judgec.raters.judge import CompiledJudge
 from judgec.raters.programs import Program

@@ -14,9 +14,8 @@ from judgec.compile.held_out import held_out, judged_unlearned
 from judgec.errors import UserError
 from judgec.labels.split.draw import recorded_split
 from judgec.labels.split.family import read_family, write_whole
-from judgec.labels.split.memory import read_memory
-from judgec.labels.split.swapped_pairs import with_swapped_together
-from judgec.labels.split.uses import uses_of
+from judgec.labels.split.memory import read_memory, uses_of
+from judgec.labels.split.queries import with_swapped_together
 from judgec.lm.spec import NO_LM, LMSpec
 from judgec.lm.watch import Watch
 from judgec.records.card import ProgramCard

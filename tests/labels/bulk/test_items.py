@@ -9,8 +9,7 @@ import pytest
 
 from judgec.errors import InputError
 from judgec.labels.bulk.items import lines_of, open_items
-from judgec.labels.split.learned import LearnedQueries
-from judgec.labels.split.queries import key_of, normalized
+from judgec.labels.split.queries import LearnedQueries, key_of, normalized
 from judgec.records.label import Item
 
 Row = dict[str, object]

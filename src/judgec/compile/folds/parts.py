@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from judgec.compile.dataset import Dataset, make_dataset, with_split
 from judgec.labels.split.draw import fold_splits
 from judgec.labels.split.memory import Memory
-from judgec.labels.split.swapped_pairs import with_swapped_together
+from judgec.labels.split.queries import with_swapped_together
 from judgec.records.consensus import Consensus
 from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import LabelSet

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from datetime import date, datetime, time, timedelta
 from functools import partial
 from itertools import repeat
 from pathlib import Path
@@ -27,8 +26,6 @@ SIGNS = re.compile(r"-+|\++")  # a blank, or a grade: of nothing else no program
 SHOWN_DIGITS = 11  # characters of a number that spreadsheets show whole
 GROUP = 8192  # rows of a group of Parquet
 EXACT = 2**53  # floats tell whole numbers apart up to it
-WIDEST = 2**63  # of Parquet's whole numbers
-OTHERS = (bytes, date, datetime, time, timedelta)  # what Parquet knows besides numbers, truths and texts
 
 
 class JudgedRow(NamedTuple):
@@ -207,7 +204,6 @@ class _Parquet:
     writer: Any  # pyarrow is untyped
     target: Target
     schema: Any
-    form: Sequence[Callable[[object], object] | None]  # what makes a column's values fit, None where they do
     waiting: list[list[object]] = field(default_factory=list)
 
     def write(self, rows: Rows) -> None:
@@ -220,9 +216,14 @@ class _Parquet:
         import pyarrow as pa
 
         columns: list[Sequence[object]] = list(zip(*self.waiting, strict=True)) or [()] * len(self.schema)
+        texts, lists = pa.string(), pa.list_(pa.string())
         fitted = [
-            column if form is None else [None if value is None else form(value) for value in column]
-            for column, form in zip(columns, self.form, strict=True)
+            [None if cell is None else _as_json(cell) for cell in column]
+            if kind == texts
+            else [None if cell is None else [*map(as_text, cell)] for cell in column]  # type: ignore[call-overload]  # lists
+            if kind == lists
+            else column
+            for column, kind in zip(columns, self.schema.types, strict=True)
         ]
         arrays = [pa.array(column, kind) for column, kind in zip(fitted, self.schema.types, strict=True)]
         self.writer.write_table(pa.Table.from_arrays(arrays, schema=self.schema))
@@ -236,57 +237,31 @@ def _parquet(file: BinaryIO, target: Target, items: OpenItems, _notes: list[str]
     import pyarrow.parquet as pq
 
     basic = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
-    forms: dict[str, tuple[Any, Callable[[object], object] | None]] = {}
-    for name in target.header:
-        kind = str if name == target.item_id else target.kinds.get(name)
-        if kind is None:
-            forms[name] = _form({_kind(one): one for row in items.table.rows if (one := row.get(name)) is not None})
-        else:
-            forms[name] = basic[kind], {str: as_text, float: _float_of}.get(kind)
-    schema = pa.schema([pa.field(name, kind) for name, (kind, _) in forms.items()])
+    added = {name: basic[kind] for name, kind in target.kinds.items()}
+    if target.item_id is not None:
+        added[target.item_id] = pa.string()
+    types = [added[name] if name in added else _type_of(items.table.column(name).values) for name in target.header]
+    schema = pa.schema([pa.field(name, kind) for name, kind in zip(target.header, types, strict=True)])
     with pq.ParquetWriter(file, schema) as writer:
-        sink = _Parquet(writer, target, schema, [form for _, form in forms.values()])
+        sink = _Parquet(writer, target, schema)
         yield sink
         sink.flush()
 
 
-def _float_of(value: object) -> float:
-    """A number as a float."""
-    assert isinstance(value, int | float)
-    return float(value)
-
-
-def _kind(value: object) -> str:
-    """Kind of a value, as far as columns tell it apart."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return "int" if abs(value) <= EXACT else "long" if -WIDEST <= value < WIDEST else "other"
-    if isinstance(value, list):
-        return "texts" if all(isinstance(one, str) for one in value) else "other"
-    name = type(value).__name__
-    return name if isinstance(value, (bool, float, str, *OTHERS)) else "other"
-
-
-def _form(seen: Mapping[str, object]) -> tuple[Any, Callable[[object], object] | None]:
-    """A column's type, and what makes its values fit; what fits no type together is text, lists and objects JSON."""
+def _type_of(values: Sequence[object]) -> Any:
+    """A column's type; what has none together is text, lists and objects JSON."""
     import pyarrow as pa
 
-    kinds = set(seen)
-    if kinds == {"bool"}:
-        return pa.bool_(), None
-    if kinds and kinds <= {"int", "long"}:
-        return pa.int64(), None
-    if kinds and kinds <= {"int", "float"}:
-        return pa.float64(), _float_of
-    if kinds == {"texts"}:
-        return pa.list_(pa.string()), _texts
-    if len(kinds) == 1 and isinstance(example := next(iter(seen.values())), OTHERS):
-        return pa.infer_type([example]), None
-    return pa.string(), _as_json
-
-
-def _texts(value: object) -> list[str]:
-    assert isinstance(value, list)
-    return list(map(as_text, value))
+    given = [value for value in values if value is not None]
+    kinds = {*map(type, given)}
+    if kinds == {list} and all(isinstance(one, str) for value in given for one in value):  # type: ignore[attr-defined]
+        return pa.list_(pa.string())
+    if not kinds or kinds & {str, list, dict} or not (len(kinds) == 1 or kinds == {int, float}):
+        return pa.string()
+    try:
+        return pa.array(given).type
+    except (pa.ArrowException, OverflowError):
+        return pa.string()
 
 
 def _as_json(value: object) -> str:

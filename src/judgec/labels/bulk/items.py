@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from judgec.errors import InputError
 from judgec.labels.labels import ItemFile, read_item_file
-from judgec.labels.split.learned import LearnedQueries
+from judgec.labels.split.queries import LearnedQueries
 from judgec.records.conversation import TurnChoice
 from judgec.records.label import Task
 from judgec.records.tasks.registry import as_task

@@ -1,4 +1,4 @@
-"""Reads what the programs of a home remember of queries: the side of the split, and which were tested.
+"""Reads what the programs of a home remember of queries: the side of the split, which were tested, and how often.
 
 It is read from the ``split.json`` of every version under ``programs/``, so there is no second record that could
 disagree with the first, and nothing to lock: a version appears whole or not at all. A version that was written before
@@ -7,8 +7,10 @@ they are hashes of the text, or where one of its tested items, which its report 
 """
 
 import json
+import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +18,7 @@ from typing import Any  # a JSON object of a file; each reader validates what it
 
 from judgec.errors import ArtifactError
 from judgec.labels.rows.items import digest, item_digest
-from judgec.labels.split.queries import Queries
+from judgec.labels.split.queries import Queries, queries_of
 from judgec.records.label import Item, LabelSet
 from judgec.records.scale import ACCEPT_SCALE
 from judgec.records.tasks.registry import TASKS
@@ -26,6 +28,7 @@ from judgec.table.regular import regular
 VERSION = re.compile(r"\d{4,}")
 JUDGE = "judge"
 OTHERS = {"agent": "score", "queries": "value"}  # tasks of programs that are no judges: what is measured of them
+TESTED_BEFORE = 0.2  # share of the test queries from which a test is one more use of them, not a first one
 SIDES = ("train", "dev", "test")  # what was learned from goes before what was tested
 
 Side = str | int
@@ -272,3 +275,39 @@ def _read(path: Path) -> dict[str, Any]:
             f"{path}: {error}; a JSON file of a compiled judge was expected. Restore it, or compile again."
         ) from error
     return _table(content)
+
+
+def earlier_uses(
+    items: Sequence[Item], memory: Memory, used: Sequence[str], *, task: str, columns: frozenset[str]
+) -> int:
+    """Number of earlier uses of these test items.
+
+    A version counts where it was tested on a fifth of the queries; several that were so only together count as one. A
+    use by the family whose version is gone counts, since nobody can tell of what it was.
+
+    Args:
+        items: The labelled test items.
+        memory: What the home remembers.
+        used: The versions whose test uses the family has counted.
+        task: The labels' task.
+        columns: Their label columns.
+    """
+    queries = queries_of(items, memory.keys)
+    tests = [tested for _, tested in memory.tests(items, queries, task=task, columns=columns)]
+    least = max(1, math.ceil(TESTED_BEFORE * len(queries) - 1e-9))
+    alone = sum(len(tested) >= least for tested in tests)
+    together = len(frozenset().union(*tests)) >= least
+    gone = set(used) - {f"{version.number:04d}" for version in memory.own}
+    return max(alone, int(together)) + len(gone)
+
+
+def uses_of(tested: AbstractSet[str], memory: Memory, *, task: str, columns: frozenset[str]) -> int:
+    """Number of versions that were tested on at least a fifth of these queries, known by their keys."""
+    least = max(1, math.ceil(TESTED_BEFORE * len(tested) - 1e-9))
+    return sum(
+        version.task == task
+        and not version.columns.isdisjoint(columns)
+        and version.tested is not None
+        and len(version.tested & tested) >= least
+        for version in (*memory.own, *memory.others)
+    )

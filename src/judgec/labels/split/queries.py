@@ -1,12 +1,19 @@
-"""Groups items into queries: what no split may separate, and the key that a query has in every file."""
+"""Groups items into queries: what no split may separate, and the key that a query has in every file.
+
+Pairs that are each other's mirror image belong to one query, whatever the file calls it.
+"""
 
 import hashlib
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from judgec.records.label import Item
+import numpy as np
+from numpy.typing import NDArray
+
+from judgec.records.label import Item, LabelSet
+from judgec.records.tasks.registry import compares
 
 INSTRUCTED = 3  # fewest query_ids of a text that may be an instruction ("Summarize the article.") and no question
 
@@ -103,3 +110,59 @@ def _query(item: Item) -> str:
 
 def _plain(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedQueries:
+    """The queries that a judge has learned from.
+
+    Args:
+        keys: Theirs.
+        known: The keys of all queries that it was compiled on; what was an instruction there stays one.
+        ids: Their query_ids.
+    """
+
+    keys: frozenset[str] = frozenset()
+    known: frozenset[str] = frozenset()
+    ids: frozenset[str] = frozenset()
+
+    def among(self, items: Sequence[Item]) -> NDArray[np.bool_]:
+        """Of each item of a whole file whether the judge has learned from its query, shape (n_items,)."""
+        if not (self.keys or self.ids):
+            return np.zeros(len(items), dtype=np.bool_)
+        queries = queries_of(items, self.known)
+        pairs = zip(queries.keys, queries.ids, strict=True)
+        learned = [not (self.keys.isdisjoint(keys) and self.ids.isdisjoint(ids)) for keys, ids in pairs]
+        return np.array(learned, dtype=np.bool_)[list(queries.of)]
+
+
+def with_swapped_together(labels: LabelSet) -> LabelSet:
+    """The labels with one query id for all pairs that are equal or mirrored, so that no split separates them.
+
+    Only comparisons change, and only where such pairs have different query ids: all queries that they connect
+    take the first of their ids in sorted order.
+    """
+    if not compares(labels.task):
+        return labels
+    joint = _joint_queries(labels.items)
+    items = tuple(replace(item, query_id=joint[item.query_id]) for item in labels.items)
+    return labels if items == labels.items else replace(labels, items=items)
+
+
+def _joint_queries(items: Sequence[Item]) -> dict[str, str]:
+    """The id that stands for each query id."""
+    parent = {item.query_id: item.query_id for item in items}
+
+    def root(name: str) -> str:
+        while parent[name] != name:
+            parent[name] = parent[parent[name]]
+            name = parent[name]
+        return name
+
+    first: dict[tuple[object, ...], str] = {}
+    for item in items:
+        sides = ((item.texts(f"conversation_{side}"), item.text(f"answer_{side}")) for side in "ab")
+        pair = (item.text("query"), item.texts("conversation"), *sorted(sides))
+        low, high = sorted((root(item.query_id), root(first.setdefault(pair, item.query_id))))
+        parent[high] = low
+    return {name: root(name) for name in parent}

@@ -5,19 +5,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from judgec.errors import InputError
-from judgec.records.conversation import ASSISTANT, USER
+from judgec.records.conversation import ASSISTANT, RESULTS, USER
 from judgec.records.counts import plural
-from judgec.records.trajectory import STEPS
+from judgec.records.trajectory import MODEL, RETRIEVER, STEP, STEPS, TOOL, Step, written_step
 from judgec.table.rows.cells import as_id, as_text, is_missing
 from judgec.table.table import Row, Table
-from judgec.table.traces.dialects import TracedTurn, documents_of, exchange_of, is_tool, tool_of
+from judgec.table.traces.dialects import (
+    Exchange,
+    TracedTurn,
+    asked_of_retriever,
+    documents_of,
+    exchange_of,
+    is_tool,
+    tool_of,
+)
 from judgec.table.traces.spans import TracedSpan, read_spans
-from judgec.table.traces.steps import steps_of
 from judgec.table.traces.texts import answer_in, question_in
 
 SESSION = ("gen_ai.conversation.id", "session.id", "langfuse.session.id", "traceloop.association.properties.session_id")
 AGENT = ("gen_ai.agent.name", "resource.service.name")
-MODEL = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name", "mlflow.llm.model")
+MODELS = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name", "mlflow.llm.model")
 ASKED = ("input.value", "traceloop.entity.input", "ai.observability.record_root.input", "mlflow.spanInputs")
 ANSWERED = ("output.value", "traceloop.entity.output", "ai.observability.record_root.output", "mlflow.spanOutputs")
 EXPECTED = "judgec.expected"  # what people said that the answer should be, of a trace of MLflow
@@ -103,7 +110,7 @@ def _row(
     row: Row = {"item_id": trace, "query": query, "answer": answer}
     if expected := as_text(root.attributes.get(EXPECTED, "")):
         row["reference"] = expected
-    if steps := steps_of(spans, exchanges, answer):
+    if steps := _steps_of(spans, exchanges, answer):
         row[STEPS] = steps
     if documents := list(dict.fromkeys(text for span in spans for text in documents_of(span))):
         row["contexts"] = documents
@@ -114,7 +121,7 @@ def _row(
 
 def _named(spans: Sequence[TracedSpan], session: str) -> Row:
     found: Row = {"query_id": session} if session else {}
-    for column, names in (("agent", AGENT), ("model", MODEL)):
+    for column, names in (("agent", AGENT), ("model", MODELS)):
         values = (value for name in names for span in spans if not is_missing(value := span.attributes.get(name)))
         if (value := next(values, None)) is not None:
             found[column] = as_text(value)
@@ -174,3 +181,68 @@ def _last(turns: Sequence[TracedTurn], role: str) -> str:
 
 def _first(attributes: Mapping[str, object], names: Iterable[str]) -> object:
     return next((attributes[name] for name in names if not is_missing(attributes.get(name))), None)
+
+
+def _steps_of(spans: Sequence[TracedSpan], exchanges: Sequence[tuple[TracedSpan, Exchange]], answer: str) -> list[str]:
+    """The steps as texts; of tools without spans what the messages tell.
+
+    Args:
+        spans: Of one trace, in the order in which they began.
+        exchanges: The calls of models among them, with their messages.
+        answer: What the run ended in, which is no step.
+    """
+    said = {id(span): one for span, one in exchanges}
+    tools = any(is_tool(span) for span in spans)
+    steps: list[Step] = []
+    told: list[TracedTurn] = []
+    for span in spans:
+        if is_tool(span):
+            steps.append(_step_of(span))
+        elif documents := documents_of(span):
+            text = "\n\n".join(documents)
+            steps.append(Step(RETRIEVER, span.name, asked_of_retriever(span), text, span.error))
+        elif (one := said.get(id(span))) is not None:
+            if not tools:
+                steps += _results(one.given, steps, told)
+            steps += _words(one.said, answer, calls=not tools)
+            told += one.said
+            if span.error:
+                steps.append(Step(MODEL, span.name, error=span.error))
+        elif span.error and not any(other.parent == span.span and other.error for other in spans):
+            steps.append(Step(STEP, span.name, error=span.error))
+    return [written_step(step) for step in steps]
+
+
+def _step_of(span: TracedSpan) -> Step:
+    found = tool_of(span)
+    texts = {name: "" if is_missing(value) else as_text(value) for name, value in found.items()}
+    get = texts.get
+    return Step(TOOL, get("name", ""), get("arguments", ""), get("result", ""), get("error", ""))
+
+
+def _words(turns: Sequence[TracedTurn], answer: str, *, calls: bool) -> list[Step]:
+    """Texts that a model said on the way, and, where tools have no spans of their own, its calls."""
+    found = []
+    for turn in turns:
+        if turn.content.strip() and turn.content.strip() != answer.strip():
+            found.append(Step(MODEL, result=turn.content))
+        found += [Step(TOOL, call.name, call.arguments) for call in turn.tool_calls if calls]
+    return found
+
+
+def _results(given: Sequence[TracedTurn], steps: list[Step], told: Sequence[TracedTurn]) -> list[Step]:
+    """Fills what tools returned into the calls that wait for it; a result without a call is a step."""
+    last = max((at for at, turn in enumerate(given) if turn.role == ASSISTANT), default=-1)
+    if not told:
+        return []
+    waiting = [at for at, step in enumerate(steps) if step.kind == TOOL and not step.result and not step.error]
+    alone = []
+    for turn in (turn for turn in given[last + 1 :] if turn.role in RESULTS):
+        fits = [at for at in waiting if not turn.name or steps[at].name == turn.name] or waiting
+        if fits:
+            step = steps[fits[0]]
+            steps[fits[0]] = Step(step.kind, step.name, step.arguments, turn.content)
+            waiting.remove(fits[0])
+        else:
+            alone.append(Step(TOOL, turn.name, result=turn.content))
+    return alone
