@@ -45,8 +45,8 @@ from judgec.raters.prompt import PromptRater
 from judgec.raters.rate import rate_all
 from judgec.raters.rater import BothOrders, Rater, Rating, together
 from judgec.raters.recorded import FAILED, MOST_OFF, OnWhat, RecordedVerdicts
-from judgec.raters.replies.values import OFF
 from judgec.raters.signatures import fenced_inputs
+from judgec.raters.values import OFF
 from judgec.raters.verdicts import AboutJudge
 from judgec.records.card import NO_MODEL
 from judgec.records.judgment import Judgments, concatenate

@@ -1,7 +1,7 @@
 """Python functions in the place of models: called once an item, through the same journal, caps and window as a model.
 
 A function is named ``function/NAME`` where a model is named; what is called under that name is said by whoever runs
-it, never by a file. It is given the fields of an item and returns a value, which is read by ``raters.replies.values``.
+it, never by a file. It is given the fields of an item and returns a value, which is read by ``raters.values``.
 """
 
 import asyncio

@@ -22,8 +22,8 @@ from judgec.raters.rate import rate_all
 from judgec.raters.rater import BothOrders, Count, Rating
 from judgec.raters.replies.fields import Verdict, read_form, read_verdict
 from judgec.raters.replies.said import CUT, UnreadableReplyError, said
-from judgec.raters.replies.values import read_function
 from judgec.raters.signatures import fenced, fenced_inputs, grade_fields, json_schema
+from judgec.raters.values import read_function
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item
 from judgec.records.scale import Scale

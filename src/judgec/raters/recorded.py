@@ -28,7 +28,7 @@ from judgec.raters.piece import Piece
 from judgec.raters.programs import Program
 from judgec.raters.rater import Count, Rating
 from judgec.raters.replies import OFF_SCALE
-from judgec.raters.replies.values import read_value
+from judgec.raters.values import read_value
 from judgec.raters.verdicts import (
     ABOUT,
     ACCEPT,

@@ -3,17 +3,16 @@
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from decimal import Decimal
 
 import numpy as np
 
 from judgec.raters.decision import stated_grades
-from judgec.raters.refusals import refuses
-from judgec.raters.replies.grades import Grades, Read
+from judgec.raters.replies.grades import Grades
 from judgec.raters.replies.objects import few, objects_in, pairs_of
-from judgec.raters.replies.said import CUT, WHOLE, WRAPPING, UnreadableReplyError, no_verdict, said, short
-from judgec.raters.replies.statements import stated
+from judgec.raters.replies.said import CUT, REFUSES, WHOLE, WRAPPING, UnreadableReplyError, no_verdict, said, short
+from judgec.raters.replies.statements import TAKEN_BACK, led, stated
 from judgec.raters.signatures import CONFIDENCE, REASON, REASONS
 from judgec.records.label import FloatArray
 from judgec.records.scale import Scale
@@ -54,16 +53,17 @@ def read_fields(text: str, finish: str = WHOLE, names: Sequence[str] = ()) -> di
             reply was cut within a field that is no prose.
     """
     rest = said(text)
-    marked = _marked(rest, names)
+    known = {*names, *PROSE, CONFIDENCE} if names else set[str]()
+    heads = [one for one in HEADER.finditer(rest) if one["line"] is not None or one["name"].casefold() in known]
+    marked = [(head["name"].casefold(), value) for head, value in _behind(heads, rest)]
     wanted = {name for name, _ in marked if name in names or not names}
     if finish in CUT and marked:
         fields, last = _once(marked), marked[-1][0]
         if last == CONFIDENCE:
             del fields[last]
-        elif last not in PROSE:
-            raise UnreadableReplyError(f"cut reply: it was cut ({finish}) before {last} ended", final=True)
-        elif not wanted:
-            raise UnreadableReplyError(f"cut reply: it was cut ({finish}) within {last}", final=True)
+        elif last not in PROSE or not wanted:
+            within = f"within {last}" if last in PROSE else f"before {last} ended"
+            raise UnreadableReplyError(f"cut reply: it was cut ({finish}) {within}", final=True)
         return fields
     given = [] if wanted and not rest.startswith("{") else _given(rest, names)
     fields = _once([*given, *marked])
@@ -76,20 +76,13 @@ def read_fields(text: str, finish: str = WHOLE, names: Sequence[str] = ()) -> di
     return fields
 
 
-def _marked(text: str, names: Sequence[str]) -> list[tuple[str, object]]:
-    """Fields behind markers."""
-    known = {*names, *PROSE, CONFIDENCE} if names else set[str]()
-    heads = [one for one in HEADER.finditer(text) if one["line"] is not None or one["name"].casefold() in known]
-    return [(head["name"].casefold(), value) for head, value in _behind(heads, text)]
-
-
 def _given(text: str, names: Sequence[str]) -> list[tuple[str, object]]:
     """Fields of the objects of JSON in a reply, in a block of code or not; none where the rest of it refuses."""
     spans = list(few(objects_in(text)))
-    found = [(name.casefold(), value) for start, end in spans for name, value in pairs_of(text[start:end])]
+    found = [(name.casefold(), value) for start, end in spans for name, value in pairs_of(text[start:end], nested=True)]
     if names and not {name for name, _ in found} & {*names}:
         return []
-    if spans and (refuses(text[: spans[0][0]]) or refuses(text[spans[-1][1] :])):
+    if spans and (REFUSES.search(text[: spans[0][0]]) or REFUSES.search(text[spans[-1][1] :])):
         raise UnreadableReplyError(f"refusal: {short(text)}")
     return found
 
@@ -145,23 +138,20 @@ def read_form(
     Raises:
         UnreadableReplyError: There is none.
     """
-    fault: UnreadableReplyError | None = None
     try:
         fields: Mapping[str, object] = read_fields(text, finish, names)
     except UnreadableReplyError as error:
-        if not str(error).startswith(("malformed reply: ", "cut reply: it ended")) or "twice" in str(error):
+        if (
+            len(names) > 1
+            or not str(error).startswith(("malformed reply: ", "cut reply: it ended"))
+            or "twice" in str(error)
+        ):
             raise
-        fields, fault = {}, error
-    if not set(names) & fields.keys() and len(names) == 1 and not set(fields) & {*REASONS}:
-        try:
+        fields = {names[0]: stated(text, scale, finish, names=names, texts=texts), REASON: said(text)}
+    if len(names) == 1 and not {*names, *REASONS} & fields.keys():  # of another form
+        with suppress(UnreadableReplyError):
             grade = stated(text, scale, finish, names=names, texts=texts)
-        except UnreadableReplyError:
-            if fault is None:
-                return read_verdict(fields, names, scale, distributions)
-            raise
-        fields = {REASON: said(text), **fields, names[0]: grade}
-    elif fault is not None:
-        raise fault
+            fields = {REASON: said(text), **fields, names[0]: grade}
     return read_verdict(fields, names, scale, distributions)
 
 
@@ -185,7 +175,7 @@ def read_verdict(
     for row, name in enumerate(names):
         if name not in fields:
             raise UnreadableReplyError(f"malformed reply: no {name}; got {', '.join(fields)}")
-        stands = _positions(value_in(fields[name], scale), scale) or _led(fields[name], scale)
+        stands = positions_in(fields[name], scale)
         if not stands:
             raise UnreadableReplyError(f"off-scale grade: {name} {short(str(fields[name]))!r}")
         probabilities[row, list(stands)] = 1 / len(stands)
@@ -200,42 +190,27 @@ def read_verdict(
     )
 
 
-def value_in(value: object, scale: Scale) -> object:
-    """The statement in a field or a cell: a grade alone as it is, else the verdict of a reply that stands there."""
-    read = Grades(scale).alone(said(value)) if isinstance(value, str) else Read(None)
-    if not isinstance(value, str) or (read is not None and not read.commented):
-        return value
-    try:
-        return stated(value, scale)
-    except UnreadableReplyError:
-        return value if read is None else None  # its comment states another one
-
-
 def read_grade(value: object, scale: Scale) -> int | None:
-    """Position of the grade that a value states, or None when it is not on the scale."""
-    found = _positions(value, scale)
+    """Position of the grade that a field or a cell states, or None when it is not on the scale."""
+    found = positions_in(value, scale)
     return found[0] if len(found) == 1 else None
 
 
-def _positions(value: object, scale: Scale) -> tuple[int, ...]:
-    """The same; the two neighbours where it lies half way between them."""
-    grades = Grades(scale)
-    read = None if isinstance(value, bool | None) else grades.alone(said(str(value)))
-    if read is None or read.grade is None:
-        return ()
-    written = [str(grade) for grade in scale.grades]
-    return (written.index(read.grade),) if read.grade in written else grades.between(Decimal(read.grade)) or ()
+def positions_in(value: object, scale: Scale) -> tuple[int, ...]:
+    """The same; the two neighbours where it lies half way between them.
 
-
-def _led(value: object, scale: Scale) -> tuple[int, ...]:
-    """Position of the grade that a field begins with: ``0. It ignores the question.``; not of a numbered list."""
-    found = re.match(r"\d{1,9}(?=\.\s[^\W\d])", value) if isinstance(value, str) else None
-    if found is None or re.search(r"(?<!\S)\d{1,3}[.)]\s", str(value)[found.end() + 1 :]):
+    A grade alone, a grade with a comment, or a whole reply that stands there.
+    """
+    if value is None or isinstance(value, bool):
         return ()
-    try:
-        return _positions(stated(f"Score: {value}", scale), scale)
-    except UnreadableReplyError:
-        return ()
+    grades, text = Grades(scale), said(str(value))
+    grade = grades.alone(text) or led(text, grades, TAKEN_BACK)
+    if grade is None and isinstance(value, str):
+        try:
+            grade = stated(value, scale)
+        except UnreadableReplyError:
+            return ()
+    return () if grade is None else grades.places(grade)
 
 
 def read_confidence(value: object) -> float:

@@ -3,15 +3,12 @@
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TypeVar
 
 from judgec.raters.replies.said import UnreadableReplyError
 
 Found = TypeVar("Found")
 MOST_PLACES = 300  # where a verdict may be stated, of one form
-
-HOLDERS = {"value", "score", "grade", "rating"}  # fields that hold what the object around them is called
 
 _STRING = r'"(?:[^"\\]|\\.)*(?:"|\Z|\\\Z)'
 BRACE = re.compile(rf"{_STRING}|[{{}}]", re.DOTALL)
@@ -52,8 +49,13 @@ def objects_in(text: str) -> Iterator[tuple[int, int]]:
         yield start, last + 1
 
 
-def pairs_of(body: str) -> list[tuple[str, object]]:
-    """Names and values of an object, of objects in it, too; of one that is broken what stands between its marks."""
+def pairs_of(body: str, *, nested: bool = False) -> list[tuple[str, object]]:
+    """Names and values of an object, a name as often as it stands there; of a broken one what stands between its marks.
+
+    Args:
+        body: It, with its brackets.
+        nested: Of the objects in it, too; else they are texts: whose grade stands there, nobody knows.
+    """
     try:
         given = _load(body)
         if given is None:
@@ -62,34 +64,23 @@ def pairs_of(body: str) -> list[tuple[str, object]]:
     except RecursionError:
         return []
     if given is not None:
-        return list(_flat(given))
+        return list(_pairs(given, nested=nested))
     return [(found[1], found[2].strip("\"'")) for found in LOOSE_PAIR.finditer(body)]
 
 
-@dataclass(frozen=True, slots=True)
-class _Object:
-    """Every pair of a JSON object: a name may stand in it twice."""
-
-    pairs: list[tuple[str, object]]
-
-
-def _flat(given: _Object, outer: str = "") -> Iterator[tuple[str, object]]:
-    """``{"score": {"value": 3}}`` names a score, ``{"clarity": {"score": 3}}`` a clarity_score."""
-    for name, value in given.pairs:
-        inside = value if isinstance(value, list) else [value]
-        if any(isinstance(one, _Object) for one in inside):
-            for one in inside:
-                yield from _flat(one, name) if isinstance(one, _Object) else ()
+def _pairs(given: object, *, nested: bool) -> Iterator[tuple[str, object]]:
+    for name, value in given if isinstance(given, tuple) else ():
+        inside = [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, tuple)]
+        if nested and inside:
+            yield from (pair for one in inside for pair in _pairs(one, nested=nested))
         else:
-            held = outer if name.casefold() == "value" else f"{outer}_{name}"
-            named = held if outer and name.casefold() in HOLDERS else name
-            yield named, value if isinstance(value, str | int | float) or value is None else str(value)
+            yield name, value if isinstance(value, str | int | float | None) else str(value)
 
 
-def _load(body: str) -> _Object | None:
+def _load(body: str) -> tuple[tuple[str, object], ...] | None:
     """A number with a point stays as it is written: 5.00000000000000000001 is not 5."""
     try:
-        given = json.loads(body, strict=False, object_pairs_hook=_Object, parse_float=str, parse_constant=str)
+        given = json.loads(body, strict=False, object_pairs_hook=tuple, parse_float=str, parse_constant=str)
     except ValueError:
         return None
-    return given if isinstance(given, _Object) else None
+    return given if isinstance(given, tuple) else None

@@ -7,7 +7,7 @@ import numpy as np
 
 from judgec.labels.rows.ranges import Range
 from judgec.raters.decision import spread_of, stated_grades
-from judgec.raters.replies.fields import Verdict, read_grade, value_in
+from judgec.raters.replies.fields import Verdict, read_grade
 from judgec.raters.replies.said import UnreadableReplyError, short
 from judgec.records.label import FloatArray
 from judgec.records.scale import ACCEPT_SCALE, Scale
@@ -42,7 +42,7 @@ def read_value(
             return None
         spread[int(accept)] = 1.0
         return spread
-    position = read_grade(value_in(value, scale), scale)  # a cell may hold the whole reply
+    position = read_grade(value, scale)  # a cell may hold the whole reply
     if position is not None:
         spread[position] = 1.0
         return spread
