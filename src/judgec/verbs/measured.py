@@ -155,9 +155,12 @@ def measured_judges(options: AgreementOptions) -> MeasuredJudges:
     experts, clustered = _clustered(options, labels, experts)
     whole = _Whole(options, labels, experts, recorded)
     found = {name: _measured(whole, name) for name in recorded.judges}
+    headline = default_objective(labels.labels)
+    if headline == "tau_b" and {*recorded.scores, *recorded.ranges}:
+        headline = "tau_b_score"  # numbers, as they are: on the scale they would be rounded, and tie
     return MeasuredJudges(
         found,
-        default_objective(labels.labels),
+        headline,
         experts.annotators,
         (*labels.labels.notes, *clustered) if beside else (*left_out(labels.labels.notes), *clustered),
         (*constant_notes(labels.labels, experts), *recorded.notes, *_failed(whole)),
