@@ -540,3 +540,17 @@ def test_column_of_picks_is_nobody_s_name_where_questions_repeat(tmp_path: Path,
     draft = drafted(InitOptions(file=str(tmp_path / "t.csv")))
     assert draft.graders == ("Eva", "Tom")
     assert "annotator" not in draft.roles.columns.values()
+
+
+def test_ends_of_a_judge_with_decimal_commas_are_asked_and_words_for_nothing_stay_when_it_is_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mia = [*grades(39), "N.B."]
+    file = sheet(tmp_path, 40, "t.csv", Mia=mia, KI=[f"0,{10 + i}" for i in range(40)])
+    asked, draft = typed_in(file, "\nMia\nKI\n5\n\n\n0..1\n", monkeypatch)
+    assert asked == ["columns", "graders", "scale", "missing", "ranges"]
+    draft.read().write()
+    found = read_project(tmp_path / "judgec.toml")
+    assert (found.missing, found.judges) == (("N.B.",), {"KI": "0..1"})
+    said: dict[str, Any] = {"columns": NAMED, "annotators": ("Mia",), "judges": ("KI=0..1",), "best": "5"}
+    assert judgec.init(file, **said, accept_at="4", replace=True).project == found

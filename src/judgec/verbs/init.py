@@ -288,7 +288,8 @@ class LabelDraft:
             return []
         found = []
         for name in (one for one, ends in self.judges.items() if not ends and one in self.table.columns):
-            cells = [as_grade(one) for one in _cells(self.roles.rows, (name,))]
+            read = label_cells(self.roles.rows.column(name).values).cells
+            cells = [as_grade(one) for one in read if not is_missing(one)]
             numbers = sorted(one for one in cells if isinstance(one, int | float))
             if any(position_of(one, scale) is None for one in numbers):
                 seen = f"{name} holds numbers from {numbers[0]:g} to {numbers[-1]:g}, which are off the scale"
@@ -643,6 +644,9 @@ def drafted(options: InitOptions, proposed: ProposedRoles | None = None, watch: 
     path = project_path(file)
     if path.exists() and not options.replace:
         raise UserError(f"{path}: it is there already, and every command reads it. Edit it, or add --replace.")
+    before = read_project(path) if path.exists() else Project(path=path)
+    missing = dict.fromkeys((*before.missing, *options.missing))  # reading the table takes these words, too
+    options = replace(options, missing=tuple(missing))
     columns = {theirs: ours for theirs, ours in options.columns.items() if not theirs.startswith(ROLE)}
     turns = {theirs: ours for theirs, ours in options.columns.items() if theirs not in columns}
     table, sheet = renamed(read_table(file, columns, missing=options.missing), turns), read_datasheet(file)
@@ -660,8 +664,7 @@ def drafted(options: InitOptions, proposed: ProposedRoles | None = None, watch: 
     spec = TASKS[task]
     aspect = next(iter(spec.aspects), "relevance")
     label = f"{spec.prefix}{aspect}" if spec.by_aspect else spec.labels[0]
-    checked = read_project(path).checked if path.exists() else ()
-    draft = LabelDraft(options, table, sheet, roles, task, label, (), checked, proposed)
+    draft = LabelDraft(options, table, sheet, roles, task, label, (), before.checked, proposed)
     theirs = roles.theirs("annotator")
     names = () if theirs is None else tuple(dict.fromkeys(map(as_id, table.column(theirs).given())))
     both = {one: stem for stem, own in ordered(roles.graded).items() if len(own) > 1 for one in own if compares(task)}
