@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from judgec.errors import InputError, UserError
-from judgec.labels.labels import read_item_file, read_items, read_label_file, read_labels
+from judgec.labels.labels import read_item_file, read_label_file, read_labels
 from judgec.labels.reading import EVERYBODY, as_reading
 from judgec.records.label import LabelSet
 from judgec.records.scale import ACCEPT_SCALE
@@ -319,15 +319,15 @@ def test_items_are_read_without_labels_and_rows_of_one_item_collapse(tmp_path: P
     (note,) = file.notes
     assert note.startswith("1 row ")
     rename = {"prompt": "query", "reply": "answer"}
-    (item,) = read_items(text(tmp_path, "prompt,reply\nq,a\n"), task="grade", rename=rename)
+    (item,) = read_item_file(text(tmp_path, "prompt,reply\nq,a\n"), task="grade", rename=rename).items
     assert item.inputs == {"query": "q", "answer": "a"}
 
 
 def test_items_with_faults_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="relevance needs document,"):
-        read_items(text(tmp_path, "query,answer\nq,a\n"), task="relevance")
+        read_item_file(text(tmp_path, "query,answer\nq,a\n"), task="relevance")
     with pytest.raises(InputError, match=r"t.csv:3: item 1 .*t.csv:2"):
-        read_items(text(tmp_path, "item_id,query,answer\n1,q,a\n1,q,b\n"), task="grade")
+        read_item_file(text(tmp_path, "item_id,query,answer\n1,q,a\n1,q,b\n"), task="grade")
 
 
 def test_means_of_raters_are_said_and_rounded_when_asked(tmp_path: Path) -> None:

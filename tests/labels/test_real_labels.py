@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from judgec.labels.experts import experts_of
-from judgec.labels.labels import read_items, read_label_file
+from judgec.labels.labels import read_item_file, read_label_file
 from judgec.labels.split.draw import split_labels
 from judgec.stats.agreement.ceiling import expert_ratings
 from judgec.table.tables import read_table
@@ -47,7 +47,7 @@ def test_label_file_reads_as_its_readme_says_in_half_a_second(name: str) -> None
     annotators = {label.annotator for label in labels.labels}
     assert (file.rows, len(labels.items), len(queries), len(annotators), labels.task) == KNOWN[name]
     assert len(labels.labels) == file.rows
-    assert labels.items == read_items(path, task=labels.task)
+    assert labels.items == read_item_file(path, task=labels.task).items
     assert min(split_labels(labels).sizes().values()) > 0.1 * len(labels.items)
 
 

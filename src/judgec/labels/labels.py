@@ -75,7 +75,6 @@ __all__ = [
     "item_digest",
     "label_file",
     "read_item_file",
-    "read_items",
     "read_label_file",
     "read_labels",
 ]
@@ -375,11 +374,6 @@ def _label_columns(table: Table, task: Task | None, annotators: Sequence[str]) -
     raters = [columns_of(name, table.columns) for name in rejoined(annotators, table.columns)]
     theirs = [column for own in raters for column, what in own.items() if what != RATIONALE]
     return [*(name for one in tasks for name in label_columns(table.columns, one)), *theirs]
-
-
-def read_items(path: str, *, task: str, rename: Mapping[str, str] | None = None) -> tuple[Item, ...]:
-    """Read the items of a file, labelled or not; the parameters are those of ``read_item_file``."""
-    return read_item_file(path, task=task, rename=rename).items
 
 
 def read_item_file(

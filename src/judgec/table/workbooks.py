@@ -39,13 +39,11 @@ class Sheet:
     Args:
         name: As the workbook calls it.
         rows: The cells of each row that has any, by its number, from 1.
-        wide: The rows (from 1) with a cell that was merged over several columns.
         errors: How many cells of the workbook hold an error such as #DIV/0!; they are read as empty.
     """
 
     name: str
     rows: Mapping[int, Sequence[str]]
-    wide: Mapping[int, Sequence[tuple[int, int]]]
     errors: int
 
 
@@ -93,14 +91,11 @@ def read_sheets(path: str, named: str | None = None) -> list[Sheet]:
 
 def _sheet(sheet: "CalamineSheet", errors: int) -> Sheet:
     cells = sheet.to_python(skip_empty_area=False)
-    wide: dict[int, list[tuple[int, int]]] = {}
     for (top, left), (bottom, right) in sheet.merged_cell_ranges or []:
-        if right > left:
-            wide.setdefault(top + 1, []).append((left, right))
         for row in cells[top + 1 : bottom + 1] if right == left else ():  # said of each of these rows
             row[left] = cells[top][left]
     rows = {number: [cell_text(cell) for cell in row] for number, row in enumerate(cells, 1)}
-    return Sheet(sheet.name, {number: row for number, row in rows.items() if any(map(str.strip, row))}, wide, errors)
+    return Sheet(sheet.name, {number: row for number, row in rows.items() if any(map(str.strip, row))}, errors)
 
 
 def _broken(path: str, error: BaseException) -> InputError:
