@@ -193,7 +193,7 @@ def _number(cell: object) -> float:
 
 def _said(column: TableColumn, known: Collection[str]) -> TableColumn:
     """A column of verdicts, missing where a mark says nothing, and with the numbers that 20% and 1,0 write."""
-    cells = label_cells(column.values, said=known).cells
+    cells = label_cells(column.values, said=known)
     if cells == tuple(column.values):
         return column
     place: dict[object, int] = {None: NO_CELL}

@@ -146,7 +146,7 @@ class LabelDraft:
         rows = self._of_people()
         for name in self.marked:
             column = rows.column(name)
-            read = label_cells(column.values, self.sheet.scale, times=column.counts).cells
+            read = label_cells(column.values, self.sheet.scale)
             for cell, n in zip(read, column.counts, strict=True):
                 if not is_missing(cell) and (grade := as_grade(cell)) is not None:
                     found[as_text(grade).strip()] += n

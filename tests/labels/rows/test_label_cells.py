@@ -38,13 +38,13 @@ from judgec.verbs.agreement import agreement
     ],
 )
 def test_cells_are_read_by_what_their_column_holds(cells: list[object], read: tuple[object, ...]) -> None:
-    assert label_cells(cells).cells == read
+    assert label_cells(cells) == read
 
 
 def test_mark_on_the_declared_scale_or_that_of_another_rater_is_a_grade() -> None:
-    assert label_cells(["none", "1", "-"], Scale(name="s", grades=("none", "1"))).cells == ("none", "1", None)
-    assert label_cells(["none", "good", "-"], Scale(name="s", grades=("bad", "good"))).cells == (None, "good", None)
-    assert label_cells(["none", "none"], None, ["none", "partial", "full"]).cells == ("none", "none")
+    assert label_cells(["none", "1", "-"], Scale(name="s", grades=("none", "1"))) == ("none", "1", None)
+    assert label_cells(["none", "good", "-"], Scale(name="s", grades=("bad", "good"))) == (None, "good", None)
+    assert label_cells(["none", "none"], None, ["none", "partial", "full"]) == ("none", "none")
 
 
 def test_winner_that_nobody_gave_is_missing_in_every_verb(tmp_path: Path) -> None:

@@ -2,8 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 
@@ -28,31 +28,13 @@ _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:[.,]\d{3})+")
 _DECIMAL = re.compile(r"[-+]?\d+(?:[.,]\d+)?")  # 1,5 typed as text, beside the 1.5 of a cell that is a number
 
 
-@dataclass(frozen=True, slots=True)
-class LabelCells:
-    """A column's cells.
-
-    Args:
-        cells: As they came, None where a mark says nothing, numbers where the text was one.
-        marks: How often each mark stood there.
-        written: How many numbers were written as 20% or 1,0.
-        example: One of these and its value.
-    """
-
-    cells: tuple[object, ...]
-    marks: Counter[str]
-    written: int = 0
-    example: tuple[str, float] = ("", 0.0)
-
-
 def label_cells(
     cells: Sequence[object],
     scale: Scale | None = None,
     beside: Collection[str] = (),
     said: Collection[str] = (),
-    times: Sequence[int] | None = None,
-) -> LabelCells:
-    """The cells of a column of labels or verdicts.
+) -> tuple[object, ...]:
+    """The cells of a column of labels or verdicts: None where a mark says nothing, numbers where a text is one.
 
     ``n/a`` and the like are missing, and so are ``None`` and ``-`` where a scale is declared or the other cells are
     numbers, yes and no, or winners with a tie among them; never a word that is on the declared scale. Any other word
@@ -64,35 +46,19 @@ def label_cells(
         scale: The declared one.
         beside: Words in other columns of the same scale.
         said: Words of which it is known what they mean.
-        times: How often each of the cells stands there; default: once.
     """
-    times = [1] * len(cells) if times is None else times
     words = {text.strip() for text in cells if isinstance(text, str)}
     on_scale = set() if scale is None else {str(grade).casefold() for grade in scale.grades}
     told = frozenset(word.casefold() for word in said)
     marks = _marks(words, {*words, *beside}, on_scale, told)
-    counts = _counted(cells, times, marks.__contains__)
-    if marks:
-        cells = [None if isinstance(cell, str) and cell.strip() in marks else cell for cell in cells]
-        words -= marks
-    numbers = _numbers({word for word in words if as_grade(word) is not None})
-    if not numbers:
-        return LabelCells(tuple(cells), counts)
-    read = tuple(numbers.get(cell.strip(), cell) if isinstance(cell, str) else cell for cell in cells)
-    written = _counted(cells, times, numbers.__contains__)
-    example = next((one for one in written if "%" in one or "," in one), "")
-    return LabelCells(read, counts, written.total(), (example, numbers.get(example, 0.0)))
+    numbers = _numbers({word for word in words - marks if as_grade(word) is not None})
 
+    def read(cell: object) -> object:
+        if not isinstance(cell, str):
+            return cell
+        return None if cell.strip() in marks else numbers.get(cell.strip(), cell)
 
-def _counted(
-    cells: Sequence[object], times: Sequence[int] | None, counts: Callable[[str], bool] = bool
-) -> Counter[str]:
-    """Number of times that each text stands in cells, of those that count."""
-    found: Counter[str] = Counter()
-    for cell, often in zip(cells, times or [1] * len(cells), strict=True):
-        if isinstance(cell, str) and counts(text := cell.strip()):
-            found[text] += often
-    return found
+    return tuple(map(read, cells))
 
 
 def without_rows_apart(
@@ -132,7 +98,7 @@ def without_rows_apart(
 
 
 def _is_a_label(cell: object, scale: Scale | None, said: Mapping[str, str]) -> bool:
-    grade = None if is_missing(cell) else as_grade(label_cells([cell], scale).cells[0])
+    grade = None if is_missing(cell) else as_grade(label_cells([cell], scale)[0])
     if grade is None or scale is None or winner_of(grade, said) is not None:
         return grade is not None
     return any(grade == one or str(grade).casefold() == str(one).casefold() for one in scale.grades)
@@ -260,7 +226,8 @@ def with_label_cells(
     cells = {name: table.column(name) for name in columns if name in table.columns}
     counts: Counter[str] = Counter()
     for own in cells.values():
-        counts.update(_counted(own.values, own.counts, lambda _: True))
+        for value, n in zip(own.values, own.counts, strict=True):
+            counts.update({value.strip(): n} if isinstance(value, str) else {})
     on_scale = set() if scale is None else set(map(str, scale.grades))
     usual = {word: other for word, other in spellings(counts).items() if word not in on_scale}
     written = {
@@ -268,15 +235,21 @@ def with_label_cells(
     }
     words = {cell.strip() for own in written.values() for cell in own if isinstance(cell, str)}
     for name, one in written.items():
-        found = label_cells(one, scale, words, said, cells[name].counts)
-        if found.marks:
-            each = ", ".join(f"{mark} ({count})" for mark, count in found.marks.items())
-            nothing = plural(found.marks.total(), "cell says nothing and is", "cells say nothing and are")
+        found = label_cells(one, scale, words, said)
+        marks: Counter[str] = Counter()
+        numbers: Counter[str] = Counter()
+        for text, cell, n in zip(one, found, cells[name].counts, strict=True):
+            if isinstance(text, str) and cell != text:
+                (marks if cell is None else numbers)[text.strip()] += n
+        if marks:
+            each = ", ".join(f"{mark} ({count})" for mark, count in marks.items())
+            nothing = plural(marks.total(), "cell says nothing and is", "cells say nothing and are")
             notes.append(f"Column {name}: {nothing} missing: {each}.")
-        if found.written:
-            text, number = found.example
-            numbers = plural(found.written, "cell is read as a number", "cells are read as numbers")
-            notes.append(f"Column {name}: {numbers}: {text} is {as_text(number)}.")
-        if found.marks or found.written or one != cells[name].values:
-            read[name] = TableColumn(cells[name].codes, found.cells)
+        if numbers:
+            said_as = {str(text).strip(): as_text(cell) for text, cell in zip(one, found, strict=True)}
+            example = next(text for text in numbers if "%" in text or "," in text)
+            read_so = plural(numbers.total(), "cell is read as a number", "cells are read as numbers")
+            notes.append(f"Column {name}: {read_so}: {example} is {said_as[example]}.")
+        if list(found) != cells[name].values:
+            read[name] = TableColumn(cells[name].codes, found)
     return table.with_columns(read, *notes) if read else table

@@ -194,7 +194,7 @@ def _agents(table: Table, first: str, second: str) -> tuple[IntArray, IntArray, 
 def _winners(table: Table, column: str, said: Mapping[str, str]) -> tuple[IntArray, list[Grade]]:
     """The same of the words for who won; a missing one is no word."""
     found = table.column(column).present()
-    words = [as_grade(value) for value in label_cells(found.values, said=said).cells]
+    words = [as_grade(value) for value in label_cells(found.values, said=said)]
     if any(
         word is not None and winner_of(word, said) is None for word in words
     ):  # all that is strange is named at once
