@@ -106,7 +106,7 @@ ANSWERS: Mapping[str, Mapping[str, Any]] = {  # any option of init
     "bewertungsbogen": {
         "columns": {"Nr": "item_id", "Frage": "query", "Antwort": "answer", "Ausführung": "agent"},
         "annotators": ("Prüferin Lena", "Prüfer Tim"),
-        "judges": ("KI-Wert",),
+        "judges": ("KI-Wert=0..1",),
         "grades": ("nein", "teilweise", "ja"),
     },
     "legend_on_another_sheet": {
@@ -146,7 +146,7 @@ ANSWERS: Mapping[str, Mapping[str, Any]] = {  # any option of init
     },
     "same_text_of_two_models": {"columns": {"question": "query", "model": "agent", "rating": "grade"}, "best": "3"},
     "two_answers_beside_each_other": {
-        "columns": {"Customer question": "query", "Ideal reply": "answer"},
+        "columns": {"Customer question": "query", "Ideal reply": "reference"},
         "annotators": ("Mia r1", "Noah r1"),
         "best": "5",
     },
@@ -276,7 +276,7 @@ ANSWERS: Mapping[str, Mapping[str, Any]] = {  # any option of init
     "halves_of_a_grader_of_unknown_name": {
         "columns": {"Nº": "item_id", "Pergunta": "query", "Resposta": "answer"},
         "annotators": ("Nota da Ana", "Nota do João"),
-        "judges": ("Nota do Quasar",),
+        "judges": ("Nota do Quasar=1..5",),
         "best": "5",
     },
     "preferences_francaises": {

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from judgec.errors import InputError
-from judgec.labels.roles import LABELS, Roles, propose
+from judgec.labels.roles import LABELS, SAID, Roles, propose
 from judgec.table.rows.cells import as_text
 from judgec.table.table import Table
 from judgec.table.tables import read_table
@@ -78,7 +78,10 @@ def require_one_row_an_answer(table: Table, roles: Roles) -> None:
             f".assign(agent=one).join(rows[[{roles.theirs('query')!r}]])\n             for one in ({one!r}, {other!r})]"
         )
         made += "\n    rows = pd.concat(parts)"
-        raise InputError([f"{table.path}: {seen}; a row an answer is needed. Make them:\n{opened}{made}{end}"])
+        needed = (
+            "a row an answer is needed. Name the answer where these are remarks (--map THEIRS=answer), or make rows"
+        )
+        raise InputError([f"{table.path}: {seen}; {needed}:\n{opened}{made}{end}"])
 
 
 def _mark(roles: Roles, crossed: Sequence[str]) -> str:
@@ -112,6 +115,8 @@ def _says(mark: str, cell: object) -> bool:
 def _beside(table: Table, roles: Roles) -> tuple[tuple[str, str], tuple[str, str]] | None:
     """Two texts whose heads differ in one word in which heads of grades differ, too; and these words."""
     texts = [name for name in table.columns if roles.seen[name].kind == "text"]
+    if (answer := roles.theirs("answer")) and roles.why[answer] == SAID:
+        return None  # the others are remarks
     for one, other in combinations(texts, TWO):
         mine, theirs = _WORD.findall(one), _WORD.findall(other)
         odd = [pair for pair in zip(mine, theirs, strict=False) if pair[0] != pair[1]]

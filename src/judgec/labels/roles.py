@@ -27,6 +27,7 @@ LETTERS_A_WORD = 10  # where a script puts no spaces
 MOSTLY_NUMBERS = 0.8  # of the cells
 NAMES = range(2, 31)  # of people, or of what answered
 TWO = 2
+SAID = "you said so"  # why a column is what it is
 REPEATED = 0.5  # of the answers stand in several rows where a column says who graded
 AGAIN = 0.3  # of these at most with one name twice
 
@@ -193,7 +194,7 @@ class _Look:
     def __init__(self, table: Table, said: dict[str, str], graders: Collection[str]) -> None:
         self.table, self.columns, self.graders = table, said, graders
         self.seen = {name: seen_in(table.column(name)) for name in table.columns}
-        self.why = dict.fromkeys(said, "you said so")
+        self.why = dict.fromkeys(said, SAID)
         self.asked: list[str] = []
         self.beside: tuple[str, ...] = ()
 
@@ -231,7 +232,7 @@ class _Look:
         wanted = ["query", *([] if spec is not None else ["answer"])]
         missing = [ours for ours in wanted if ours not in self.columns.values()]
         free = [name for name in self.table.columns if name not in self.columns and name not in self.graders]
-        texts = [name for name in free if self.seen[name].kind == "text"]
+        texts = [n for n in free if self.seen[n].kind == "text" and self.seen[n].words >= LEAST_WORDS]
         if len(texts) < len(missing):  # short ones: the longest and most different
             wide = [name for name in free if self.seen[name].kind in {"text", "id", "number"}]
             weight = {name: self.seen[name].different * sum(map(len, self.seen[name].values)) for name in wide}

@@ -288,7 +288,7 @@ class LabelDraft:
             return []
         found = []
         for name in (one for one, ends in self.judges.items() if not ends and one in self.table.columns):
-            read = label_cells(self.roles.rows.column(name).values).cells
+            read = label_cells(self.roles.rows.column(name).values)
             cells = [as_grade(one) for one in read if not is_missing(one)]
             numbers = sorted(one for one in cells if isinstance(one, int | float))
             if any(position_of(one, scale) is None for one in numbers):

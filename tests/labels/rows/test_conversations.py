@@ -155,7 +155,7 @@ def test_conversations_are_compared_in_their_last_answers_or_as_a_whole(tmp_path
         ({"role": "user"}, "1: conversation is dict; a list of"),
         ([{"role": "user", "content": "hi"}, 3], "1: conversation, turn 2: '3' is no turn"),
         ([{"content": "hi"}], "1: conversation, turn 1: no role; valid are"),
-        ([{"role": "user"}], "1: conversation, turn 1: no content; a text is needed"),
+        ([{"role": "user"}], "1: conversation, turn 1: no content; its keys are role"),
         ([{"role": "user", "content": 3}], "1: conversation, turn 1: content is '3'; a text, or a list of parts"),
         ([{"role": "assistant", "tool_calls": [{"id": 1}]}], "1: conversation, turn 1: '{\"id\": 1}' is no call"),
         (said("u:hi"), "1: conversation (user) has no answer to a user"),

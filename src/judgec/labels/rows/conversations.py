@@ -257,9 +257,18 @@ def _said(value: object, name: str) -> _Said:
             continue
         if not isinstance(one, Mapping):
             raise _FaultError(f"{name}, turn {number}: {_short(one)} is no turn; {NEEDED}. Mend the row.")
-        turns.append(_turn(one, f"{name}, turn {number}"))
-        more.append({key: of for key, of in one.items() if key not in _OF_TURN and of is not None})
+        spoken = _with_content(one)
+        turns.append(_turn(spoken, f"{name}, turn {number}"))
+        more.append({key: of for key, of in spoken.items() if key not in _OF_TURN and of is not None})
     return _Said(tuple(turns), tuple(more))
+
+
+def _with_content(one: Mapping[str, object]) -> Mapping[str, object]:
+    """The turn with its only text as ``content``, where no key is called so."""
+    texts = [key for key, of in one.items() if key not in _OF_TURN and isinstance(of, str)]
+    if len(texts) != 1 or {"content", "value", "tool_calls"} & one.keys():
+        return one
+    return {key: of for key, of in one.items() if key != texts[0]} | {"content": one[texts[0]]}
 
 
 def _turn(one: Mapping[str, object], where: str) -> Message:
@@ -274,7 +283,7 @@ def _turn(one: Mapping[str, object], where: str) -> Message:
     if not isinstance(calls, list):
         raise _FaultError(f"{where}: tool_calls is {type(calls).__name__}; a list of calls is needed. Mend the row.")
     if content is None and not {"content", "value"} & one.keys() and not calls:
-        raise _FaultError(f"{where}: no content; a text is needed. Mend the row.")
+        raise _FaultError(f"{where}: no content; its keys are {listed(one)}, and content is needed. Rename the text's.")
     lines = [_text(content, where), *(_call(call, where) for call in calls)]
     text = "\n".join(line for line in lines if line)
     return Message(str(role), text, "" if is_missing(name) else as_id(name), calls=bool(calls))
