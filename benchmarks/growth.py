@@ -148,7 +148,7 @@ def agreement(folder: Path, rows: int, *, each: int, scores: bool = False) -> Se
     """Five judges beside a person, by cluster."""
     graded(rows, each, scores=scores).to_parquet(folder / "rows.parquet")
     judges = ",".join(f"judge_{judge}" for judge in range(1, JUDGES + 1))
-    columns = ["--annotators", "human", "--judges", judges, "--cluster", "query_id"]
+    columns = ["--annotators", "human", "--judges", judges, "--best", str(GRADES), "--cluster", "query_id"]
     return ["agreement", "rows.parquet", *columns, "--json"]
 
 

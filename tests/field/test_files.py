@@ -55,7 +55,7 @@ def test_contexts_of_a_csv_are_the_passages_that_pandas_printed(tmp_path: Path) 
     text = "question,answer,contexts,grade\n"
     text += "".join(f"""q{i}?,a{i},"['passage {i}', ""it's {i}""]",{i % 3}\n""" for i in range(N))
     (tmp_path / "t.csv").write_text(text)
-    found = read_label_file(str(tmp_path / "t.csv"), as_reading(columns={"question": "query"}))
+    found = read_label_file(str(tmp_path / "t.csv"), as_reading(columns={"question": "query"}, best="2"))
     assert found.labels.items[3].inputs["contexts"] == ("passage 3", "it's 3")
 
 
@@ -153,7 +153,7 @@ def test_ragas_columns_are_named(tmp_path: Path) -> None:
         for i in range(N)
     ]
     columns = {"user_input": "query", "retrieved_contexts": "contexts", "response": "answer", "label": "grade"}
-    labels = judgec.read_labels(lines(tmp_path / "t.jsonl", rows), columns=columns).label_set
+    labels = judgec.read_labels(lines(tmp_path / "t.jsonl", rows), columns=columns, best=1).label_set
     found = judgec.init(str(tmp_path / "t.jsonl"), columns=columns, best="1").labels
     assert (found.digest, len(found.labels)) == (labels.digest, N)
     assert found.items[0].inputs.keys() == {"query", "answer", "reference", "contexts"}
@@ -257,7 +257,7 @@ def test_words_that_are_missing_hold_in_every_verb_that_reads_labels_or_verdicts
     pd.DataFrame(said).to_csv(verdicts, index=False)
     words = ("keine", "nixda")
     for source in (labels, rows):
-        assert judgec.read_labels(source, missing=words).label_set.scale.grades == (0, 1, 2)
+        assert judgec.read_labels(source, missing=words, best=2).label_set.scale.grades == (0, 1, 2)
     beside = [{**one, "llm": other["grade"]} for one, other in zip(rows, said, strict=True)]
     found = [judgec.agreement(beside, judges="llm", missing=words)]
     found.append(judgec.agreement(verdicts, labels=labels, missing=words))
@@ -448,7 +448,9 @@ def test_printed_passages_are_told_apart(name: str) -> None:
 @pytest.mark.parametrize("cells", [("20%", "40%", "60%"), (0, 0.25, 0.5, 0.75, 1), ("0%", "50%", "100%", "25%")])
 def test_shares_are_no_means_of_raters(tmp_path: Path, cells: tuple[object, ...]) -> None:
     rows = [{"query": f"q{i}", "answer": f"a{i}", "grade": cells[i % len(cells)]} for i in range(N)]
-    assert "means of" not in " ".join(judgec.read_labels(lines(tmp_path / "t.jsonl", rows)).label_set.notes)
+    any_number = {"level": "interval", "grades": [0, 1]}
+    found = judgec.read_labels(lines(tmp_path / "t.jsonl", rows), scale=any_number).label_set
+    assert "means of" not in " ".join(found.notes)
 
 
 def test_numbers_for_a_winner_are_asked_about_by_agreement() -> None:

@@ -55,50 +55,67 @@ def has_note(labels: LabelSet, *parts: str) -> bool:
     return any(all(part in note for part in parts) for note in labels.notes)
 
 
-def test_inferred_scale_fills_gaps_and_lists_rare_grades(tmp_path: Path) -> None:
+def test_own_column_that_holds_grades_of_its_scale_alone_is_declared_and_said(tmp_path: Path) -> None:
     labels = read_labels(jsonl(tmp_path, graded(1, 1, 1, "5", 3.0, "3.0", "3")))
     assert (labels.task, labels.scale.grades, labels.scale.accept_at) == ("grade", (1, 2, 3, 4, 5), 4)
     assert grades_of(labels) == [1, 1, 1, 5, 3, 3, 3]
-    assert has_note(labels, "inferred", "2 (0), 4 (0), 5 (1)")
+    assert has_note(labels, "Column grade", "1 is the worst", "5 the best", "accepted from 4")
     assert has_note(labels, "Task grade", "query, answer, grade")
     assert has_note(labels, "7 items", "under 30")
 
 
-def test_scale_of_a_best_grade_is_declared(tmp_path: Path) -> None:
-    path = jsonl(tmp_path, graded(1, 3, 5))
-    found = [read_label_file(path, as_reading(best=best)).scale_inferred for best in (None, "1", "5")]
-    assert found == [True, False, False]
-
-
 @pytest.mark.parametrize(
-    ("grades", "scale", "said"),
+    ("grades", "said", "best", "scale"),
     [
-        ([3, 57, 100] * 3, (3, 57, 100), ("3, 57, 100", "3 of the 98", "datasheet")),
-        ((0, 1, 10) * 3, tuple(range(11)), ("Scale 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10",)),  # 0-10 has gaps at first
-        (range(0, 110, 10), tuple(range(0, 110, 10)), ("11 of the 101",)),
-        (range(0, 101, 2), tuple(range(101)), ("Scale 0 to 100 (101",)),
-        ((1, 2, 3, 4, 5, 5, 55), (1, 2, 3, 4, 5, 55), ("55 (1)",)),  # a slip stands out
+        ((0, 1, 3, 3), "0 (1), 1 (1), 3 (2)|0 or 3|--best ?|best=", "3", (0, 1, 2, 3)),
+        ((1, 2, 3, 4, 5, 5, 55), "5 (2), 55 (1)|1 or 55|--best ?", "55", tuple(range(1, 56))),
+        (range(0, 110, 10), "0 (1), 10 (1)|0 or 100|--best ?", "0", tuple(map(str, range(100, -1, -1)))),
+        (range(20), "11 (1) and 8 more|0 or 19|--best ?", "19", tuple(range(20))),
+        ((1, 2, 7, "good"), "7 (1), good (1)|1 or 7|--best ?", None, ()),
+        ((7, 7, 7), "7 (3)|--grades ?|grades=", None, ()),
+        (("bad", "good", "bad"), "bad (2), good (1)|the worst|--grades ?|grades=", None, ()),
+        ((0.2, 0.9, 0.5), "0.2 (1), 0.5 (1)|--scale 0..1|scale=", None, ()),
+        ((1, 4.5, 2), "4.5 (1)|--scale 1..5|--round nearest --best ?", None, ()),
     ],
 )
-def test_wide_scales_are_filled_only_where_most_of_them_is_used(
-    tmp_path: Path, grades: Sequence[int], scale: tuple[int, ...], said: Sequence[str]
+def test_scale_that_nobody_declared_is_asked_for_with_the_grades_and_the_line_to_type(
+    tmp_path: Path, grades: Sequence[object], said: str, best: str | None, scale: tuple[object, ...]
 ) -> None:
-    labels = read_labels(jsonl(tmp_path, graded(*grades)))
-    assert labels.scale.grades == scale
-    assert has_note(labels, *said)
-    assert all(len(note) < 400 for note in labels.notes)
+    path = jsonl(tmp_path, graded(*grades))
+    refused(path, f"t.jsonl:1: |datasheet.toml|{said}")
+    if best is not None:
+        assert read_labels(path, as_reading(best=best)).scale.grades == scale
+    listed = list(dict.fromkeys(map(str, grades)))
+    assert read_labels(path, as_reading(scale={"grades": [*listed, "other"]})).scale.grades[: len(listed)] == tuple(
+        listed
+    )
 
 
-def test_inferred_scale_other_than_one_to_five_has_no_threshold(tmp_path: Path) -> None:
+def test_grades_of_renamed_columns_and_of_columns_an_annotator_are_on_no_scale_unasked(tmp_path: Path) -> None:
+    path = text(tmp_path, "query,answer,mark,mia\nq,a,1,2\nr,b,5,4\n")
+    refused(path, "t.csv:1: the grades are 1 (1), 5 (1)|--best ?", columns={"mark": "grade"})
+    refused(path, "t.csv:1: the grades are 2 (1), 4 (1)|--best ?", annotators=["mia"])
+    assert read_labels(path, as_reading(annotators=["mia"], best="2")).scale.grades == ("4", "3", "2")
+
+
+def test_zeros_and_ones_of_annotators_are_no_accepts_unasked(tmp_path: Path) -> None:
+    path = text(tmp_path, "query,answer,mia,noah\nq,a,1,0\nr,b,0,1\n")
+    refused(path, "t.csv:1: the grades are 0 (2), 1 (2)|0 or 1|--best ?", annotators=["mia", "noah"])
+    labels = read_labels(path, as_reading(annotators=["mia", "noah"], best="1", accept_at="1"))
+    assert (labels.accept_only, labels.scale.grades, labels.scale.accept_at) == (False, (0, 1), 1)
+
+
+def test_scale_other_than_one_to_five_has_no_threshold(tmp_path: Path) -> None:
     path = jsonl(tmp_path, graded(0, 3, 1))
-    labels = read_labels(path)
+    labels = read_labels(path, as_reading(best="3"))
     assert (labels.scale.grades, labels.scale.accept_at) == ((0, 1, 2, 3), None)
     assert has_note(labels, "--accept-at")
-    assert read_labels(path, as_reading(accept_at="2")).scale.accept_at == 2
+    assert read_labels(path, as_reading(best="3", accept_at="2")).scale.accept_at == 2
 
 
-def test_half_grades_are_kept_as_seen(tmp_path: Path) -> None:
-    assert read_labels(jsonl(tmp_path, graded(0.5, 2, "1.5"))).scale.grades == (0.5, 1.5, 2)
+def test_half_grades_are_kept_as_declared(tmp_path: Path) -> None:
+    path = jsonl(tmp_path, graded(0.5, 2, "1.5"))
+    assert grades_of(read_labels(path, as_reading(scale={"grades": [0.5, 1, 1.5, 2]}))) == [0.5, 2, 1.5]
 
 
 @pytest.mark.parametrize("threshold", ["7", "good", "2.5"])
@@ -142,10 +159,7 @@ def test_declared_scale_of_words_matches_without_case(tmp_path: Path) -> None:
             'name = "fit"\ngrades = [0, 1, 2]',
             ["t.csv:3: grade 5|fit (0, 1, 2)|'grades' in t.datasheet.toml", "t.csv:4: grade good|fit"],
         ),
-        (graded(1, "n/a", "good", 2), "", ["t.jsonl:3: grade 'good'|not a number|1, 2"]),
-        (graded("bad", "good"), "", ["t.jsonl|order is not known|worst first"]),
-        (graded(1, 2, 2024), "", ["t.jsonl|from 1 to 2024"]),
-        (graded(3, 3, 3), "", ["t.jsonl: all 3 labels are 3"]),
+        (graded(1, "n/a", "good", 2), "grades = [1, 2]", ["t.jsonl:3: grade good|(1, 2)"]),
         (graded(None, "", "nan"), "grades = [1, 2, 3]", ["t.jsonl:1: no row of 3"]),
         ("query,answer,accept\nq,a,good\nr,b,bad\ns,c,\n", "", ["t.csv:2: accept 'good'", "t.csv:3: accept 'bad'"]),
         ("query,answer,grade.fit,grade.style\nq,a,0,\nr,a,1,\n", "", ["t.csv:1: column grade.style|2 rows"]),
@@ -207,7 +221,7 @@ def test_missing_columns_say_what_there_is_and_how_to_map(tmp_path: Path) -> Non
     refused(path, "t.csv:1: |question, said, score|query, answer, grade or accept|--map question=query|init t.csv")
     refused(path, "t.csv|preference|query, answer_a, answer_b, preference", task="preference")
     rename = {"question": "query", "said": "answer", "score": "grade"}
-    assert grades_of(read_labels(path, as_reading(columns=rename))) == [1, 2]
+    assert grades_of(read_labels(path, as_reading(columns=rename, best="2"))) == [1, 2]
     path = text(tmp_path, "query,answer,response,grade\nq,a,b,1\nr,a,b,2\n")
     refused(path, "t.csv|no column 'reply'|query, answer, response, grade", columns={"reply": "answer"})
     refused(path, "t.csv|a second column 'answer'", columns={"response": "answer"})
@@ -333,7 +347,9 @@ def test_items_with_faults_are_refused(tmp_path: Path) -> None:
 def test_means_of_raters_are_said_and_rounded_when_asked(tmp_path: Path) -> None:
     means = [1.333, 2.667, 4.0, 3.333, 5.0, 2.0, 4.667, 1.0] * 5
     path = jsonl(tmp_path, graded(*means))
-    assert has_note(read_label_file(path).labels, "3 annotators (thirds)", "8 different grades", "--round nearest")
+    numbers = as_reading(scale={"level": "interval", "grades": [1, 5]})
+    assert has_note(read_labels(path, numbers), "3 annotators (thirds)", "8 different grades", "--round nearest")
+    refused(path, "t.jsonl:1: the grades are 1 (5), 1.333 (5)|--scale 1..5|--round nearest --best ?")
     rounded = read_label_file(path, as_reading(round="nearest")).labels
     assert rounded.scale.grades == (1, 2, 3, 4, 5)
     assert grades_of(rounded) == [round(one) for one in means]
@@ -346,8 +362,8 @@ def test_means_of_raters_are_said_and_rounded_when_asked(tmp_path: Path) -> None
 
 def test_decimal_commas_of_a_column_of_grades_are_numbers(tmp_path: Path) -> None:
     rows = "".join(f'q{i},a{i},"{grade}"\n' for i, grade in enumerate(["1,5", "2", "2,5", "1"] * 5))
-    labels = read_label_file(text(tmp_path, f"query,answer,grade\n{rows}")).labels
-    assert labels.scale.grades == (1, 1.5, 2, 2.5)
+    path = text(tmp_path, f"query,answer,grade\n{rows}")
+    assert grades_of(read_labels(path, as_reading(scale={"grades": [1, 1.5, 2, 2.5]})))[:4] == [1.5, 2, 2.5, 1]
 
 
 def rated(values: Sequence[Sequence[object]]) -> list[dict[str, object]]:

@@ -245,7 +245,7 @@ def test_judges_notes_and_faults_are_of_those_that_a_pattern_selects() -> None:
 
 def labelled(tmp_path: Path, n: int) -> LabelSet:
     rows = [{"item_id": f"i{i}", "query": f"q{i}", "document": "d", "grade": i % 4} for i in range(n)]
-    return read_label_file(str(write(tmp_path / "labels.jsonl", rows)), as_reading(task="relevance")).labels
+    return read_label_file(str(write(tmp_path / "labels.jsonl", rows)), as_reading(task="relevance", best="3")).labels
 
 
 def test_check_against_refuses_strangers_and_leaves_out_judges_with_few_common_items(tmp_path: Path) -> None:

@@ -8,14 +8,14 @@ from judgec.labels.reading import as_reading
 from judgec.report.label_report import LabelReport, label_report
 
 
-def report_of(folder: Path, content: str, *annotators: str) -> LabelReport:
+def report_of(folder: Path, content: str, *annotators: str, best: str | None = None) -> LabelReport:
     (folder / "t.csv").write_text(content)
-    return label_report(read_label_file(str(folder / "t.csv"), as_reading(annotators=annotators)), "family")
+    return label_report(read_label_file(str(folder / "t.csv"), as_reading(annotators=annotators, best=best)), "family")
 
 
 def test_counts_and_agreement_by_hand(tmp_path: Path) -> None:
     content = "query,answer,group,agent,al,bo,cy\nq,a,g1,x,1,1,\nq,,g1,y,2,1,\nr,b,g2,x,2,2,\nr,b,,y,3,,2\n"
-    report = report_of(tmp_path, content, "al", "bo", "cy")
+    report = report_of(tmp_path, content, "al", "bo", "cy", best="3")
     assert (report["rows"], report["items"], report["labels"], report["queries"]) == (4, 4, 8, 2)
     assert report["histogram"]["al"] == {"1": 1, "2": 2, "3": 1}
     assert report["histogram"]["cy"] == {"1": 0, "2": 1, "3": 0}
@@ -43,7 +43,7 @@ def test_counts_and_agreement_by_hand(tmp_path: Path) -> None:
 
 def test_aspects_are_counted_and_compared_apart(tmp_path: Path) -> None:
     content = "query,answer,al.x,al.y,bo.x,bo.y\nq,a,0,1,0,0\nr,b,1,0,1,1\n"
-    report = report_of(tmp_path, content, "al", "bo")
+    report = report_of(tmp_path, content, "al", "bo", best="1")
     assert report["histogram"]["bo"] == {"x": {"0": 1, "1": 1}, "y": {"0": 1, "1": 1}}
     assert report["agreement"]["pairwise"][0]["kappa"] == pytest.approx(0)
     apart = {name: part["pairwise"][0]["kappa"] for name, part in report["agreement"]["aspects"].items()}
@@ -55,7 +55,6 @@ def test_preferences_have_no_tau_and_nominal_alpha(tmp_path: Path) -> None:
     assert report["agreement"]["level"] == "nominal"
     assert report["agreement"]["pairwise"][0]["tau_b"] is None
     assert "no order" in report["agreement"]["note"]
-    assert report["scale"]["inferred"] is False
 
 
 @pytest.mark.parametrize(("other", "note"), [("al", "One annotator"), ("bo", "No two annotators")])
@@ -74,7 +73,7 @@ def test_own_accepts_are_counted_beside_grades(tmp_path: Path) -> None:
 
 def test_fleiss_kappa_has_an_interval_over_queries_for_each_aspect(tmp_path: Path) -> None:
     rows = [f"q{i},a{i}{k},{i % 2},{(i + k) % 2},{i % 2},{int(i > 3)}" for i in range(12) for k in range(2)]
-    report = report_of(tmp_path, "query,answer,al.x,al.y,bo.x,bo.y\n" + "\n".join(rows) + "\n", "al", "bo")
+    report = report_of(tmp_path, "query,answer,al.x,al.y,bo.x,bo.y\n" + "\n".join(rows) + "\n", "al", "bo", best="1")
     whole = report["agreement"]
     for part in (whole, whole["aspects"]["y"]):
         found = part["estimates"]["fleiss_kappa"]
@@ -90,7 +89,7 @@ def test_ceiling_is_the_weighted_mean_of_each_annotator_against_the_others_witho
     # Al and bo agree on 12 items and differ on 4, of which cy decides; cy is asked about nothing else.
     plain = [f"q{k},a,{1 + k % 3},{1 + k % 3}," for k in range(12)]
     disputed = [f"d{k},a,3,1,3" for k in range(4)]
-    report = report_of(tmp_path, "\n".join(["query,answer,al,bo,cy", *plain, *disputed]), "al", "bo", "cy")
+    report = report_of(tmp_path, "\n".join(["query,answer,al,bo,cy", *plain, *disputed]), "al", "bo", "cy", best="3")
     al, bo, cy = report["against_others"]
     assert report["adjudicators"] == ["cy"]
     told = [(one["annotator"], one["n"], one["adjudicator"]) for one in (al, bo, cy)]

@@ -35,7 +35,7 @@ def sheet(seed: int = 4) -> pd.DataFrame:
 @pytest.mark.parametrize("judge", ["metric", "percent", "ten", "from zero"])
 def test_only_the_order_counts_of_a_judge_off_the_scale_until_its_range_is_declared(judge: str) -> None:
     frame = sheet()
-    found = judgec.agreement(frame, annotators="Mia", judges=judge)
+    found = judgec.agreement(frame, annotators="Mia", judges=judge, best=5)
     assert found.estimates["tau_b"].value == pytest.approx(stats.kendalltau(frame.Mia, frame[judge]).statistic)
     assert found.estimates["spearman"].value == pytest.approx(stats.spearmanr(frame.Mia, frame[judge]).statistic)
     for name in ("exact", "kappa", "qwk", "accept_agreement"):
@@ -58,7 +58,7 @@ def test_judges_of_grades_and_of_numbers_are_compared_by_their_order_as_it_stand
 
 def test_numbers_on_the_scale_are_grades_whatever_part_of_it_they_fill() -> None:
     frame = sheet()
-    found = judgec.agreement(frame, annotators="Mia", judges="thirds")
+    found = judgec.agreement(frame, annotators="Mia", judges="thirds", best=5)
     assert found.estimates["kappa"].value == pytest.approx(cohen_kappa_score(frame.Mia, frame.thirds))
 
 
@@ -67,7 +67,7 @@ def test_numbers_on_the_scale_are_grades_whatever_part_of_it_they_fill() -> None
 def test_a_range_that_is_declared_makes_grades_of_the_numbers(judge: str, ends: tuple[int, int], typed: bool) -> None:
     frame = sheet()
     judges = f"{judge}={ends[0]}..{ends[1]}" if typed else {judge: ends}
-    found = judgec.agreement(frame, annotators="Mia", judges=judges)
+    found = judgec.agreement(frame, annotators="Mia", judges=judges, best=5)
     mapped = 1 + 4 * (frame[judge] - ends[0]) / (ends[1] - ends[0])
     said = [round(one) for one in mapped.round(9)]
     assert found.judge == judge
@@ -112,20 +112,19 @@ def test_yes_and_no_are_accept_and_reject() -> None:
 
 @pytest.mark.parametrize(("human", "judge"), [(["red", "blue"], ["p", "q"]), ([1, 5], ["red", "blue"])])
 def test_judge_that_shares_no_value_with_people_is_unscored_and_says_so(human: list[object], judge: list[str]) -> None:
-    found = judgec.agreement(
-        pd.DataFrame({"human": human * 20, "judge": judge * 20}), annotators="human", judges="judge"
-    )
+    frame = pd.DataFrame({"human": human * 20, "judge": judge * 20})
+    found = judgec.agreement(frame, annotators="human", judges="judge", best=5 if 5 in human else None)
     assert (found.agreement.n, found.agreement.unscored) == (0, 40)
     assert any("off the scale" in note and judge[0] in note for note in found.notes)
 
 
 def test_judge_that_runs_against_people_is_a_finding_and_turned_round_only_where_that_is_declared() -> None:
     frame = sheet()
-    found = judgec.agreement(frame, annotators="Mia", judges="low")
+    found = judgec.agreement(frame, annotators="Mia", judges="low", best=5)
     tau = stats.kendalltau(frame.Mia, frame.low).statistic
     assert found.estimates["tau_b"].value == pytest.approx(tau)
     assert any('--judges "low=' in note for note in found.notes)
-    turned = judgec.agreement(frame, annotators="Mia", judges={"low": (5, 1)})
+    turned = judgec.agreement(frame, annotators="Mia", judges={"low": (5, 1)}, best=5)
     assert turned.estimates["tau_b"].value == pytest.approx(-tau)
     assert turned.estimates["kappa"].value == pytest.approx(cohen_kappa_score(frame.Mia, frame.gpt))
     assert not any('--judges "low=' in note for note in turned.notes)
@@ -133,8 +132,8 @@ def test_judge_that_runs_against_people_is_a_finding_and_turned_round_only_where
 
 def test_rows_of_one_question_are_counted_together_without_being_told() -> None:
     frame = sheet()
-    found = judgec.agreement(frame, annotators="Mia", judges="gpt", columns={"Frage": "query"})
-    told = judgec.agreement(frame, annotators="Mia", judges="gpt", cluster="Frage")
+    found = judgec.agreement(frame, annotators="Mia", judges="gpt", columns={"Frage": "query"}, best=5)
+    told = judgec.agreement(frame, annotators="Mia", judges="gpt", cluster="Frage", best=5)
     assert found.agreement.n_clusters == N // 3
     pd.testing.assert_frame_equal(found.table, told.table)
     assert any("clustered by query: 40 in 120" in note for note in found.reading)
@@ -142,7 +141,7 @@ def test_rows_of_one_question_are_counted_together_without_being_told() -> None:
 
 def test_several_experts_are_compared_by_their_consensus_with_their_ceiling_beside() -> None:
     frame = sheet()
-    found = judgec.agreement(frame, annotators=["Mia", "Noah"], judges="gpt")
+    found = judgec.agreement(frame, annotators=["Mia", "Noah"], judges="gpt", best=5)
     both = frame[["Mia", "Noah"]].mean(axis=1)
     assert found.agreement.bland_altman.bias == pytest.approx((frame.gpt - both).mean())
     kappas = [cohen_kappa_score(frame.Mia, frame.Noah)] * 2  # of two, each is what the other is compared with
@@ -150,7 +149,7 @@ def test_several_experts_are_compared_by_their_consensus_with_their_ceiling_besi
     beside = np.mean([cohen_kappa_score(frame.Mia, frame.gpt), cohen_kappa_score(frame.Noah, frame.gpt)])
     assert found.beside["gpt"].estimates["kappa"].value == pytest.approx(beside)
     assert {"ceiling", "compiled_loo"} <= set(found.report["judges"]["gpt"])  # type: ignore[index]  # mappings
-    typed = judgec.agreement(frame, annotators="Mia,Noah", judges="gpt")
+    typed = judgec.agreement(frame, annotators="Mia,Noah", judges="gpt", best=5)
     pd.testing.assert_frame_equal(found.table, typed.table)
 
 
@@ -158,9 +157,11 @@ def test_means_of_raters_are_said_and_rounded_when_asked() -> None:
     rng = np.random.default_rng(3)
     mean = rng.integers(1, 6, (90, 3)).mean(axis=1).round(3)
     frame = pd.DataFrame({"human": mean, "judge": mean.round().astype(int)})
-    said = judgec.agreement(frame, annotators="human", judges="judge").reading
+    said = judgec.agreement(
+        frame, annotators="human", judges="judge", scale={"level": "interval", "grades": [1, 5]}
+    ).reading
     assert any("means of 3 annotators (thirds)" in note for note in said)
-    found = judgec.agreement(frame, annotators="human", judges="judge", round="nearest")
+    found = judgec.agreement(frame, annotators="human", judges="judge", round="nearest", best=5)
     assert found.estimates["exact"].value == 1.0
 
 
@@ -178,10 +179,10 @@ def test_cut_off_on_the_wrong_side_is_left_out_until_the_numbers_are_turned() ->
     grade = rng.integers(1, 6, 80)
     low = np.clip(1 - (grade - 1) / 4 + rng.normal(0, 0.1, 80), 0, 1)
     rows = pd.DataFrame({"human": grade, "hallucination": low})
-    as_it_is = judgec.agreement(rows, annotators="human", judges="hallucination", accept_at="4")
+    as_it_is = judgec.agreement(rows, annotators="human", judges="hallucination", accept_at="4", best=5)
     assert as_it_is.estimates["tau_b_score"].value < -0.5  # type: ignore[operator]  # not None
     assert as_it_is.cut_offs == {}
-    turned = judgec.agreement(rows, annotators="human", judges={"hallucination": (1, 0)}, accept_at="4")
+    turned = judgec.agreement(rows, annotators="human", judges={"hallucination": (1, 0)}, accept_at="4", best=5)
     assert turned.estimates["kappa"].value is not None
     cut = turned.cut_offs["hallucination"]
     assert cut.below
@@ -206,5 +207,5 @@ def test_notes_on_recorded_numbers_of_another_range_speak_of_a_score_and_of_no_g
 
 
 def test_numbers_outside_a_range_that_is_declared_are_outside_of_it_and_not_of_the_grades() -> None:
-    found = judgec.agreement(sheet(), annotators="Mia", judges="metric=0..0.8")
+    found = judgec.agreement(sheet(), annotators="Mia", judges="metric=0..0.8", best=5)
     assert any("numbers of the judge's range, 0..0.8)" in note for note in found.notes)

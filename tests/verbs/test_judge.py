@@ -31,7 +31,7 @@ def rows(queries: int) -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> judgec.Compilation:
-    labels = judgec.read_labels(rows(50), annotators=["ann", "bob"], columns={"Frage": "query"}, accept_at=4)
+    labels = judgec.read_labels(rows(50), annotators=["ann", "bob"], columns={"Frage": "query"}, accept_at=4, best=5)
     assert repr(labels) == "<Labels grade: 100 items of 50 queries, 2 annotators, 1 / 2 / 3 / 4 / 5>"
     return judgec.compile_judge(labels, name="flags", home=tmp_path_factory.mktemp("api"))
 
@@ -120,6 +120,7 @@ def test_judges_of_a_list_are_columns_beside_the_labels(
         judges=["GPT-4 Judge"],
         home=tmp_path,
         evidence=False,
+        best=5,
     )
     assert found.report["split"] == {"train": 0, "dev": 0, "test": 60, "folds": 5}
     shown = found._repr_html_()
@@ -127,7 +128,7 @@ def test_judges_of_a_list_are_columns_beside_the_labels(
     assert "&lt;" not in shown  # no markup is shown as text
     assert "<svg" in shown
     assert "data:image/png" not in shown
-    beside = judgec.compare_judges(frame, annotators="human", judges=["GPT-4 Judge"])
+    beside = judgec.compare_judges(frame, annotators="human", judges=["GPT-4 Judge"], best=5)
     assert beside.agreement.estimates["exact"].value == pytest.approx(
         sum(one == other for one, other in zip(grades, said, strict=True)) / 60
     )

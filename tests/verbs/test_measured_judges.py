@@ -76,7 +76,7 @@ def test_no_reading_of_labels_has_a_measured_judge_among_the_annotators(
 ) -> None:
     raters, judges = named
     for rows in (wide(), long()):
-        labels = judgec.read_labels(rows, annotators=raters, judges=judges).label_set
+        labels = judgec.read_labels(rows, annotators=raters, judges=judges, best=5).label_set
         assert annotators(labels) == set(raters)
         assert set(labels.judged) == set(judges)
 
@@ -87,7 +87,7 @@ def test_agreement_has_the_judge_in_neither_headline_nor_replacement_test(
     named: tuple[tuple[str, ...], tuple[str, ...]],
 ) -> None:
     raters, (judge, *_) = named
-    found = judgec.agreement(wide(), annotators=raters, judges=judge)
+    found = judgec.agreement(wide(), annotators=raters, judges=judge, best=5)
     assert found.expert == ", ".join(sorted(raters))
     if found.alt_test is not None and found.alt_test.contests:
         assert {one.annotator for one in found.alt_test.contests} == set(raters)
@@ -98,8 +98,8 @@ def test_agreement_has_the_judge_in_neither_headline_nor_replacement_test(
 def test_recorded_judge_of_an_annotators_name_is_measured_against_the_others() -> None:
     labels = [{**row, "item_id": str(i)} for i, row in enumerate(wide(items=40))]
     verdicts = [{"item_id": str(i), "judge": "robbie", "grade": row["robbie"]} for i, row in enumerate(wide(items=40))]
-    found = judgec.agreement(verdicts, labels=labels, annotators=("Mia", "Noah", "robbie"))
-    assert found.agreement == judgec.agreement(verdicts, labels=labels, annotators=("Mia", "Noah")).agreement
+    found = judgec.agreement(verdicts, labels=labels, annotators=("Mia", "Noah", "robbie"), best=5)
+    assert found.agreement == judgec.agreement(verdicts, labels=labels, annotators=("Mia", "Noah"), best=5).agreement
     assert [note for note in found.reading if NO_ANNOTATOR in note] == ["robbie: no annotator, it is measured."]
 
 
@@ -114,12 +114,12 @@ def test_compile_reads_no_judge_as_an_annotator_however_its_verdicts_come(
         [{"item_id": str(i), "judge": name, "grade": row[name]} for i, row in enumerate(rows) for name in judges]
     )
     named_rows = [{**row, "item_id": str(i)} for i, row in enumerate(rows)]
-    read = judgec.read_labels(named_rows, annotators=raters)
+    read = judgec.read_labels(named_rows, annotators=raters, best=5)
     assert isinstance(read, Labels)
     beside = dict.fromkeys(judges, "")
     for options in (
-        CompileJudgeOptions(labels=rows, annotators=raters, judges=beside, evidence=False),
-        CompileJudgeOptions(labels=named_rows, annotators=raters, verdicts=verdicts, evidence=False),
+        CompileJudgeOptions(labels=rows, annotators=raters, judges=beside, best="5", evidence=False),
+        CompileJudgeOptions(labels=named_rows, annotators=raters, verdicts=verdicts, best="5", evidence=False),
         CompileJudgeOptions(labels=read, verdicts=verdicts, evidence=False),
     ):
         settings_, dataset, _ = planned(options, Silent())
@@ -130,7 +130,8 @@ def test_compile_reads_no_judge_as_an_annotator_however_its_verdicts_come(
 
 
 def test_judges_beside_labels_compete_with_the_model_unless_candidates_are_typed() -> None:
-    options = CompileJudgeOptions(labels=wide(items=40), annotators=("Mia", "Noah"), judges={"gpt": "", "robbie": ""})
+    beside = {"gpt": "", "robbie": ""}
+    options = CompileJudgeOptions(labels=wide(items=40), annotators=("Mia", "Noah"), judges=beside, best="5")
     for more, recorded, asked in (
         ({}, {"gpt", "robbie"}, set[str]()),
         ({"lm": "openai/some"}, {"gpt", "robbie"}, {"openai/some"}),
@@ -147,7 +148,8 @@ def test_judge_that_is_the_column_of_the_labels_is_refused() -> None:
     rows = [{**row, "grade": row["Mia"]} for row in wide(items=40)]
     with pytest.raises(UserError, match="cannot be measured against itself"):
         planned(CompileJudgeOptions(labels=rows, judges={"grade": ""}), Silent())
-    _, dataset, _ = planned(CompileJudgeOptions(labels=rows, annotators=("Noah",), judges={"grade": ""}), Silent())
+    told = CompileJudgeOptions(labels=rows, annotators=("Noah",), judges={"grade": ""}, best="5")
+    _, dataset, _ = planned(told, Silent())
     assert annotators(dataset.labels) == {"Noah"}
 
 
@@ -172,7 +174,7 @@ def test_labels_read_anew_for_a_compiled_judge_leave_out_every_judge_of_its_comp
 
 
 def test_annotators_choose_the_labels_of_the_headline_too() -> None:
-    one = judgec.agreement(wide(), annotators=("Noah",), judges="gpt")
+    one = judgec.agreement(wide(), annotators=("Noah",), judges="gpt", best=5)
     kappa = cohen_kappa_score([row["Noah"] for row in wide()], [row["gpt"] for row in wide()])
     assert one.estimates["kappa"].value == pytest.approx(kappa)
     rows = long(("Mia", "Noah", "robbie", "gpt"))
@@ -180,7 +182,7 @@ def test_annotators_choose_the_labels_of_the_headline_too() -> None:
     alone = judgec.agreement([r for r in rows if r["annotator"] in {"Mia", "Noah"}], annotators="*", judges="gpt says")
     assert people.agreement == alone.agreement
     assert people.agreement.n == 24  # items, not their 48 labels
-    every = judgec.agreement(wide(), annotators=("Mia", "Noah", "Kai"), judges="gpt")
+    every = judgec.agreement(wide(), annotators=("Mia", "Noah", "Kai"), judges="gpt", best=5)
     assert every.expert == "Kai, Mia, Noah"
     middle = [sorted(int(str(row[name])) for name in ("Mia", "Noah", "Kai"))[1] for row in wide()]
     assert every.estimates["kappa"].value == pytest.approx(cohen_kappa_score(middle, [row["gpt"] for row in wide()]))

@@ -63,7 +63,7 @@ def test_orders_of_hannas_writers_are_those_of_scipy_on_the_raw_files(tmp_path: 
     labels = pd.read_csv(HANNA / "labels.csv")[["item_id", "query_id", "agent", "query", "answer", "grade.relevance"]]
     said = pd.read_parquet(HANNA / "verdicts.parquet")
     said = said[said["judge"].isin(["ChatGPT/prompt-2", "ChatGPT/prompt-3"]) & (said["aspect"] == "relevance")]
-    found = judgec.agreement(said, labels=labels, home=tmp_path).systems
+    found = judgec.agreement(said, labels=labels, best=5, home=tmp_path).systems
     for judge, own in said.groupby("judge"):
         both = labels.merge(own[["item_id", "grade"]], on="item_id")
         whole = both.dropna().groupby("query_id")["agent"].transform("nunique").eq(both["agent"].nunique())

@@ -90,7 +90,6 @@ class LabelFile:
         empty_answers: Labelled rows whose answer or document is missing, read as empty.
         not_text: Input cells that were not text and became text.
         unlabelled: Items that nobody labelled; they stay in the set.
-        scale_inferred: True when nobody declared the scale.
         repeats: Of those who graded an item again, how often they gave the same.
         cells: Of the columns that were ``kept``, by item.
     """
@@ -100,7 +99,6 @@ class LabelFile:
     empty_answers: int
     not_text: int
     unlabelled: int
-    scale_inferred: bool
     repeats: tuple[SelfAgreement, ...] = ()
     cells: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
@@ -207,9 +205,12 @@ def _label_file(
     raw = raw_labels(table, known, how.scale, how.round, how.words)
     _require_labels(table, raw)
     earlier = [*collected.faults, *raw.faults]
+    theirs = {ours: name for name, ours in how.columns.items()}
+    wide = "annotator" in table.columns and "annotator" not in before.columns
+    columns = {} if wide else {theirs.get(name, name): name for name in raw.columns.values()}
     try:
         scale, accept_only, assumed = settle_scale(
-            table, known, raw, how.scale, how.accept_at, how.best, classes=not texts
+            table, known, raw, how.scale, how.accept_at, how.best, columns=columns, classes=not texts
         )
     except InputError as error:
         raise InputError([*_in_line_order(earlier), *error.faults]) from error
@@ -247,7 +248,6 @@ def _label_file(
         empty_answers=collected.empty,
         not_text=collected.not_text,
         unlabelled=unlabelled,
-        scale_inferred=how.scale is None and how.best is None and not accept_only and not TASKS[known].settled,
         repeats=again,
         cells=cells_in(before, kept, known) if kept else {},
     )
@@ -286,7 +286,7 @@ def _shaped(file: Table, how: Datasheet, usual: TurnChoice | None) -> tuple[Tabl
     labels = _label_columns(table, known, people.annotators)
     table = without_rows_apart(table, known, labels, how.scale, how.words)
     table = with_label_cells(table, labels, how.scale, how.words)
-    table = unpivot(table, people.annotators, task=known, has_scale=how.scale is not None)
+    table = unpivot(table, people.annotators, task=known)
     table = with_verdicts(table) if generated else table
     notes = [*table.notes, *people.notes, *how.notes]
     if known is None:

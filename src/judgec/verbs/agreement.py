@@ -240,7 +240,7 @@ def agreement(options: AgreementOptions, watch: Watch) -> MeasuredAgreement:  # 
 
     Example:
         >>> rows = [{"human": 1 + n % 5, "gpt4": 1 + n % 5 - (n % 7 == 6), "ticket": n // 2} for n in range(60)]
-        >>> found = judgec.agreement(rows, annotators=["human"], judges=["gpt4"], cluster="ticket")
+        >>> found = judgec.agreement(rows, annotators=["human"], judges=["gpt4"], cluster="ticket", best=5)
         >>> bool(found.table.loc["tau_b", "value"] > 0.8)
         True
     """
@@ -279,6 +279,8 @@ def compare_judges(
     annotators: Sequence[str] = (),
     cluster: str | None = None,
     accept_at: str | float | None = None,
+    best: str | float | None = None,
+    grades: str | Sequence[str] = (),
     home: str | Path = ".",
     tracking_uri: str | None = None,
 ) -> MeasuredAgreement:
@@ -292,6 +294,8 @@ def compare_judges(
         annotators: Columns that hold one annotator's labels each: of several, their own agreement stands beside.
         cluster: The column that groups dependent rows, such as the query.
         accept_at: The lowest grade that counts as accepted.
+        best: The best grade, one end of the whole numbers from the lowest to the highest seen.
+        grades: The scale, worst first: ``"1..5"``, ``"5..1"`` or ``["bad", "good"]``.
         home: The folder of judges and of ``judgec.toml``, as everywhere.
         tracking_uri: As everywhere; nothing is logged.
 
@@ -301,10 +305,10 @@ def compare_judges(
 
     Example:
         >>> rows = [{"human": n % 5, "gpt4": min(4, n % 5 + (n % 7 == 6)), "mistral": n // 3 % 5} for n in range(60)]
-        >>> judgec.compare_judges(rows, annotators=["human"], judges=["mistral", "gpt4"]).ranked
+        >>> judgec.compare_judges(rows, annotators=["human"], judges=["mistral", "gpt4"], best=4).ranked
         ['gpt4', 'mistral']
     """
-    said = {"annotators": annotators, "cluster": cluster, "accept_at": accept_at}
+    said = {"annotators": annotators, "cluster": cluster, "accept_at": accept_at, "best": best, "grades": grades}
     return agreement(source, judges=judges, home=home, tracking_uri=tracking_uri, progress=False, **said)
 
 

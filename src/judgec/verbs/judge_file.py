@@ -19,6 +19,7 @@ from judgec.connect.tracking.traces import MLFLOW_PREFIX, save_traces
 from judgec.errors import GateError, ServiceError, UserError
 from judgec.labels.bulk.items import OpenItems, open_items
 from judgec.labels.bulk.judged_file import Names, judged_file, kind_of, names_of
+from judgec.labels.project import find_project
 from judgec.labels.reading import read_datasheet
 from judgec.lm.journal.journal import Journal
 from judgec.lm.outlast import NOT_ASKED, Outlasted
@@ -47,7 +48,7 @@ from judgec.verbs.frames import frame_part
 from judgec.verbs.jury import RAY, OpenJury, VerdictCount, abstaining, asked_at, open_jury, open_session
 from judgec.verbs.options.judge import JudgeFileOptions
 from judgec.verbs.spending import account_for
-from judgec.verbs.typed import command, maps_typed
+from judgec.verbs.typed import command, maps_typed, scale_typed
 from judgec.verbs.validity import OR_WITHOUT, marks_of, missing_inputs, require_inputs, unproven, validity_notes
 from judgec.verbs.verb import verb
 from judgec.verbs.workspace import Workspace
@@ -574,6 +575,11 @@ def next_step(found: FileJudgments) -> list[str]:
         declared = read_datasheet(str(options.file)).annotators
         named = ",".join(declared if label[expert] else people or [expert])
         whose = [*(maps if label[expert] else ()), *(["--annotators", named] if named else ())]
+        scale, task, told = found.cards[0].scale, TASKS[found.cards[0].task], find_project(str(options.out))
+        own = label[expert] and expert not in options.columns and scale.grades == task.scale.grades
+        known = own or task.settled or read_datasheet(str(options.out)).scale is not None
+        known = known or (told is not None and told.applies_to(str(options.out)) and told.scale is not None)
+        whose += [] if known else scale_typed(scale)
         typed = ["agreement", str(options.out), *whose, "--judges", judge, *_cluster(found)]
         return [command(*typed, home=options.home if found.in_folds else Path())]
     if items.labelled or items.learned.all():

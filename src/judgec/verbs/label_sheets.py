@@ -10,6 +10,7 @@ from judgec.labels.reading import read_datasheet
 from judgec.labels.review.form import Form, form_of
 from judgec.labels.review.sheet import LabelSheet, open_sheet
 from judgec.labels.review.spreadsheet import export_sheet, import_sheet
+from judgec.labels.rows.ranges import scale_of_grades
 from judgec.raters import programs
 from judgec.records.card import ProgramCard
 from judgec.records.counts import plural
@@ -91,7 +92,8 @@ def open_labels(
         rename=options.columns,
         accept_at=options.accept_at,
         annotators=options.annotators,
-        scale=options.scale,
+        scale=options.scale or scale_of_grades(options.grades),
+        best=None if options.best is None else str(options.best),
     )
 
 

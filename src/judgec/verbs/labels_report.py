@@ -172,21 +172,16 @@ def _summary(path: str, report: LabelReport) -> TextTable:
 
 
 def _scale_words(report: LabelReport) -> str:
-    scale = _scale_of(report)
+    scale = Scale.model_validate(report["scale"])
     threshold = "" if scale.accept_at is None else f"; accepted from {scale.accept_at}"
-    inferred = "; inferred" if report["scale"]["inferred"] else ""
     order = "" if scale.level == "nominal" else ", worst first"
-    return f"{scale.name}{order}: {scale_shown(scale)}{threshold}{inferred}"
+    return f"{scale.name}{order}: {scale_shown(scale)}{threshold}"
 
 
 def _parts(split: Mapping[str, int]) -> tuple[str, str]:
     if folds := split.get("folds"):
         return "folds", f"{folds}; each item is tested once, by a judge that did not learn from its query"
     return "train / dev / test", f"{split['train']} / {split['dev']} / {split['test']}"
-
-
-def _scale_of(report: LabelReport) -> Scale:
-    return Scale.model_validate({key: value for key, value in report["scale"].items() if key != "inferred"})
 
 
 def _histogram(report: LabelReport) -> TextTable:

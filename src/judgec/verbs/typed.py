@@ -9,6 +9,7 @@ from pathlib import Path
 
 from judgec.labels.project import find_project
 from judgec.labels.reading import scale_option
+from judgec.records.scale import ACCEPT_SCALE, Scale
 from judgec.records.tasks.winners import flat_words
 from judgec.verbs.options.labels import LabelExportOptions, LabelsOptions
 
@@ -52,6 +53,17 @@ def maps_typed(file: str, columns: Mapping[str, str]) -> list[str]:
     known = project.columns if project is not None and project.applies_to(file) else {}
     maps = [f"{theirs}={ours}" for theirs, ours in columns.items() if known.get(theirs) != ours]
     return [part for one in maps for part in ("--map", one)]
+
+
+def scale_typed(scale: Scale) -> list[str]:
+    """A scale as it is typed beside labels that declare none; accept and reject, and classes, need none."""
+    first, last = scale.grades[0], scale.grades[-1]
+    if scale.name == ACCEPT_SCALE.name or scale.level == "nominal" or any("," in str(one) for one in scale.grades):
+        return []
+    ranged = isinstance(first, int) and isinstance(last, int) and scale.grades == tuple(range(first, last + 1))
+    listed = f"{first}..{last}" if ranged or scale.interval else ",".join(map(str, scale.grades))
+    at = [] if scale.accept_at is None else ["--accept-at", str(scale.accept_at)]
+    return ["--scale" if scale.interval else "--grades", listed, *at]
 
 
 def as_typed(options: LabelsOptions | LabelExportOptions) -> list[str]:

@@ -199,14 +199,16 @@ def test_form_of_unlabelled_items_follows_their_columns(
 
 def test_form_keeps_the_scale_of_labels_that_go_beyond_the_usual_one(tmp_path: Path) -> None:
     rows = [{"query": f"Q{n}", "answer": "A", "grade": n} for n in (0, 7)]
-    assert sheet_of(tmp_path, rows).form.scale == Scale(grades=tuple(range(8)))
+    with pytest.raises(InputError, match=r"0 \(1\), 7 \(1\).*--best \?"):
+        sheet_of(tmp_path, rows)
+    path = str(tmp_path / "items.jsonl")
+    assert open_sheet(path, best="7")[0].form.scale == Scale(grades=tuple(range(8)))
 
 
 def test_scale_that_experts_saw_is_the_scale_that_judges_are_compiled_on(tmp_path: Path) -> None:
     sheet = sheet_of(tmp_path)
     sheet.save("i1", "ann", Given({"grade": 1}))
     read = read_label_file(str(sheet.path))
-    assert not read.scale_inferred
     assert read.labels.scale == sheet.form.scale == Scale(grades=(1, 2, 3, 4, 5), accept_at=4)
     words = Scale(name='"quoted" \\ é', grades=("bad", "good"), meanings=("no\ngood", "good"), accept_at="good")
     path = tmp_path / "words.jsonl"

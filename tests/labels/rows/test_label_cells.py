@@ -70,7 +70,7 @@ def test_sign_on_the_scale_of_recorded_verdicts_is_a_verdict(tmp_path: Path) -> 
 def test_labels_count_marks_by_column(tmp_path: Path) -> None:
     rows = "".join(f"q{i}?,a{i},{(1, 2, '-', 'None')[i % 4]},{i % 2 + 1}\n" for i in range(8))
     (tmp_path / "t.csv").write_text("query,answer,mia,noah\n" + rows)
-    found = read_label_file(str(tmp_path / "t.csv"), as_reading(annotators=["mia", "noah"]))
+    found = read_label_file(str(tmp_path / "t.csv"), as_reading(annotators=["mia", "noah"], best="2"))
     assert sum(label.annotator == "mia" for label in found.labels.labels) == 4
     assert [note for note in found.labels.notes if note.startswith("Column mia: 4 cells") and "- (2), None (2)" in note]
 

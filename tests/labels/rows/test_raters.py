@@ -14,8 +14,8 @@ def wide(folder: Path, content: str) -> str:
     return str(folder / "t.csv")
 
 
-def said(path: str, *annotators: str, **options: str) -> list[tuple[str, str, object]]:
-    labels = read_labels(path, as_reading(annotators=annotators, **options))
+def said(path: str, *annotators: str, best: str | None = None) -> list[tuple[str, str, object]]:
+    labels = read_labels(path, as_reading(annotators=annotators, best=best))
     query = {item.item_id: item.text("query") for item in labels.items}
     return [
         (query[x.item_id], x.annotator, labels.scale.grades[x.grades["grade"]] if x.grades else x.accept)
@@ -25,18 +25,19 @@ def said(path: str, *annotators: str, **options: str) -> list[tuple[str, str, ob
 
 def test_grade_columns_unpivot_and_blanks_give_no_label(tmp_path: Path) -> None:
     path = wide(tmp_path, "query,answer,alice,bob\nq,a,1,3\nr,b,,2\ns,c,,\n")
-    assert said(path, "alice", "bob") == [("q", "alice", 1), ("q", "bob", 3), ("r", "bob", 2)]
-    file = read_label_file(path, as_reading(annotators=("alice", "bob")))
+    assert said(path, "alice", "bob", best="3") == [("q", "alice", 1), ("q", "bob", 3), ("r", "bob", 2)]
+    file = read_label_file(path, as_reading(annotators=("alice", "bob"), best="3"))
     assert (file.rows, len(file.labels.items), file.unlabelled) == (3, 3, 1)
     assert [label.line for label in file.labels.labels] == [2, 2, 3]
 
 
-def test_words_unpivot_to_accept_and_bits_do_when_an_answer_is_graded(tmp_path: Path) -> None:
-    for yes, no in (("yes", "no"), ("1", "0"), ("TRUE", "FALSE")):
+def test_words_unpivot_to_accept_and_bits_are_grades(tmp_path: Path) -> None:
+    for yes, no in (("yes", "no"), ("pass", "fail"), ("TRUE", "FALSE")):
         labels = read_labels(wide(tmp_path, f"query,answer,x,y\nq,a,{yes},{no}\n"), as_reading(annotators=("x", "y")))
         assert labels.accept_only
         assert [label.accept for label in labels.labels] == [True, False]
-    labels = read_labels(wide(tmp_path, "query,document,x,y\nq,a,1,0\n"), as_reading(annotators=("x", "y")))
+    path = wide(tmp_path, "query,document,x,y\nq,a,1,0\n")
+    labels = read_labels(path, as_reading(annotators=("x", "y"), best="1"))
     assert (labels.task, labels.scale.grades, labels.accept_only) == ("relevance", (0, 1), False)
     (tmp_path / "t.datasheet.toml").write_text("[scale]\ngrades = [0, 1, 2]\n")
     labels = read_labels(wide(tmp_path, "query,answer,x,y\nq,a,1,0\n"), as_reading(annotators=("x", "y")))
@@ -51,7 +52,7 @@ def test_preferences_unpivot_by_the_answers_present(tmp_path: Path) -> None:
 def test_aspect_columns_of_each_rater_unpivot(tmp_path: Path) -> None:
     heads = "query,answer,al.fit,al.style,al.rationale,bo.fit,bo.style"
     labels = read_labels(
-        wide(tmp_path, f"{heads}\nq,a,0,1,because,2,\nr,b,1,1,,,\n"), as_reading(annotators=("al", "bo"))
+        wide(tmp_path, f"{heads}\nq,a,0,1,because,2,\nr,b,1,1,,,\n"), as_reading(annotators=("al", "bo"), best="2")
     )
     assert (labels.task, labels.aspects) == ("answer", ("fit", "style"))
     assert [(x.annotator, dict(x.grades), x.rationale) for x in labels.labels] == [
@@ -62,12 +63,14 @@ def test_aspect_columns_of_each_rater_unpivot(tmp_path: Path) -> None:
 
 
 def test_accept_column_of_a_rater_stands_beside_her_grade(tmp_path: Path) -> None:
-    labels = read_labels(wide(tmp_path, "query,answer,x,x.accept,y\nq,a,1,yes,2\n"), as_reading(annotators=("x", "y")))
+    path = wide(tmp_path, "query,answer,x,x.accept,y\nq,a,1,yes,2\n")
+    labels = read_labels(path, as_reading(annotators=("x", "y"), best="2"))
     assert [(x.grades["grade"], x.accept) for x in labels.labels] == [(0, True), (1, None)]
 
 
 def test_grade_column_beside_raters_is_not_used_and_said(tmp_path: Path) -> None:
-    labels = read_labels(wide(tmp_path, "query,answer,grade,x,y\nq,a,5,1,2\n"), as_reading(annotators=("x", "y")))
+    path = wide(tmp_path, "query,answer,grade,x,y\nq,a,5,1,2\n")
+    labels = read_labels(path, as_reading(annotators=("x", "y"), best="2"))
     assert labels.scale.grades == (1, 2)
     assert any(note.startswith("Column grade") for note in labels.notes)
 
@@ -89,14 +92,14 @@ def test_wrong_annotators_are_refused(tmp_path: Path, content: str, annotators: 
 def test_rename_comes_before_unpivoting(tmp_path: Path) -> None:
     path = wide(tmp_path, "question,answer,Rater 1,Rater 2\nq,a,1,2\n")
     labels = read_labels(
-        path, as_reading(columns={"question": "query", "Rater 1": "one"}, annotators=("one", "Rater 2"))
+        path, as_reading(columns={"question": "query", "Rater 1": "one"}, annotators=("one", "Rater 2"), best="2")
     )
     assert [label.annotator for label in labels.labels] == ["one", "Rater 2"]
 
 
 def test_commas_in_raters_names_are_not_between_raters(tmp_path: Path) -> None:
     path = wide(tmp_path, 'query,answer,"Kim, Bo",Lee,"Ray,  Al.rationale","Ray,  Al"\nq,a,1,3,so,5\nr,b,,2,,1\n')
-    found = said(path, "Kim", "Bo", "Lee", "Ray", "Al")  # as --annotators splits them
+    found = said(path, "Kim", "Bo", "Lee", "Ray", "Al", best="5")  # as --annotators splits them
     assert found[:3] == [("q", "Kim, Bo", 1), ("q", "Lee", 3), ("q", "Ray,  Al", 5)]
     assert found[3:] == [("r", "Lee", 2), ("r", "Ray,  Al", 1)]
 
@@ -105,7 +108,7 @@ def test_numbered_columns_are_one_person_only_where_rows_say_so(tmp_path: Path) 
     path = wide(tmp_path, "query,answer,Mia 1,Mia 2\nq,a,1,2\nr,b,,2\n")
     with pytest.raises(InputError, match="no column 'Mia'"):
         read_labels(path, as_reading(annotators=["Mia"]))
-    assert {name for _, name, _ in said(path, "Mia 1", "Mia 2")} == {"Mia 1", "Mia 2"}
+    assert {name for _, name, _ in said(path, "Mia 1", "Mia 2", best="2")} == {"Mia 1", "Mia 2"}
     again = read_label_file(wide(tmp_path, "query,answer,annotator,grade\nq,a,Mia,1\nq,a,Mia,1\nr,b,Mia,2\n"))
     assert [(one.annotator, one.n, one.same) for one in again.repeats] == [("Mia", 1, 1)]
 

@@ -14,7 +14,7 @@ from judgec.report.page.label_cases import LABEL_WORDS, NOBODY, label_cases
 
 def cases_of(folder: Path, content: str) -> tuple[BrowsedCase, ...]:
     (folder / "t.csv").write_text(content)
-    labels = read_label_file(str(folder / "t.csv"), as_reading(annotators=("al", "bo", "cy"))).labels
+    labels = read_label_file(str(folder / "t.csv"), as_reading(annotators=("al", "bo", "cy"), best="5")).labels
     return label_cases(labels, experts_of(labels))
 
 

@@ -112,7 +112,7 @@ def test_an_item_without_one_of_its_aspects_is_no_part_of_the_order() -> None:
     each = rows[["item_id"]].assign(judge="j", grade=np.clip(np.round(judge), 1, 5))
     said = pd.concat(each.assign(aspect=aspect) for aspect in given)
     labels.loc[(labels["agent"] == "s4") & (labels["query"] >= 20), "grade.accuracy"] = np.nan
-    found = judgec.agreement(said, labels=labels).systems["j"]
+    found = judgec.agreement(said, labels=labels, best=5).systems["j"]
     assert found.n_queries == 20  # in the others s4 would stand with its lower aspect alone
 
 
@@ -141,7 +141,7 @@ def test_agreement_says_how_a_judge_ranks_the_column_agent() -> None:
         {"human": int(h), "gpt": int(np.clip(round(j), 1, 5)), "agent": a, "query": f"q{q}"}
         for a, q, h, j in zip(names, query, people, judge, strict=True)
     ]
-    found = judgec.agreement(rows, annotators="human", judges="gpt")
+    found = judgec.agreement(rows, annotators="human", judges="gpt", best=5)
     report = found.report["judges"]["gpt"]["systems"]  # type: ignore[index]  # mappings
     assert isinstance(report, dict)
     assert report["queries"] == 30
@@ -149,7 +149,7 @@ def test_agreement_says_how_a_judge_ranks_the_column_agent() -> None:
     assert any("order of 4 systems" in note for note in found.notes)
     for row in rows:
         del row["agent"]
-    assert not judgec.agreement(rows, annotators="human", judges="gpt").systems
+    assert not judgec.agreement(rows, annotators="human", judges="gpt", best=5).systems
 
 
 def biased(queries: int, towards: float, seed: int) -> Columns:
@@ -234,7 +234,7 @@ def test_a_score_in_other_units_is_not_said_to_differ_from_people() -> None:
     judge = people + 5 * np.random.default_rng(1).normal(size=len(people))
     rows = pd.DataFrame({"human": people.astype(int), "agent": names, "query": query})
     rows["score"] = (judge - judge.min()) / np.ptp(judge)
-    found = judgec.agreement(rows, annotators="human", judges="score").systems["score"]
+    found = judgec.agreement(rows, annotators="human", judges="score", best=5).systems["score"]
     assert (found.tau_b.value or 0) > 0
     assert found.differing == ()
     labels = rows.assign(item_id=[f"i{k}" for k in range(300)], answer="a", grade=rows["human"])

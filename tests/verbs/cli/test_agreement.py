@@ -71,7 +71,7 @@ def test_screen_is_one_table_of_judge_and_experts_and_v_prints_every_statistic(t
         rated = [int(np.clip(1 + k % 5 + rng.integers(-1, 2), 1, 5)) for _ in range(4)]
         rows.append([f"q{k // 3}", f"a{k}", *rated])
     table(tmp_path / "t.csv", ["query", "answer", "ann", "bob", "cem", "gpt"], rows)
-    columns = ["--annotators", "ann,bob,cem", "--judges", "gpt"]
+    columns = ["--annotators", "ann,bob,cem", "--judges", "gpt", "--best", "5"]
     found = json.loads(judgec_here(tmp_path, "agreement", "t.csv", *columns, "--json").stdout)["judges"]["gpt"]
     short, full = (judgec_here(tmp_path, "agreement", "t.csv", *columns, *more) for more in ((), ("-v",)))
     verdict, *_ = short.stderr.splitlines()
@@ -80,5 +80,5 @@ def test_screen_is_one_table_of_judge_and_experts_and_v_prints_every_statistic(t
         assert f"tau-b {show(Estimate(**side['tau_b']))}" in verdict
     assert ("kappa" in short.stdout, "kappa" in full.stdout) == (False, True)
     assert len((short.stdout + short.stderr).splitlines()) <= 24
-    assert short.stderr.splitlines()[-1] == "Next: judgec compile-judge t.csv --annotators ann,bob,cem --judges gpt"
+    assert short.stderr.splitlines()[-1] == f"Next: judgec compile-judge t.csv {' '.join(columns)}"
     assert "by query: 30 in 90" in full.stderr

@@ -21,14 +21,14 @@ def run(folder: Path, *arguments: str, code: int = 0, **environment: str) -> tup
 
 def test_one_column_per_rater_with_odd_names_gives_one_json_object(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_bytes(b"\xef\xbb\xbf" + CSV.encode())
-    options = ["--map", "Question=query", "--map", "Reply=answer", "--annotators", "alice,bob"]
+    options = ["--map", "Question=query", "--map", "Reply=answer", "--annotators", "alice,bob", "--best", "5"]
     stdout, stderr = run(tmp_path, "mine.csv", *options, "--accept-at", "3", "--json")
     assert stderr == ""
     report = json.loads(stdout)
     assert (report["items"], report["rows"], report["labels"], report["queries"]) == (40, 40, 80, 40)
     assert report["task"] == "grade"
     assert report["scale"]["grades"] == [1, 2, 3, 4, 5]
-    assert (report["scale"]["accept_at"], report["scale"]["inferred"]) == (3, True)
+    assert report["scale"]["accept_at"] == 3
     assert report["annotators"] == ["alice", "bob"]
     assert report["histogram"]["alice"] == dict.fromkeys("12345", 8)
     assert report["histogram"]["bob"] == {"1": 10, "2": 10, "3": 10, "4": 10, "5": 0}
@@ -48,7 +48,7 @@ def test_labels_without_texts_name_no_command_that_needs_some(tmp_path: Path) ->
 
 def test_tables_on_stdout_and_notes_and_next_command_on_stderr(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text(CSV)
-    options = ["--map", "Question=query", "--map", "Reply=answer", "--annotators", "alice,bob"]
+    options = ["--map", "Question=query", "--map", "Reply=answer", "--annotators", "alice,bob", "--best", "5"]
     options += ["--name", "our-judge"]
     stdout, stderr = run(tmp_path, "mine.csv", *options, "-v")
     for part in (
@@ -73,16 +73,17 @@ def test_screen_is_one_table_of_agents_where_rows_say_who_answered(tmp_path: Pat
         for agent, grade in (("old", 1 + i % 4), ("new", 2 + i % 4))
     )
     (tmp_path / "t.csv").write_text("query,answer,agent,ann,bob\n" + rows)
-    short = judgec_here(tmp_path, "labels", "t.csv", "--annotators", "ann,bob")
+    options = ["--annotators", "ann,bob", "--best", "5"]
+    short = judgec_here(tmp_path, "labels", "t.csv", *options)
     old, new = short.stdout.index(" old "), short.stdout.index(" new ")
     assert new < old
     assert "3.50 [" in short.stdout[new:old]  # (2 + 3 + 4 + 5) / 4
     assert ".50 [" in short.stdout[new:old].replace("3.50 [", "")  # accepted from 4
     assert "Grades by annotator" not in short.stdout
     assert len((short.stdout + short.stderr).splitlines()) <= 24
-    full = judgec_here(tmp_path, "labels", "t.csv", "--annotators", "ann,bob", "-v").stdout
+    full = judgec_here(tmp_path, "labels", "t.csv", *options, "-v").stdout
     assert "Grades by annotator" in full
-    report = json.loads(judgec_here(tmp_path, "labels", "t.csv", "--annotators", "ann,bob", "--json").stdout)
+    report = json.loads(judgec_here(tmp_path, "labels", "t.csv", *options, "--json").stdout)
     assert [(one["agent"], one["mean"]["value"]) for one in report["by_agent"]] == [("new", 3.5), ("old", 2.5)]
     assert report["agents"] == {"old": 40, "new": 40}
 
@@ -91,7 +92,7 @@ def test_screen_is_one_table_of_agents_where_rows_say_who_answered(tmp_path: Pat
     ("content", "options", "seen"),
     [
         ("query,answer,grade\nq,a,1\nq,a,2\n", [], "t.csv:3: annotator expert labels item"),
-        ("query,answer,grade\nq,a,1\nr,b,1\n", [], "t.csv: all 2 labels are 1"),
+        ("query,answer,grade\nq,a,7\nr,b,7\n", [], "t.csv:1: the grades are 7 (2)"),
         ("", [], "t.csv:1: the file is empty"),
         ("q,a,grade\nx,y,1\n", [], "t.csv:1: the columns q, a, grade fit no task"),
         (

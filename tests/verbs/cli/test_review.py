@@ -141,7 +141,7 @@ def test_grades_in_raters_columns_are_there_on_the_page_and_in_the_sheets(tmp_pa
     else:
         file.write_text(WIDE)
     before = file.read_bytes()
-    request = ReviewOptions(file=str(file), annotators=("ann", "bob", "new"))
+    request = ReviewOptions(file=str(file), annotators=("ann", "bob", "new"), grades=("1..5",))
     sheet, notes = open_labels(request)
     assert sheet.annotators() == {"ann": 4, "bob": 2}
     assert any("4 by ann, 2 by bob" in note for note in notes)
@@ -160,9 +160,20 @@ def test_grades_in_raters_columns_are_there_on_the_page_and_in_the_sheets(tmp_pa
 def test_sheet_comes_back_with_the_same_annotators_and_is_read_with_them(tmp_path: Path) -> None:
     file = tmp_path / "my wide.csv"
     file.write_text(WIDE)
-    done = judgec(tmp_path, "labels", "export", str(file), str(tmp_path / "s.csv"), "--annotators", "ann,bob")
+    done = judgec(
+        tmp_path, "labels", "export", str(file), str(tmp_path / "s.csv"), "--annotators", "ann,bob", "--grades", "1..5"
+    )
     step = shlex.split(next(line for line in done.stderr.splitlines() if line.startswith("Next: ")))[2:]
-    assert step == ["labels", "import", str(file), str(tmp_path / "s.ann.csv"), "--annotators", "ann,bob"]
+    assert step == [
+        "labels",
+        "import",
+        str(file),
+        str(tmp_path / "s.ann.csv"),
+        "--annotators",
+        "ann,bob",
+        "--grades",
+        "1..5",
+    ]
     exported = tmp_path / "s.ann.csv"
     with exported.open(encoding="utf-8-sig", newline="") as handle:
         rows = list(csv.DictReader(handle))

@@ -1,6 +1,6 @@
 """Makes the form that experts fill in for a file: task, scale, and the columns that their labels go to."""
 
-from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from judgec.errors import InputError, UserError
@@ -12,7 +12,7 @@ from judgec.records.scale import ACCEPT_SCALE, Grade, Scale
 from judgec.records.tasks.registry import TASKS, USUAL, as_task, told_by
 from judgec.records.tasks.spec import MODE_PREFIX
 from judgec.table.rows.cells import as_accept, as_grade
-from judgec.table.rows.columns import MODES_LIST, aspect_columns, infer_task, listed, task_of_labels
+from judgec.table.rows.columns import MODES_LIST, aspect_columns, infer_task, task_of_labels
 from judgec.table.table import Row, Table
 
 
@@ -64,25 +64,29 @@ class Form:
 def form_of(
     table: Table,
     sheet: Datasheet,
+    theirs: Collection[str] = (),
     *,
     task: str | None = None,
     scale: Scale | None = None,
     aspects: tuple[str, ...] = (),
     accept_at: str | None = None,
+    best: str | None = None,
 ) -> Form:
     """The form that fits a file, labelled or not.
 
     Args:
         table: The file.
         sheet: Its datasheet.
+        theirs: Columns that have another name in the file, or none as they are of an annotator each.
         task: Overrides the datasheet's, which overrides the one the columns imply.
-        scale: Overrides the datasheet's, which overrides the one that the labels imply, which overrides the usual one.
+        scale: Overrides the datasheet's, and that the usual one.
         aspects: Of a task with several; default: the file's, else the usual ones of the task.
         accept_at: The lowest accepted grade.
+        best: As ``settle_scale``.
 
     Raises:
         UserError: An unknown task, ``accept_at`` off the scale, or failure modes in a list.
-        InputError: When the file's grades are not on a scale that could be inferred.
+        InputError: The file has grades, and nobody declared their scale.
     """
     known = task_of_labels(as_task(task) if task is not None else sheet.task, table.columns)
     if with_modes(table, known) is not table:
@@ -99,7 +103,7 @@ def form_of(
     asked_accept = scale is None and sheet.scale is None and "grade" not in table.columns and "accept" in table.columns
     if spec.takes_accept and (asked_accept or scale == ACCEPT_SCALE):
         return Form(known, ACCEPT_SCALE, own, ("accept",), accept_only=True)
-    settled = sheet.told(scale or _scale(table, known, sheet.scale, accept_at))
+    settled = sheet.told(scale or _scale(table, known, sheet.scale, theirs, accept_at, best))
     return Form(known, settled, own, spec.columns(own), accept_only=False)
 
 
@@ -111,15 +115,13 @@ def _task_of(table: Table) -> Task:
         return USUAL if told is None else told.name
 
 
-def _scale(table: Table, task: Task, declared: Scale | None, accept_at: str | None) -> Scale:
-    usual = TASKS[task].scale
+def _scale(
+    table: Table, task: Task, declared: Scale | None, theirs: Collection[str], accept_at: str | None, best: str | None
+) -> Scale:
     raw = raw_labels(table, task, declared)
-    used = Counter(grade for label in raw.rows if label for grade in label.grades.values())
-    within = all(position_of(grade, usual) is not None for grade in used)
-    settled = declared or (usual if within else None)
-    if settled is None and len(used) < 2:
-        raise UserError(
-            f"{table.path}: the grades are {listed(used)}; one grade makes no scale, and the usual one for task {task} "
-            f"is {listed(usual.grades)}. Write [scale] with grades into a datasheet."
-        )
-    return settle_scale(table, task, raw, settled, accept_at)[0] if settled is None or accept_at else settled
+    graded = any(label.grades for label in raw.rows if label)
+    known = declared or (None if graded else TASKS[task].scale)
+    if known is not None and not accept_at:
+        return known
+    own = {} if {*theirs} & {*raw.columns.values()} else {name: name for name in raw.columns.values()}
+    return settle_scale(table, task, raw, known, accept_at, best, columns=own)[0]

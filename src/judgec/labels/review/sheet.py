@@ -212,6 +212,7 @@ def open_sheet(
     accept_at: str | None = None,
     annotators: Sequence[str] = (),
     scale: Mapping[str, object] | None = None,
+    best: str | None = None,
 ) -> tuple[LabelSheet, list[str]]:
     """Open a file to grade into; notes say what was done.
 
@@ -229,6 +230,7 @@ def open_sheet(
         accept_at: As ``form_of``.
         scale: As ``read_datasheet``.
         annotators: Who grades; columns of these names, or ``NAME.<aspect>``, hold what they have said so far.
+        best: As ``settle_scale``.
 
     Raises:
         InputError: As ``read_table``; a missing column; one item_id with different inputs.
@@ -239,19 +241,22 @@ def open_sheet(
         inside = [file / f"labels{suffix}" for suffix in JSON_LINES if (file / f"labels{suffix}").is_file()]
         file = inside[0] if inside else file
     target, sheet = file, read_datasheet(path, scale)
-    wide = _unpivoted(path, annotators, form, task, rename or {}, has_scale=sheet.scale is not None)
+    wide = _unpivoted(path, annotators, form, task, rename or {})
     if path.startswith(HUB_PREFIX) or file.suffix.lower() not in JSON_LINES or rename or wide is not None:
         target = Path(f"{default_family(path)}.jsonl") if path.startswith(HUB_PREFIX) else file
         target = target.with_name(f"{target.name if file.is_dir() else target.stem}.labels.jsonl")
         if target.exists():
             notes.append(f"grading goes on in {target}")
+            sheet = read_datasheet(str(target), scale)
         else:
             table = renamed(read_table(path), rename or {}) if wide is None else wide
-            _collected(table, form or form_of(with_turns(table), sheet, task=task, accept_at=accept_at))
+            theirs = (rename or {}).values() if wide is None else wide.columns
+            form = form or form_of(with_turns(table), sheet, theirs, task=task, accept_at=accept_at, best=best)
+            _collected(table, form)
             _copy(table, path, target)
             notes.append(f"labels go to {target}, a copy of {path}")
     if form is None:
-        form = form_of(with_turns(read_table(str(target))), sheet, task=task, accept_at=accept_at)
+        form = form_of(with_turns(read_table(str(target))), sheet, task=task, accept_at=accept_at, best=best)
     found, declared = LabelSheet(target, form), []
     if find_datasheet(str(target)) is None and not TASKS[form.task].settled and not form.accept_only:
         beside = target.with_name(f"{target.stem}.{DATASHEET}")
@@ -291,8 +296,6 @@ def _unpivoted(
     form: Form | None,
     task: str | None,
     rename: Mapping[str, str],
-    *,
-    has_scale: bool,
 ) -> Table | None:
     """The file with a row an item and annotator, or None where none of them has a column."""
     if not annotators:
@@ -302,8 +305,7 @@ def _unpivoted(
     if not raters:
         return None
     known = form.task if form is not None else None if task is None else as_task(task)
-    declared = has_scale or (form is not None and not form.accept_only)
-    return unpivot(table, raters, task=known or read_datasheet(path).task, has_scale=declared)
+    return unpivot(table, raters, task=known or read_datasheet(path).task)
 
 
 def _filled(sheet: LabelSheet, wide: Table, path: str) -> list[str]:

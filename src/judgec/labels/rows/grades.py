@@ -1,4 +1,4 @@
-"""Turns label cells into positions on a scale, and infers the scale where nobody declared one."""
+"""Turns label cells into positions on a scale that was declared."""
 
 import math
 import re
@@ -19,14 +19,10 @@ from judgec.records.tasks.grade import ONE_TO_FIVE, ONE_TO_FIVE_ACCEPT
 from judgec.records.tasks.registry import TASKS, compares, plain
 from judgec.records.tasks.winners import UNSCORED, strength_dropped, unknown_words, winner_of
 from judgec.table.rows.cells import as_accept, as_grade, as_text, is_accept_word, is_missing
-from judgec.table.rows.columns import aspect_columns, label_columns, listed
+from judgec.table.rows.columns import aspect_columns, listed
 from judgec.table.table import Table
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
-RARE = 3  # grades used fewer times than this are listed, as they may be slips of the pen
-WIDEST = 100  # a wider range of whole numbers is a slip or an amount, not a scale
-FILLED = 10  # up to this range (0-10) grades between the used ones are taken to be valid
-DENSE = 0.5  # in a wider range, when this share of its whole numbers is used
 SHOWN = 12  # grades that are listed one by one
 MOST_GRADES = 11  # different ones; more, some of them no whole numbers, are numbers on an interval scale
 
@@ -176,6 +172,7 @@ def settle_scale(
     accept_at: str | None,
     best: str | None = None,
     *,
+    columns: Mapping[str, str] = MappingProxyType({}),
     classes: bool = False,
 ) -> tuple[Scale, bool, list[str]]:
     """The scale, whether the labels are accept / reject alone, and what was assumed; words may be ``classes``.
@@ -187,10 +184,11 @@ def settle_scale(
         declared: The scale, where somebody declared one.
         accept_at: The lowest accepted grade.
         best: The best of the whole numbers that were given, which are the scale.
+        columns: As ``own_scale``; empty where the labels stand in a column an annotator.
         classes: Words whose order nobody declares are classes without one.
 
     Raises:
-        InputError: When no scale can be inferred from the grades.
+        InputError: Nobody declared a scale.
         UserError: When ``accept_at`` is not on the scale, or ``best`` no end of it.
     """
     used = Counter(grade for label in raw.rows if label for grade in label.grades.values())
@@ -209,19 +207,20 @@ def settle_scale(
     elif spec.settled:
         scale = spec.scale
     elif best is not None:
-        scale = _from_best(table, task, used, as_grade(best))
+        scale = _from_best(table.path, task, used, as_grade(best))
     elif classes and len(used) > 1 and all(isinstance(grade, str) for grade in used):
         scale = Scale(name="class", level="nominal", grades=tuple(sorted(map(str, used))))
         counts = listed(f"{grade} ({used[grade]})" for grade in scale.grades)
         notes.append(f"Classes without an order: {counts}. --grades WORST,...,BEST gives them one.")
+    elif own := own_scale(task, columns, used):
+        scale = own
+        at = "" if own.accept_at is None else f", accepted from {own.accept_at}"
+        ends = f"{own.grades[0]} is the worst, {own.grades[-1]} the best"
+        notes.append(
+            f"Column {listed(columns)}, judgec's own: {ends}{at}; --best, --grades or a datasheet declares it."
+        )
     else:
-        scale = _inferred(table, task, used)
-        notes.append(_inference(scale, used))
-        if ends := interval_of(used):
-            notes.append(
-                f"{len(used)} different grades, some no whole numbers: --scale {ends[0]}..{ends[1]} reads them as "
-                'numbers (an interval scale: level = "interval" in the datasheet).'
-            )
+        raise InputError([_undeclared(table.path, used)])
     if accept_at is not None:
         scale = scale.model_copy(update={"accept_at": _threshold(scale, accept_at)})
     elif scale.accept_at is None and scale.grades == ONE_TO_FIVE:
@@ -238,23 +237,42 @@ def settle_scale(
     return scale, accept_only, notes
 
 
-def _from_best(table: Table, task: Task, used: Counter[Grade], best: Grade | None) -> Scale:
-    """The whole numbers from the lowest to the highest seen, of which ``best`` is one end.
+def _from_best(path: str, task: Task, used: Counter[Grade], best: Grade | None) -> Scale:
+    """The whole numbers from the lowest to the highest seen, of which ``best`` is one end; words are slips.
 
     Raises:
-        UserError: It is none, or the grades are no whole numbers.
+        UserError: It is none, or some grades are no whole numbers.
     """
     whole = [grade for grade in used if isinstance(grade, int)]
-    grades = grades_to(best, whole) if len(whole) == len(used) else None
+    grades = None if any(isinstance(grade, float) for grade in used) else grades_to(best, whole)
     if grades is None:
-        seen = (
-            f"{min(whole)} to {max(whole)}" if len(whole) == len(used) > 0 else listed(sorted(map(str, used))[:SHOWN])
-        )
-        raise UserError(
-            f"{table.path}: --best {best}: the grades are {seen}; the lowest or the highest of whole numbers is "
-            "valid. Correct it, or list the grades, worst first: --grades 1..5 or --grades bad,ok,good."
-        )
+        raise UserError(f"--best {best} is no end of whole numbers: {_undeclared(path, used)}")
     return Scale(name=TASKS[task].scale.name, grades=grades)
+
+
+def _undeclared(path: str, used: Counter[Grade]) -> str:
+    """Names the grades and the line to type: which end is good no table tells."""
+    numbers = sorted(grade for grade in used if not isinstance(grade, str))
+    words = [grade for grade, _ in used.most_common() if isinstance(grade, str)]
+    if words and not numbers and all(map(_DAY.fullmatch, words)):
+        seen = f"{path}:1: the grades are days ({listed(sorted(words)[:SHOWN])}), which spreadsheets make of 1/5 or 1-5"
+        return f"{seen}; grades are numbers or words. Format the column as text, and type the grades again."
+    whole = [grade for grade in numbers if isinstance(grade, int)]
+    if len(whole) < len(numbers):
+        ends = f"{math.floor(numbers[0])}..{math.ceil(numbers[-1])}"
+        asks, typed = "what they mean", f"--scale {ends} where any number is valid, else --round nearest --best ?"
+        python = "scale=, or round= and best="
+    elif len(whole) > 1:
+        asks, typed, python = f"which end is good, {whole[0]} or {whole[-1]}", "--best ?", "best="
+        typed += " and --missing with words that say nothing" * bool(words)
+    else:
+        asks, typed, python = "which is the worst, and so on up to the best", "--grades ?", "grades="
+    shown = listed(f"{grade} ({used[grade]})" for grade in [*numbers, *words][:SHOWN])
+    more = f" and {len(used) - SHOWN} more" if len(used) > SHOWN else ""
+    return (
+        f"{path}:1: the grades are {shown}{more}, and nobody said {asks}; a scale that somebody declared is needed. "
+        f"Type {typed} (in Python {python}), or write [scale] with grades, worst first, into a datasheet.toml."
+    )
 
 
 def own_scale(task: Task, columns: Mapping[str, str], seen: Collection[Grade]) -> Scale | None:
@@ -301,57 +319,6 @@ def _threshold(scale: Scale, accept_at: str) -> Grade:
     return grade if scale.interval and grade is not None else scale.grades[position]
 
 
-def _inferred(table: Table, task: Task, used: Counter[Grade]) -> Scale:
-    words = [grade for grade in used if isinstance(grade, str)]
-    numbers = sorted(grade for grade in used if not isinstance(grade, str))
-    where = f"{table.path}:1"
-    if words:
-        raise InputError(_words_are_no_scale(table, task, words, numbers))
-    whole = [number for number in numbers if isinstance(number, int)]
-    if len(whole) == len(numbers):
-        low, high = whole[0], whole[-1]
-        if high - low > WIDEST:
-            raise InputError(
-                [
-                    (
-                        f"{where}: grades run from {low} to {high}; a scale is inferred up to a range "
-                        f"of {WIDEST}. "
-                        "Fix the odd ones, or list the grades in a datasheet."
-                    )
-                ]
-            )
-        if high - low <= FILLED or len(whole) >= DENSE * (high - low + 1):
-            numbers = list(range(low, high + 1))
-    if len(numbers) < 2:
-        raise InputError([one_class(table.path, numbers[0], used[numbers[0]])])
-    return Scale(name=TASKS[task].scale.name, grades=tuple(numbers))
-
-
-def _words_are_no_scale(table: Table, task: Task, words: Sequence[str], numbers: Sequence[Grade]) -> list[str]:
-    """Words have no order that could be guessed; among numbers they are slips, reported line by line."""
-    if not numbers and all(map(_DAY.fullmatch, words)):
-        seen = (
-            f"{table.path}:1: the grades are days ({listed(sorted(words)[:3])}), which spreadsheets make of 1/5 or 1-5"
-        )
-        return [f"{seen}; grades are numbers or words. Format the column as text, and type the grades again."]
-    if not numbers:
-        return [
-            (
-                f"{table.path}:1: the grades are words ({listed(sorted(words))}) and their order is not "
-                "known; the file "
-                f"needs a datasheet. Write [scale] with grades = {sorted(words)}, worst first, next to it."
-            )
-        ]
-    columns = label_columns(table.columns, task) or TASKS[task].labels[:1]
-    return [
-        f"{table.where(index)}: {column} {grade!r} is not a number; the other grades are {listed(numbers)}. "
-        "Fix the row, say that it means nothing with --missing, or list the grades in a datasheet."
-        for index, row in enumerate(table.rows)
-        for column in columns
-        if isinstance(grade := as_grade(row.get(column)), str)
-    ]
-
-
 def scale_shown(scale: Scale) -> str:
     """The grades of a scale for people; of an interval scale its ends."""
     return f"any number from {scale.grades[0]} to {scale.grades[-1]}" if scale.interval else grades_shown(scale.grades)
@@ -375,20 +342,6 @@ def grades_shown(grades: Sequence[Grade]) -> str:
     first, last = grades[0], grades[-1]
     whole = isinstance(first, int) and isinstance(last, int) and len(grades) == last - first + 1
     return f"{first} to {last} ({len(grades)} {'whole numbers' if whole else 'grades'})"
-
-
-def _inference(scale: Scale, used: Counter[Grade]) -> str:
-    first, last = scale.grades[0], scale.grades[-1]
-    note = f"Scale {grades_shown(scale.grades)}, inferred from the grades seen."
-    if isinstance(first, int) and isinstance(last, int) and len(scale.grades) < last - first + 1:
-        note = (
-            f"Scale {grades_shown(scale.grades)}: only the grades seen, {len(scale.grades)} of the {last - first + 1} "
-            f"whole numbers from {first} to {last}. If others are valid too, list all in a datasheet "
-            "([scale] with grades = [...])."
-        )
-    rare = [f"{grade} ({used[grade]})" for grade in scale.grades if used[grade] < RARE]
-    more = f" and {len(rare) - SHOWN} more" if len(rare) > SHOWN else ""
-    return note + (f" Used fewer than {RARE} times: {listed(rare[:SHOWN])}{more}." if rare else "")
 
 
 def one_class(path: str, grade: Grade, count: int) -> str:

@@ -10,9 +10,9 @@ from judgec.errors import InputError, UserError
 from judgec.labels.reading import EVERYBODY
 from judgec.records.label import Task
 from judgec.records.scale import Grade
-from judgec.records.tasks.registry import TASKS, USUAL, plain, told_by
+from judgec.records.tasks.registry import TASKS, plain, told_by
 from judgec.records.tasks.spec import ASPECT_PREFIX, PREFIXES
-from judgec.table.rows.cells import as_accept, as_grade, as_id, is_accept_word, is_missing
+from judgec.table.rows.cells import as_grade, as_id, is_accept_word, is_missing
 from judgec.table.rows.columns import JUDGED_BY, listed
 from judgec.table.table import Row, Table
 
@@ -163,14 +163,12 @@ def unpivot(
     annotators: Sequence[str],
     *,
     task: Task | None = None,
-    has_scale: bool = False,
 ) -> Table:
     """One row per item and annotator, from one column per annotator.
 
     The column ``alice`` holds Alice's label: a grade; accept or reject when all annotators' columns hold only
-    yes/no words (or only 0 and 1, when no scale is declared and an answer is graded); a preference where
-    there is ``answer_a``. ``alice.<aspect>`` holds her grade of one aspect, ``alice.accept`` and
-    ``alice.rationale`` what they say. An annotator who left an item blank gets no row for it.
+    yes/no words; a preference where there is ``answer_a``. ``alice.<aspect>`` holds her grade of one aspect,
+    ``alice.accept`` and ``alice.rationale`` what they say. An annotator who left an item blank gets no row for it.
 
     A file that has a row an annotator already, and no such columns, keeps the labels of these annotators.
 
@@ -201,7 +199,7 @@ def unpivot(
         )
     if faults:
         raise InputError(faults)
-    label, note = _label_column(table, annotators, task, has_scale=has_scale)
+    label, note = _label_column(table, annotators, task)
     known, prefix = fields(), (TASKS[task].prefix if task else "") or ASPECT_PREFIX
     theirs = {
         name: {column: label if field == "" else _field(field, label, known, prefix) for column, field in own.items()}
@@ -276,7 +274,7 @@ def _field(field: str, label: str, known: Collection[str], prefix: str) -> str:
     return prefix + field if label in GRADES else field
 
 
-def _label_column(table: Table, annotators: Sequence[str], task: Task | None, *, has_scale: bool) -> tuple[str, str]:
+def _label_column(table: Table, annotators: Sequence[str], task: Task | None) -> tuple[str, str]:
     """The kind of the plain ``NAME`` columns, and the sentence that says so."""
     spec = told_by(table.columns) if task is None else TASKS[task]
     if spec is not None and not spec.by_aspect and spec.labels[0] not in GRADES:
@@ -288,10 +286,7 @@ def _label_column(table: Table, annotators: Sequence[str], task: Task | None, *,
         for value in table.column(name).values
         if (grade := as_grade(value)) is not None
     }
-    words = bool(seen) and all(map(is_accept_word, seen))
-    bits = bool(seen) and all(as_accept(grade) is not None for grade in seen)
-    accepts = TASKS[USUAL if task is None else task].reads_bits_as_accept and "answer" in table.columns
-    if words or (bits and accepts and not has_scale):
+    if seen and all(map(is_accept_word, seen)):
         return (
             "accept",
             f"The annotators' columns hold only {listed(sorted(map(str, seen)))}: read as accept / reject.",

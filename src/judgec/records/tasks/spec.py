@@ -35,11 +35,11 @@ class TaskSpec:
         labels: Label columns; they are alternatives, one of them is enough. ``accept`` among them: accept / reject
             may be labelled instead. ``(BY_ASPECT,)`` for a grade for each of several aspects, ``(BY_MODE,)`` for faults
             that are there or not.
-        scale: The usual scale, where nobody declared one; its name is that of inferred scales, too.
+        scale: The usual scale, where nobody declared one; its name is that of declared grades, too.
         signature: ``module:name`` of the DSPy Signature, or of a function that builds the module
             (``raters.registry.JudgeBuilder``). It is imported when a judge is built, so that reading labels is quick.
         optional: Input columns that a file may have.
-        settled: The scale needs neither a datasheet nor inference.
+        settled: The scale needs no declaration.
         meanings: What the grades of the usual scale mean, where the scale that is used gives no meanings.
         aspects: What is asked about each aspect, by name, in the order in which they are asked.
         aspect_meanings: What the grades of the usual scale mean for an aspect, by name; it goes before ``meanings``.
@@ -181,11 +181,6 @@ class TaskSpec:
     def takes_accept(self) -> bool:
         """True when accept / reject may be labelled."""
         return "accept" in self.labels
-
-    @property
-    def reads_bits_as_accept(self) -> bool:
-        """True when labels that are all 0 or 1 mean reject and accept: 0 is no grade of the usual scale."""
-        return self.takes_accept and 0 not in self.scale.grades
 
     @property
     def reads(self) -> Mapping[str, tuple[str, ...]]:
