@@ -73,11 +73,13 @@ def compiled_from(
     evidence: bool = False,
     seed: int = 0,
     accept_at: str | None = None,
+    best: str | None = None,
     folds: int | None = 1,
     source: Mapping[str, object] | None = None,
 ) -> Outcome:
     """Compile on ``rows``; without evidence features nothing heavy is fitted."""
-    labels = read_labels(str(write(home / f"{name}.jsonl", rows)), as_reading(accept_at=accept_at, annotators=["*"]))
+    reading = as_reading(accept_at=accept_at, annotators=["*"], best=best)
+    labels = read_labels(str(write(home / f"{name}.jsonl", rows)), reading)
     spec = LMSpec.parse(lm, api_base=api_base)
     settings = CompileSettings(
         name=name,

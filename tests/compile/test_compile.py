@@ -148,7 +148,7 @@ def test_every_shape_of_labels_compiles_saves_and_reports(
     accept_at: str | None,
 ) -> None:
     rows = [{name: value for name, value in {**row, **change(row)}.items() if value is not None} for row in WORLD]
-    outcome = compiled_from(tmp_path, rows, objective=objective, accept_at=accept_at)
+    outcome = compiled_from(tmp_path, rows, objective=objective, accept_at=accept_at, best="3")
     report = outcome.saved.report
     json.dumps(report, allow_nan=False)
     column = report["test"]["majority"]  # type: ignore[index]  # JSON is untyped
@@ -167,7 +167,7 @@ def test_every_shape_of_labels_compiles_saves_and_reports(
 def test_accept_objective_without_a_threshold_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
     rows = [{**row, "grade": min(3, int(str(row["grade"])) - 1)} for row in SMALL]
     with pytest.raises(UserError, match=r"--objective accept: .* --accept-at"):
-        through(tmp_path, "always_broken", rows, objective="accept")
+        through(tmp_path, "always_broken", rows, objective="accept", best="3")
 
 
 @pytest.mark.parametrize("n", [6, 9, 20])

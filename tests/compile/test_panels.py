@@ -369,7 +369,7 @@ def test_the_curve_says_what_each_size_costs_and_is_worth(enough: Saved) -> None
 )
 def test_panels_that_cannot_be_are_refused(tmp_path: Path, options: dict[str, Any], message: str) -> None:
     rows = [{**row, "verdict": row["grade"], "other": 3 - int(str(row["grade"]))} for row in ROWS[:60]]
-    given = {"judges": ("verdict", "other"), "task": "relevance", "home": tmp_path} | options
+    given = {"judges": ("verdict", "other"), "task": "relevance", "best": 3, "home": tmp_path} | options
     with pytest.raises(UserError, match=message):
         compile_file(write(tmp_path / "labels.jsonl", rows), **given)
 

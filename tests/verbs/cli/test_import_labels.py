@@ -70,7 +70,7 @@ def test_import_into_csv_holds_no_formula_and_is_read_as_it_was(tmp_path: Path) 
     with out.open(newline="", encoding="utf-8") as file:
         cells = [cell for row in csv.reader(file) for cell in row]
     assert [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))] == ["-1"]  # a number runs nothing
-    read = read_labels(str(out))
+    read = read_labels(str(out), as_reading(best="1"))
     assert [item.inputs["query"] for item in read.items] == list(texts)
     assert {label.annotator for label in read.labels} == {"@anna"}
 

@@ -196,7 +196,7 @@ def test_agreement_takes_raters_and_threshold_of_its_file_from_judgec_toml(tmp_p
     )
     asked, one = ("agreement", "rated.csv", "--judges", "gpt", "--json"), ("--annotators", "Experte A")
     mapping = [part for ours, theirs in NAMES.items() for part in ("--map", f"{theirs}={ours}")]
-    alone = json.loads(judgec(tmp_path, *asked, *one, *mapping).stdout)["judges"]["gpt"]
+    alone = json.loads(judgec(tmp_path, *asked, *one, *mapping, "--best", "5").stdout)["judges"]["gpt"]
     (tmp_path / "judgec.toml").write_text(says, encoding="utf-8")
     done = judgec(tmp_path, *asked)
     line = done.stderr.splitlines()[0]

@@ -58,8 +58,8 @@ def test_each_file_has_the_columns_that_map_names_in_it(folder: Path) -> None:
     said = pd.DataFrame(SAID).rename(columns=heads)
     expert = pd.DataFrame(LABELS).rename(columns={"item_id": "response", "grade": "relevance_of_expert"})
     columns = {theirs: ours for ours, theirs in heads.items()} | {"relevance_of_expert": "grade"}
-    found = judgec_api.agreement(said, labels=expert, columns=columns, judges="gpt/clear", accept_at="2")
-    same = judgec_api.agreement(pd.DataFrame(SAID), labels=LABELS, judges="gpt/clear", accept_at="2")
+    found = judgec_api.agreement(said, labels=expert, columns=columns, judges="gpt/clear", accept_at="2", best=3)
+    same = judgec_api.agreement(pd.DataFrame(SAID), labels=LABELS, judges="gpt/clear", accept_at="2", best=3)
     pd.testing.assert_frame_equal(found.table, same.table)
     with pytest.raises(InputError, match="no column 'nobody'"):  # of neither file
         judgec_api.agreement(said, labels=expert, columns={**columns, "nobody": "run"})
@@ -107,7 +107,7 @@ def test_judges_are_tested_by_aspect_where_three_annotators_overlap(folder: Path
     [
         ({}, "nobody says who is a judge"),
         ({"labels": LABELS, "score": "grade"}, "--score: is of verdicts beside labels"),
-        ({"labels": LABELS, "judges": "zzz"}, "--judges zzz: none of the judges"),
+        ({"labels": LABELS, "judges": "zzz", "best": 3}, "--judges zzz: none of the judges"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(given: dict[str, Any], seen: str) -> None:

@@ -216,9 +216,7 @@ def settle_scale(
         scale = own
         at = "" if own.accept_at is None else f", accepted from {own.accept_at}"
         ends = f"{own.grades[0]} is the worst, {own.grades[-1]} the best"
-        notes.append(
-            f"Column {listed(columns)}, judgec's own: {ends}{at}; --best, --grades or a datasheet declares it."
-        )
+        notes.append(f"Column {listed(columns)}, judgec's own: {ends}{at}; --best says otherwise.")
     else:
         raise InputError([_undeclared(table.path, used)])
     if accept_at is not None:
