@@ -106,7 +106,7 @@ ANSWERS: Mapping[str, Mapping[str, Any]] = {  # any option of init
     "bewertungsbogen": {
         "columns": {"Nr": "item_id", "Frage": "query", "Antwort": "answer", "Ausführung": "agent"},
         "annotators": ("Prüferin Lena", "Prüfer Tim"),
-        "judges": ("KI-Wert=0..1",),
+        "judges": {"KI-Wert": "0..1"},
         "grades": ("nein", "teilweise", "ja"),
     },
     "legend_on_another_sheet": {
@@ -276,7 +276,7 @@ ANSWERS: Mapping[str, Mapping[str, Any]] = {  # any option of init
     "halves_of_a_grader_of_unknown_name": {
         "columns": {"Nº": "item_id", "Pergunta": "query", "Resposta": "answer"},
         "annotators": ("Nota da Ana", "Nota do João"),
-        "judges": ("Nota do Quasar=1..5",),
+        "judges": ("Nota do Quasar",),
         "best": "5",
     },
     "preferences_francaises": {

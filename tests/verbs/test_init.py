@@ -3,6 +3,7 @@
 import io
 import json
 import random
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -554,3 +555,20 @@ def test_ends_of_a_judge_with_decimal_commas_are_asked_and_words_for_nothing_sta
     assert (found.missing, found.judges) == (("N.B.",), {"KI": "0..1"})
     said: dict[str, Any] = {"columns": NAMED, "annotators": ("Mia",), "judges": ("KI=0..1",), "best": "5"}
     assert judgec.init(file, **said, accept_at="4", replace=True).project == found
+
+
+def test_line_of_what_was_answered_writes_the_same_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    judge = {"gpt.ab": ["12"[i % 2] for i in range(40)], "gpt.ba": ["12"[i // 2 % 2] for i in range(40)]}
+    for columns, typed in (
+        (judge, "Mia\ngpt\n1: first, 2: second\nmapped\n"),
+        ({"query_id": [str(i) for i in range(40)], "query": ["How do I do it here?"] * 40, "answer_a": ["Wait."] * 40,
+          "answer_b": ["No."] * 40}, "Mia\ntext\n"),
+    ):  # fmt: skip
+        pairs(tmp_path, **columns)
+        monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+        said = ("init", "t.csv", "--replace", "--repeats", "median", "--name", "picks")
+        done = judgec_here(tmp_path, *said).stderr
+        text = (tmp_path / "judgec.toml").read_text()
+        line = done.partition("What was answered: ")[2].splitlines()[0]
+        judgec_here(tmp_path, *shlex.split(line)[1:], "--yes")
+        assert (tmp_path / "judgec.toml").read_text() == text

@@ -17,7 +17,7 @@ from judgec.labels.layouts import require_one_row_an_answer, sheets_of_labels
 from judgec.labels.project import NAME, Project, read_project, write_project
 from judgec.labels.questions import OpenQuestion, ends_of, grades_of
 from judgec.labels.reading import EVERYBODY, Datasheet, read_datasheet, scale_option
-from judgec.labels.roles import ProposedRoles, Roles, propose, seen_in
+from judgec.labels.roles import ProposedRoles, Roles, number_in, propose, seen_in
 from judgec.labels.rows.conversations import holding, roles_in, with_turns
 from judgec.labels.rows.grades import interval_of, own_scale, position_of, scale_shown
 from judgec.labels.rows.ids_alone import ITEM, QUERY, TEXTS, under_several_ids
@@ -52,6 +52,7 @@ SHOWN_TURNS = 50  # rows of conversations, which tell the task
 SHOWN_VALUES = 12
 AGAIN = 1.5  # picks of a pair by one judge, from which on it is asked in which order they were shown
 ORDER_ALONE = "only their order counts"
+KEPT = ("round", "repeats", "missing", "turn", "orders", "winner_words")  # of a file, where somebody says so
 REASON = ".rationale"  # behind a grader's name
 NOBODY_PROPOSES = ProposedRoles()
 ARGUMENTS = {  # of Python, by question
@@ -108,11 +109,15 @@ class LabelDraft:
         return "annotator" in self.roles.columns.values()
 
     @property
+    def ours(self) -> dict[str, str]:
+        """Judgec's names of all columns, as far as is known, by the table's."""
+        return {name: self.roles.columns.get(name, name) for name in self.table.columns}
+
+    @property
     def unnamed(self) -> tuple[str, ...]:
         """The table's columns that hold labels under judgec's names."""
-        ours = [self.roles.columns.get(name, name) for name in self.table.columns]
-        found = label_columns(ours, self.task)
-        return tuple(name for name, own in zip(self.table.columns, ours, strict=True) if own in found)
+        found = label_columns([*self.ours.values()], self.task)
+        return tuple(name for name, own in self.ours.items() if own in found)
 
     @property
     def _is_one(self) -> bool:
@@ -142,15 +147,7 @@ class LabelDraft:
 
     def values(self) -> Counter[str]:
         """The different cells of people's grades, and how often each stands there."""
-        found: Counter[str] = Counter()
-        rows = self._of_people()
-        for name in self.marked:
-            column = rows.column(name)
-            read = label_cells(column.values, self.sheet.scale)
-            for cell, n in zip(read, column.counts, strict=True):
-                if not is_missing(cell) and (grade := as_grade(cell)) is not None:
-                    found[as_text(grade).strip()] += n
-        return found
+        return _cells(self._of_people(), self.marked, self.sheet.scale)
 
     def _of_people(self) -> Table:
         """The rows of people, as far as it is known who they are."""
@@ -169,7 +166,7 @@ class LabelDraft:
         grades = grades_of(self.options.best, self.options.grades, seen)
         spec = TASKS[self.task]
         if grades is None:
-            columns = {name: self.roles.columns.get(name, name) for name in self.unnamed}
+            columns = {name: self.ours[name] for name in self.unnamed}
             own = own_scale(self.task, columns, [grade for one in seen if (grade := as_grade(one)) is not None])
             return self._accepted(self.sheet.scale or own)
         numbers = [one for one in map(as_grade, seen) if isinstance(one, int | float)]
@@ -214,9 +211,8 @@ class LabelDraft:
     @property
     def chats(self) -> tuple[str, ...]:
         """The table's columns of conversations."""
-        ours = {name: self.roles.columns.get(name, name) for name in self.table.columns}
-        held = holding(ours.values())
-        return tuple(name for name, own in ours.items() if own in held)
+        held = holding(self.ours.values())
+        return tuple(name for name, own in self.ours.items() if own in held)
 
     def _roles(self) -> list[OpenQuestion]:
         """Roles that speak in most conversations and that nobody knows."""
@@ -234,10 +230,9 @@ class LabelDraft:
         return found
 
     def _turn(self) -> OpenQuestion | None:
-        ours = {name: self.roles.columns.get(name, name) for name in self.table.columns}
         if self.options.turn or self.sheet.turn or len(self.chats) != 1:
             return None
-        first = renamed(self.table.only(range(min(SHOWN_TURNS, len(self.table.rows)))), ours)
+        first = renamed(self.table.only(range(min(SHOWN_TURNS, len(self.table.rows)))), self.ours)
         try:
             several = len(with_turns(first, EACH).rows) > len(with_turns(first).rows)
         except InputError:
@@ -260,8 +255,7 @@ class LabelDraft:
         """Judges that picked each pair in both orders, of which nobody said what a pick of the other order means."""
         if not compares(self.task) or self.options.orders or self.sheet.orders:
             return None
-        ours = [self.roles.columns.get(name, name) for name in self.table.columns]
-        both = [name for name in self.judges if in_orders(name, ours)]
+        both = [name for name in self.judges if in_orders(name, self.ours.values())]
         again = [] if both else self._picked_again()
         if not both and not again:
             return None
@@ -286,12 +280,13 @@ class LabelDraft:
         scale = ACCEPT_SCALE if self.by_words else None if compares(self.task) else self.scale()
         if scale is None or scale.level == "nominal":
             return []
+        own = [float(n) for one in scale.grades if (n := number_in(str(one))) is not None]
+        low, high = (min(own), max(own)) if own else (np.inf, -np.inf)  # between two grades is on the scale
         found = []
         for name in (one for one, ends in self.judges.items() if not ends and one in self.table.columns):
-            read = label_cells(self.roles.rows.column(name).values)
-            cells = [as_grade(one) for one in read if not is_missing(one)]
+            cells = [as_grade(one) for one in _cells(self.roles.rows, (name,))]
             numbers = sorted(one for one in cells if isinstance(one, int | float))
-            if any(position_of(one, scale) is None for one in numbers):
+            if any(position_of(one, scale) is None and not low <= one <= high for one in numbers):
                 seen = f"{name} holds numbers from {numbers[0]:g} to {numbers[-1]:g}, which are off the scale"
                 text = f"{seen}: from which, the worst, to which, the best (0..1)?"
                 typed = (f"--judges {shlex.quote(f'{name}=?')}",)
@@ -442,15 +437,11 @@ class LabelDraft:
     def typed(self, questions: Sequence[OpenQuestion]) -> str:
         """The command to type, filled in where it is certain."""
         options, said = self.options, [str(self.options.file)]
-        for name, flag in (
-            ("task", "--task"),
-            ("best", "--best"),
-            ("accept_at", "--accept-at"),
-            ("round", "--round"),
-            ("turn", "--turn"),
-            ("orders", "--orders"),
-        ):
-            said += [flag, str(value)] if (value := getattr(options, name)) is not None else []
+        for name in ("task", "best", "accept_at", "round", "repeats", "turn", "orders", "name", "budget", "max_cost"):
+            value = getattr(options, name)
+            said += [] if value is None else [f"--{name.replace('_', '-')}", str(value)]
+        said += [] if options.lm == NO_LM else ["--lm", options.lm]
+        said += ["--replace"] if options.replace else []
         said += [part for theirs, ours in options.columns.items() for part in ("--map", f"{theirs}={ours}")]
         judges = [f"{name}={ends}" if ends else name for name, ends in options.judges.items()]
         lists = {"annotators": options.annotators, "judges": judges, "grades": options.grades}
@@ -532,13 +523,8 @@ class LabelSetup:
         project = self.project
         columns = {**project.columns, **project.columns_of_reasons}
         found = {"task": project.task, "columns": columns, "annotators": project.annotators}
-        rounding: dict[str, object] = {} if project.round is None else {"round": project.round}
-        rounding |= {} if project.repeats is None else {"repeats": project.repeats}
-        rounding |= {"missing": project.missing} if project.missing else {}
-        rounding |= {} if project.turn is None else {"turn": project.turn}
-        rounding |= {} if project.orders is None else {"orders": project.orders}
-        words = {"winner_words": dict(project.winner_words)} if project.winner_words else {}
-        return found | {"scale": scale_option(project.scale)} | rounding | words
+        kept = {name: one for name in KEPT if (one := getattr(project, name))}
+        return found | {"scale": scale_option(project.scale)} | kept
 
     def require_sound(self) -> None:
         """Check that nobody runs against all others.
@@ -754,12 +740,13 @@ def _is_named(name: str, cell: object) -> bool:
     return not is_missing(cell) and as_id(cell) == name
 
 
-def _cells(table: Table, columns: Sequence[str]) -> Counter[str]:
+def _cells(table: Table, columns: Sequence[str], scale: Scale | None = None) -> Counter[str]:
     """The different cells of columns, and how often each stands there."""
     found: Counter[str] = Counter()
     for name in columns:
         column = table.column(name)
-        for cell, n in zip(column.values, column.counts, strict=True):
+        read = label_cells(column.values, scale)
+        for cell, n in zip(read, column.counts, strict=True):
             if not is_missing(cell) and (grade := as_grade(cell)) is not None:
                 found[as_text(grade).strip()] += n
     return found
