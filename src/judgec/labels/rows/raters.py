@@ -10,7 +10,7 @@ from judgec.errors import InputError, UserError
 from judgec.labels.reading import EVERYBODY
 from judgec.records.label import Task
 from judgec.records.scale import Grade
-from judgec.records.tasks.registry import TASKS, plain, told_by
+from judgec.records.tasks.registry import TASKS, told_by
 from judgec.records.tasks.spec import ASPECT_PREFIX, PREFIXES
 from judgec.table.rows.cells import as_grade, as_id, is_accept_word, is_missing
 from judgec.table.rows.columns import JUDGED_BY, listed
@@ -297,7 +297,7 @@ def _label_column(table: Table, annotators: Sequence[str], task: Task | None) ->
 def _long(table: Table, theirs: dict[str, dict[str, str]], note: str) -> Table:
     own = {column for fields in theirs.values() for column in fields}
     labels = dict.fromkeys(field for fields in theirs.values() for field in fields.values())
-    said = {*GRADES, RATIONALE} if any(plain(name) == JUDGED_BY for name in table.columns) else set[str]()  # a judge's
+    said = {*GRADES, RATIONALE} if JUDGED_BY in table.columns else set[str]()  # a judge's
     shared = [name for name in table.columns if name not in {*own, *labels, *said}]
     rows: list[Row] = []
     lines: list[int] = []

@@ -2,7 +2,6 @@
 
 import re
 import sys
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from importlib import import_module
@@ -41,7 +40,6 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
 objects; no table of labels is read by them unasked."""
 _BETWEEN = re.compile(r"[\s_-]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 
 
 class Tasks(Mapping[str, TaskSpec]):
@@ -137,12 +135,8 @@ OURS: Mapping[str, str] = {folded(name): ours for ours, names in SYNONYMS.items(
 
 
 def plain(name: str) -> str:
-    """A column's name without what only looks differ in: ``groundTruth`` is ``ground_truth``, ``Clé`` ``cle``."""
-    text = unicodedata.normalize("NFC", _CAMEL.sub("_", name.strip()).casefold()).translate(_UMLAUTS)
-    if not text.isascii():
-        text = "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
-        text = unicodedata.normalize("NFC", text).casefold()
-    return re.sub(r"[\W_]+", "_", text).strip("_")
+    """A name in small letters, its words joined by ``_``: ``groundTruth`` and ``Ground truth`` are ``ground_truth``."""
+    return re.sub(r"[\W_]+", "_", _CAMEL.sub("_", name.strip()).casefold()).strip("_")
 
 
 def called(name: str) -> bool:
