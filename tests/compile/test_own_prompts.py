@@ -11,6 +11,7 @@ from judgec.compile.search.candidates import RUBRIC, first_predictor
 from judgec.compile.settings import CompileSettings
 from judgec.errors import InputError, UserError
 from judgec.labels.labels import read_labels
+from judgec.lm.adapters import verdict_form
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
 from judgec.verbs.candidates import Prompt, candidates_of
@@ -112,6 +113,29 @@ def test_own_prompt_in_a_file_is_a_candidate_of_its_model_or_of_the_compiles(tmp
         "kind": Prompt("openai/gpt-4o", "kind", "Be strict."),
         "openai/gpt-4o-mini": Prompt("openai/gpt-4o-mini"),
     }
+
+
+def test_own_prompt_may_declare_the_form_of_its_verdict_in_a_line_that_is_not_sent(tmp_path: Path) -> None:
+    (tmp_path / "nota.txt").write_text("verdict = 'Puntuación: {v}'\nSé estricto.\n")
+    typed = (f"prompt:{tmp_path / 'nota.txt'}@openai/gpt-4.1", "openai/gpt-4o-mini")
+    found = candidates_of(CompileJudgeOptions(labels=tmp_path / "labels.jsonl", candidates=typed, home=tmp_path))
+    own = Prompt("openai/gpt-4.1", "nota", "Sé estricto.", verdict="Puntuación: {v}")
+    assert found.beside["nota"] == own
+    write(tmp_path / "labels.jsonl", rows(30))
+    asked = {one.name: one.module for one in found.asked(read_labels(str(tmp_path / "labels.jsonl")))}
+    assert {name: verdict_form(one.deepcopy()) for name, one in asked.items()} == {
+        "nota": "Puntuación: {v}",
+        "openai/gpt-4o-mini": None,
+    }
+    assert "Puntuación" not in str(first_predictor(asked["nota"]).signature.instructions)
+
+
+@pytest.mark.parametrize("line", ["verdict = 'Nota'", "verdict = Nota: {v}", "verdict = '{v}'", "verdict = 7"])
+def test_own_prompt_with_a_line_that_declares_no_form_is_refused(tmp_path: Path, line: str) -> None:
+    (tmp_path / "nota.txt").write_text(f"{line}\nSé estricto.\n")
+    typed = (f"prompt:{tmp_path / 'nota.txt'}@openai/gpt-4.1", "openai/gpt-4o-mini")
+    with pytest.raises(UserError, match=r"nota.txt:1: verdict = .* is valid"):
+        candidates_of(CompileJudgeOptions(labels=tmp_path / "labels.jsonl", candidates=typed, home=tmp_path))
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import pytest
 
 from judgec.errors import ArtifactError
 from judgec.evidence.model import GONE, EvidenceModel
+from judgec.lm.adapters import verdict_form, with_verdict
 from judgec.lm.executor import Reply, Request
 from judgec.raters.calibrator import Calibrator, Linear
 from judgec.raters.decision import nearest_grade
@@ -252,6 +253,18 @@ def program() -> Program:
     judge.module.demos = [demonstration(judge.module, ITEMS[0], [4], SCALE)]
     card = make_card(scale=SCALE, fields=FIELDS, signature=fingerprint(judge.module))
     return Program(card, dump_module(judge.module), judge.calibration(), {}, {})
+
+
+def test_the_form_of_a_verdict_that_a_prompt_asks_for_is_saved_with_it(tmp_path: Path) -> None:
+    form, made = "Nota: {v}", program()
+    judge = compiled(grade=reading(EvidenceModel.fit(ITEMS)))
+    jurors = {"own": with_verdict(judge.module.deepcopy(), form), "plain": judge.module}
+    calibration = replace(load_judge(made), jurors=jurors).calibration()
+    card = made.card.model_copy(update={"settings": made.card.settings | {"verdict": form}})
+    saved = save(tmp_path, replace(made, card=card, calibration=calibration))
+    found = load_judge(load(tmp_path, f"sensors@{saved.version}"))
+    assert verdict_form(found.module) == form
+    assert {name: verdict_form(one) for name, one in found.jurors.items()} == {"own": form, "plain": None}
 
 
 def test_load_judge_of_a_saved_program_judges_alike(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from judgec.errors import UserError
+from judgec.lm.adapters import with_verdict
 from judgec.raters.prompt import verdicts
 from judgec.raters.registry import judge_module
 from judgec.records.judgment import UNSCORED, Judgments
@@ -50,6 +51,15 @@ def test_verdicts_with_log_probabilities_normalizes_them_over_the_scale() -> Non
     assert result.score[0, 0] == pytest.approx(4.375)
     assert result.grade[0, 0] == 3
     assert result.confidence[0, 0] == pytest.approx(0.8)
+
+
+def test_verdicts_in_a_form_that_the_prompt_asks_for_are_read_in_no_other_but_judgecs_own() -> None:
+    replies = {"own": "Es bueno.\n\nPuntuación: 4", "form": reply(2), "free": "Score: 5"}
+    engine = ScriptedEngine(lambda prompt, _: next(text for name, text in replies.items() if f"> {name}" in prompt))
+    module = with_verdict(judge_module("grade", SCALE, ASPECTS, ("query", "answer")), "Puntuación: {v}")
+    found = verdicts(module, items(*replies), ask=asking(engine).run, scale=SCALE, aspects=ASPECTS)
+    assert found.grade.ravel().tolist() == [3, 1, 4]  # the last is asked again as JSON, where any statement counts
+    assert engine.asked.total() == 4
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Recorded verdicts as a judge: what is asked, failed, off the scale, flipped, repeated or missing."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -108,6 +109,19 @@ def test_replies_without_grades_are_read_as_of_a_model_that_was_asked() -> None:
     assert noted(found, "no grades; ", "reply")
     pairs = [{"item_id": str(n), "judge": "j", "reply": text} for n, text in enumerate(["Verdict: [[A]]", "[[B>A]]"])]
     assert grades(recorded(pairs, PAIRS), "0", "1") == [0, 2]
+
+
+def test_replies_are_read_in_the_form_that_judges_json_declares_and_in_no_other(tmp_path: Path) -> None:
+    written = ["Es bueno.\n\n**Puntuación:** 2", "Score: 3", "Puntuación: 1\nPuntuación: 2"]
+    rows = [{"item_id": str(n), "judge": "j", "reply": text} for n, text in enumerate(written)]
+    (tmp_path / "v.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    plain = read_recorded(str(tmp_path / "v.jsonl"), GRADES)
+    assert grades(plain, "0", "1", "2") == [-1, 3, -1]
+    assert noted(plain, "2 of 3 replies could not be read")
+    (tmp_path / "v.judges.json").write_text(json.dumps({"j": {"verdict": "Puntuación: {v}"}}))
+    found = read_recorded(str(tmp_path / "v.jsonl"), GRADES)
+    assert grades(found, "0", "1", "2") == [2, -1, -1]
+    assert found.judgments("j", ["1"]).unscored == (OFF_SCALE,)  # unread: it counts against promotion
 
 
 def test_two_orders_of_a_pair_agree_flip_or_fail_together() -> None:

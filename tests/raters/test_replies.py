@@ -640,6 +640,36 @@ def test_stated_in_a_sentence_or_in_words_of_the_users_own_scale(scale: Scale, t
     assert read(text, scale) == grade
 
 
+@pytest.mark.parametrize(
+    ("form", "text", "grade"),
+    [
+        ("Puntuación: {v}", "Es bueno.\n\n**Puntuación:** 4", "4"),
+        ("Puntuación: {v}", "puntuación: 4/5 (falta un hecho)", "4"),
+        ("评分: {v}", "很好。\n评分：4", "4"),
+        ("<<{v}>>", "Good <<4>> indeed", "4"),
+        ("Nota: {v}", "<think>Nota: 1</think>Nota: 4", "4"),
+        ("Nota: {v}", "> Nota: 5\n\nNota: 2", "2"),
+        ("Nota: {v}", "Nota: 4\nNota: 2", None),
+        ("Nota: {v}", "Nota: 7", None),
+        ("Nota: {v}", "Score: 4", None),
+        ("Nota: {v}", "4", None),
+        ("Nota: {v}", '{"score": 4}', None),
+    ],
+)
+def test_stated_in_a_declared_form_is_read_in_that_form_alone(form: str, text: str, grade: str | None) -> None:
+    try:
+        assert stated(text, ONE_TO_FIVE, form=form) == grade
+    except UnreadableReplyError:
+        assert grade is None
+
+
+def test_stated_in_a_declared_form_of_a_cut_reply_needs_its_end() -> None:
+    assert stated("Nota: 4\nPorque", ONE_TO_FIVE, "length", form="Nota: {v}") == "4"
+    assert stated("<<4>> beca", ONE_TO_FIVE, "length", form="<<{v}>>") == "4"
+    with pytest.raises(UnreadableReplyError, match="cut"):
+        stated("Nota: 1", Scale(grades=tuple(range(11))), "length", form="Nota: {v}")
+
+
 def cases(name: str) -> list[dict[str, Any]]:  # JSON
     lines = (Path(__file__).parent / name).read_text("utf-8").splitlines()
     return [json.loads(line) for line in lines]

@@ -123,7 +123,13 @@ def test_read_about_says_what_the_other_order_means_for_all_or_for_one_judge(tmp
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [('{"one": "gpt"}', "json:1: not an object"), ('{"one": \n', "json:2: not JSON")]
+    ("text", "said"),
+    [
+        ('{"one": "gpt"}', "json:1: not an object"),
+        ('{"one": \n', "json:2: not JSON"),
+        ('{"one": {"verdict": "Nota"}}', "json:1: one: verdict is 'Nota'"),
+        ('{"one": {"verdict": "{v}"}}', "json:1: one: verdict is '{v}'"),
+    ],
 )
 def test_read_about_of_something_else_is_an_error(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "set.judges.json").write_text(text)

@@ -34,6 +34,7 @@ from judgec.compile.search.plan import (
 from judgec.compile.settings import JURY_KIND, AskedCandidate, CompileSettings
 from judgec.errors import UserError
 from judgec.labels.rows.ranges import MARK
+from judgec.lm.adapters import with_verdict
 from judgec.lm.executor import Ask
 from judgec.lm.prices import CostEstimate
 from judgec.lm.spec import FUNCTION, NO_LM, LMSpec
@@ -97,7 +98,9 @@ def of_judge(program: Program) -> AskedCandidate:
     return AskedCandidate(juror_name(program), load_judge(program).module, program)
 
 
-def of_task(name: str, labels: LabelSet, instructions: str | None = None, manner: str = "plain") -> AskedCandidate:
+def of_task(
+    name: str, labels: LabelSet, instructions: str | None = None, manner: str = "plain", verdict: str | None = None
+) -> AskedCandidate:
     """A candidate with the prompt of the task of the labels, or with instructions in place of the task's.
 
     Args:
@@ -105,14 +108,21 @@ def of_task(name: str, labels: LabelSet, instructions: str | None = None, manner
         labels: Of the task.
         instructions: In place of the task's; None keeps these.
         manner: Of ``MANNERS``; it stands above the rubric.
+        verdict: The form of a verdict that the instructions ask for.
+
+    Raises:
+        UserError: Such a form where there are several aspects.
     """
+    if verdict is not None and len(labels.aspects) > 1:
+        seen = f"--candidate {name}: verdict {verdict!r}, and {len(labels.aspects)} aspects"
+        raise UserError(f"{seen}; of one aspect alone a prompt may have its form. Take the line out of the file.")
     module = task_module(labels)
     if instructions is not None:
         module = with_instructions(module, instructions)
     if added := MANNERS[manner]:
         above, rubric = split_rubric(first_predictor(module).signature.instructions)
         module = with_instructions(module, f"{above.rstrip()}\n{added}{rubric}")
-    return AskedCandidate(name, module)
+    return AskedCandidate(name, with_verdict(module, verdict))
 
 
 def plan_candidates(settings: CompileSettings, labels: LabelSet) -> CallPlan:

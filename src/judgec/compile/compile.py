@@ -36,12 +36,12 @@ from judgec.labels.experts import constant_notes, reading_notes
 from judgec.labels.split.draw import folds_of
 from judgec.labels.split.family import read_family
 from judgec.labels.split.memory import read_memory
-from judgec.lm.adapters import CHAT, adapter_name
+from judgec.lm.adapters import CHAT, adapter_name, verdict_form
 from judgec.lm.session import Session
 from judgec.lm.watch import Watch
 from judgec.raters import programs
 from judgec.raters.decision import HALF_WAY, half_way
-from judgec.raters.judge import ADAPTER, CompiledJudge
+from judgec.raters.judge import ADAPTER, VERDICT, CompiledJudge
 from judgec.raters.prompt import verdicts
 from judgec.raters.recorded import RecordedVerdicts, ranges_for_card
 from judgec.raters.replies import is_unread
@@ -409,6 +409,8 @@ def card_settings(
         found["prompts"] = "; ".join(searched)
     if (form := adapter_name(judge.module)) != CHAT:
         found[ADAPTER] = form
+    if (own := verdict_form(judge.module)) is not None:
+        found[VERDICT] = own
     if abstention.below is not None:
         found["abstain_below"] = abstention.below
     if settings.rated.recorded is not None:

@@ -22,7 +22,7 @@ def listed_price(about: AboutJudge, items: Sequence[Item], aspects: Sequence[str
     Returns:
         None where its prompt or the price of its model is not known.
     """
-    prompt = live_prompt(about.model, about.messages)
+    prompt = live_prompt(about)
     rate = price(about.model) if about.model else None
     some = items[:PRICED]
     if prompt is None or rate is None or not some:

@@ -145,7 +145,7 @@ def candidate_of(recorded: RecordedVerdicts, name: str, module: dspy.Module) -> 
 def with_prompts(judge: CompiledJudge, recorded: RecordedVerdicts, name: str) -> CompiledJudge:
     """The judge with the prompts of those that it was made of, as far as they are known, so that they can be asked."""
     about = {member: recorded.judges[member] for member in (judge.joint.members if judge.joint else (name,))}
-    known = {member: live_prompt(one.model, one.messages) for member, one in about.items()}
+    known = {member: live_prompt(one) for member, one in about.items()}
     return replace(judge, prompts={member: prompt for member, prompt in known.items() if prompt is not None})
 
 

@@ -71,6 +71,20 @@ def adapter_name(module: dspy.Module) -> str:
     return str(getattr(predict, "config", {}).get("adapter", CHAT))
 
 
+def verdict_form(module: dspy.Module) -> str | None:
+    """The form of a verdict that a judge's own prompt asks for, such as ``Puntuación: {v}``."""
+    predict = next(iter(module.predictors()), module) if isinstance(module, dspy.Module) else module
+    form = getattr(predict, "config", {}).get("verdict")
+    return None if form is None else str(form)
+
+
+def with_verdict(module: dspy.Module, form: object) -> dspy.Module:
+    """The module, in whose replies this form is read; copies keep it."""
+    for predict in module.predictors() if form is not None else ():
+        predict.config = {**predict.config, "verdict": form}
+    return module
+
+
 def adapter_of(predict: dspy.Predict) -> dspy.Adapter:
     """The adapter that writes a predictor's prompt."""
     return _ADAPTERS[adapter_name(predict)]()

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from judgec.errors import ArtifactError, UserError
 from judgec.evidence.model import EvidenceGoneError, EvidenceModel, Observed
-from judgec.lm.adapters import CHAT, AdapterName, adapter_name, with_adapter
+from judgec.lm.adapters import CHAT, AdapterName, adapter_name, verdict_form, with_adapter, with_verdict
 from judgec.lm.executor import Ask
 from judgec.lm.spec import NO_LM, REFUSED, LMSpec
 from judgec.raters.calibrator import Calibrator, Trace
@@ -43,6 +43,7 @@ _Observe = Callable[[IntArray, bool], Observed]
 """Features and parts of the items in these rows, or of their mirror images."""
 
 Model = TypeVar("Model", bound=BaseModel)
+VERDICT, VERDICTS = "verdict", "verdicts"  # the form of a verdict that a prompt asks for itself, in the same places
 ADAPTER, ADAPTERS = "adapter", "adapters"  # the form of a prompt on a card, of jurors' prompts in a calibration
 A_MODEL = "provider/name"  # as --lm is typed
 ROUNDED = 1e-9  # by which a score may miss an accepted number
@@ -345,6 +346,7 @@ class CompiledJudge:
 
     def calibration(self) -> Json:
         """All but the prompt, as JSON."""
+        forms = {name: form for name, one in self.jurors.items() if (form := verdict_form(one)) is not None}
         adapters = {name: form for name, one in self.jurors.items() if (form := adapter_name(one)) != CHAT}
         return {
             "evidence": None if self.evidence is None else self.evidence.to_json(),
@@ -355,6 +357,7 @@ class CompiledJudge:
             **({} if self.cascade is None else {"cascade": self.cascade.model_dump(mode="json")}),
             **({"jurors": {name: dump_module(module) for name, module in self.jurors.items()}} if self.jurors else {}),
             **({ADAPTERS: adapters} if adapters else {}),
+            **({VERDICTS: forms} if forms else {}),
             **(
                 {"prompts": {name: one.model_dump(mode="json") for name, one in self.prompts.items()}}
                 if self.prompts
@@ -410,6 +413,7 @@ def load_judge(program: Program) -> CompiledJudge:
     wording = card.settings.get(WORDING)
     module = judge_module(card.task, card.scale, card.aspects, card.fields, card.languages, wording=wording)
     _write_as(card.settings.get(ADAPTER, CHAT), module, f"{where}: card.json")
+    with_verdict(module, card.settings.get(VERDICT))
     here = fingerprint(module)
     if sorted(here) == sorted(card.signature):  # the state has the order of its inputs
         load_module(module, program.program, f"{where}: program.json")
@@ -431,6 +435,8 @@ def load_judge(program: Program) -> CompiledJudge:
     jurors = _read_jurors(program.calibration.get("jurors"), card, f"{where}: calibration.json")
     for name, form in (program.calibration.get(ADAPTERS) or {}).items():
         _write_as(form, jurors.get(name), f"{where}: calibration.json: {name}")
+    for name, form in (program.calibration.get(VERDICTS) or {}).items():
+        with_verdict(jurors[name], str(form))
     about = card.scale, card.aspects
     judge = CompiledJudge(module, *about, evidence, calibrators, card.tie_band, panel, cascade, prompts, jurors)
     if what and _reads_evidence(judge):
@@ -521,7 +527,7 @@ def _reads_evidence(judge: CompiledJudge) -> bool:
 
 def _read_evidence(state: Json, where: str) -> tuple[str, EvidenceModel | None]:
     """What the evidence needs that is gone, or empty; and the evidence."""
-    if state.keys() - {"panel", "cascade", "prompts", "jurors", ADAPTERS} != {
+    if state.keys() - {"panel", "cascade", "prompts", "jurors", ADAPTERS, VERDICTS} != {
         "evidence",
         "calibrators",
     } or not isinstance(state["calibrators"], dict):

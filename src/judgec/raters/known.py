@@ -13,6 +13,7 @@ import dspy
 import numpy as np
 
 from judgec import __version__
+from judgec.lm.adapters import verdict_form
 from judgec.lm.client import JournaledClient
 from judgec.lm.frozen import FrozenPrompt
 from judgec.lm.journal.facts import Facts
@@ -46,7 +47,8 @@ class KnownAnswers:
         digest = hashlib.sha256(__version__.encode())
         for probe in probes:
             digest.update(self._client.digest(prompt.messages(fenced_inputs(predict, probe)), rollout))
-        digest.update(repr((scale.grades, scale.values, aspects)).encode())
+        form = verdict_form(predict)
+        digest.update(repr((scale.grades, scale.values, aspects, *([form] if form else []))).encode())
         facts = Facts(self._journal, "verdicts", digest.digest(), f"{self._name}, {self._client.spec.model}")
         return KnownVerdicts(facts, len(aspects), len(scale.grades), self._client)
 

@@ -6,7 +6,7 @@ of its answers. Of a cascade the strong judge's prompt is put to the items alone
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from pydantic import Field
@@ -19,7 +19,7 @@ from judgec.raters.columns import Columns
 from judgec.raters.piece import Piece
 from judgec.raters.rater import Count, Rating
 from judgec.raters.replies import UnreadableReplyError, Verdict, read_verdict, stated
-from judgec.raters.verdicts import EVERY
+from judgec.raters.verdicts import EVERY, AboutJudge
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item
 from judgec.records.record import FiniteRecord
@@ -38,10 +38,12 @@ class LivePrompt(FiniteRecord):
         model: Whose verdicts were recorded, or None.
         messages: Role and text of each turn, by aspect; ``""`` for all. ``{query}`` stands for the item's query, and so
             on.
+        verdict: The form of its replies, with ``{v}`` in the place of the grade, which alone is read; None for any.
     """
 
     model: str | None = None
     messages: dict[str, tuple[tuple[str, str], ...]] = Field(min_length=1)
+    verdict: str | None = Field(default=None, exclude_if=lambda said: said is None)
 
     def of(self, aspect: str) -> tuple[tuple[str, str], ...] | None:
         """The turns for an aspect, or None."""
@@ -130,7 +132,8 @@ class _LiveQuestions:
         scale = self._rater.scale
         try:
             text = text_of(reply)
-            grade = stated(text, scale, reply.finish, names=(aspect,), texts=item.everything)
+            form = self._rater.prompt.verdict
+            grade = stated(text, scale, reply.finish, names=(aspect,), texts=item.everything, form=form)
             self._read[number] = text, read_verdict({"grade": grade}, ("grade",), scale, {})
         except UnreadableReplyError as fault:
             self._faults[number] = str(fault)
@@ -169,6 +172,7 @@ def _together(read: Sequence[tuple[str, Verdict]], aspects: Sequence[str]) -> Ve
     )
 
 
-def live_prompt(model: str | None, messages: Mapping[str, tuple[tuple[str, str], ...]]) -> LivePrompt | None:
+def live_prompt(about: AboutJudge) -> LivePrompt | None:
     """The prompt of a recorded judge, or None where it is not known."""
-    return LivePrompt(model=model, messages=dict(messages)) if messages else None
+    known = {"model": about.model, "messages": dict(about.messages), "verdict": about.verdict}
+    return LivePrompt.model_validate(known) if about.messages else None

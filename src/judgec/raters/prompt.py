@@ -8,7 +8,7 @@ import dspy
 import numpy as np
 
 from judgec.errors import UserError
-from judgec.lm.adapters import CHAT, TERSE, adapter_name
+from judgec.lm.adapters import CHAT, TERSE, adapter_name, verdict_form
 from judgec.lm.executor import Ask, Reply, Request
 from judgec.lm.frozen import FrozenPrompt, freeze
 from judgec.lm.functions import VALUE
@@ -146,12 +146,13 @@ class PromptRater:
             spread = label_probabilities(reply.logprobs, name, self.labels, after=max(0, text.rfind(rest)))
             if spread is not None:
                 given[name] = np.array(spread)
-        prompt = self.form(attempt)[0]
-        fields: Mapping[str, object] | None = None if reply.finish in CUT else prompt.usual(text)
+        prompt, schema = self.form(attempt)
+        form = verdict_form(self.predict) if schema is None else None
+        fields: Mapping[str, object] | None = None if reply.finish in CUT or form else prompt.usual(text)
         if fields is not None:
             return read_verdict(fields, self.names, self.scale, given)
         texts = None if item is None else item.everything
-        return read_form(text, self.names, self.scale, given, reply.finish, texts=texts)
+        return read_form(text, self.names, self.scale, given, reply.finish, texts=texts, form=form)
 
     def again(self, digest: bytes, attempt: int, bad: Reply, error: UnreadableReplyError) -> bool:
         """True to ask again, after a bad reply: until one was paid now, by this item or one of the same inputs."""

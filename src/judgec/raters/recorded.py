@@ -27,7 +27,7 @@ from judgec.raters.panel import Panel, joint_grade
 from judgec.raters.piece import Piece
 from judgec.raters.programs import Program
 from judgec.raters.rater import Count, Rating
-from judgec.raters.replies import OFF_SCALE
+from judgec.raters.replies import OFF_SCALE, UnreadableReplyError, stated
 from judgec.raters.values import read_value
 from judgec.raters.verdicts import (
     ABOUT,
@@ -744,8 +744,13 @@ def _off_the_scale(column: TableColumn, asked: _Asked, about: OnWhat, said: Mapp
     return found
 
 
-def _spread(value: object, about: OnWhat, kind: Range | None = None) -> FloatArray | None:
+def _spread(value: object, about: OnWhat, kind: Range | None = None, form: str | None = None) -> FloatArray | None:
     """The distribution that a cell states, in whatever words the task has for its grades; None off the scale."""
+    if form is not None and isinstance(value, str):
+        try:
+            value = stated(value, about.scale, form=form)
+        except UnreadableReplyError:
+            return None
     word, spellings = as_grade(value) if isinstance(value, str) else None, TASKS[about.task].spellings
     said = value if word is None or not spellings else respelled(word, spellings)
     return read_value(said, about.scale, kind, accept_only=about.accept_only)
@@ -774,10 +779,11 @@ def _verdicts(
     """Each row's distribution, stated position and fault; of the rows ``as_score`` no note speaks of grades."""
     scale, k, column = about.scale, len(about.scale.grades), columns.coded[verdict]
     spread, fault = np.full((columns.n_rows, k), np.nan), np.full(columns.n_rows, FAILED, dtype=np.int64)
-    kind_of = [ranges.get(name) for name in asked.judges]
-    for kind in dict.fromkeys(kind_of):
-        rows = np.flatnonzero(np.array([one == kind for one in kind_of], dtype=bool)[asked.judge])
-        read = [_spread(value, about, kind) for value in column.values]
+    kind_of = [(ranges.get(name), columns.about.get(name, AboutJudge()).verdict) for name in asked.judges]
+    for kind, form in dict.fromkeys(kind_of):
+        rows = np.flatnonzero(np.array([one == (kind, form) for one in kind_of], dtype=bool)[asked.judge])
+        forms = [form if verdict == REPLY or as_number(value) is None else None for value in column.values]
+        read = [_spread(value, about, kind, own) for value, own in zip(column.values, forms, strict=True)]
         spreads = np.array([np.full(k, np.nan) if one is None else one for one in [*read, None]])
         codes = np.array([*(OFF if one is None else 0 for one in read), FAILED], dtype=np.int64)
         spread[rows], fault[rows] = spreads[column.codes[rows]], codes[column.codes[rows]]
@@ -788,10 +794,12 @@ def _verdicts(
             kinds = ("grade off the scale", "grades off the scale")
             if as_score[off[0]]:
                 kinds = ("score that cannot be read", "scores that cannot be read")
-            notes.append(
-                f"{columns.where(int(off[0]))}{_below(len(off))}: {plural(len(off), *kinds, thousands=True)} "
-                f"({shortly(strange)}; valid are {valid}): unscored"
-            )
+            what = plural(len(off), *kinds, thousands=True)
+            if verdict == REPLY:
+                what = f"{len(off):,} of {int((column.codes[rows] != NO_CELL).sum()):,} replies could not be read"
+                valid = f'{valid}, in English or in a form; "verdict": "Nota: {{v}}" in judges.json names another one'
+            where = f"{columns.where(int(off[0]))}{_below(len(off))}"
+            notes.append(f"{where}: {what} ({shortly(strange)}; valid are {valid}): unscored")
     scored = fault == 0
     stated = np.full(len(fault), UNSCORED, dtype=np.int64)
     stated[scored] = stated_grades(spread[scored], scale)

@@ -12,6 +12,7 @@ import numpy as np
 from judgec.errors import InputError
 from judgec.labels.rows.label_cells import label_cells
 from judgec.labels.rows.ranges import Range
+from judgec.raters.replies import is_form
 from judgec.records.label import FloatArray, IntArray, JudgedCell, Task
 from judgec.records.tasks.registry import TASKS, plain
 from judgec.table.rows.cells import as_number, as_text, is_missing
@@ -30,6 +31,7 @@ NUMBERS = (COST, SECONDS)
 CHANCE = "p_"  # before a grade: the recorded probability of it
 ABOUT = "judges.json"  # STEM.judges.json beside STEM.verdicts.* or STEM.*
 VERDICTS = ".verdicts"
+A_FORM = "a text with {v} in the place of the grade, such as 'Score: {v}', is valid"
 AS_SHOWN, MAPPED = ORDERS = ("as_shown", "mapped")  # what a verdict on a pair in the other order says
 EXPLAINED = "as shown, A is the answer that stood first; mapped back, A is answer_a in both orders"
 
@@ -45,6 +47,7 @@ class AboutJudge:
         messages: The prompt as it was sent: role and text of each turn, by aspect, ``""`` for all; empty when unknown.
         range: From the worst to the best of its numbers, where these are not grades of the scale.
         order: What a verdict on a pair in the other order means, a key of ``ORDERS``; None where nobody says.
+        verdict: The form of its replies, with ``{v}`` in the place of the grade, which alone is read; None for any.
     """
 
     model: str | None = None
@@ -53,6 +56,7 @@ class AboutJudge:
     messages: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     range: Range | None = None
     order: str | None = None
+    verdict: str | None = None
 
 
 @dataclass(frozen=True)
@@ -265,6 +269,7 @@ def read_about(path: Path) -> tuple[dict[str, AboutJudge], str | None]:
             messages_of(one.get("prompt")),
             _range(one["range"], f"{file}:1: {name}") if "range" in one else None,
             None if one.get(ORDER) is None else plain(str(one[ORDER])),
+            _verdict(one["verdict"], f"{file}:1: {name}") if "verdict" in one else None,
         )
         for name, one in content.items()
     }
@@ -277,6 +282,12 @@ def _range(value: object, where: str) -> Range:
     if worst is None or best is None or worst == best:
         raise InputError([f"{where}: range is {value!r}; [WORST, BEST] such as [0, 1] is valid. Fix the file."])
     return Range(worst, best)
+
+
+def _verdict(value: object, where: str) -> str:
+    if not isinstance(value, str) or not is_form(value):
+        raise InputError([f"{where}: verdict is {value!r}; {A_FORM}. Fix the file."])
+    return value
 
 
 def _text(value: object) -> str | None:

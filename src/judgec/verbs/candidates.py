@@ -4,6 +4,8 @@
 """
 
 import json
+import re
+import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,6 +23,7 @@ from judgec.rag.functions import PYTHON, python_function
 from judgec.raters import programs
 from judgec.raters.cascade import EVIDENCE
 from judgec.raters.programs import Program
+from judgec.raters.replies import is_form
 from judgec.records.card import ProgramCard
 from judgec.records.label import LabelSet
 from judgec.table.regular import seen_at
@@ -47,12 +50,15 @@ class Prompt:
         name: What it is called among judges; by default the model.
         instructions: In place of the task's with its rubric, word for word; the grades are in the reply's form.
         manner: How the grade is found, of ``judgec.compile.manners.MANNERS``: a sentence that is added.
+        verdict: The form of a verdict that the instructions ask for, with ``{v}`` in the place of the grade
+            (``Puntuación: {v}``): it and judgec's own form are read, and no other statement.
     """
 
     model: str
     name: str | None = None
     instructions: str | None = None
     manner: str = "plain"
+    verdict: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +142,7 @@ class Candidates:
                 check_juror(one, labels)
                 found.append(of_judge(one))
             else:
-                told = (one.instructions, one.manner) if isinstance(one, Prompt) else (None,)
+                told = (one.instructions, one.manner, one.verdict) if isinstance(one, Prompt) else (None,)
                 found.append(of_task(name, labels, *told))
         return tuple(found)
 
@@ -286,7 +292,28 @@ def _own_prompt(where: str, name: str, spec: str, options: CompileJudgeOptions) 
         raise UserError(f"{where}: {said} is {seen}; a prompt as text is needed.")
     if model == NO_LM or model.startswith((RECORDED, PYTHON)):
         raise UserError(f"{where}: {model} has no prompt; a model is needed. Say {OWN_PROMPT}{said}@provider/name.")
-    return Prompt(LMSpec.parse(model).model, name or path.stem, text)
+    verdict, text = _declared(where, said, text)
+    return Prompt(LMSpec.parse(model).model, name or path.stem, text, verdict=verdict)
+
+
+def _declared(where: str, file: str, text: str) -> tuple[str | None, str]:
+    """The form of a verdict that the first line of a prompt declares (``verdict = 'Nota: {v}'``), and the rest of it.
+
+    Raises:
+        UserError: It is no form, or nothing follows.
+    """
+    first, _, rest = text.partition("\n")
+    if not re.match(r"verdict\s*=", first):
+        return None, text
+    try:
+        form = tomllib.loads(first).get("verdict")
+    except tomllib.TOMLDecodeError:
+        form = None
+    if not isinstance(form, str) or not is_form(form) or not rest.strip():
+        raise UserError(
+            f"{where}: {file}:1: {first}; verdict = 'Nota: {{v}}' above a prompt is valid. Correct the line."
+        )
+    return form, rest.strip()
 
 
 def _split(text: str) -> tuple[str, str]:

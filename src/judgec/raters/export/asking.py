@@ -8,7 +8,7 @@ from judgec.raters.columns import Columns
 from judgec.raters.fencing import fence
 from judgec.raters.piece import Piece
 from judgec.raters.rater import Rating
-from judgec.raters.replies.fields import read_form
+from judgec.raters.replies.fields import Verdict, read_form
 from judgec.raters.replies.said import UnreadableReplyError
 from judgec.records.claim import NUGGETS
 from judgec.records.label import Item
@@ -31,6 +31,7 @@ class PromptModule:
         outputs: The field of each aspect's grade.
         forms: Placeholders and turns of the first attempt and of the second.
         checks: The output that holds what is checked piece by piece, or empty.
+        verdict: The form of a verdict that the first prompt asks for by itself, or None.
     """
 
     pairs: bool
@@ -38,6 +39,7 @@ class PromptModule:
     outputs: tuple[str, ...]
     forms: tuple[tuple[Mapping[str, str], Sequence[Mapping[str, str]]], ...]
     checks: str = ""
+    verdict: str | None = None
 
     def messages(self, item: Item, attempt: int) -> Messages:
         """The turns for an item."""
@@ -94,7 +96,7 @@ class AskedPrompt:
             for attempt in range(2):
                 try:
                     text = self.ask(self.module.messages(item, attempt))
-                    verdict = read_form(text, self.module.outputs, self.scale, {}, texts=item.everything)
+                    verdict = self._read(text, item, attempt)
                 except UnreadableReplyError as fault:
                     columns.faults[row] = str(fault)
                     if fault.final:
@@ -103,3 +105,7 @@ class AskedPrompt:
                 columns.put(row, verdict)
                 break
         return columns.judgments(self.scale, self.aspects, piece.item_ids)
+
+    def _read(self, text: str, item: Item, attempt: int) -> Verdict:
+        form = None if attempt else self.module.verdict
+        return read_form(text, self.module.outputs, self.scale, {}, texts=item.everything, form=form)

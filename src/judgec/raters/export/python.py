@@ -6,7 +6,7 @@ import re
 import dspy
 
 from judgec.errors import UserError
-from judgec.lm.adapters import TERSE, adapter_name
+from judgec.lm.adapters import TERSE, adapter_name, verdict_form
 from judgec.lm.spec import NO_LM
 from judgec.raters.export.prompt import BarePrompt, bare_prompts, placed
 from judgec.raters.export.sources import standalone_sources, stemmer_sources
@@ -104,6 +104,7 @@ def _data(program: Program, judge: CompiledJudge, name: str) -> Json:
             "inputs": list(predict.signature.input_fields),
             "outputs": list(grade_fields(predict)),
             "forms": [_form(one) for one in forms],
+            **({} if (own := verdict_form(predict)) is None else {"verdict": own}),
         },
         "evidence": None if judge.evidence is None else judge.evidence.to_json(),
         "calibrators": {

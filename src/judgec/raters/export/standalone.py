@@ -39,7 +39,7 @@ class StandaloneJudge:
         state, asked = self.state, self.state["prompt"]
         forms = tuple((one["placeholders"], one["messages"]) for one in asked["forms"])
         fields = tuple(asked["inputs"]), tuple(asked["outputs"])
-        module = PromptModule(asked["pairs"], *fields, forms, asked.get("checks", ""))
+        module = PromptModule(asked["pairs"], *fields, forms, asked.get("checks", ""), asked.get("verdict"))
         evidence = None if state["evidence"] is None else EvidenceModel.from_json(state["evidence"])
         calibrators = {name: Calibrator.model_validate(one) for name, one in state["calibrators"].items()}
         cascade = None if state["cascade"] is None else Cascade.model_validate(state["cascade"])

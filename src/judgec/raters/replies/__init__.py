@@ -6,13 +6,14 @@
 
 from judgec.raters.replies.fields import Verdict, read_confidence, read_fields, read_form, read_grade, read_verdict
 from judgec.raters.replies.said import CUT, OFF_SCALE, UnreadableReplyError, is_unread, said
-from judgec.raters.replies.statements import stated
+from judgec.raters.replies.statements import is_form, stated
 
 __all__ = [
     "CUT",
     "OFF_SCALE",
     "UnreadableReplyError",
     "Verdict",
+    "is_form",
     "is_unread",
     "read_confidence",
     "read_fields",

@@ -124,6 +124,7 @@ def read_form(
     finish: str = WHOLE,
     *,
     texts: Callable[[], Sequence[str]] | None = None,
+    form: str | None = None,
 ) -> Verdict:
     """The verdict in a reply to a prompt that asks for fields; of one grade alone in whatever form it comes.
 
@@ -134,10 +135,16 @@ def read_form(
         distributions: As ``read_verdict``.
         finish: Why it ended.
         texts: As ``stated``.
+        form: The verdict's own, as ``stated``: it and the fields are read, and no other statement.
 
     Raises:
         UnreadableReplyError: There is none.
     """
+    if form is not None:
+        with suppress(UnreadableReplyError):
+            grade = stated(text, scale, finish, texts=texts, form=form)
+            return read_verdict({REASON: said(text), names[0]: grade}, names, scale, distributions)
+        return read_verdict(read_fields(text, finish, names), names, scale, distributions)
     try:
         fields: Mapping[str, object] = read_fields(text, finish, names)
     except UnreadableReplyError as error:

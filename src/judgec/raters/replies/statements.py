@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
+from functools import partial
 from typing import NamedTuple
 
 from judgec.raters.replies.grades import LONGEST as LONGEST_WORDS
@@ -393,6 +394,25 @@ def told(reply: Content) -> Iterator[Statement]:
             yield reply.statement(at, at + len(line), grade, SENTENCE)
 
 
+def declared(reply: Content, form: str) -> Iterator[Statement]:
+    """The form that a prompt asked for: ``Puntuación: {v}``; bold marks and spaces in it are free."""
+    before, behind = (r"[\s*_`]{0,4}".join(map(re.escape, re.findall(r"\w+|[^\w\s]", one))) for one in _parts(form))
+    end = rf"[\s*_`]{{0,4}}{behind}" if behind else r"(?=\n|\Z)"
+    for found in few(re.finditer(rf"(?i)(?<!\w){before}[\s*_`]{{0,4}}(?P<v>[^\n]{{1,{AROUND}}}?){end}", reply.open)):
+        grade = reply.grades.alone(found["v"]) or led(found["v"], reply.grades)
+        closed = bool(behind) or found.end() < len(reply.open)
+        yield Statement(*found.span(), grade, DECLARED, closed=closed)
+
+
+def _parts(form: str) -> list[str]:
+    return narrow(form).split("{v}")
+
+
+def is_form(form: str) -> bool:
+    """True for a text with ``{v}`` once, in the place of the grade."""
+    return len(parts := _parts(form)) == 2 and any(re.search(r"\S", one) for one in parts) and "\n" not in form.strip()
+
+
 FORMS: tuple[Callable[[Content], Iterator[Statement]], ...] = (whole, marked, objects, labelled, edges, told)
 """What may state a verdict; the strongest that states anything counts, wherever it stands."""
 
@@ -404,6 +424,7 @@ def stated(
     *,
     names: Sequence[str] = (),
     texts: Callable[[], Sequence[str]] | None = None,
+    form: str | None = None,
 ) -> str:
     """The one verdict that a reply states, as the scale writes it (or a number half way between two grades).
 
@@ -413,13 +434,15 @@ def stated(
         finish: Why it ended. Of one that was cut, its last line counts only for what has an end of its own.
         names: What the verdict may be called beside "score" and the like.
         texts: The item's own: a statement that stands in one of them is no verdict.
+        form: That the prompt asked for, with ``{v}`` in the place of the grade: then it alone is read.
 
     Raises:
         UnreadableReplyError: There is none.
     """
     rest = said(text)
     reply = Content(rest, Grades(scale), [scale.name, *names])
-    found = [one for form in FORMS for one in form(reply)] if reply.text else []
+    kinds = FORMS if form is None else (partial(declared, form=form),)
+    found = [one for kind in kinds for one in kind(reply)] if reply.text else []
     if finish in CUT:
         last = reply.text.rfind("\n")
         ended = [one for one in found if one.end <= last and one.strength > SENTENCE and not one.whole]
@@ -431,7 +454,8 @@ def stated(
         raise no_verdict(text, rest, finish)
     strongest = max(one.strength for one in found)
     counting = _final([one for one in found if one.strength == strongest])
-    grades = {one.grade for one in counting} | _later(reply, max(one.end for one in counting))
+    grades = {one.grade for one in counting}
+    grades |= _later(reply, max(one.end for one in counting)) if form is None else set()
     if strongest == LED and FINAL.search(reply.text) and REVISED.search(reply.text):
         grades |= {None}
     if len(grades) > 1:
