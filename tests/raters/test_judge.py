@@ -260,7 +260,7 @@ def test_the_form_of_a_verdict_that_a_prompt_asks_for_is_saved_with_it(tmp_path:
     judge = compiled(grade=reading(EvidenceModel.fit(ITEMS)))
     jurors = {"own": with_verdict(judge.module.deepcopy(), form), "plain": judge.module}
     calibration = replace(load_judge(made), jurors=jurors).calibration()
-    card = made.card.model_copy(update={"settings": made.card.settings | {"verdict": form}})
+    card = made.card.model_copy(update={"settings": {**made.card.settings, "verdict": form}})
     saved = save(tmp_path, replace(made, card=card, calibration=calibration))
     found = load_judge(load(tmp_path, f"sensors@{saved.version}"))
     assert verdict_form(found.module) == form
