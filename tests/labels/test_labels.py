@@ -2,6 +2,7 @@
 
 import csv
 import json
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -187,7 +188,7 @@ def test_median_of_what_one_person_gave_an_item_is_the_label_by_item_and_agent(t
     assert len(file.labels.items) == 4
     assert grades_of(file.labels) == [2, 1, 1, 1]  # of two middle grades the lower, in any order of the rows
     turned = read_label_file(text(tmp_path, "\n".join(["query,answer,agent,annotator,grade", *reversed(rows)])))
-    assert sorted(grades_of(turned.labels)) == [1, 1, 1, 2]
+    assert Counter(grades_of(turned.labels)) == {1: 3, 2: 1}
     assert [(one.n, one.same) for one in turned.repeats] == [(6, 1)]
     assert [(one.annotator, one.n, one.same) for one in file.repeats] == [("x", 6, 1)]
     assert has_note(file.labels, "1 of 6 times")
@@ -201,7 +202,7 @@ def test_latest_of_repeated_gradings_is_the_label_where_a_column_says_when(
     for order in (rows, rows[::-1]):
         path = text(tmp_path, "\n".join(["query,answer,annotator,grade,created", *order]))
         found = read_label_file(path, as_reading(columns={"created": "graded_at"}, repeats="median"))
-        assert sorted(grades_of(found.labels)) == [2, 3]
+        assert set(grades_of(found.labels)) == {2, 3}
         assert has_note(found.labels, "latest by graded_at")
     path = text(tmp_path, f"query,answer,annotator,grade,graded_at\n{rows[0]}\nq,a,x,1,yesterday\n")
     refused(path, "t.csv:3: graded_at 'yesterday'")
