@@ -259,10 +259,10 @@ def test_words_that_are_missing_hold_in_every_verb_that_reads_labels_or_verdicts
     for source in (labels, rows):
         assert judgec.read_labels(source, missing=words, best=2).label_set.scale.grades == (0, 1, 2)
     beside = [{**one, "llm": other["grade"]} for one, other in zip(rows, said, strict=True)]
-    found = [judgec.agreement(beside, judges="llm", missing=words)]
-    found.append(judgec.agreement(verdicts, labels=labels, missing=words))
+    found = [judgec.agreement(beside, judges="llm", missing=words, best=2)]
+    found.append(judgec.agreement(verdicts, labels=labels, missing=words, best=2))
     (tmp_path / "judgec.toml").write_text('missing = ["keine", "nixda"]')
-    found.append(judgec.agreement(verdicts, labels=labels))
+    found.append(judgec.agreement(verdicts, labels=labels, best=2))
     assert [one.estimates["qwk"].value for one in found] == [1, 1, 1]
     pair = {"agent_a": "x", "agent_b": "y"}
     games = [{"query_id": f"q{i}", **pair, "winner": "a" if i % 4 else "nixda"} for i in range(N)]
@@ -283,7 +283,13 @@ def mt_bench(people: Sequence[str] = ("expert_0", "author_1")) -> Rows:
     """lmsys/mt_bench_human_judgments: each pair in two turns, its conversations always whole, ``judge`` a person."""
     words = ("model_a", "model_b", "tie")
     return [
-        {"question_id": i, "model_a": "alpaca", "model_b": "gpt", "winner": words[(i + turn + at) % 3], "judge": judge}
+        {
+            "question_id": i,
+            "model_a": "alpaca",
+            "model_b": "gpt",
+            "winner": words[(i + turn + at * (i % 4 == 0)) % 3],
+            "judge": judge,
+        }
         | {"gpt4": words[(i + turn) % 3], "turn": turn}
         | {"conversation_a": conversation(i, "alpaca"), "conversation_b": conversation(i, "gpt")}
         for i in range(N)

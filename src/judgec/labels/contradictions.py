@@ -13,6 +13,7 @@ from judgec.records.label import UNLABELLED, IntArray, LabelSet
 from judgec.records.tasks.registry import compares
 
 LEAST = 20  # items that two have in common
+HALF = 0.5  # of the people whose grades vary
 LEFT_OUT = 0.2  # of the items, by each other person
 SIDES = (0, 2, 1)  # of a, b and tie, from one side to the other
 
@@ -35,7 +36,8 @@ class Contradiction:
 def running_against(labels: LabelSet) -> Iterator[Contradiction]:
     """Lists people whose grades of an aspect are shown to run against those of every person beside them.
 
-    Two stand beside each other where both graded enough items and neither gave all of them one grade.
+    Two stand beside each other where both graded enough items and neither gave all of them one grade. In a crowd most
+    others have to.
     """
     said: set[str] = set()
     for graded in map(partial(_by_person, labels), labels.aspects):
@@ -43,8 +45,9 @@ def running_against(labels: LabelSet) -> Iterator[Contradiction]:
         for one, other in combinations(graded, 2):
             if (leaning := _leaning(graded[one], graded[other])) is not None:
                 beside[one][other] = beside[other][one] = leaning
+        varied = sum(len(set(own[own != UNLABELLED].tolist())) > 1 for own in graded.values())
         for name, others in beside.items():
-            if name in said or not others or max(others.values()) >= 0:
+            if name in said or HALF * varied > len(others) + 1 or max(others.values(), default=0) >= 0:
                 continue
             if not all(_is_against(graded[name], graded[other], _queries(labels)) for other in others):
                 continue

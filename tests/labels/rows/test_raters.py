@@ -150,7 +150,7 @@ def test_reason_is_read_under_its_name_or_where_somebody_said_whose_it_is_and_no
     )
 
     def reasons() -> tuple[dict[str, str], list[str]]:
-        labels = read_labels(path, as_reading(annotators=("mia", "noah")))
+        labels = read_labels(path, as_reading(annotators=("mia", "noah"), best="2"))
         return {one.annotator: one.rationale for one in labels.labels}, [n for n in labels.notes if "nobody reads" in n]
 
     said, (unread,) = reasons()
