@@ -16,7 +16,8 @@ from judgec.labels.labels import read_labels
 from judgec.labels.project import read_project
 from judgec.verbs.cli.init import _answered
 from judgec.verbs.cli.project import completed
-from judgec.verbs.init import LabelDraft, certain, drafted
+from judgec.verbs.init import certain, read_draft
+from judgec.verbs.label_draft import LabelDraft, drafted
 from judgec.verbs.options.init import InitOptions
 from judgec.verbs.options.labels import LabelsOptions
 from tests.service.fake_openai import FakeOpenAI
@@ -123,7 +124,7 @@ def test_answers_on_a_terminal_are_what_is_typed(tmp_path: Path, monkeypatch: py
     assert (
         certain(drafted(InitOptions(file=file, replace=True, **said, best="5", accept_at="4"))).text() == typed.text()
     )
-    found = draft.read()
+    found = read_draft(draft)
     assert found.labels.digest == typed.labels.digest
     assert read_project(typed.path).judges == {"GPT": ""}
     assert read_project(typed.path).annotators == ("Mia", "Noah")
@@ -202,7 +203,7 @@ def test_two_answers_beside_each_other_are_asked_about_and_no_answer_unasked(
     said = "yes\npair\nMaria\n-2 -1: first, 0: tie, 1 2: second\n"
     asked, draft = typed_in(file, said, monkeypatch)
     assert asked == ["columns", "beside", "graders", "winner_words"]
-    found = draft.read()
+    found = read_draft(draft)
     assert found.labels.task == "preference"
     sides = [found.labels.scale.grades[one.grades["grade"]] for one in found.labels.labels[:5]]
     assert sides == ["a", "a", "tie", "b", "b"]
@@ -219,7 +220,7 @@ def test_graders_of_different_words_are_asked_apart_and_read_so(
     file = beside(tmp_path, Mia=mia, Noah=noah)
     asked, draft = typed_in(file, "yes\npair\nMia,Noah\n1: first, 2: second\n2: first, 0: second\n", monkeypatch)
     assert asked[2:] == ["graders", "winner_words", "winner_words"]
-    found = draft.read()
+    found = read_draft(draft)
     found.write()
     assert {
         label.grades["grade"] for label in found.labels.labels if label.item_id == found.labels.items[0].item_id
@@ -241,7 +242,7 @@ def test_list_of_objects_is_asked_which_field_says_who_graded(tmp_path: Path, mo
         judgec.init(str(file))
     asked, draft = typed_in(str(file), "feedback.user\nmaria,jonas\n(nobody named)\n1\n\n", monkeypatch)
     assert asked == ["names", "graders", "scale"]
-    found = draft.read()
+    found = read_draft(draft)
     assert {label.annotator for label in found.labels.labels} == {"maria", "jonas"}
     assert draft.columns["feedback.score"] == "grade"
 
@@ -252,9 +253,9 @@ def test_numbers_of_a_judge_off_the_scale_are_asked_for_their_ends(
     file = sheet(tmp_path, Mia=grades(), metric=[i / 40 for i in range(40)])
     asked, draft = typed_in(file, "\nMia\nmetric\n5\n4\n1..0\n", monkeypatch)
     assert asked == ["columns", "graders", "scale", "ranges"]
-    assert draft.read().project.judges == {"metric": "1..0"}
+    assert read_draft(draft).project.judges == {"metric": "1..0"}
     asked, draft = typed_in(file, "\nMia\nmetric\n5\n4\n\n", monkeypatch)
-    assert draft.read().project.judges == {"metric": ""}
+    assert read_draft(draft).project.judges == {"metric": ""}
     said: dict[str, Any] = {"columns": NAMED, "annotators": ("Mia",), "best": "5"}
     assert judgec.init(file, judges=("metric",), **said).project.judges == {"metric": ""}
 
@@ -265,11 +266,11 @@ def test_text_where_one_grader_alone_graded_is_offered_as_the_reason(
     mia: list[object] = [grade if i % 2 else None for i, grade in enumerate(grades())]
     why: list[object] = [f"This is said in step {i} of it." if i % 2 else None for i in range(40)]
     file = sheet(tmp_path, Mia=mia, Noah=grades(seed=1), Q7=why)
-    unread = typed_in(file, "\nMia,Noah\n5\n4\nn\n", monkeypatch)[1].read()
+    unread = read_draft(typed_in(file, "\nMia,Noah\n5\n4\nn\n", monkeypatch)[1])
     assert not any(one.rationale for one in unread.labels.labels)
     asked, draft = typed_in(file, "\nMia,Noah\n5\n4\n\n", monkeypatch)
     assert asked == ["columns", "graders", "scale", "reasons"]
-    found = draft.read()
+    found = read_draft(draft)
     found.write()
     assert read_project(found.path).reasons == {"Q7": "Mia"}
     assert {one.annotator for one in found.labels.labels if one.rationale} == {"Mia"}
@@ -287,7 +288,7 @@ def test_reason_in_the_rows_of_one_name_is_that_name_s(tmp_path: Path, monkeypat
     pd.DataFrame(rows).to_csv(tmp_path / "t.csv", index=False)
     asked, draft = typed_in(str(tmp_path / "t.csv"), "Mia,Noah\n\n", monkeypatch)
     assert asked == ["graders", "reasons"]
-    assert {one.annotator for one in draft.read().labels.labels if one.rationale} == {"Noah"}
+    assert {one.annotator for one in read_draft(draft).labels.labels if one.rationale} == {"Noah"}
 
 
 def test_conversation_of_several_answers_is_asked_which_was_graded(
@@ -300,7 +301,7 @@ def test_conversation_of_several_answers_is_asked_which_was_graded(
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     asked, draft = typed_in(str(file), "Mia\n5\n4\nwhole\n", monkeypatch)
     assert asked == ["graders", "scale", "turn"]
-    assert draft.read().project.turn == "whole"
+    assert read_draft(draft).project.turn == "whole"
     assert judgec.init(str(file), annotators=("Mia",), best="5").project.turn is None
 
 
@@ -336,7 +337,7 @@ def test_picks_in_both_orders_in_two_columns_are_one_judge_s_and_their_meaning_i
     asked, draft = typed_in(file, f"Mia\ngpt\n{orders}\n", monkeypatch)
     assert asked == ["graders", "orders"]
     assert draft.graders == ("Mia", "gpt")
-    found = draft.read()
+    found = read_draft(draft)
     found.write()
     assert read_project(found.path).orders == orders
     shown = json.loads(judgec_here(tmp_path, "agreement", "t.csv", "--json").stdout)
@@ -355,7 +356,7 @@ def test_picks_in_both_orders_in_rows_are_told_apart_by_a_column(
     pd.concat(rows).to_csv(tmp_path / "t.csv", index=False)
     asked, draft = typed_in(str(tmp_path / "t.csv"), "Mia\ngpt\nshown\nas-shown\n", monkeypatch)
     assert asked == ["graders", "order", "orders"]
-    draft.read().write()
+    read_draft(draft).write()
     shown = json.loads(judgec_here(tmp_path, "agreement", "t.csv", "--json").stdout)
     assert shown["judges"]["gpt"]["flip_rate"]["value"] == 0.25
 
@@ -403,15 +404,15 @@ def test_ids_hold_rows_of_the_same_texts_apart_and_a_person_says_that_they_do_no
     held.path.unlink()
     asked, draft = typed_in(file, "Mia\ngpt\n5\n\n\n", monkeypatch)
     assert asked == ["graders", "scale", "item"]
-    assert draft.read().labels.digest == held.labels.digest
+    assert read_draft(draft).labels.digest == held.labels.digest
     shuffled = pd.DataFrame(rows).sample(frac=1, random_state=0)
     assert (
         judgec.read_labels(shuffled, annotators=["Mia"], judges=["gpt"], best=5).label_set.digest == held.labels.digest
     )
     pd.DataFrame([{**row, "gpt": row["gpt"] if i < 12 else None} for i, row in enumerate(rows)]).to_csv(file)
     _, draft = typed_in(file, "Mia\ngpt\n5\n\ntext\n", monkeypatch)
-    assert len(draft.read().labels.items) == 12
-    draft.read().write()
+    assert len(read_draft(draft).labels.items) == 12
+    read_draft(draft).write()
     assert json.loads(judgec_here(tmp_path, "labels", "--json").stdout)["items"] == 12
 
 
@@ -439,7 +440,7 @@ def test_roles_that_nobody_knows_are_asked_about_and_kept(
     one = user == "user"
     asked, draft = typed_in(str(file), "\n\n" if one else "user\nassistant\n\n", monkeypatch)
     assert asked == (["roles", "unnamed"] if one else ["roles", "roles", "unnamed"])
-    found = draft.read()
+    found = read_draft(draft)
     found.write()
     assert read_project(found.path).columns[f"role:{assistant}"] == "assistant"
     assert {item.text("answer") for item in found.labels.items} == {f"On floor {i}." for i in range(24)}
@@ -526,7 +527,7 @@ def test_columns_of_aspects_are_no_people_where_somebody_says_so(
     file = sheet(tmp_path, Clear=grades(seed=1), Right=grades(seed=2))
     asked, draft = typed_in(file, "\nClear=grade.clear,Right=grade.right\n5\n\n", monkeypatch)
     assert asked == ["columns", "graders", "scale"]
-    labels = draft.read().labels
+    labels = read_draft(draft).labels
     assert (labels.task, labels.aspects) == ("answer", ("clear", "right"))
     assert {one.annotator for one in labels.labels} == {"expert"}
 
@@ -550,7 +551,7 @@ def test_ends_of_a_judge_with_decimal_commas_are_asked_and_words_for_nothing_sta
     file = sheet(tmp_path, 40, "t.csv", Mia=mia, KI=[f"0,{10 + i}" for i in range(40)])
     asked, draft = typed_in(file, "\nMia\nKI\n5\n\n\n0..1\n", monkeypatch)
     assert asked == ["columns", "graders", "scale", "missing", "ranges"]
-    draft.read().write()
+    read_draft(draft).write()
     found = read_project(tmp_path / "judgec.toml")
     assert (found.missing, found.judges) == (("N.B.",), {"KI": "0..1"})
     said: dict[str, Any] = {"columns": NAMED, "annotators": ("Mia",), "judges": ("KI=0..1",), "best": "5"}

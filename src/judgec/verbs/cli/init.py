@@ -14,7 +14,7 @@ from judgec.verbs.options.init import InitOptions
 
 if TYPE_CHECKING:
     from judgec.labels.questions import OpenQuestion
-    from judgec.verbs.init import LabelDraft
+    from judgec.verbs.label_draft import LabelDraft
 
 
 class NobodyAnswersError(UserError):
@@ -36,7 +36,8 @@ def init(
     Example: judgec init labels.xlsx --annotators ines,marek,tomas --best 5
     """
     from judgec.verbs.cli.output import print_report, show
-    from judgec.verbs.init import certain, draft_report, drafted, read_report, sheets_of, written_report
+    from judgec.verbs.init import certain, draft_report, read_draft, read_report, written_report
+    from judgec.verbs.label_draft import drafted, sheets_of
 
     while not yes and len(sheets := sheets_of(options)) > 1:
         said = _line(f"Which of these holds the labels: {', '.join(sheets)}? ")
@@ -59,7 +60,7 @@ def init(
             passed.discard(questions[0].text)
     if not yes:
         print(f"What was answered: {draft.typed(())}", file=sys.stderr)
-    while not yes and (stop := next((one for one in draft.read().checks if one.stops), None)):
+    while not yes and (stop := next((one for one in read_draft(draft).checks if one.stops), None)):
         if (_line(f"{stop.text} Is it right as it is? (y/N) ") or "").casefold() not in {"y", "yes"}:
             raise UserError(f"{options.file}: {stop.text}")
         draft = replace(draft, checked=(*draft.checked, stop.name))
