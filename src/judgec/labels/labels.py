@@ -90,6 +90,7 @@ class LabelFile:
         empty_answers: Labelled rows whose answer or document is missing, read as empty.
         not_text: Input cells that were not text and became text.
         unlabelled: Items that nobody labelled; they stay in the set.
+        scale_inferred: True when nobody declared the scale: it is the task's own.
         repeats: Of those who graded an item again, how often they gave the same.
         cells: Of the columns that were ``kept``, by item.
     """
@@ -99,6 +100,7 @@ class LabelFile:
     empty_answers: int
     not_text: int
     unlabelled: int
+    scale_inferred: bool
     repeats: tuple[SelfAgreement, ...] = ()
     cells: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
@@ -248,6 +250,7 @@ def _label_file(
         empty_answers=collected.empty,
         not_text=collected.not_text,
         unlabelled=unlabelled,
+        scale_inferred=how.scale is None and how.best is None and not accept_only and not TASKS[known].settled,
         repeats=again,
         cells=cells_in(before, kept, known) if kept else {},
     )

@@ -228,7 +228,7 @@ def label_report(
         "labels": len(labels.labels),
         "queries": len({item.query_id for item in labels.items}),
         "task": labels.task,
-        "scale": labels.scale.model_dump(),
+        "scale": labels.scale.model_dump() | {"inferred": file.scale_inferred},
         "aspects": list(labels.aspects),
         "accept_only": labels.accept_only,
         "annotators": list(counts),

@@ -172,7 +172,7 @@ def _summary(path: str, report: LabelReport) -> TextTable:
 
 
 def _scale_words(report: LabelReport) -> str:
-    scale = Scale.model_validate(report["scale"])
+    scale = Scale.model_validate({key: said for key, said in report["scale"].items() if key != "inferred"})
     threshold = "" if scale.accept_at is None else f"; accepted from {scale.accept_at}"
     order = "" if scale.level == "nominal" else ", worst first"
     return f"{scale.name}{order}: {scale_shown(scale)}{threshold}"

@@ -28,7 +28,7 @@ def test_one_column_per_rater_with_odd_names_gives_one_json_object(tmp_path: Pat
     assert (report["items"], report["rows"], report["labels"], report["queries"]) == (40, 40, 80, 40)
     assert report["task"] == "grade"
     assert report["scale"]["grades"] == [1, 2, 3, 4, 5]
-    assert report["scale"]["accept_at"] == 3
+    assert (report["scale"]["accept_at"], report["scale"]["inferred"]) == (3, False)
     assert report["annotators"] == ["alice", "bob"]
     assert report["histogram"]["alice"] == dict.fromkeys("12345", 8)
     assert report["histogram"]["bob"] == {"1": 10, "2": 10, "3": 10, "4": 10, "5": 0}
