@@ -92,7 +92,7 @@ def test_rows_of_a_part_keep_items_labels_and_rationales_together(tmp_path: Path
 
 def test_rationale_is_that_of_an_annotator_who_gave_the_grade_of_the_experts(tmp_path: Path) -> None:
     rows: Rows = [
-        {**row, "annotator": name, "grade": 1 + (int(str(row["grade"])) + more) % 5, "Bemerkung": f"{name} says so"}
+        {**row, "annotator": name, "grade": 1 + (int(str(row["grade"])) + more) % 5, "rationale": f"{name} says so"}
         for row in ROWS
         for name, more in (("ann", 1), ("ben", 0), ("eve", 0))
     ]

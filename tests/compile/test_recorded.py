@@ -249,12 +249,11 @@ def test_no_gain_is_reported_over_verdicts_that_could_not_be_read(tmp_path: Path
 
 def test_a_judge_of_another_range_is_compiled_with_its_range_and_read_so_again(tmp_path: Path) -> None:
     rows = [{**row, "metric": 10 * int(str(row["grade"]))} for row in LABELS]
+    said: dict[str, Any] = {"task": "relevance", "name": "m", "home": tmp_path, "evidence": False}
+    said |= {"scale": {"grades": [0, 1, 2, 3], "accept_at": 2}}
     with pytest.raises(InputError, match=r'--judges "metric=WORST\.\.BEST"'):
-        judgec.compile_judge(rows, task="relevance", judges=["metric"], name="m", home=tmp_path, evidence=False)
-    named = judgec.compile_judge(
-        rows, task="relevance", judges={"metric": (0, 30)}, name="m", home=tmp_path, evidence=False, folds=1,
-        scale={"grades": [0, 1, 2, 3], "accept_at": 2},
-    )  # fmt: skip
+        judgec.compile_judge(rows, judges=["metric"], **said)
+    named = judgec.compile_judge(rows, judges={"metric": (0, 30)}, folds=1, **said)
     assert named.report["test"]["uncompiled"]["exact"]["value"] == 1.0  # type: ignore[index]
     judged = judgec.load_judge("m@latest", home=tmp_path)(pd.DataFrame(rows))
     assert judged["judge_grade"].tolist() == [row["grade"] for row in rows]

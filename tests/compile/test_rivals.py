@@ -125,7 +125,7 @@ def test_champion_whose_model_fails_is_not_beaten_by_default(world: World, tmp_p
 @pytest.mark.parametrize(
     ("rows", "options"),
     [
-        ([{**row, "grade": min(4, int(str(row["grade"])))} for row in ROWS], {}),
+        ([{**row, "grade": min(4, int(str(row["grade"])))} for row in ROWS], {"best": "4"}),
         (ROWS, {"accept_at": "3", "objective": "accept"}),
     ],
     ids=["another scale", "another threshold"],

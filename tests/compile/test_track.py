@@ -70,11 +70,11 @@ def test_aliases_of_the_registered_version_are_those_on_disk(plain: Outcome, tmp
 
 def test_groups_are_measured_on_their_own_rows_though_cells_are_missing(tmp_path: Path) -> None:
     rows = [
-        {**{k: v for k, v in row.items() if k != "grade"}, "group": f"g{number // 2 % 2}", "grade.a": number % 4}
-        | ({} if number % 4 == 0 else {"grade.b": number % 3})
+        {**{k: v for k, v in row.items() if k != "grade"}, "group": f"g{number // 2 % 2}", "grade.a": 1 + number % 4}
+        | ({} if number % 4 == 0 else {"grade.b": 1 + number % 3})
         for number, row in enumerate(WORLD)
     ]
-    compiled = compiled_from(tmp_path, rows).compiled
+    compiled = compiled_from(tmp_path, rows, best="4").compiled
     test = {item.item_id: item.group for item in compiled.dataset.test.items}
     wanted = {
         group: sum(("grade.a" in row) + ("grade.b" in row) for row in rows if test.get(str(row["item_id"])) == group)

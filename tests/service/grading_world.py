@@ -31,7 +31,7 @@ _NO_SOURCE = "Remark: the story of the {topic}, part {number}."
 
 
 def rows(items: int, seed: int = 0, per_query: int = 3, *, reasoned: bool = False) -> list[dict[str, object]]:
-    """Labelled answers for the ``grade`` task: item_id, query_id, query, answer, contexts, grade; reason if asked.
+    """Labelled answers for the ``grade`` task: item_id, query_id, query, answer, contexts, grade; rationale if asked.
 
     All answers have four sentences of equal length, so that length says nothing; ``contexts`` support none of
     them.
@@ -55,7 +55,7 @@ def rows(items: int, seed: int = 0, per_query: int = 3, *, reasoned: bool = Fals
                 "answer": " ".join(sentences),
                 "contexts": ["Nothing is known about this product."],
                 "grade": 1 + claims + sourced,
-                **({"reason": f"Verified: {claims} of 3; a source: {sourced}."} if reasoned else {}),
+                **({"rationale": f"Verified: {claims} of 3; a source: {sourced}."} if reasoned else {}),
             }
         )
     return made

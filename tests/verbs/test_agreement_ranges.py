@@ -48,12 +48,12 @@ def test_only_the_order_counts_of_a_judge_off_the_scale_until_its_range_is_decla
 
 def test_judges_of_grades_and_of_numbers_are_compared_by_their_order_as_it_stands() -> None:
     frame = sheet()
-    found = judgec.agreement(frame, annotators="Mia", judges={"percent": (0, 100), "thirds": None})
+    found = judgec.agreement(frame, annotators="Mia", judges={"percent": (0, 100), "thirds": None}, best="5")
     assert (found.headline, found.leading) == ("tau_b_score", "tau_b_score")
     for judge in ("percent", "thirds"):
         one = found.agreements[judge].estimates["tau_b_score"]
         assert one.value == pytest.approx(stats.kendalltau(frame.Mia, frame[judge]).statistic)
-    assert judgec.agreement(frame, annotators="Mia", judges="thirds").headline == "tau_b"
+    assert judgec.agreement(frame, annotators="Mia", judges="thirds", best="5").headline == "tau_b"
 
 
 def test_numbers_on_the_scale_are_grades_whatever_part_of_it_they_fill() -> None:

@@ -170,6 +170,7 @@ class Content:
         fence = FENCE.fullmatch(text)
         self.text = fence[1].strip() if fence and "```" not in fence[1] else text
         self.grades, self.own = grades, {folded(name) for name in names if name}
+        self._kept: dict[str, bool] = {}
         self.open = QUOTED.sub(self._hide, self.text)
         starts = [0, *(one.end() for one in re.finditer("\n", self.open))]
         lines = zip(starts, self.open.split("\n"), strict=True)
@@ -186,7 +187,9 @@ class Content:
 
     def _hide(self, found: re.Match[str]) -> str:
         inside = next((one for one in found.group("code", "inline", "tagged", "echo", "a", "b", "c") if one), None)
-        kept = inside is not None and self.grades.alone(inside) is not None
+        if inside is not None and inside not in self._kept:  # a hostile reply quotes one text ten thousand times
+            self._kept[inside] = self.grades.alone(inside) is not None
+        kept = inside is not None and self._kept[inside]
         return found[0] if kept else re.sub(r"[^\n]", HIDDEN, found[0])
 
     def rest(self, end: int) -> str:
