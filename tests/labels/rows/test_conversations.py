@@ -14,6 +14,8 @@ from judgec.labels.labels import item_digest, read_item_file, read_labels
 from judgec.labels.reading import as_reading
 from judgec.records.conversation import Message, TurnChoice, as_turn, spoken, usual_turn, written
 from judgec.records.label import Item
+from judgec.verbs.label_draft import drafted
+from judgec.verbs.options.init import InitOptions
 
 Rows = Sequence[Mapping[str, object]]
 
@@ -245,3 +247,14 @@ def test_column_of_ids_that_is_called_conversation_is_no_conversation(tmp_path: 
     assert [item.inputs["answer"] for item in found.items] == ["This.", "So."]
     with pytest.raises(InputError, match=r"labels.csv:2"):
         read_labels(str(path), as_reading(turn="last"))
+
+
+def test_key_of_who_speaks_that_nobody_knows_is_no_role_of_that_name(tmp_path: Path) -> None:
+    turns = [{"sender": "caller", "body": "Which pump?"}, {"sender": "desk", "body": "The P7."}]
+    (tmp_path / "t.jsonl").write_text(
+        "".join(json.dumps({"messages": turns, "grade": i % 5 + 1}) + "\n" for i in range(9))
+    )
+    draft = drafted(InitOptions(file=str(tmp_path / "t.jsonl")))
+    assert not [one for one in draft.questions() if one.key == "roles"]
+    with pytest.raises(InputError, match="Its keys are sender, body: call the one that says who speaks role"):
+        read_labels(str(tmp_path / "t.jsonl"))

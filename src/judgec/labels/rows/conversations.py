@@ -145,7 +145,8 @@ def roles_in(table: Table, names: Sequence[str]) -> tuple[Counter[str], dict[str
     seen: Counter[str] = Counter()
     for cell in (cell for name in names for cell in table.column(name).given()):
         with suppress(_FaultError):
-            seen.update(str(role_of(one)) for one in _turns_in(cell, "") if isinstance(one, Mapping))
+            said = [role_of(one) for one in _turns_in(cell, "") if isinstance(one, Mapping)]
+            seen.update(str(role) for role in said if role is not None)
     strange = [role for role in seen if role not in ROLES]
     lacking = [role for role in (USER, ASSISTANT) if role not in seen]
     return seen, dict.fromkeys(strange, lacking[0] if len(strange) == len(lacking) == 1 else "?")
@@ -275,7 +276,9 @@ def _turn(one: Mapping[str, object], where: str) -> Message:
     role = role_of(one)
     if role not in ROLES:
         seen = "no role" if role is None else f"role {_short(role)}"
-        advice = "Mend the row." if role is None else f"Say what it is with --map {ROLE}{role}=assistant."
+        advice = f"Say what it is with --map {ROLE}{role}=assistant."
+        if role is None:
+            advice = f"Its keys are {listed(one)}: call the one that says who speaks role."
         raise _FaultError(f"{where}: {seen}; valid are {listed([*ROLES, *SPEAKERS])}. {advice}", str(role or ""))
     content, calls, name = one.get("content", one.get("value")), one.get("tool_calls"), one.get("name")
     if is_missing(calls):
