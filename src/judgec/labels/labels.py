@@ -287,7 +287,7 @@ def _shaped(file: Table, how: Datasheet, usual: TurnChoice | None) -> tuple[Tabl
     people = people_of(table, how.annotators, how.judges)
     table = without_labels_of(table, people.others)
     labels = _label_columns(table, known, people.annotators)
-    table = without_rows_apart(table, known, labels, how.scale, how.words)
+    table = without_rows_apart(table, known, labels, how.scale, how.words, whole=how.best is not None)
     table = with_label_cells(table, labels, how.scale, how.words)
     table = unpivot(table, people.annotators, task=known)
     table = with_verdicts(table) if generated else table

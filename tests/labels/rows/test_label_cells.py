@@ -75,6 +75,15 @@ def test_labels_count_marks_by_column(tmp_path: Path) -> None:
     assert [note for note in found.labels.notes if note.startswith("Column mia: 4 cells") and "- (2), None (2)" in note]
 
 
+def test_means_below_a_sheet_are_no_item_where_the_best_grade_was_said(tmp_path: Path) -> None:
+    rows = "".join(f"q{i}?,a{i},{i % 4 + 1},{i % 3 + 1}\n" for i in range(8))
+    (tmp_path / "t.csv").write_text("query,answer,mia,noah\n" + rows + "mean,,2.5,1.875\n")
+    for more in ({}, {"round": "nearest"}):
+        found = read_label_file(str(tmp_path / "t.csv"), as_reading(annotators=["mia", "noah"], best="4", **more))
+        assert len(found.labels.items) == 8
+        assert any("1 row left out, without query or answer" in note for note in found.labels.notes)
+
+
 def test_verdicts_with_decimal_commas_are_numbers(tmp_path: Path) -> None:
     (tmp_path / "v.csv").write_text("item_id;judge;grade\n1;j;0,75\n2;j;1,0\n3;j;-\n")
     grade = read_verdicts(str(tmp_path / "v.csv"), [0, 1]).coded["grade"]

@@ -67,6 +67,8 @@ def without_rows_apart(
     columns: Collection[str],
     scale: Scale | None = None,
     said: Mapping[str, str] = MappingProxyType({}),
+    *,
+    whole: bool = False,
 ) -> Table:
     """The table without rows that are no item: sums, headings and notes, which lack the question or what is graded.
 
@@ -78,6 +80,7 @@ def without_rows_apart(
         columns: Those of labels.
         scale: Of the labels, where somebody declared one.
         said: What words for the winner mean.
+        whole: Grades are whole numbers, of which somebody said the best: a mean is no grade.
     """
     spec = told_by(table.columns) if task is None else TASKS[task]
     if spec is None or not {spec.required[0], *spec.graded} <= set(table.columns):
@@ -86,7 +89,7 @@ def without_rows_apart(
     answered = np.logical_or.reduce([~table.column(name).missing for name in spec.graded])
     graded = np.zeros(len(table.rows), dtype=np.bool_)
     for name in (one for one in columns if one in table.columns):
-        graded |= table.column(name).holds(lambda cell: _is_a_label(cell, scale, said))
+        graded |= table.column(name).holds(lambda cell: _is_a_label(cell, scale, said, whole))
     gone = np.flatnonzero(~asked & ~answered | (asked ^ answered) & ~graded).tolist()
     if not gone:
         return table
@@ -97,8 +100,10 @@ def without_rows_apart(
     return table.only(np.setdiff1d(np.arange(len(table.rows)), gone), note)
 
 
-def _is_a_label(cell: object, scale: Scale | None, said: Mapping[str, str]) -> bool:
+def _is_a_label(cell: object, scale: Scale | None, said: Mapping[str, str], whole: bool) -> bool:
     grade = None if is_missing(cell) else as_grade(label_cells([cell], scale)[0])
+    if whole and isinstance(grade, float):
+        return False
     if grade is None or scale is None or winner_of(grade, said) is not None:
         return grade is not None
     return any(grade == one or str(grade).casefold() == str(one).casefold() for one in scale.grades)
