@@ -573,3 +573,13 @@ def test_line_of_what_was_answered_writes_the_same_file(tmp_path: Path, monkeypa
         line = done.partition("What was answered: ")[2].splitlines()[0]
         judgec_here(tmp_path, *shlex.split(line)[1:], "--yes")
         assert (tmp_path / "judgec.toml").read_text() == text
+
+
+def test_number_with_a_comma_is_never_offered_as_nothing(tmp_path: Path) -> None:
+    """``--missing 8,5`` would drop every 8 and 5."""
+    mia = ["N/D" if i == 3 else f"{i % 10},5" if i % 4 else str(i % 10) for i in range(40)]
+    file = sheet(tmp_path, 40, "t.csv", Mia=mia, Noah=[i % 11 for i in range(40)])
+    options = InitOptions(
+        file=file, columns={**TEXTS, "question": "query"}, annotators=("Mia", "Noah"), grades=("0..10",)
+    )
+    assert "--missing N/D" in [part for one in drafted(options).questions() for part in one.options]

@@ -398,7 +398,8 @@ class LabelDraft:
         if scale is None:
             return None
         said = {word.strip().casefold() for word in self.options.missing}
-        off = {one: n for one, n in self.values().items() if self._is_off(one, scale) and one.casefold() not in said}
+        found = self.values().items()  # a cell with a comma is no word that could be named: reading stops at it
+        off = {one: n for one, n in found if self._is_off(one, scale) and one.casefold() not in said and "," not in one}
         if not off:
             return None
         shown = ", ".join(f"{one!r} {n}" for one, n in off.items())
