@@ -583,3 +583,15 @@ def test_number_with_a_comma_is_never_offered_as_nothing(tmp_path: Path) -> None
         file=file, columns={**TEXTS, "question": "query"}, annotators=("Mia", "Noah"), grades=("0..10",)
     )
     assert "--missing N/D" in [part for one in drafted(options).questions() for part in one.options]
+
+
+def test_words_of_several_graders_are_one_option_of_the_line_to_type(tmp_path: Path) -> None:
+    file = beside(tmp_path, Mia=[(1, 2)[i % 2] for i in range(40)], Noah=[(">", "=", "<")[i % 3] for i in range(40)])
+    draft = drafted(
+        InitOptions(
+            file=file, columns={"Frage": "query", "v12": "answer_a", "v13": "answer_b"}, annotators=("Mia", "Noah")
+        )
+    )
+    line = shlex.split(draft.typed([one for one in draft.questions() if not one.optional]))
+    assert line.count("--winner-words") == 1
+    assert {"Mia:1=?", "Mia:2=?", "Noah:>=?", "Noah:==?", "Noah:<=?"} == set(line[-1].split(","))

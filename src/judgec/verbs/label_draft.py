@@ -427,10 +427,11 @@ class LabelDraft:
         lists = {"annotators": options.annotators, "judges": judges, "grades": options.grades}
         lists |= {} if any(one.key == "missing" for one in questions) else {"missing": options.missing}
         said += [part for name, value in lists.items() if value for part in (f"--{name}", ",".join(value))]
-        words = ",".join(f"{word}={side}" for word, side in flat_words(options.winner_words).items())
-        said += ["--winner-words", words] if words else []
-        left = " ".join(part for one in questions for part in one.options)
-        return " ".join(filter(None, [command("init", *said, home=Path()), left]))
+        left = [part for one in questions if one.key != "winner_words" for part in one.options]
+        words = [f"{word}={side}" for word, side in flat_words(options.winner_words).items()]
+        words += [shlex.split(one.options[0])[1] for one in questions if one.key == "winner_words"]
+        left += [f"--winner-words {shlex.quote(','.join(words))}"] if words else []  # the last of several would win
+        return " ".join(filter(None, [command("init", *said, home=Path()), *left]))
 
     def words_said(self) -> dict[str, str | dict[str, str]]:
         """Meanings of words, those of single graders by their names."""
