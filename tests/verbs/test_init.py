@@ -595,3 +595,14 @@ def test_words_of_several_graders_are_one_option_of_the_line_to_type(tmp_path: P
     line = shlex.split(draft.typed([one for one in draft.questions() if not one.optional]))
     assert line.count("--winner-words") == 1
     assert {"Mia:1=?", "Mia:2=?", "Noah:>=?", "Noah:==?", "Noah:<=?"} == set(line[-1].split(","))
+
+
+def test_line_to_type_goes_on_without_an_answer_that_is_not_needed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = sheet(tmp_path, 40, "t.csv", grade=grades()).replace("t.csv", "u.csv")
+    pd.read_csv(tmp_path / "t.csv").rename(columns=NAMED).to_csv(file, index=False)
+    draft = drafted(InitOptions(file=file, best="5"))
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    with pytest.raises(UserError, match=r"--best 5 --yes to go on without\."):
+        _answered(draft, draft.questions()[0])

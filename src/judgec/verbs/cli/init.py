@@ -189,7 +189,8 @@ def _answer(draft: "LabelDraft", question: "OpenQuestion") -> str:
     said = _line(f"{question.text} {usual}")
     if said is None:
         left = [one for one in draft.questions() if not one.optional]
-        raise NobodyAnswersError(f"judgec init: nobody answers. Type {draft.typed(left)}.")
+        rest = f" --yes to go on without{', or add '.join(['', *question.options])}" if question.optional else ""
+        raise NobodyAnswersError(f"judgec init: nobody answers. Type {draft.typed(left)}{rest}.")
     return said or question.usual or _answer(draft, question)
 
 
