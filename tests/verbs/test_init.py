@@ -606,3 +606,14 @@ def test_line_to_type_goes_on_without_an_answer_that_is_not_needed(
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
     with pytest.raises(UserError, match=r"--best 5 --yes to go on without\."):
         _answered(draft, draft.questions()[0])
+
+
+def test_roles_that_were_said_are_not_asked_about_in_a_column_of_another_name(tmp_path: Path) -> None:
+    said = [{"from": who, "text": f"{who} says something here"} for who in ("narrator", "caller", "desk")]
+    rows = [{"talk": [*said, *said[1:]], "Uma": i % 3 + 1, "Viggo": i % 2 + 1} for i in range(20)]
+    pd.DataFrame(rows).to_json(tmp_path / "t.jsonl", orient="records", lines=True)
+    columns = {"talk": "messages", "role:narrator": "system", "role:caller": "user", "role:desk": "assistant"}
+    options = InitOptions(file=str(tmp_path / "t.jsonl"), columns=columns, annotators=("Uma", "Viggo"), best="3")
+    draft = drafted(options)
+    assert [one.key for one in draft.questions()] == ["turn"]
+    assert read_draft(draft).labels.items[0].inputs["answer"] == "desk says something here"

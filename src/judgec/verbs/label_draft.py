@@ -466,10 +466,12 @@ def drafted(options: InitOptions, proposed: ProposedRoles | None = None, watch: 
     options = replace(options, missing=tuple(missing))
     columns = {theirs: ours for theirs, ours in options.columns.items() if not theirs.startswith(ROLE)}
     turns = {theirs: ours for theirs, ours in options.columns.items() if theirs not in columns}
-    table, sheet = renamed(read_table(file, columns, missing=options.missing), turns), read_datasheet(file)
+    table, sheet = read_table(file, columns, missing=options.missing), read_datasheet(file)
     if unknown := [name for name in columns if name not in table.columns]:
         there = listed(table.columns)
         raise InputError([f"{file}:1: no column {unknown[0]!r}; the columns are {there}. Correct --map."])
+    chats = {theirs: ours for theirs, ours in columns.items() if theirs != ours and holding([ours])}
+    table = renamed(renamed(table, {**chats, **turns}), {ours: theirs for theirs, ours in chats.items()})
     named = (*options.annotators, *options.judges)
     held = [one for name in named for one in (name, *in_orders(name, table.columns))]
     proposed = proposed or _proposed(table, options, watch or Silent())
