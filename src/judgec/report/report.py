@@ -25,7 +25,9 @@ PAGE = ("title", "facts", "stamps", "standing", "items_title", "charts")  # what
 ITEMS = ".items.jsonl"  # behind the page's name without its ending
 WIDTH = 80  # characters of a line of a screen
 # Of how a file was read, what nobody may overlook: who is a person, what is a grade, what has been learned from.
-MUST_BE_SEEN = re.compile(r"no annotator|one person|only their order counts|has learned from|too few|is the worst")
+MUST_BE_SEEN = re.compile(
+    r"no annotator|one person|only their order counts|has learned from|too few|is the worst|#SHEET names another"
+)
 _GONE = re.compile(  # "2 rows left out as empty", "Column Mia: 3 cells say nothing and are missing"
     r"\b(?P<count>[\d,]+)(?: of [\d,]+)? (?P<what>row|cell|grading|label|verdict|judge value)s?\b.*?"
     r"\b(?P<gone>left out|missing|unscored|repeated)\b"

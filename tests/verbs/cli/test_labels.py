@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.table.spreadsheets import Rows, write_xlsx
 from tests.verbs.cli.process import ROOT, judgec, judgec_here
 
 CSV = "Question,Reply,alice,bob\n" + "".join(f"q{i},reply {i},{1 + i % 5},{1 + i % 4}\n" for i in range(40))
@@ -162,3 +163,10 @@ def test_words_behind_labels_take_the_file_and_a_file_of_such_a_name_is_typed_wi
     assert json.loads(run(tmp_path, "export", "t.csv", "sheet.csv", *task)[0])["items"] == 4
     assert json.loads(run(tmp_path, "import", "t.csv", "sheet.csv", *task)[0])["items"] == 4
     assert run(tmp_path, "./import", *task, code=2)[1].startswith("error: ./import: ")  # a file of this name
+
+
+def test_sheet_that_is_read_of_several_is_said_on_the_screen(tmp_path: Path) -> None:
+    rows: Rows = [["query", "answer", "Xenia"], *([f"q{i}?", f"a{i}.", i % 4 + 1] for i in range(25))]
+    write_xlsx(tmp_path / "t.xlsx", {"pilot": rows[:9], "main": rows})
+    _, stderr = run(tmp_path, "t.xlsx", "--annotators", "Xenia", "--best", "4")
+    assert "note: Sheet 'main' is read, not pilot; t.xlsx#SHEET names another.\n" in stderr
