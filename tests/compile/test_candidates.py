@@ -534,7 +534,7 @@ def test_prompts_of_candidates_are_searched_for_and_compared_with_what_they_were
     with planted.serving(planted.CASES), pytest.MonkeyPatch.context() as patch:
         patch.setattr(planted.Planted, "reply", reply)
         function = judgec.Function("half", half, range=(0, 2))
-        given: dict[str, Any] = {"accept_at": None, "baseline": "one"}
+        given: dict[str, Any] = {"accept_at": None, "baseline": "one", "best": "5"}
         with pytest.raises(UserError, match=r"--optimizer auto .*--folds 1"):
             compiled(tmp_path, one, other, function, reflection_lm=planted.MODEL, **given | {"folds": 5})
         assert not asked
@@ -563,6 +563,7 @@ def test_prompts_of_candidates_are_searched_for_and_compared_with_what_they_were
         reflection_lm=planted.MODEL,
         evidence=False,
         baseline="one",
+        best="5",
     )
     options = replace(options, candidates=(one, other, function))  # type: ignore[arg-type]  # as Python may
     plan = planned(options, Silent())[2]

@@ -617,3 +617,15 @@ def test_roles_that_were_said_are_not_asked_about_in_a_column_of_another_name(tm
     draft = drafted(options)
     assert [one.key for one in draft.questions()] == ["turn"]
     assert read_draft(draft).labels.items[0].inputs["answer"] == "desk says something here"
+
+
+def test_classes_have_no_end_and_nobody_has_to_name_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ("billing", "legal", "other")
+    one: list[object] = [words[i % 3] for i in range(40)]
+    file = sheet(tmp_path, Mia=one, Noah=[words[i % 3 if i % 4 else 0] for i in range(40)])
+    assert typed_in(file, "\nMia,Noah\n\n", monkeypatch)[1].options.best == "none"
+    found = judgec.init(file, columns=NAMED, annotators=("Mia", "Noah"), best="none", replace=True)
+    scale = read_project(found.path).scale
+    assert scale is not None
+    assert (scale.level, scale.grades) == ("nominal", words)
+    assert found.labels.scale.level == "nominal"

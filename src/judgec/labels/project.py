@@ -232,7 +232,7 @@ def write_project(project: Project, notes: Mapping[str, str]) -> str:
         scale = project.scale
         lines += ["", "[scale]", f"name = {_toml(scale.name)}"]
         lines += [f"level = {_toml(scale.level)}"] if scale.level != "ordinal" else []
-        lines.append(f"grades = {_toml(scale.grades)}  # worst first")
+        lines.append(f"grades = {_toml(scale.grades)}{'' if scale.level == 'nominal' else '  # worst first'}")
         if scale.meanings:
             lines += ["meanings = [", *[f"  {_toml(one)}," for one in scale.meanings], "]"]
         else:

@@ -234,7 +234,7 @@ class _Look:
         free = [name for name in self.table.columns if name not in self.columns and name not in self.graders]
         texts = [n for n in free if self.seen[n].kind == "text" and self.seen[n].words >= LEAST_WORDS]
         if len(texts) < len(missing):  # short ones: the longest and most different
-            wide = [name for name in free if self.seen[name].kind in {"text", "id", "number"}]
+            wide = [n for n in free if self.seen[n].kind in {"text", "id"} and self.seen[n].words > 1]  # codes are none
             weight = {name: self.seen[name].different * sum(map(len, self.seen[name].values)) for name in wide}
             texts = sorted(sorted(wide, key=lambda name: -weight[name])[: len(missing)], key=free.index)
         answers = texts["query" in missing :]

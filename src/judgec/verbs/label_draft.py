@@ -17,7 +17,7 @@ from judgec.labels.questions import OpenQuestion, ends_of, grades_of
 from judgec.labels.reading import EVERYBODY, Datasheet, read_datasheet
 from judgec.labels.roles import ProposedRoles, Roles, number_in, propose, seen_in
 from judgec.labels.rows.conversations import holding, roles_in, with_turns
-from judgec.labels.rows.grades import interval_of, own_scale, position_of, scale_shown
+from judgec.labels.rows.grades import NO_END, classes_of, interval_of, own_scale, position_of, scale_shown
 from judgec.labels.rows.ids_alone import ITEM, QUERY, TEXTS, under_several_ids
 from judgec.labels.rows.judged import ORDER
 from judgec.labels.rows.label_cells import label_cells
@@ -142,6 +142,8 @@ class LabelDraft:
             UserError: What was declared is none.
         """
         seen = self.values()
+        if self.options.best == NO_END and len(seen) > 1:
+            return classes_of(seen)
         grades = grades_of(self.options.best, self.options.grades, seen)
         spec = TASKS[self.task]
         if grades is None:
@@ -308,9 +310,8 @@ class LabelDraft:
     def _columns(self) -> OpenQuestion | None:
         asked = [name for name in self.roles.asked if name not in self.options.columns]
         if not self.chats and "query" not in self.roles.columns.values() and not self.roles.task:
-            return OpenQuestion(
-                "columns", "Which column is the question, which the answer?", ("--map ?=query", "--map ?=answer")
-            )
+            text = "Which column is the question, which the answer (judgec labels and agreement need ids alone)?"
+            return OpenQuestion("columns", text, ("--map ?=query", "--map ?=answer"))
         if not asked:
             return None
         pairs = [f"{name}={self.roles.columns[name]}" for name in asked]
@@ -353,9 +354,8 @@ class LabelDraft:
         if ends := ends_of(seen):
             text = f"Grades {shown}: which end is good, {ends[0]} or {ends[1]}?"
             return (OpenQuestion("scale", text, ("--best ?",)),)
-        return (
-            OpenQuestion("scale", f"Grades {shown}: which is the worst, and so on up to the best?", ("--grades ?",)),
-        )
+        text = f"Grades {shown}: which is the worst, and so on up to the best (--best none: classes)?"
+        return (OpenQuestion("scale", text, ("--grades ?",), usual=NO_END),)
 
     def _sides(self) -> tuple[OpenQuestion, ...]:
         """What the values of a pair mean: once for graders of the same words, and for others apart."""

@@ -23,6 +23,7 @@ from judgec.table.rows.columns import aspect_columns, listed
 from judgec.table.table import Table
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
+NO_END = "none"  # is best: classes have no order
 SHOWN = 12  # grades that are listed one by one
 MOST_GRADES = 11  # different ones; more, some of them no whole numbers, are numbers on an interval scale
 
@@ -183,7 +184,7 @@ def settle_scale(
         raw: These.
         declared: The scale, where somebody declared one.
         accept_at: The lowest accepted grade.
-        best: The best of the whole numbers that were given, which are the scale.
+        best: The best of the whole numbers that were given, which are the scale; ``none``: they are classes.
         columns: As ``own_scale``; empty where the labels stand in a column an annotator.
         classes: Words whose order nobody declares are classes without one.
 
@@ -206,10 +207,10 @@ def settle_scale(
             raise InputError([f"{seen}; a failure mode is 0 (absent) or 1 (present). Drop [scale] from the datasheet."])
     elif spec.settled:
         scale = spec.scale
-    elif best is not None:
+    elif best not in (None, NO_END):
         scale = _from_best(table.path, task, used, as_grade(best))
-    elif classes and len(used) > 1 and all(isinstance(grade, str) for grade in used):
-        scale = Scale(name="class", level="nominal", grades=tuple(sorted(map(str, used))))
+    elif len(used) > 1 and (best == NO_END or (classes and all(isinstance(grade, str) for grade in used))):
+        scale = classes_of(used)
         counts = listed(f"{grade} ({used[grade]})" for grade in scale.grades)
         notes.append(f"Classes without an order: {counts}. --grades WORST,...,BEST gives them one.")
     elif own := own_scale(task, columns, used):
@@ -233,6 +234,11 @@ def settle_scale(
     if said and not accept_only and scale.accept_at is not None:
         notes.append(f"Where 'accept' is filled in, it beats the threshold {scale.accept_at}.")
     return scale, accept_only, notes
+
+
+def classes_of(used: Collection[object]) -> Scale:
+    """The scale of classes, none of which is better."""
+    return Scale(name="class", level="nominal", grades=tuple(sorted(map(str, used))))
 
 
 def _from_best(path: str, task: Task, used: Counter[Grade], best: Grade | None) -> Scale:
@@ -264,7 +270,11 @@ def _undeclared(path: str, used: Counter[Grade]) -> str:
         asks, typed, python = f"which end is good, {whole[0]} or {whole[-1]}", "--best ?", "best="
         typed += " and --missing with words that say nothing" * bool(words)
     else:
-        asks, typed, python = "which is the worst, and so on up to the best", "--grades ?", "grades="
+        asks, typed, python = (
+            "which is the worst, and so on up to the best",
+            "--grades ?, or --best none where they are classes",
+            "grades=",
+        )
     shown = listed(f"{grade} ({used[grade]})" for grade in [*numbers, *words][:SHOWN])
     more = f" and {len(used) - SHOWN} more" if len(used) > SHOWN else ""
     return (

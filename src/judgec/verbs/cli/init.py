@@ -165,6 +165,8 @@ def _with_scale(draft: "LabelDraft", said: str) -> InitOptions:
     whole = "," in said or ".." in said
     told = replace(draft.options, best=None if whole else said, grades=as_names(said) if whole else ())
     scale = replace(draft, options=told).scale()
+    if scale is not None and scale.level == "nominal":
+        return told
     usual = str(ONE_TO_FIVE_ACCEPT) if scale is not None and scale.grades == ONE_TO_FIVE else ""
     at = _line(f"Accepted from which grade? (Enter: {usual or 'none'}) ")
     told = replace(told, accept_at=at or told.accept_at or usual or None)

@@ -94,11 +94,11 @@ def _completed(kind: type, taken: dict[str, object]) -> dict[str, object]:
 
 def _derived(one: Declared) -> Parameter:
     """An option of a verb as typer wants it."""
-    many = (one.pairs or one.several) and not one.option.commas
-    hint: Any = list[str] if many else str if one.pairs or one.several or one.hint is object else one.hint
-    default: Any = None if one.pairs or one.several or one.required else one.default
+    many = one.pairs or one.several
+    hint: Any = list[str] if many else str if one.hint is object else one.hint
+    default: Any = None if many or one.required else one.default
     if one.option.commas and isinstance(one.default, tuple) and one.default:
-        default = ",".join(one.default)  # as it is typed
+        default = [",".join(one.default)]  # as it is typed
     about = one.option
     if about.needed:
         default = Parameter.empty
@@ -137,6 +137,8 @@ def _as_python(one: Declared, value: object) -> object:
     from judgec.labels.rows.ranges import as_judges, interval_scale
     from judgec.table.rows.columns import as_names, as_rename
 
+    if one.option.commas and isinstance(value, list):
+        value = ",".join(value)  # what is typed again adds to it
     if one.option.project == "scale":
         return interval_scale(str(value))
     if one.option.project == "judges":

@@ -65,7 +65,8 @@ Judges = Annotated[
 Best = Annotated[
     str | None,
     Option(
-        "The best grade: the scale is the whole numbers from the lowest to the highest seen, of which it is one end.",
+        "The best grade: the scale is the whole numbers from the lowest to the highest seen, of which it is one end. "
+        "none: classes without an order.",
         metavar="GRADE",
         python="str | float | None",
         panel="What",
