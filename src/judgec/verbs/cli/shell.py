@@ -94,11 +94,10 @@ def _completed(kind: type, taken: dict[str, object]) -> dict[str, object]:
 
 def _derived(one: Declared) -> Parameter:
     """An option of a verb as typer wants it."""
-    many = one.pairs or one.several
-    hint: Any = list[str] if many else str if one.hint is object else one.hint
-    default: Any = None if many or one.required else one.default
-    if one.option.commas and isinstance(one.default, tuple) and one.default:
-        default = [",".join(one.default)]  # as it is typed
+    usual = ",".join(one.default) if one.option.commas and isinstance(one.default, tuple) else ""  # as it is typed
+    listed = one.pairs or one.several
+    hint: Any = list[str] if listed and not usual else str if listed or one.hint is object else one.hint
+    default: Any = usual or None if listed or one.required else one.default
     about = one.option
     if about.needed:
         default = Parameter.empty
