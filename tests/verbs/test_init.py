@@ -629,3 +629,5 @@ def test_classes_have_no_end_and_nobody_has_to_name_one(tmp_path: Path, monkeypa
     assert scale is not None
     assert (scale.level, scale.grades) == ("nominal", words)
     assert found.labels.scale.level == "nominal"
+    with pytest.raises(UserError, match="has no order"):
+        judgec.init(file, columns=NAMED, annotators=("Mia", "Noah"), best="none", accept_at="legal", replace=True)

@@ -40,6 +40,8 @@ def running_against(labels: LabelSet) -> Iterator[Contradiction]:
     others have to.
     """
     said: set[str] = set()
+    numbered: dict[str, int] = {}
+    queries = np.array([numbered.setdefault(item.query_id, len(numbered)) for item in labels.items], dtype=np.int64)
     for graded in map(partial(_by_person, labels), labels.aspects):
         beside: dict[str, dict[str, float]] = {name: {} for name in graded}
         for one, other in combinations(graded, 2):
@@ -49,7 +51,7 @@ def running_against(labels: LabelSet) -> Iterator[Contradiction]:
         for name, others in beside.items():
             if name in said or HALF * varied > len(others) + 1 or max(others.values(), default=0) >= 0:
                 continue
-            if not all(_is_against(graded[name], graded[other], _queries(labels)) for other in others):
+            if not all(_is_against(graded[name], graded[other], queries) for other in others):
                 continue
             whose, who = f"the grades of {name} run against those of all other people", name
             if len(others) == 1 and beside[other := next(iter(others))].keys() == {name}:
@@ -94,13 +96,6 @@ def contradictions(labels: LabelSet) -> Iterator[Contradiction]:
         left = [float((other == UNLABELLED).mean()) for other in others]
         if left and (own != UNLABELLED).all() and min(left) >= LEFT_OUT:
             yield Contradiction(name, f"{name} graded every item, where each other left a fifth out: is it a person?")
-
-
-def _queries(labels: LabelSet) -> IntArray:
-    """The number of each item's query."""
-    numbered: dict[str, int] = {}
-    queries = [numbered.setdefault(item.query_id, len(numbered)) for item in labels.items]
-    return np.array(queries, dtype=np.int64)
 
 
 def _by_person(labels: LabelSet, aspect: str) -> dict[str, IntArray]:

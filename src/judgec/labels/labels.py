@@ -16,7 +16,7 @@ from judgec.errors import InputError, UserError
 from judgec.labels.contradictions import require_no_one_against
 from judgec.labels.reading import NOTHING_SAID, Datasheet, Reading, read_datasheet
 from judgec.labels.rows.conversations import holding, require_labelled_turns, with_turns
-from judgec.labels.rows.grades import RawLabels, one_class, position_of, raw_labels, settle_scale
+from judgec.labels.rows.grades import NO_END, RawLabels, one_class, position_of, raw_labels, settle_scale
 from judgec.labels.rows.ids_alone import with_ids_apart, with_ids_for_texts
 from judgec.labels.rows.items import Collected, collect_items, digest, encoded, item_digest
 from judgec.labels.rows.judged import ORDER, cells_in, verdicts_in, without_judges
@@ -287,7 +287,7 @@ def _shaped(file: Table, how: Datasheet, usual: TurnChoice | None) -> tuple[Tabl
     people = people_of(table, how.annotators, how.judges)
     table = without_labels_of(table, people.others)
     labels = _label_columns(table, known, people.annotators)
-    table = without_rows_apart(table, known, labels, how.scale, how.words, whole=how.best is not None)
+    table = without_rows_apart(table, known, labels, how.scale, how.words, whole=how.best not in (None, NO_END))
     table = with_label_cells(table, labels, how.scale, how.words)
     table = unpivot(table, people.annotators, task=known)
     table = with_verdicts(table) if generated else table

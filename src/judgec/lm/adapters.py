@@ -62,27 +62,24 @@ def _asked(field: Any) -> str:  # Any: DSPy's fields are untyped
     return f"{field.json_schema_extra['desc']}{one_of}"
 
 
+ADAPTER, VERDICT = "adapter", "verdict"  # what a predictor keeps beside its prompt
 _ADAPTERS = {"chat": dspy.ChatAdapter, "json": dspy.JSONAdapter, "terse": TerseAdapter}
 
 
 def adapter_name(module: dspy.Module) -> str:
     """The form that a judge's prompt, or a predictor's, is written in."""
-    predict = next(iter(module.predictors()), module) if isinstance(module, dspy.Module) else module
-    return str(getattr(predict, "config", {}).get("adapter", CHAT))
+    return str(_kept(module, ADAPTER) or CHAT)
 
 
 def verdict_form(module: dspy.Module) -> str | None:
     """The form of a verdict that a judge's own prompt asks for, such as ``Puntuación: {v}``."""
-    predict = next(iter(module.predictors()), module) if isinstance(module, dspy.Module) else module
-    form = getattr(predict, "config", {}).get("verdict")
+    form = _kept(module, VERDICT)
     return None if form is None else str(form)
 
 
 def with_verdict(module: dspy.Module, form: object) -> dspy.Module:
     """The module, in whose replies this form is read; copies keep it."""
-    for predict in module.predictors() if form is not None else ():
-        predict.config = {**predict.config, "verdict": form}
-    return module
+    return module if form is None else _keeping(module, VERDICT, form)
 
 
 def adapter_of(predict: dspy.Predict) -> dspy.Adapter:
@@ -92,6 +89,17 @@ def adapter_of(predict: dspy.Predict) -> dspy.Adapter:
 
 def with_adapter(module: dspy.Module, name: str) -> dspy.Module:
     """The module, of which prompts are written in this form; copies keep it."""
-    for predict in module.predictors() if name != CHAT else ():
-        predict.config = {**predict.config, "adapter": name}
+    return module if name == CHAT else _keeping(module, ADAPTER, name)
+
+
+def _kept(module: dspy.Module, what: str) -> object:
+    """What the first predictor of a module keeps beside its prompt."""
+    predict = next(iter(module.predictors()), module) if isinstance(module, dspy.Module) else module
+    return getattr(predict, "config", {}).get(what)
+
+
+def _keeping(module: dspy.Module, what: str, value: object) -> dspy.Module:
+    """The module, of which each predictor keeps a value beside its prompt; copies keep it, too."""
+    for predict in module.predictors():
+        predict.config = {**predict.config, what: value}
     return module

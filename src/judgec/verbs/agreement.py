@@ -1,7 +1,7 @@
 """``judgec.agreement``: how far judges' verdicts agree with people's labels."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,9 +34,7 @@ from judgec.table.rows.columns import listed
 from judgec.table.table import IN_MEMORY
 from judgec.verbs.frames import Source, as_table, is_path
 from judgec.verbs.options.agreement import AgreementOptions
-from judgec.verbs.options.labels import LabelsOptions
-from judgec.verbs.options.shared import LabelColumns
-from judgec.verbs.typed import as_typed, command
+from judgec.verbs.typed import command, labels_typed
 from judgec.verbs.verb import verb
 
 if TYPE_CHECKING:
@@ -437,13 +435,12 @@ def _next(found: MeasuredAgreement, options: AgreementOptions) -> list[str]:
     file = str(options.file)
     if any(one.learned is not None for one in found.judges.values()):
         return [command("ui", home=options.home)]
-    read = {one.name: getattr(options, one.name) for one in fields(LabelColumns)}
     if options.labels is not None:
         labels = str(options.labels)
-        how = as_typed(LabelsOptions(file=labels, **read | {"judges": {}}))
+        how = labels_typed(options, labels, judges={})
         one = f"#{next(iter(options.judges))}" if len(options.judges) == 1 else ""
         return [command("compile-judge", labels, *how, "--candidate", f"recorded:{file}{one}", home=options.home)]
-    how = as_typed(LabelsOptions(file=file, **read))
+    how = labels_typed(options, file)
     if (project := find_project(file)) is not None:
         return [command("compile-judge", file, *how, home=options.home)] if project.names(file) else []
     answers = {"answer", *(theirs for theirs, ours in options.columns.items() if ours == "answer")}

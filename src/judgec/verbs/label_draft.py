@@ -17,11 +17,11 @@ from judgec.labels.questions import OpenQuestion, ends_of, grades_of
 from judgec.labels.reading import EVERYBODY, Datasheet, read_datasheet
 from judgec.labels.roles import ProposedRoles, Roles, number_in, propose, seen_in
 from judgec.labels.rows.conversations import holding, roles_in, with_turns
-from judgec.labels.rows.grades import NO_END, classes_of, interval_of, own_scale, position_of, scale_shown
+from judgec.labels.rows.grades import NO_END, accepted_from, classes_of, interval_of, own_scale, position_of
 from judgec.labels.rows.ids_alone import ITEM, QUERY, TEXTS, under_several_ids
 from judgec.labels.rows.judged import ORDER
-from judgec.labels.rows.label_cells import label_cells
-from judgec.labels.rows.raters import in_orders, ordered
+from judgec.labels.rows.label_cells import is_named, label_cells
+from judgec.labels.rows.raters import RATIONALE, in_orders, ordered
 from judgec.lm.spec import NO_LM, LMSpec
 from judgec.lm.watch import Silent, Watch
 from judgec.records.conversation import EACH
@@ -45,7 +45,7 @@ SHOWN_TURNS = 50  # rows of conversations, which tell the task
 SHOWN_VALUES = 12
 AGAIN = 1.5  # picks of a pair by one judge, from which on it is asked in which order they were shown
 ORDER_ALONE = "only their order counts"
-REASON = ".rationale"  # behind a grader's name
+REASON = f".{RATIONALE}"  # behind a grader's name
 NOBODY_PROPOSES = ProposedRoles()
 
 
@@ -143,7 +143,7 @@ class LabelDraft:
         """
         seen = self.values()
         if self.options.best == NO_END and len(seen) > 1:
-            return classes_of(seen)
+            return self._accepted(classes_of(seen))
         grades = grades_of(self.options.best, self.options.grades, seen)
         spec = TASKS[self.task]
         if grades is None:
@@ -158,13 +158,7 @@ class LabelDraft:
 
     def _accepted(self, scale: Scale | None) -> Scale | None:
         at = self.options.accept_at
-        if scale is None or at is None:
-            return scale
-        grade = as_grade(at)
-        place = None if grade is None else position_of(grade, scale)
-        if place is None or grade is None:
-            raise UserError(f"--accept-at {at}: not a grade; the grades are {scale_shown(scale)}. Name one of them.")
-        return scale.model_copy(update={"accept_at": grade if scale.interval else scale.grades[place]})
+        return scale if scale is None or at is None else accepted_from(scale, str(at))
 
     @property
     def by_words(self) -> bool:
@@ -253,7 +247,7 @@ class LabelDraft:
         if who is None or not inputs:
             return []
         codes = np.stack([rows.column(name).codes for name in inputs])
-        own = {name: codes[:, rows.column(who).holds(partial(_is_named, name))] for name in self.judges}
+        own = {name: codes[:, rows.column(who).holds(partial(is_named, name))] for name in self.judges}
         return [name for name, one in own.items() if 0 < AGAIN * np.unique(one, axis=1).shape[1] <= one.shape[1]]
 
     def _ranges(self) -> list[OpenQuestion]:
@@ -278,7 +272,7 @@ class LabelDraft:
         """Texts that stand only where one grader graded, who left others out."""
         rows, theirs = self.roles.rows, self.roles.theirs("annotator")
         graded = {
-            name: ~rows.column(name).missing if theirs is None else rows.column(theirs).holds(partial(_is_named, name))
+            name: ~rows.column(name).missing if theirs is None else rows.column(theirs).holds(partial(is_named, name))
             for name in self.graders
         }
         found = []
@@ -389,7 +383,7 @@ class LabelDraft:
             held = {name: [name] if name in table.columns else [*in_orders(name, table.columns)] for name in who}
             held = {name: own for name, own in held.items() if own} or {name: [name] for name in self.marked}
             return {name: _cells(table, own) for name, own in held.items()}
-        rows = {name: table.column(theirs).holds(partial(_is_named, name)) for name in who}
+        rows = {name: table.column(theirs).holds(partial(is_named, name)) for name in who}
         return {name: _cells(table.only(np.flatnonzero(own).tolist()), self.marked) for name, own in rows.items()}
 
     def _strange(self) -> OpenQuestion | None:
@@ -536,10 +530,6 @@ def file_beside(file: str) -> str:
     """The file's own name, with the sheet that was named."""
     path, sheet = split_sheet(file)
     return Path(path).name if sheet is None else f"{Path(path).name}#{sheet}"
-
-
-def _is_named(name: str, cell: object) -> bool:
-    return not is_missing(cell) and as_id(cell) == name
 
 
 def _cells(table: Table, columns: Sequence[str], scale: Scale | None = None) -> Counter[str]:

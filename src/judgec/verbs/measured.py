@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -37,10 +37,8 @@ from judgec.table.table import IN_MEMORY
 from judgec.trust.stand_ins import stand_ins
 from judgec.verbs.frames import as_table, is_path, table_source
 from judgec.verbs.options.agreement import AgreementOptions
-from judgec.verbs.options.labels import LabelsOptions
-from judgec.verbs.options.shared import LabelColumns
 from judgec.verbs.recorded import NAMES, label_columns_of, verdict_columns
-from judgec.verbs.typed import as_typed, command
+from judgec.verbs.typed import command, labels_typed
 
 JUDGED_COLUMN = re.compile(r"(.*?)(stated_confidence|grade|score|accept|confidence)(\..*)?")  # of ``judgec judge``
 CLUSTER, GROUP, SCORE, CONFIDENCE = "--cluster", "--group", "--score", "--confidence"
@@ -184,8 +182,8 @@ def _labels(options: AgreementOptions, judges: Sequence[str] = ()) -> LabelFile:
     elif not options.judges:
         where, typed = IN_MEMORY, "judges=[...]; judgec.read_labels says how far people agree without one"
         if is_path(options.file):
-            where, read = str(options.file), {one.name: getattr(options, one.name) for one in fields(LabelColumns)}
-            people = command("labels", where, *as_typed(LabelsOptions(file=where, **read)), home=options.home)
+            where = str(options.file)
+            people = command("labels", where, *labels_typed(options, where), home=options.home)
             typed = f"--judges A,B, or --labels FILE beside a file of verdicts. How far people agree: {people}"
         raise UserError(
             f"{where}: nobody says who is a judge; columns with a judge's verdicts, or names in the column annotator, "

@@ -5,13 +5,16 @@ import shutil
 import sys
 import sysconfig
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 from judgec.labels.project import find_project
 from judgec.labels.reading import scale_option
 from judgec.records.scale import ACCEPT_SCALE, Scale
 from judgec.records.tasks.winners import flat_words
 from judgec.verbs.options.labels import LabelExportOptions, LabelsOptions
+from judgec.verbs.options.shared import LabelColumns
 
 
 def command(*arguments: str, home: Path) -> str:
@@ -64,6 +67,12 @@ def scale_typed(scale: Scale) -> list[str]:
     listed = f"{first}..{last}" if ranged or scale.interval else ",".join(map(str, scale.grades))
     at = [] if scale.accept_at is None else ["--accept-at", str(scale.accept_at)]
     return ["--scale" if scale.interval else "--grades", listed, *at]
+
+
+def labels_typed(options: LabelColumns, file: str, **other: object) -> list[str]:
+    """The options of any verb that say how a label file is read, as ``as_typed``; ``other`` go before them."""
+    said: dict[str, Any] = {one.name: getattr(options, one.name) for one in fields(LabelColumns)}  # any option's value
+    return as_typed(LabelsOptions(file=file, **{**said, **other}))
 
 
 def as_typed(options: LabelsOptions | LabelExportOptions) -> list[str]:

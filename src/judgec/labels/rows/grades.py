@@ -221,7 +221,7 @@ def settle_scale(
     else:
         raise InputError([_undeclared(table.path, used)])
     if accept_at is not None:
-        scale = scale.model_copy(update={"accept_at": _threshold(scale, accept_at)})
+        scale = accepted_from(scale, accept_at)
     elif scale.accept_at is None and scale.grades == ONE_TO_FIVE:
         scale = scale.model_copy(update={"accept_at": ONE_TO_FIVE_ACCEPT})
         notes.append("Grades 4 and 5 count as accepted, as usual on 1-5; --accept-at changes it.")
@@ -311,7 +311,12 @@ def _key(grade: Grade) -> str:
     return str(grade).strip().casefold().replace(" ", "_").replace("-", "_") if isinstance(grade, str) else str(grade)
 
 
-def _threshold(scale: Scale, accept_at: str) -> Grade:
+def accepted_from(scale: Scale, accept_at: str) -> Scale:
+    """The scale, of which a grade is the lowest that is accepted.
+
+    Raises:
+        UserError: It is none of the scale, or the scale has no order.
+    """
     grade = as_grade(accept_at)
     position = None if grade is None else position_of(grade, scale)
     if scale.level == "nominal":
@@ -322,9 +327,10 @@ def _threshold(scale: Scale, accept_at: str) -> Grade:
     if position is None:
         raise UserError(
             f"--accept-at {accept_at}: not a grade of the scale {scale.name}; "
-            f"the grades are {listed(scale.grades)}. Give one of them."
+            f"the grades are {scale_shown(scale)}. Give one of them."
         )
-    return grade if scale.interval and grade is not None else scale.grades[position]
+    at = grade if scale.interval and grade is not None else scale.grades[position]
+    return scale.model_copy(update={"accept_at": at})
 
 
 def scale_shown(scale: Scale) -> str:

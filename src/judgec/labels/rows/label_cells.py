@@ -195,7 +195,7 @@ def with_words_of_graders(table: Table, said: Mapping[str, str | Mapping[str, st
     names = dict.fromkeys([*table.columns, *(as_id(cell) for cell in who.values if not is_missing(cell))])
     notes: list[str] = []
     for name, own in words_by_grader(said, names).items():
-        rows = np.full(len(table.rows), name in table.columns) | who.holds(partial(_is_named, name))
+        rows = np.full(len(table.rows), name in table.columns) | who.holds(partial(is_named, name))
         used: dict[Grade, str | None] = {}
         read = {}
         for column in [name] if name in table.columns else [one for one in columns if one in table.columns]:
@@ -211,7 +211,8 @@ def with_words_of_graders(table: Table, said: Mapping[str, str | Mapping[str, st
     return replace(table, notes=(*table.notes, *notes)) if notes else table
 
 
-def _is_named(name: str, cell: object) -> bool:
+def is_named(name: str, cell: object) -> bool:
+    """True for a cell that holds this name."""
     return not is_missing(cell) and as_id(cell) == name
 
 
