@@ -351,3 +351,18 @@ def test_item_that_stands_in_two_rows_of_a_wide_sheet_counts_once_with_the_media
     otherwise = [*rows, *(row | {"gpt": 9 - row["gpt"]} for row in again)]  # the judge was asked again, too
     with pytest.raises(InputError, match="all rows of one item must have one verdict of a judge"):
         measured(otherwise)
+
+
+def test_pairs_by_ids_alone_are_pairs_wherever_the_verdicts_stand(tmp_path: Path) -> None:
+    sides = ("a", "b", "tie")
+    rows = [{"item_id": f"i{n}", "ann": sides[n % 3], "bob": sides[n % 3 if n % 5 else 0]} for n in range(40)]
+    said = [sides[n % 3 if n % 4 else 1] for n in range(40)]
+    pd.DataFrame(rows).assign(gpt=said).to_csv(tmp_path / "votes.csv", index=False)
+    verdicts = pd.DataFrame({"item_id": [row["item_id"] for row in rows], "judge": "gpt", "preference": said})
+    verdicts.to_csv(tmp_path / "said.csv", index=False)
+    people = ["ann", "bob"]
+    beside = judgec.agreement(str(tmp_path / "votes.csv"), annotators=people, judges="gpt")
+    apart = judgec.agreement(
+        str(tmp_path / "said.csv"), labels=str(tmp_path / "votes.csv"), annotators=people, judges="gpt"
+    )
+    assert apart.estimates["kappa"].value == beside.estimates["kappa"].value

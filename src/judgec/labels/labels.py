@@ -17,7 +17,7 @@ from judgec.labels.contradictions import require_no_one_against
 from judgec.labels.reading import NOTHING_SAID, Datasheet, Reading, read_datasheet
 from judgec.labels.rows.conversations import holding, require_labelled_turns, with_turns
 from judgec.labels.rows.grades import NO_END, RawLabels, one_class, position_of, raw_labels, settle_scale
-from judgec.labels.rows.ids_alone import with_ids_apart, with_ids_for_texts
+from judgec.labels.rows.ids_alone import task_of_ids, with_ids_apart, with_ids_for_texts
 from judgec.labels.rows.items import Collected, collect_items, digest, encoded, item_digest
 from judgec.labels.rows.judged import ORDER, cells_in, verdicts_in, without_judges
 from judgec.labels.rows.label_cells import (
@@ -44,7 +44,7 @@ from judgec.records.conversation import EACH, TurnChoice
 from judgec.records.counts import plural
 from judgec.records.label import Item, Label, LabelSet, Task
 from judgec.records.scale import ACCEPT_SCALE, Grade, Scale
-from judgec.records.tasks.registry import TASKS, USUAL, as_task, compares
+from judgec.records.tasks.registry import TASKS, as_task, compares
 from judgec.table.rows.cells import as_id, is_missing
 from judgec.table.rows.columns import (
     JUDGED,
@@ -184,13 +184,8 @@ def label_file(
         asks = "Only judgec labels and agreement need none: add what was asked and answered by item_id, or name it"
         raise UserError(f"{seen}. {asks} with --map THEIRS=query --map THEIRS=answer.")
     if bare:
-        how = how.model_copy(update={"task": how.task or _task_of_ids(table.columns)})
+        how = how.model_copy(update={"task": how.task or task_of_ids(table, how.named, how.words)})
     return _label_file(table, how, usual, kept, texts=texts)
-
-
-def _task_of_ids(columns: Sequence[str]) -> Task:
-    """The task of labels that stand beside ids alone."""
-    return next((task for task in ("preference", "answer") if label_columns(columns, task)), USUAL)
 
 
 def _label_file(

@@ -12,7 +12,7 @@ from judgec.records.label import Task
 from judgec.records.tasks.registry import TASKS, USUAL
 from judgec.records.tasks.winners import winner_of
 from judgec.table.rows.cells import as_grade, as_id, is_missing
-from judgec.table.rows.columns import missing_columns, without_texts
+from judgec.table.rows.columns import label_columns, missing_columns, without_texts
 from judgec.table.table import Table, TableColumn
 
 TELL = ("query_id", "query", "agent", "agent_a", "agent_b", "turn")  # which item a row is of, where no id is there
@@ -37,8 +37,7 @@ def with_ids_for_texts(
         return table
     if without_texts(table) and _told_by_ids(table):
         return table  # which has no text at all
-    task = PREFERENCE if winner_words or PREFERENCE in table.columns or _are_sides(table, annotators) else USUAL
-    spec = TASKS[task]
+    spec = TASKS[task_of_ids(table, annotators, winner_words)]
     lacks = [name for name in spec.required if name not in table.columns]
     lacks += spec.one_of[:1] if spec.one_of and not {*spec.one_of} & {*table.columns} else ()
     if not lacks:
@@ -59,6 +58,13 @@ def with_ids_for_texts(
     note = NOTE.format(told=" and ".join(told)) if told else EACH
     columns = tuple(dict.fromkeys((*table.columns, *made)))
     return replace(table.with_columns(made, note), columns=columns)
+
+
+def task_of_ids(table: Table, annotators: Sequence[str], winner_words: Mapping[str, str]) -> Task:
+    """The task of labels that stand beside ids alone: what their columns tell, or words that say which of two won."""
+    if winner_words or _are_sides(table, annotators):
+        return PREFERENCE
+    return next((task for task in (PREFERENCE, "answer") if label_columns(table.columns, task)), USUAL)
 
 
 def under_several_ids(table: Table, names: Sequence[str], ids: str) -> np.ndarray:
