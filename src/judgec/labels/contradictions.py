@@ -103,15 +103,16 @@ def _by_person(labels: LabelSet, aspect: str) -> dict[str, IntArray]:
 
     A pair's tie stands between its sides.
     """
-    if labels.scale.level == "nominal" and not compares(labels.task):
+    sides = compares(labels.task)
+    if labels.scale.level == "nominal" and not sides:
         return {}
     place = {item.item_id: at for at, item in enumerate(labels.items)}
-    found: dict[str, IntArray] = {}
-    for label in labels.labels:
-        own = found.setdefault(label.annotator, np.full(len(place), UNLABELLED, dtype=np.int64))
+    names = dict.fromkeys(label.annotator for label in labels.labels)
+    found = {name: np.full(len(place), UNLABELLED, dtype=np.int64) for name in names}
+    for label in labels.labels if len(found) > 1 else ():  # one person contradicts nobody
         grade = label.accept if labels.accept_only else label.grades.get(aspect)
         if grade is not None:
-            own[place[label.item_id]] = SIDES[grade] if compares(labels.task) else grade
+            found[label.annotator][place[label.item_id]] = SIDES[grade] if sides else grade
     return found
 
 
