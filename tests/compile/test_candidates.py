@@ -27,7 +27,7 @@ from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Silent
 from judgec.raters import programs
-from judgec.raters.panel import Panel
+from judgec.raters.pool import Panel
 from judgec.records.label import Item
 from judgec.verbs.cli.app import app
 from judgec.verbs.compile_judge import planned
@@ -287,7 +287,7 @@ def test_functions_and_models_make_a_pool(home: Path) -> None:
 
 
 def test_members_with_one_model_share_its_calls_in_flight(home: Path) -> None:
-    judge = replace(judge_of(), panel=Panel(kind="mean", members=("a", "b")))
+    judge = replace(judge_of(), panel=Panel(members=("a", "b")))
     modules = {name: with_instructions(judge.module, f"Grade as {name} does.") for name in "ab"}
     with FakeOpenAI(unsure, latency=0.02) as server:
         spec = LMSpec.parse("openai/gpt-4o", api_base=server.base_url)

@@ -1,21 +1,18 @@
 """Panels of recorded judges: worlds in which they beat the best of them, and worlds in which they do not."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.optimize import minimize
 
 from judgec.compile.assemble import Bench, learned_part
-from judgec.compile.calibrate import fit_stack
 from judgec.compile.calibrate_choice import folds_by_query
 from judgec.compile.compared import difference
 from judgec.compile.dataset import make_dataset
-from judgec.compile.panels import RIDGE, _crossed, _nested, _selected, _table, fit_weights
+from judgec.compile.panels import _nested, _selected, _table
 from judgec.compile.recorded import choose_recorded
 from judgec.compile.render import outcome_tables
 from judgec.compile.report import Saved
@@ -26,7 +23,6 @@ from judgec.labels.labels import label_file, read_label_file
 from judgec.labels.reading import Datasheet
 from judgec.labels.split.memory import read_memory
 from judgec.lm.watch import Silent
-from judgec.raters.panel import member_columns
 from judgec.raters.programs import page_path
 from judgec.raters.recorded import OnWhat, RecordedVerdicts, check_against, read_recorded
 from judgec.records.judgment import NOT_ASKED
@@ -99,7 +95,7 @@ def qwk(report: Mapping[str, Any], judge: str) -> float:
 def test_three_noisy_judges_beat_the_best_of_them_on_queries_that_none_of_it_was_fitted_on(three: Saved) -> None:
     report = report_of(three)
     panel = report["panel"]
-    assert panel["kind"] in {"mean", "weighted", "stack"}
+    assert panel["kind"] == "mean"
     assert "curve" not in panel
     assert {one["judge"] for one in panel["members"]} == set(THREE)
     assert all(one["adds"]["low"] > 0 and one["cost_usd"] is None for one in panel["members"])
@@ -114,11 +110,11 @@ def test_three_noisy_judges_beat_the_best_of_them_on_queries_that_none_of_it_was
 def test_report_and_page_have_the_panels_among_the_candidates(three: Saved) -> None:
     report = report_of(three)
     rows = {row["judge"]: row for row in report["candidates"]}
-    assert {"mean of 3", "weighted of 3", "stack of 3"} < set(rows)
+    assert report["prompt"] == "mean of 3"
     assert [name for name, row in rows.items() if row["chosen"]] == [report["prompt"]]
     n = report["split"]["train"] + report["split"]["dev"]
     assert any(f"on {n} of {n} items" in note for note in report["notes"])
-    assert f"Panel ({report['panel']['kind']})" in page_of(three)
+    assert "Panel (mean)" in page_of(three)
     assert "best single judge, compiled" in page_of(three)
 
 
@@ -175,88 +171,6 @@ def test_a_saved_panel_judges_new_items_from_its_members_verdicts(three: Saved) 
     without = pd.DataFrame([one for one in some if one["judge"] != "b"])
     with pytest.raises(UserError, match=r"judge b; it has a, c\."):
         load_judge("world@latest", home=home, verdicts=without)(unlabelled)
-
-
-@pytest.mark.parametrize("kind", ["weighted", "stack"])
-def test_verdicts_out_of_fold_know_nothing_of_their_own_labels(
-    tmp_path: Path, kind: Literal["weighted", "stack"]
-) -> None:
-    """Other labels on one query leave what is said of it as it is, and change what others hear."""
-    table_ = _table(bench_of(*world(verdicts(ROWS, THREE)), tmp_path), list(THREE), QWK)
-    before = _crossed(table_, list(THREE), kind)[1].probabilities
-    experts = table_.part.experts
-    held = experts.cluster == experts.cluster[0]
-    swapped = replace(experts, target=np.where(held[:, None, None], 3 - experts.target, experts.target))
-    other = replace(table_, part=replace(table_.part, experts=swapped))
-    after = _crossed(other, list(THREE), kind)[1].probabilities
-    assert after[held] == pytest.approx(before[held], abs=1e-12)
-    assert np.abs(after[~held] - before[~held]).max() > 0.001
-
-
-def test_weights_are_those_of_a_second_implementation() -> None:
-    rng = np.random.default_rng(3)
-    k, members, n = 4, 5, 300
-    target = rng.integers(0, k, size=(n, 1))
-    stated = [np.clip(np.rint(target[:, 0] + rng.normal(0, spread, n)), 0, k - 1) for spread in (0.6, 1, 1.5, 5, 9)]
-    given = np.stack([np.eye(k)[one.astype(int)][:, None] for one in stated])
-    found = fit_weights(given, np.ones((members, n), dtype=bool), target[..., None], nominal=False)
-    above = np.cumsum(given[:, :, 0, ::-1], axis=2)[:, :, ::-1][:, :, 1:]
-    x = (above - above.mean(axis=1, keepdims=True)).reshape(members, -1)
-    y = np.cumsum(np.eye(k)[target[:, 0]][:, ::-1], axis=1)[:, ::-1][:, 1:]
-    y = (y - y.mean(axis=0)).ravel()
-    ridge = RIDGE * (x**2).sum() / members
-
-    def loss(w: np.ndarray) -> float:
-        return float(((y - w @ x) ** 2).sum() + ridge * (w**2).sum())
-
-    best = minimize(loss, np.full(members, 0.2), bounds=[(0, None)] * members, tol=1e-12).x
-    assert found == pytest.approx(best / best.sum(), abs=1e-4)
-    assert found[0] == found.max()
-
-
-def test_tied_grades_count_as_one_row_each() -> None:
-    """Two grades that share an item give the weights and the stack of twice the items, each with one of them."""
-    rng = np.random.default_rng(8)
-    k, n = 4, 120
-    two = rng.integers(0, k, size=(2, n))
-    two[1, ::2] = two[0, ::2]
-    said = [np.clip(np.rint(two.mean(axis=0) + rng.normal(0, spread, n)), 0, k - 1) for spread in (0.6, 1, 2)]
-    given = np.stack([np.eye(k)[one.astype(int)][:, None] for one in said])
-    tied = np.stack([two[0], np.where(two[0] == two[1], -1, two[1])], axis=1)
-    has, nominal = np.ones((3, n), dtype=bool), False
-    soft = fit_weights(given, has, tied[:, None], nominal=nominal)
-    each = fit_weights(np.tile(given, (1, 2, 1, 1)), np.tile(has, (1, 2)), two.reshape(-1, 1, 1), nominal=nominal)
-    assert soft == pytest.approx(each, abs=1e-9)
-    assert np.abs(soft - fit_weights(given, has, two[0][:, None, None], nominal=nominal)).max() > 1e-3
-    scale = Scale(grades=(0, 1, 2, 3))
-    columns, names = given[:, :, 0, 1:].transpose(1, 0, 2).reshape(n, -1), [f"c{i}" for i in range(9)]
-    stack = fit_stack(columns, tied, scale, names).apply(None, columns)
-    doubled = fit_stack(np.tile(columns, (2, 1)), two.reshape(-1, 1), scale, names).apply(None, columns)
-    assert stack == pytest.approx(doubled, abs=0.01)  # each is smoothed by its number of items: 1 / 244, 1 / 484
-    assert np.abs(stack - fit_stack(columns, two[0][:, None], scale, names).apply(None, columns)).max() > 0.05
-
-
-def test_a_stack_hears_a_strong_judge_of_half_the_items_beside_many_weak_ones() -> None:
-    """Where it judged, the stack is a quarter better than it alone; a penalty of 1 / 3 has it outvoted."""
-    rng, k, n = np.random.default_rng(1), 4, 2400
-    grade = rng.integers(0, k, n)
-    stated = [np.clip(np.rint(grade + rng.normal(0, spread, n)), 0, k - 1).astype(int) for spread in (0.5, *[2] * 10)]
-    given, has = np.stack([np.eye(k)[one][:, None] for one in stated]), np.ones((11, n), dtype=bool)
-    has[0] = rng.random(n) < 0.5
-    given[~has] = np.nan
-    columns, learned, strong = member_columns(given, has)[:, 0], np.arange(n) < 600, has[0]
-    stack = fit_stack(columns[learned], grade[learned, None], Scale(grades=(0, 1, 2, 3)), [f"c{i}" for i in range(33)])
-    error = (stack.apply(None, columns) @ np.arange(k) - grade) ** 2
-    means = [grade[learned & strong & (stated[0] == one)].mean() for one in range(k)]
-    alone = (np.array(means)[stated[0]] - grade) ** 2
-    assert error[~learned & strong].mean() < 0.75 * alone[~learned & strong].mean()
-    assert error[~learned & ~strong].mean() < 0.35 * grade.var()
-
-
-def test_weights_of_judges_that_are_all_wrong_are_equal() -> None:
-    target = np.array([[0], [1], [0], [1]])
-    given = np.stack([np.eye(2)[1 - target[:, 0]][:, None]] * 2)
-    assert fit_weights(given, np.ones((2, 4), dtype=bool), target[..., None], nominal=False).tolist() == [0.5, 0.5]
 
 
 def test_the_best_of_many_that_guess_is_worth_little_where_it_was_not_chosen(tmp_path: Path) -> None:

@@ -15,15 +15,15 @@ from judgec.evidence.model import GONE, EvidenceModel
 from judgec.lm.adapters import verdict_form, with_verdict
 from judgec.lm.executor import Reply, Request
 from judgec.raters.calibrator import Calibrator, Linear
-from judgec.raters.decision import nearest_grade
+from judgec.raters.decision import DecisionRule, acceptability, nearest_grade
 from judgec.raters.export.python import python_files
 from judgec.raters.judge import (
     CompiledJudge,
-    acceptability,
     accepted,
     disagreements,
     load_judge,
 )
+from judgec.raters.pool import Panel
 from judgec.raters.programs import Program, dump_module, gone, load, save
 from judgec.raters.registry import judge_module
 from judgec.raters.signatures import demonstration, fingerprint
@@ -157,6 +157,35 @@ def test_judge_that_needs_what_is_gone_refuses_to_judge_in_one_line_that_compile
     assert judge.refusal.endswith(command)
     assert "the rules of old" in judge.refusal
     assert "\n" not in judge.refusal
+
+
+@pytest.mark.parametrize(("kind", "what"), [("weighted", "a weighted panel"), ("stack", "a stack of judges")])
+def test_saved_panel_that_is_no_mean_loads_and_refuses_to_judge(kind: str, what: str) -> None:
+    saved = program()
+    panel = {"kind": kind, "members": ["a", "b"], "weights": [0.7, 0.3], "stacks": {}}
+
+    judge = load_judge(replace(saved, calibration={**saved.calibration, "panel": panel}))
+
+    assert judge.joint == Panel(members=("a", "b"))
+    assert f"it judged with {what}, gone since" in judge.refusal
+    with pytest.raises(ArtifactError, match="compile-judge"):
+        judge.judge(ITEMS, never)
+
+
+@pytest.mark.parametrize(
+    ("scale", "rule", "fitted", "found"),
+    [
+        (SCALE, DecisionRule(name="median"), 0.3, {"grade": 0.3}),
+        (SCALE, DecisionRule(name="median"), None, {}),
+        (SCALE, DecisionRule(), None, {"grade": 0.5}),
+        (Scale(grades=(1, 2, 3, 4, 5)), DecisionRule(), None, {}),
+    ],
+)
+def test_accept_thresholds_are_those_that_were_fitted_and_even_odds_of_rules_of_before(
+    scale: Scale, rule: DecisionRule, fitted: float | None, found: dict[str, float]
+) -> None:
+    judge = replace(compiled(grade=passing(fitted).model_copy(update={"rule": rule})), scale=scale)
+    assert judge.thresholds == found
 
 
 def reading_also(family: str, saved: Program) -> Program:

@@ -1,14 +1,14 @@
 """Several verdicts as one: hand-worked pools, jurors that are missing, agreement, threads."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import pytest
 from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
 
-from judgec.errors import InputError, ServiceError, UserError
+from judgec.errors import ServiceError, UserError
 from judgec.lm.client import client_of, open_lm
 from judgec.lm.executor import Ask, Executor
 from judgec.lm.journal.journal import Journal
@@ -18,21 +18,18 @@ from judgec.lm.usage import Budget, Usage
 from judgec.raters.features import KeptFeatures
 from judgec.raters.judge import Binding, CompiledJudge
 from judgec.raters.known import KnownAnswers
-from judgec.raters.panel import Panel
 from judgec.raters.piece import ROWS, Piece, pieces_of
+from judgec.raters.pool import pool
 from judgec.raters.prompt import PromptRater
 from judgec.raters.rate import rated
 from judgec.raters.rater import Rater
 from judgec.raters.registry import judge_module
-from judgec.raters.vote import Juror, Jury, pool
-from judgec.records.judgment import UNSCORED, Judgments, concatenate
+from judgec.raters.vote import Juror, Jury
+from judgec.records.judgment import Judgments, concatenate
 from judgec.records.label import Item
 from judgec.records.scale import Scale
-from judgec.records.tasks.preference import PREFERENCE_SCALE
 from tests.raters.engine import Answer, ScriptedEngine, bad_request, reply
-from tests.raters.judgments import judgments
 from tests.raters.test_judge import passing
-from tests.raters.test_pairwise import MODULE
 
 SCALE = Scale(grades=(1, 2, 3), accept_at=3)
 FIELDS = ("query", "answer")
@@ -41,101 +38,6 @@ FIELDS = ("query", "answer")
 def judge_with(threshold: float | None = None, scale: Scale = SCALE) -> CompiledJudge:
     module = judge_module("grade", scale, ("grade",), FIELDS)
     return CompiledJudge(module, scale, ("grade",), None, {"grade": passing(threshold, len(scale.grades))})
-
-
-def ballot(*spreads: tuple[float, ...] | None, reason: str = "r") -> Judgments:
-    """Calibrated judgments with these distributions; None is unscored."""
-    table = np.array([spread or (np.nan,) * 3 for spread in spreads])
-    nearest = np.rint(np.nan_to_num(table @ SCALE.values, nan=UNSCORED + 1)).astype(int) - 1
-    reasons = [None if spread else f"{reason} said nothing" for spread in spreads]
-    made = judgments(table, nearest, values=SCALE.values, unscored=reasons)
-    return replace(made, rationale=tuple(reason if spread else "" for spread in spreads))
-
-
-def test_pool_of_pairwise_verdicts_that_balance_is_a_tie() -> None:
-    judge = CompiledJudge(MODULE, PREFERENCE_SCALE, ("grade",))
-    places = [PREFERENCE_SCALE.position(word) for word in ("a", "b", "tie")]
-    one, two, three = ballot((0.5, 0.25, 0.25)), ballot((0.25, 0.5, 0.25)), ballot((0.6, 0.2, 0.2))
-    for given in (one, two, three):
-        given.probabilities[:] = given.probabilities[..., np.argsort(places)]
-    assert pool([one, two], [judge, judge]).grade.tolist() == [[places[2]]]
-    assert pool([one, two, three], [judge, judge, judge]).grade.tolist() == [[places[0]]]
-
-
-def test_pool_is_the_mean_of_the_distributions() -> None:
-    one, two = ballot((0.8, 0.1, 0.1), (0.0, 0.2, 0.8)), ballot((0.2, 0.1, 0.7), (0.0, 0.6, 0.4))
-    joint = pool([one, two], [judge_with(), judge_with()])
-    assert joint.probabilities[:, 0] == pytest.approx(np.array([[0.5, 0.1, 0.4], [0.0, 0.4, 0.6]]))
-    assert joint.score[:, 0] == pytest.approx([1.9, 2.6])
-    assert joint.grade[:, 0].tolist() == [0, 2]  # their medians
-    assert joint.confidence[:, 0] == pytest.approx([0.5, 0.6])
-    assert joint.accept[:, 0].tolist() == [0, 1]  # .4 and .6 against one half
-
-
-def test_pool_accepts_by_the_mean_margin_over_each_jurors_own_threshold() -> None:
-    one, two = ballot((0.7, 0.0, 0.3), (0.7, 0.0, 0.3)), ballot((0.2, 0.0, 0.8), (0.3, 0.0, 0.7))
-    # Margins .3 - .2 = .1 and .8 - .9 = -.1 make 0: accepted. The second: .1 and -.2.
-    joint = pool([one, two], [judge_with(0.2), judge_with(0.9)])
-    assert joint.accept[:, 0].tolist() == [1, 0]
-
-
-def test_pool_leaves_out_who_said_nothing_and_is_unscored_only_when_nobody_did() -> None:
-    one = ballot(None, (0.1, 0.1, 0.8), None, reason="a")
-    two = ballot((0.6, 0.2, 0.2), (0.3, 0.1, 0.6), None, reason="b")
-    joint = pool([one, two], [judge_with(0.85), judge_with()])
-    assert joint.probabilities[0, 0] == pytest.approx([0.6, 0.2, 0.2])
-    assert joint.probabilities[1, 0] == pytest.approx([0.2, 0.1, 0.7])
-    assert joint.unscored == (None, None, "a said nothing")
-    assert joint.accept[:, 0].tolist() == [0, 1, UNSCORED]  # the second: (.8 - .85 + .6 - .5) / 2 is above 0
-    assert joint.grade[2, 0] == UNSCORED
-    assert np.isnan(joint.score[2, 0])
-    assert joint.rationale[0] == "b"
-
-
-def test_pool_gives_the_reason_of_who_is_nearest_to_the_joint_score() -> None:
-    low, high = ballot((1.0, 0.0, 0.0), reason="low"), ballot((0.0, 0.0, 1.0), reason="high")
-    assert pool([low, high], [judge_with()] * 2).rationale == ("low",)  # as near as the other
-    assert pool([low, high, high], [judge_with()] * 3).rationale == ("high",)
-    assert pool([ballot(None), high], [judge_with()] * 2).rationale == ("high",)
-
-
-def test_a_new_panel_gives_the_reason_of_who_is_nearest_among_those_that_say_why() -> None:
-    far, near = ballot((0.8, 0.2, 0.0), reason="far"), ballot((0.0, 0.6, 0.4), reason="near")
-    silent = ballot((0.0, 0.8, 0.2), reason="")
-    for order in ([far, near, silent], [silent, near, far]):
-        panel = Panel(kind="mean", members=("a", "b", "c"), reasons="nearest")
-        assert panel.verdict(order, SCALE).rationale == ("near",)
-        assert pool(order, [judge_with()] * 3).rationale == ("near",)
-
-
-def test_pool_of_classes_gives_the_reason_of_the_first_who_gave_the_joint_grade_and_of_no_other() -> None:
-    classes = Scale(grades=("x", "y", "z"), level="nominal")
-
-    def said(first: float, second: float, grade: int, reason: str) -> Judgments:
-        return replace(ballot((first, second, 0.0), reason=reason), grade=np.array([[grade]]))
-
-    def reason_of(*given: Judgments) -> str:
-        return pool(given, [judge_with(scale=classes)] * len(given)).rationale[0]
-
-    silent, other = said(0.9, 0.1, 0, ""), said(0.4, 0.6, 1, "y")
-    assert reason_of(other, silent) == ""
-    assert reason_of(silent, other, said(0.8, 0.2, 0, "x")) == "x"
-    assert reason_of(other, said(0.9, 0.1, 0, "x")) == "x"
-
-
-def test_pool_without_any_accept_rule_leaves_accept_open() -> None:
-    silent = Scale(grades=(1, 2, 3))
-    joint = pool([ballot((0, 0, 1.0))] * 2, [judge_with(scale=silent)] * 2)
-    assert joint.accept.tolist() == [[UNSCORED]]
-    joint = pool([ballot((0, 0, 1.0))] * 2, [judge_with(scale=silent), judge_with(0.6, silent)])
-    assert joint.accept.tolist() == [[1]]  # the one that has a threshold decides
-
-
-def test_pool_of_one_passes_it_on_and_of_different_items_is_refused() -> None:
-    one = ballot((0.5, 0.5, 0.0))
-    assert pool([one], [judge_with()]) is one
-    with pytest.raises(InputError, match="while it was read"):
-        pool([one, replace(one, item_ids=("other",))], [judge_with()] * 2)
 
 
 def items(count: int) -> tuple[Item, ...]:
@@ -198,7 +100,7 @@ def test_jury_of_three_agrees_with_pooling_each_by_hand_and_reports_their_agreem
         alone = [bench.judged(Jury([one]), asked) for one in jurors]
         jury = Jury(jurors)
         joint = bench.judged(jury, asked)
-    by_hand = pool(alone, [one.judge for one in jurors])
+    by_hand = pool(alone, SCALE, [one.judge.thresholds for one in jurors])
     assert joint.item_ids == tuple(item.item_id for item in asked)
     assert joint.probabilities == pytest.approx(by_hand.probabilities, nan_ok=True)
     assert joint.grade.tolist() == by_hand.grade.tolist()

@@ -188,19 +188,6 @@ def noisy(**noise: float) -> Callable[[Rows], Rows]:
     return said
 
 
-def lenient(rows: Rows) -> Rows:
-    """Two judges of which one squeezes the scale, which a mean of grades does not see."""
-    chance = random.Random(8)
-    made: Rows = []
-    for row in rows:
-        grade = int(str(row["grade"]))
-        for judge, low in (("squeezed", 2), ("plain", 0), ("turned", 0)):
-            near = chance.randint(0, 3) if chance.random() < 0.35 else grade
-            said = 2 + near // 2 if low else (3 - near if judge == "turned" else near)
-            made.append({"item_id": row["item_id"], "judge": judge, "grade": said, "cost_usd": 0.01})
-    return made
-
-
 def jurors(home: Path) -> None:
     """Three judges with prompts and models of their own."""
     for name, model in test_jury.MODELS.items():
@@ -233,9 +220,6 @@ KINDS: Mapping[str, Kind] = {
     "recorded": Kind(documents, one_of("gpt/odd"), verdicts=recorded_world.verdicts),
     "recorded_pairs": Kind(pairs, {"judges": "good", "evidence": False, "objective": "kappa"}, verdicts=pair_verdicts),
     "panel_alike": Kind(documents, {**JOINED, "panel": "all"}, verdicts=noisy(a=0.4, b=0.4, c=0.4)),
-    "panel_unlike": Kind(documents, {**JOINED, "panel": "all"}, verdicts=noisy(a=0.3, b=0.5, c=0.7, d=0.9)),
-    "panel_turned": Kind(documents, {**JOINED, "panel": "all"}, verdicts=lenient),
-    "panel_some": Kind(documents, {**JOINED, "panel": 2}, verdicts=noisy(a=0.4, b=0.4, c=0.4)),
     "cascade_recorded": Kind(
         documents,
         {**JOINED, "cascade": ("cheap", "dear")},

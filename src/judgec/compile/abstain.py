@@ -6,7 +6,7 @@ import numpy as np
 
 from judgec.compile.dataset import Dataset, Part
 from judgec.errors import UserError
-from judgec.raters.judge import acceptability
+from judgec.raters.decision import acceptability
 from judgec.records.consensus import mean_of
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import UNSCORED, Judgments

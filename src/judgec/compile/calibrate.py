@@ -27,8 +27,9 @@ from judgec.raters.calibrator import (
     number_columns,
     standardize,
 )
+from judgec.raters.decision import acceptability
 from judgec.raters.forest import Forest
-from judgec.raters.judge import acceptability, decided
+from judgec.raters.judge import decided
 from judgec.records.consensus import accept_rate_of, mean_of
 from judgec.records.counts import plural
 from judgec.records.judgment import UNSCORED
@@ -40,7 +41,6 @@ TREES = 128  # in the calibrator that ships; 300 measure the same and apply more
 TREES_IN_FOLDS = 64  # while choosing: half the time, the same order of families
 LEAF = 3  # fewest training items in a leaf
 EVIDENCE_C = 0.01  # inverse penalty: about 100 correlated columns want a strong one
-STACK_PENALTY = 1 / 30  # on squares, beside the mean loss: lets one strong judge count among many weak ones
 VERDICT_C = 1.0  # one to four columns need hardly any
 VERDICT_RELIEF = 3.0  # squared: how much less a verdict column's coefficient is penalized than evidence's
 CONSTANT = 1e-12  # spread below which a column is taken to be constant
@@ -184,25 +184,6 @@ def fit_out_of_fold(
     return calibrator, said
 
 
-def fit_stack(columns: FloatArray, target: IntArray, scale: Scale, names: Sequence[str]) -> Calibrator:
-    """A logistic map from the verdicts of several judges to the experts' grades, strongly penalized.
-
-    Args:
-        columns: Shape (n, n_columns).
-        target: The experts' grade positions, shape (n, n_tied): tied ones are learned in equal parts; none missing.
-        scale: The grades.
-        names: Of the columns.
-    """
-    nothing = np.full((len(target), 1), UNLABELLED, dtype=np.int64)
-    data = Data(None, columns, target, nothing[:, 0], scale, nothing)
-    family: Family = "ridge" if scale.interval else "multinomial" if data.nominal else "ordinal"
-    with _blas().limit(limits=1, user_api="blas"):
-        ((_, fitted),) = _fit_source(data, "evidence", 0, 0, (family,), c=1.0 / (STACK_PENALTY * len(target)))
-    return fitted.model_copy(
-        update={"feature_names": tuple(names), "n_labels": len(target), "versions": VERSIONS},
-    )
-
-
 @cache
 def _blas() -> ThreadpoolController:
     """Found once: a look through all loaded libraries takes as long as a small fit.
@@ -262,11 +243,9 @@ def _fit_once(
 
 
 def _fit_source(
-    data: Data, source: Source, seed: int, trees: int, families: tuple[Family, ...], *, c: float | None = None
+    data: Data, source: Source, seed: int, trees: int, families: tuple[Family, ...]
 ) -> Iterator[tuple[Key, Calibrator]]:
-    """Each family fitted; where ``data`` holds a single grade, its shares stand in for every fitted
-    family. ``c`` is another inverse penalty than the source's.
-    """
+    """Each family fitted; where ``data`` holds a single grade, its shares stand in for every fitted family."""
     k, n = data.n_grades, len(data.target)
     training_rows = data.training_rows()
     shares = (np.bincount(training_rows.grade, training_rows.weight, minlength=k) + PSEUDO_LABELS) / (
@@ -281,7 +260,7 @@ def _fit_source(
         feature_names=() if source == "lm" or data.evidence is None else ("",) * data.evidence.shape[1],
     )
     if data.scale.interval:
-        yield from _regressions(data, source, blank, (seed, trees), families, c)
+        yield from _regressions(data, source, blank, (seed, trees), families)
         return
     columns = join_columns(source, data.verdicts, data.read_by(source))
     center, spread = columns.mean(axis=0), columns.std(axis=0)
@@ -305,7 +284,7 @@ def _fit_source(
             ordinal = (mixed if family == "mix" else family) == "ordinal"
             if ordinal not in linears:
                 rows = scaled[training_rows.row]
-                linears[ordinal] = _logistic(rows, training_rows, source, n_verdict, ordinal=ordinal, c=c)
+                linears[ordinal] = _logistic(rows, training_rows, source, n_verdict, ordinal=ordinal)
             parts = {"linear": linears[ordinal], "ordinal": ordinal, **fixed}
         if family in {"mirrored", "mirrored_mix"}:
             parts = _mirrored(columns, training_rows, data.scale)
@@ -315,12 +294,7 @@ def _fit_source(
 
 
 def _regressions(
-    data: Data,
-    source: Source,
-    blank: Calibrator,
-    seed_and_trees: tuple[int, int],
-    families: tuple[Family, ...],
-    c: float | None,
+    data: Data, source: Source, blank: Calibrator, seed_and_trees: tuple[int, int], families: tuple[Family, ...]
 ) -> Iterator[tuple[Key, Calibrator]]:
     """Each regression of the score fitted to what the annotators gave on average."""
     seed, trees = seed_and_trees
@@ -339,7 +313,7 @@ def _regressions(
             relief = np.ones(columns.shape[1])
             relief[:n_verdict] = VERDICT_RELIEF
             scaled = standardize(columns, center, spread, n_verdict) * relief
-            model = Ridge(alpha=1.0 / (c or (VERDICT_C if source == "lm" else EVIDENCE_C))).fit(scaled, truth)
+            model = Ridge(alpha=1.0 / (VERDICT_C if source == "lm" else EVIDENCE_C)).fit(scaled, truth)
             weights = tuple(map(float, model.coef_ * relief))
             linear = Linear(coefficients=(weights,), intercepts=(float(model.intercept_),), classes=(0,))
             parts |= {"linear": linear, "center": tuple(map(float, center)), "spread": tuple(map(float, spread))}
@@ -351,13 +325,7 @@ def _regressions(
 
 
 def _logistic(
-    scaled: FloatArray,
-    training_rows: TrainingRows,
-    source: Source,
-    n_verdict: int,
-    *,
-    ordinal: bool,
-    c: float | None = None,
+    scaled: FloatArray, training_rows: TrainingRows, source: Source, n_verdict: int, *, ordinal: bool
 ) -> Linear:
     """Multinomial logistic regression, or one a cut between grades.
 
@@ -366,8 +334,7 @@ def _logistic(
     relief = np.ones(scaled.shape[1])
     if source == "both":
         relief[:n_verdict] = VERDICT_RELIEF
-    if c is None:
-        c = VERDICT_C if source == "lm" else EVIDENCE_C
+    c = VERDICT_C if source == "lm" else EVIDENCE_C
     if ordinal:
         cuts = range(int(training_rows.grade.min()) + 1, int(training_rows.grade.max()) + 1)
         targets, classes = [(training_rows.grade >= cut).astype(np.int64) for cut in cuts], np.array(cuts)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from judgec.compile.dataset import Dataset
-from judgec.raters.judge import acceptability
+from judgec.raters.decision import acceptability
 from judgec.records.consensus import accept_rate_of, mean_of
 from judgec.records.judgment import Judgments
 from judgec.stats.agreement.reliability import calibration_error

@@ -12,7 +12,7 @@ from judgec.compile.settings import CompileSettings
 from judgec.lm.session import Session
 from judgec.lm.watch import Noting, Watch
 from judgec.raters.judge import CompiledJudge
-from judgec.raters.panel import Panel
+from judgec.raters.pool import MEAN, Panel
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
 from judgec.records.ratings import GradePairs
@@ -62,7 +62,7 @@ class PanelSize:
         members: How many judges.
         calls_per_item: How often they are asked about an item.
         usd_per_1000: US dollars for a thousand items, as recorded; None where nobody knows.
-        worth: The objective out of fold on train and dev; members, kind and cut points are those of the other folds.
+        worth: The objective out of fold on train and dev; members and cut points are those of the other folds.
         error: Its standard error, clustered by query; None where it is undefined.
         below_best: How much more the best size is worth, on the items of both.
         chosen: It ships.
@@ -107,8 +107,8 @@ class ChosenPanel:
 
     @property
     def kind(self) -> str:
-        """``mean``, ``weighted``, ``stack`` or ``single``."""
-        return SINGLE if self.panel is None else self.panel.kind
+        """``mean`` or ``single``."""
+        return SINGLE if self.panel is None else MEAN
 
     @property
     def members(self) -> tuple[str, ...]:

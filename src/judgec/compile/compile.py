@@ -212,7 +212,7 @@ class PanelFound:
     """A panel in the report.
 
     Args:
-        kind: ``mean``, ``weighted``, ``stack``, or ``single`` where no panel was better.
+        kind: ``mean``, or ``single`` where no panel was better.
         members: Who is on it, and what each adds.
         incumbent: The best single judge.
         gain: The compiled judge minus that one, compiled, on test.

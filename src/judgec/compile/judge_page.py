@@ -23,7 +23,7 @@ from judgec.errors import JudgecError
 from judgec.labels.split.family import write_whole
 from judgec.raters import programs
 from judgec.raters.cascade import EVIDENCE
-from judgec.raters.judge import acceptability
+from judgec.raters.decision import acceptability
 from judgec.raters.programs import dump_module
 from judgec.raters.recorded import RECORDED_KIND
 from judgec.raters.tree import tree_of
@@ -147,8 +147,7 @@ def _picture(compiled: Compiled, card: ProgramCard) -> Markup:
         price = dollars(row.usd_per_1000) + (" for 1,000 items" if row.usd_per_1000 else "")
         facts[EVIDENCE if row.kind == "evidence" else row.judge] = [price]
     for one in () if compiled.panel is None else compiled.panel.members:
-        weight = "" if one.weight is None else f"weight {number(one.weight)}, "
-        facts.setdefault(one.judge, []).append(f"{weight}adds {show(one.adds, 3)}")
+        facts.setdefault(one.judge, []).append(f"adds {show(one.adds, 3)}")
     found = compiled.combined
     share = f" ({100 * found.share:.0f} % of the items)" if isinstance(found, CascadeFound) else ""
     then = f"where it is unsure{share}"

@@ -1,20 +1,17 @@
 """Makes a panel of recorded judges, and lets it replace the best of them where it is better out of fold.
 
-Everything is compared on train and dev, each item by weights, stacks, calibrators and cut points that were fitted
-without its query, and by a single judge that was chosen without it: the best of many on the rows that chose it looks
-better than it is.
+Everything is compared on train and dev, each item by calibrators and cut points that were fitted without its query, and
+by a single judge that was chosen without it: the best of many on the rows that chose it looks better than it is.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import nnls
 
 from judgec.compile.assemble import Bench, fitted, learned_part, rated_out_of_fold
-from judgec.compile.calibrate import fit_stack
 from judgec.compile.calibrate_choice import Data, decided_by_cuts, folds_by_query
-from judgec.compile.choose import ChosenPanel, ChosenPrompt, PanelSize, ScoredCandidate
+from judgec.compile.choose import ChosenPanel, ChosenPrompt, PanelSize
 from judgec.compile.compared import difference, gain
 from judgec.compile.dataset import Part, ratings_of
 from judgec.compile.panel_loss import forward_order, loss_out_of_fold, loss_spared
@@ -22,28 +19,21 @@ from judgec.compile.recorded import UNKNOWN_PROMPT, best_single, scored_candidat
 from judgec.compile.search.candidates import Candidate
 from judgec.compile.settings import ALL, AUTO, CompileSettings
 from judgec.lm.watch import Watch
-from judgec.raters.calibrator import Calibrator, above_cuts
 from judgec.raters.judge import CompiledJudge
-from judgec.raters.panel import Panel, PanelKind, column_names, member_columns, speakers, together
+from judgec.raters.pool import MEAN, Panel, mean_distribution, pool
 from judgec.raters.programs import dump_module, load_module
 from judgec.raters.recorded import RECORDED_KIND, RecordedVerdicts, shortly
-from judgec.records.consensus import share_of
 from judgec.records.counts import plural
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import Judgments
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.ratings import GradePairs
-from judgec.records.scale import Scale
 from judgec.report.numbers import objective_name
 from judgec.stats.agreement.objective import Objective
 from judgec.stats.intervals.paired_gain import PairedGain
 from judgec.stats.intervals.resampling import standard_error
 
-KINDS: tuple[PanelKind, ...] = ("mean", "weighted", "stack")
-PARTITIONS = 3  # of the queries into folds: what is said out of fold is the mean over them
 NEAR = 0.5  # standard errors: of two whose losses are nearer than this the one with fewer calls ships
-RIDGE = 0.1  # of the weights, in shares of a member's mean sum of squares
-NO_WEIGHT = 1e-3  # of the largest: a member below it drops out
 ONLY = "the only member"
 
 ByMember = Mapping[str, Judgments]
@@ -56,20 +46,17 @@ class Member:
 
     Args:
         judge: Its name.
-        weight: In a weighted mean; None of another kind.
         adds: What the panel loses without it, out of fold on train and dev.
         cost_usd: What its verdicts on train and dev cost; None where nobody knows.
     """
 
     judge: str
-    weight: float | None
     adds: Estimate
     cost_usd: float | None
 
     def to_json(self) -> dict[str, object]:
         """A row of the report's ``panel.members``."""
-        weight = {} if self.weight is None else {"weight": self.weight}
-        return {"judge": self.judge, **weight, "adds": self.adds.to_json(), "cost_usd": self.cost_usd}
+        return {"judge": self.judge, "adds": self.adds.to_json(), "cost_usd": self.cost_usd}
 
 
 @dataclass(frozen=True)
@@ -78,19 +65,6 @@ class _Tried:
 
     rated: GradePairs
     loss: FloatArray
-
-    @property
-    def mean_loss(self) -> float:
-        """Over the labels that there is a verdict for; 0 where there is none."""
-        return float(np.nansum(self.loss) / max(1, np.isfinite(self.loss).sum()))
-
-
-@dataclass(frozen=True)
-class _TriedPanel(_Tried):
-    """A panel, and its verdicts out of fold."""
-
-    panel: Panel
-    raw: Judgments
 
 
 @dataclass(frozen=True)
@@ -108,14 +82,14 @@ class _Table:
         assert self.bench.recorded is not None  # panels are of recorded judges
         return self.bench.recorded
 
-    def rated(self, judge: CompiledJudge, raw: Judgments) -> GradePairs:
-        """Rates with a judge that was fitted on these verdicts, out of fold, beside the experts."""
-        return rated_out_of_fold(self.bench, judge, self.part, raw)
-
     @property
     def target(self) -> IntArray:
         """The experts' positions, shape (n_items, n_aspects, n_tied), -1 where unlabelled."""
         return self.bench.target(self.part)
+
+    def pooled(self, members: Sequence[str]) -> Judgments:
+        """The raw verdicts of a panel of these judges."""
+        return pool([self.said[name] for name in members], self.bench.scale)
 
     def spared(self, one: _Tried, other: _Tried) -> PairedGain:
         """By how much the loss of ``one`` is lower on the items of both."""
@@ -156,33 +130,32 @@ def choose_panel(
         if len(members) < 2:
             note = f"no panel is better by half a standard error than {incumbent.name} alone"
             return _alone(choice, single, note, curve)
-    tried = [_tried(table, members, kind, fold) for kind in KINDS]
-    choice = replace(choice, scored=(*choice.scored, *(_scored(table, one, incumbent, settings) for one in tried)))
-    better = [one for one in tried if _replaces(table, one, nested)]
-    best = _best(table, better or tried)
-    gain, spared = table.gain(best.rated, nested.rated), table.spared(best, nested)
+    panel, raw = Panel(members=tuple(members)), table.pooled(members)
+    by_fold = [raw] * (int(fold.max()) + 1)
+    tried = _Tried(_by_cuts(table, raw), loss_out_of_fold(by_fold, table.target, fold, bench.scale, joint=True))
+    candidate = _candidate(panel, incumbent)
+    recorded = table.recorded.with_panel(candidate.name, panel)
+    as_it_is = ratings_of(bench.dataset, table.part, raw)  # with the grade that the members state together
+    scored = scored_candidate(candidate, recorded, raw, as_it_is, objective, settings, tried.rated)
+    choice = replace(choice, scored=(*choice.scored, replace(scored, members=panel.members)))
+    gain, spared = table.gain(tried.rated, nested.rated), table.spared(tried, nested)
     said = f"{_with_error(gain)} out of fold, and spares a loss of {_with_error(spared)}"
-    candidate = _candidate(best.panel, incumbent)
-    if not better:
+    if not _replaces(gain, spared):
         note = f"panel {candidate.name} gains only {said}, over the best single judge, {incumbent.name}"
         return _alone(choice, single, note, curve)
-    judge = replace(fitted(bench, candidate, table.part, best.raw), panel=best.panel)
+    judge = replace(fitted(bench, candidate, table.part, raw), panel=panel)
     if any(one.source != "lm" for one in single.calibrators.values()):  # evidence may make others superfluous
-        beside = table.gain(table.rated(judge, best.raw), table.rated(single, table.said[incumbent.name]))
+        both = ((judge, raw), (single, table.said[incumbent.name]))
+        beside = table.gain(*(rated_out_of_fold(bench, one, table.part, own) for one, own in both))
         if not _apart(beside):
             note = (
                 f"panel {candidate.name} gains {said}, over the best single judge, {incumbent.name}, but only "
                 f"{_with_error(beside)} once both use evidence"
             )
             return _alone(choice, single, note, curve)
-    note = f"panel: {candidate.name} in place of {incumbent.name}: {said}; {_spoke(table, best.panel)}"
-    return replace(
-        choice,
-        chosen=candidate,
-        fitted=judge,
-        panel=ChosenPanel(best.panel, incumbent, single, curve),
-        notes=(*choice.notes, note),
-    )
+    note = f"panel: {candidate.name} in place of {incumbent.name}: {said}; {_spoke(table, panel)}"
+    found = ChosenPanel(panel, incumbent, single, curve)
+    return replace(choice, chosen=candidate, fitted=judge, panel=found, notes=(*choice.notes, note))
 
 
 def _enough(
@@ -194,7 +167,7 @@ def _enough(
         table: All judges.
         first: The best single judge.
         single: The same, nested: a panel of one.
-        fold: Of each item. Its members, weights and cut points are those of the other folds.
+        fold: Of each item. Its members and cut points are those of the other folds.
         settings: Of the intervals.
     """
     rows = np.arange(len(fold))
@@ -212,7 +185,7 @@ def _enough(
     ids = [item.item_id for item in table.part.items]
     curve = []
     for n in sizes:
-        panel = table.recorded.with_panel(AUTO, Panel(kind="mean", members=tuple(order[:n] if n > 1 else [first])))
+        panel = table.recorded.with_panel(AUTO, Panel(members=tuple(order[:n] if n > 1 else [first])))
         (calls, asked), cost = panel.calls_of(AUTO, ids), panel.cost_of(AUTO, ids)
         curve.append(
             PanelSize(
@@ -237,36 +210,12 @@ def _order(table: _Table, rows: IntArray) -> list[str]:
 
 
 def _sized(table: _Table, orders: Sequence[Sequence[str]], size: int, fold: IntArray) -> GradePairs:
-    """The grades of the kind of panel with the lowest loss, each fold by the first members of its own order."""
-    everyone = list(table.said.values())
-    best: tuple[float, Judgments] | None = None
-    for kind in KINDS:
-        spread = np.zeros((*table.target.shape[:2], len(table.bench.scale.grades)))
-        for number, order in enumerate(orders):
-            held = np.flatnonzero(fold == number)
-            panel = _fitted(table, order[:size], kind, np.flatnonzero(fold != number))
-            spread[held] = panel.spread([table.said[name].subset(held.tolist()) for name in panel.members])
-        raw = together(everyone, spread, table.bench.scale)
-        loss = loss_out_of_fold([raw] * len(orders), table.target, fold, table.bench.scale, joint=True)
-        if best is None or np.nanmean(loss) < best[0]:
-            best = float(np.nanmean(loss)), raw
-    assert best is not None  # there are kinds
-    return _by_cuts(table, best[1])
-
-
-def _tried(table: _Table, members: Sequence[str], kind: PanelKind, fold: IntArray) -> _TriedPanel:
-    """A kind of panel of these members, on verdicts alone."""
-    panel, raw = _crossed(table, members, kind)
-    by_fold = [raw] * (int(fold.max()) + 1)
-    loss = loss_out_of_fold(by_fold, table.target, fold, table.bench.scale, joint=True)
-    return _TriedPanel(_by_cuts(table, raw), loss, panel, raw)
-
-
-def _best(table: _Table, tried: Sequence[_TriedPanel]) -> _TriedPanel:
-    """The panel with the lowest loss, or one with fewer members that is hardly worse."""
-    best = min(tried, key=lambda one: one.mean_loss)
-    near = [one for one in tried if not _apart(table.spared(best, one))]
-    return min([best, *near], key=lambda one: (len(one.panel.members), one.mean_loss))
+    """The grades of a panel of this size, each fold by the first members of its own order."""
+    spread = np.empty((*table.target.shape[:2], len(table.bench.scale.grades)))
+    for number, order in enumerate(orders):
+        held = np.flatnonzero(fold == number)
+        spread[held] = mean_distribution([table.said[name].subset(held.tolist()) for name in order[:size]])
+    return _by_cuts(table, pool(list(table.said.values()), table.bench.scale, spread=spread))
 
 
 def _nested(table: _Table, choice: ChosenPrompt, fold: IntArray) -> _Tried:
@@ -287,11 +236,10 @@ def _nested(table: _Table, choice: ChosenPrompt, fold: IntArray) -> _Tried:
     return _Tried(rated, loss_out_of_fold(said, table.target, fold, bench.scale, joint=False))
 
 
-def _replaces(table: _Table, panel: _TriedPanel, single: _Tried) -> bool:
+def _replaces(gain: PairedGain, spared: PairedGain) -> bool:
     """True if a panel ships: it spares loss and is not clearly worse by the objective, or is clearly better by that."""
-    gain = table.gain(panel.rated, single.rated)
     as_good = gain.error is not None and gain.value >= -gain.error
-    return gain.clear or (as_good and _apart(table.spared(panel, single)))
+    return gain.clear or (as_good and _apart(spared))
 
 
 def _apart(gain: PairedGain) -> bool:
@@ -324,17 +272,14 @@ def members_of(bench: Bench, choice: ChosenPrompt, settings: CompileSettings, ob
     ids = [item.item_id for item in table.part.items]
     costs = {name: table.recorded.cost_of(name, ids) for name in choice.panel.members}
     if panel is None:
-        return [Member(name, None, Estimate(value=None, note=ONLY), costs[name]) for name in choice.panel.members]
-    whole = _worth(table, panel.members, panel.kind)
+        return [Member(name, Estimate(value=None, note=ONLY), costs[name]) for name in choice.panel.members]
+    whole = _worth(table, panel.members)
     members = []
-    for i, name in enumerate(panel.members):
+    for name in panel.members:
         others = [one for one in panel.members if one != name]
-        adds = (
-            difference(whole, _worth(table, others, panel.kind), objective, settings)
-            if others
-            else Estimate(value=None, note=ONLY)
-        )
-        members.append(Member(name, panel.weights[i] if panel.weights else None, adds, costs[name]))
+        alone = Estimate(value=None, note=ONLY)
+        adds = difference(whole, _worth(table, others), objective, settings) if others else alone
+        members.append(Member(name, adds, costs[name]))
     return members
 
 
@@ -351,47 +296,33 @@ def _selected(table: _Table, first: str, most: int) -> list[str]:
     Where nobody joins alone, the best newcomer and another one may join together: of two who accept or reject neither
     can outvote the other, of three two can.
     """
-    members, now = [first], _worth(table, [first], "mean")
+    members, now = [first], _worth(table, [first])
+    most = min(most, len(table.said))
     while len(members) < most:
-        found, also = _newcomer(table, members, now), []
-        if found is not None and not found.joins and len(members) + 2 <= most:
-            also = [found.judge]
-            found = _newcomer(table, [*members, *also], now)
-        if found is None or not found.joins:
+        joined, rated, gains = _joined(table, members, now)
+        if not gains and len(joined) < most:
+            joined, rated, gains = _joined(table, joined, now)
+        if not gains:
             break
-        members, now = [*members, *also, found.judge], found.rated
+        members, now = joined, rated
     return members
 
 
-@dataclass(frozen=True)
-class _Newcomer:
-    """A judge that would join, the grades of the panel with it, and whether it gains one standard error."""
+def _joined(table: _Table, members: Sequence[str], now: GradePairs) -> tuple[list[str], GradePairs, bool]:
+    """These members and one more: the cheapest within one standard error of the best who gains one, else the best.
 
-    judge: str
-    rated: GradePairs
-    joins: bool
-
-
-def _newcomer(table: _Table, members: Sequence[str], now: GradePairs) -> _Newcomer | None:
-    """The cheapest within one standard error of the best who gains one, else the best; None where all are in."""
-    tried = {name: _worth(table, [*members, name], "mean") for name in table.said if name not in members}
-    if not tried:
-        return None
+    Returns:
+        All of them, the grades of their panel, and whether it gains one standard error over ``now``.
+    """
+    tried = {name: _worth(table, [*members, name]) for name in table.said if name not in members}
     gains = {name: table.gain(rated, now) for name, rated in tried.items()}
     joining = {name: gain.value for name, gain in gains.items() if gain.clear}
-    if not joining:
-        best = max(gains, key=lambda name: gains[name].value)
-        return _Newcomer(best, tried[best], joins=False)
-    best = max(joining, key=lambda name: joining[name])
-    near = [name for name in joining if name == best or _within(table, tried[best], tried[name])]
-    cost = _costs(table, near)
-    best = min(near, key=lambda name: (cost[name], -joining[name]))
-    return _Newcomer(best, tried[best], joins=True)
-
-
-def _within(table: _Table, best: GradePairs, other: GradePairs) -> bool:
-    """True if the other is within one standard error of the best."""
-    return not table.gain(best, other).clear
+    best = max(gains, key=lambda name: (gains[name].clear, gains[name].value))
+    if joining:
+        near = [name for name in joining if name == best or not table.gain(tried[best], tried[name]).clear]
+        cost = _costs(table, near)
+        best = min(near, key=lambda name: (cost[name], -joining[name]))
+    return [*members, best], tried[best], bool(joining)
 
 
 def _costs(table: _Table, names: Sequence[str]) -> dict[str, float]:
@@ -403,107 +334,9 @@ def _costs(table: _Table, names: Sequence[str]) -> dict[str, float]:
     return costs if len(costs) == len(names) else dict.fromkeys(names, 1.0)
 
 
-def _crossed(
-    table: _Table, members: Sequence[str], kind: PanelKind, partitions: int = PARTITIONS
-) -> tuple[Panel, Judgments]:
-    """The panel fitted on everything, and its verdicts: the mean of those fitted without the item's query."""
-    panel = _fitted(table, members, kind, np.arange(len(table.part))).model_copy(update={"reasons": "nearest"})
-    everyone = [table.said[name] for name in members]
-    if kind == "mean":
-        return panel, panel.verdict(everyone, table.bench.scale)
-    spread = np.zeros((*table.target.shape[:2], len(table.bench.scale.grades)))
-    for number in range(partitions):
-        fold = folds_by_query(table.part.experts.cluster, table.bench.seed + number)
-        if fold is None:
-            spread += panel.spread([table.said[name] for name in panel.members]) / partitions
-            continue
-        for held in (np.flatnonzero(fold == one) for one in range(int(fold.max()) + 1)):
-            without = _fitted(table, members, kind, np.setdiff1d(np.arange(len(fold)), held))
-            said = [table.said[name].subset(held.tolist()) for name in without.members]
-            spread[held] += without.spread(said) / partitions
-    return panel, together(everyone, spread, table.bench.scale)
-
-
-def _fitted(table: _Table, members: Sequence[str], kind: PanelKind, rows: IntArray) -> Panel:
-    """The panel, fitted on these rows; one that nothing can be learned for is a mean."""
-    if kind == "mean":
-        return Panel(kind=kind, members=tuple(members))
-    has = np.array([table.said[name].scored[rows] for name in members])
-    heard = has.any(axis=0)
-    rows, has = rows[heard], has[:, heard]
-    given = np.array([table.said[name].probabilities[rows] for name in members])
-    target = table.bench.target(table.part)[rows]
-    if not (target[..., 0] >= 0).any(axis=0).all():
-        return Panel(kind="mean", members=tuple(members))
-    if kind == "weighted":
-        truth = None
-        if table.bench.scale.interval:
-            given, truth = _two_ends(given, target, table.bench.scale)
-        weights = fit_weights(given, has, target, nominal=table.bench.scale.level == "nominal", truth=truth)
-        kept = np.flatnonzero(weights > NO_WEIGHT * weights.max())
-        shares = weights[kept] / weights[kept].sum()
-        return Panel(kind=kind, members=tuple(members[i] for i in kept.tolist()), weights=tuple(map(float, shares)))
-    numbers = table.bench.scale.values if table.bench.scale.interval else ()
-    columns, names = member_columns(given, has, numbers), column_names(members, table.bench.scale)
-    stacks: dict[str, Calibrator] = {}
-    for j, aspect in enumerate(table.bench.aspects):
-        known = target[:, j, 0] >= 0
-        stacks[aspect] = fit_stack(columns[known, j], target[known, j], table.bench.scale, names)
-    return Panel(kind=kind, members=tuple(members), stacks=stacks)
-
-
-def _two_ends(given: FloatArray, target: IntArray, scale: Scale) -> tuple[FloatArray, FloatArray]:
-    """Verdicts and labels on an interval scale as shares of its worst and best end."""
-    values = np.array(scale.values)
-    parts = [(one - values[0]) / (values[-1] - values[0]) for one in (given @ values, values[target[..., 0]])]
-    ends, wanted = (np.stack([1.0 - one, one], axis=-1) for one in parts)
-    return ends, wanted
-
-
-def fit_weights(
-    given: FloatArray, has: np.ndarray, target: IntArray, *, nominal: bool, truth: FloatArray | None = None
-) -> FloatArray:
-    """Weights of the members' distributions, not negative, summing to 1; equal ones where nothing is learned.
-
-    Ridge regression of the experts' P(grade >= j) on the members', all cuts together and each centered; of
-    classes of P(grade = g). A member without a verdict has the mean of the others.
-
-    Args:
-        given: Shape (n_members, n_items, n_aspects, n_grades), NaN where there is none.
-        has: Which there are, shape (n_members, n_items); one an item at least.
-        target: The experts' positions, shape (n_items, n_aspects, n_tied), -1 where unlabelled.
-        nominal: The grades are classes.
-        truth: In place of the parts that grades have of each item, shape (n_items, n_aspects, n_grades).
-
-    Source: Breiman (1996), Stacked regressions, Machine Learning 24.
-    """
-    members, _, _, k = given.shape
-    known = (target[..., 0] >= 0).ravel()
-    spoke = np.repeat(has[:, :, None], given.shape[2], axis=2).reshape(members, -1)[:, known]
-    rows = given.reshape(members, -1, k)[:, known]
-    truth = (share_of(target.reshape(-1, target.shape[-1]), k) if truth is None else truth.reshape(-1, k))[known]
-    x = np.where(spoke[:, :, None], rows, 1.0 / k)
-    if not nominal:
-        x = above_cuts(x.reshape(-1, k)).reshape(members, -1, k - 1)
-        truth = above_cuts(truth)
-    present = np.where(spoke[:, :, None], x, 0.0)
-    centers = present.sum(axis=1) / np.maximum(spoke.sum(axis=1), 1)[:, None]
-    centered = np.where(spoke[:, :, None], x - centers[:, None], 0.0)
-    others = centered.sum(axis=0) / spoke.sum(axis=0)[:, None]
-    centered = np.where(spoke[:, :, None], centered, others).reshape(members, -1)
-    wanted = (truth - truth.mean(axis=0)).ravel()
-    gram = centered @ centered.T
-    penalty = RIDGE * np.trace(gram) / members
-    if penalty <= 0:
-        return np.full(members, 1.0 / members)
-    root = np.linalg.cholesky(gram + penalty * np.eye(members))
-    weights, _ = nnls(root.T, np.linalg.solve(root, centered @ wanted))
-    return np.full(members, 1.0 / members) if weights.sum() <= 0 else np.asarray(weights / weights.sum())
-
-
-def _worth(table: _Table, members: Sequence[str], kind: PanelKind) -> GradePairs:
-    """A panel's grades out of fold, of one partition, where many panels are compared."""
-    return _by_cuts(table, _crossed(table, members, kind, 1)[1])
+def _worth(table: _Table, members: Sequence[str]) -> GradePairs:
+    """A panel's grades out of fold."""
+    return _by_cuts(table, table.pooled(members))
 
 
 def _by_cuts(table: _Table, raw: Judgments) -> GradePairs:
@@ -531,28 +364,19 @@ def _by_cuts(table: _Table, raw: Judgments) -> GradePairs:
 
 def _candidate(panel: Panel, incumbent: Candidate) -> Candidate:
     """The panel as a candidate; its prompt says who is on it."""
-    name = f"{panel.kind} of {len(panel.members)}"
+    name = f"{MEAN} of {len(panel.members)}"
     module = incumbent.module.deepcopy()
     state = dump_module(module)
     who = f"a panel ({name}) of {', '.join(panel.members)}"
     for predictor in state.values():
         predictor["signature"]["instructions"] = UNKNOWN_PROMPT.format(judge=who)
     load_module(module, state, "instructions")
-    return Candidate(name, module, settings={"kind": RECORDED_KIND, "judge": name, "panel": panel.kind})
-
-
-def _scored(table: _Table, tried: _TriedPanel, incumbent: Candidate, settings: CompileSettings) -> ScoredCandidate:
-    """A panel beside the judges that were compared, as it is: with the grade that its members state together."""
-    candidate = _candidate(tried.panel, incumbent)
-    recorded = table.recorded.with_panel(candidate.name, tried.panel)
-    ratings = ratings_of(table.bench.dataset, table.part, tried.raw)
-    found = scored_candidate(candidate, recorded, tried.raw, ratings, table.objective, settings, tried.rated)
-    return replace(found, members=tried.panel.members)
+    return Candidate(name, module, settings={"kind": RECORDED_KIND, "judge": name, "panel": MEAN})
 
 
 def _spoke(table: _Table, panel: Panel) -> str:
     """Sentence on how many members gave a verdict on the items of train and dev."""
-    count = speakers({name: table.said[name] for name in panel.members})
+    count = np.sum([table.said[name].scored for name in panel.members], axis=0)
     all_of = len(panel.members)
     every, none = int((count == all_of).sum()), int((count == 0).sum())
     heard = count[count > 0]

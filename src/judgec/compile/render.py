@@ -56,17 +56,8 @@ def _costs_tables(compiled: Compiled) -> list[TextTable]:
 
 
 def _panel_table(panel: PanelFound) -> TextTable:
-    weighted = any(one.weight is not None for one in panel.members)
-    rows = [
-        (
-            one.judge,
-            *([number(one.weight)] if weighted else []),
-            show(one.adds, 3, sign=True),
-            dollars(one.cost_usd),
-        )
-        for one in panel.members
-    ]
-    return TextTable(f"Panel: {panel.kind}", ("member", *(["weight"] if weighted else []), "adds", "$"), rows)
+    rows = [(one.judge, show(one.adds, 3, sign=True), dollars(one.cost_usd)) for one in panel.members]
+    return TextTable(f"Panel: {panel.kind}", ("member", "adds", "$"), rows)
 
 
 def _coverage_table(abstention: Abstention) -> TextTable:

@@ -8,15 +8,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
+import numpy as np
+
 from judgec.errors import UserError
 from judgec.lm.executor import Ask
-from judgec.raters.ballots import Ballots
+from judgec.raters.agreement import agreement
 from judgec.raters.judge import CompiledJudge
+from judgec.raters.pool import pool
 from judgec.raters.tasks.preference import without_contexts
-from judgec.raters.vote import pool, require_alike
+from judgec.raters.vote import require_alike
 from judgec.records.card import ProgramCard
 from judgec.records.judgment import Judgments, concatenate
-from judgec.records.label import InputCounts, Item
+from judgec.records.label import InputCounts, IntArray, Item
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,6 @@ class AskedJudges:
         members: One at least; several are of one task, with the same aspects and scale.
 
     Attributes:
-        ballots: How the members voted so far.
         inputs: What the items had that they judged so far.
 
     Raises:
@@ -75,8 +77,8 @@ class AskedJudges:
     """
 
     members: tuple[AskedJudge, ...]
-    ballots: Ballots = field(init=False)
     inputs: InputCounts = field(default_factory=InputCounts, init=False)
+    _grades: list[IntArray] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
         names = [one.name for one in self.members]
@@ -86,7 +88,6 @@ class AskedJudges:
                 "valid. Name each once."
             )
         require_alike([(one.name, one.judge) for one in self.members], "--judge")
-        object.__setattr__(self, "ballots", Ballots(self.judge.scale))
 
     @classmethod
     def alone(cls, judge: CompiledJudge, ask: Ask) -> Self:
@@ -117,15 +118,15 @@ class AskedJudges:
         """
         self.inputs.add(items)
         said = {one.name: one.judged(items, one_order=one_order) for one in self.members}
-        ballots = list(said.values())
-        if len(ballots) == 1:
-            return ballots[0], {}
-        self.ballots.add(ballots)
-        return pool(ballots, [one.judge for one in self.members]), said
+        voters = list(said.values())
+        if len(voters) == 1:
+            return voters[0], {}
+        self._grades.append(np.array([one.grade.astype(np.int8).ravel() for one in voters]))
+        return pool(voters, self.judge.scale, [one.judge.thresholds for one in self.members]), said
 
     def agreement(self) -> dict[str, object] | None:
         """Agreement of the members on what was judged so far; None of a judge alone."""
-        found = self.ballots.agreement(self.names)
+        found = agreement(self.names, self._grades, self.judge.scale)
         return None if found is None else {"members": list(self.names), **found}
 
 

@@ -16,6 +16,7 @@ HALF_WAY = (
     "probability, and the grade shown is the even one of the two"
 )
 EVEN = 1e-9  # probabilities closer than this count as equal
+EVEN_ODDS = 0.5  # the accept threshold of a judge that none was fitted for
 LEAST = 1e-6  # a probability is kept this far from 0 and 1 before its logit is taken
 
 
@@ -118,6 +119,22 @@ def stated_grades(verdicts: FloatArray, scale: Scale) -> IntArray:
     odd = values[best[rows]] % 2 == 1
     best[rows[odd]] += 1
     return best
+
+
+def acceptability(probabilities: FloatArray, scale: Scale) -> FloatArray:
+    """Acceptability of each item, 0-1: what accept thresholds are fitted on and compared with.
+
+    The probability of an accepted grade where the scale says which grades are; else (the experts said accept
+    or reject apart from their grades) the expected score, as a share of the way from the worst to the best.
+
+    Args:
+        probabilities: Shape (n_items, n_grades).
+        scale: Its grades.
+    """
+    if scale.accept_index is not None:
+        return np.asarray(probabilities[:, scale.accept_index :].sum(axis=1))
+    values = np.array(scale.values)
+    return np.asarray((expected(probabilities, values) - values[0]) / (values[-1] - values[0]))
 
 
 def half_way(raw: Judgments, scale: Scale) -> int:

@@ -18,13 +18,13 @@ from judgec.lm.spec import NO_LM, REFUSED, LMSpec
 from judgec.raters.calibrator import Calibrator, Trace
 from judgec.raters.cascade import EVIDENCE, Cascade
 from judgec.raters.checks import details_of, no_details, told_of
-from judgec.raters.decision import half_way
+from judgec.raters.decision import EVEN_ODDS, acceptability, half_way
 from judgec.raters.explain.reasons import Reasons, SeenScores
 from judgec.raters.features import FeatureSource, NewFeatures
 from judgec.raters.live import LivePrompt
 from judgec.raters.pairwise import is_pairwise, mirror, symmetric
-from judgec.raters.panel import Panel
 from judgec.raters.piece import Piece
+from judgec.raters.pool import Panel
 from judgec.raters.programs import Json, Program, dump_module, gone, load_module
 from judgec.raters.prompt import PromptRater
 from judgec.raters.rate import rate_all
@@ -46,8 +46,8 @@ Model = TypeVar("Model", bound=BaseModel)
 VERDICT, VERDICTS = "verdict", "verdicts"  # the form of a verdict that a prompt asks for itself, in the same places
 ADAPTER, ADAPTERS = "adapter", "adapters"  # the form of a prompt on a card, of jurors' prompts in a calibration
 A_MODEL = "provider/name"  # as --lm is typed
+ENDED_PANELS = {"weighted": "a weighted panel", "stack": "a stack of judges"}  # by the kind that was saved
 ROUNDED = 1e-9  # by which a score may miss an accepted number
-EVEN_ODDS = 0.5  # the accept threshold of a judge that none was fitted for
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class CompiledJudge:
         evidence: Makes the features that the calibrators read, or None when none reads any.
         calibrators: One an aspect; an aspect without one keeps the LM's verdict as it is.
         tie_band: Scores that differ by at most this are a tie, in scale units; None when none was fitted.
-        panel: How its verdicts follow from those of several recorded judges; None where one judge or prompt gives them.
+        panel: The judges whose verdicts are pooled; None where one judge or prompt gives them.
         cascade: Whose judgment stands where it is sure enough, before this one is asked; None without one.
         prompts: Of recorded judges, their own prompts by name, so that they can be asked again.
         jurors: Of a jury, the prompts of the compiled judges that are asked, each with its own model; else empty.
@@ -144,6 +144,14 @@ class CompiledJudge:
     def reads_evidence(self) -> bool:
         """True if a calibrator reads features."""
         return self.evidence is not None and any(one.source != "lm" for one in self.calibrators.values())
+
+    @property
+    def thresholds(self) -> dict[str, float]:
+        """Accept thresholds by aspect; a calibrator from before rules were compiled has even odds."""
+        found = {aspect: (one, one.accept_threshold) for aspect, one in self.calibrators.items()}
+        even = None if self.scale.accept_index is None else EVEN_ODDS
+        known = {aspect: even if least is None and one.rule.legacy else least for aspect, (one, least) in found.items()}
+        return {aspect: least for aspect, least in known.items() if least is not None}
 
     @property
     def joint(self) -> Panel | Cascade | None:
@@ -196,9 +204,7 @@ class CompiledJudge:
         if not self.asks_lm:
             return Calibrated(self, None, to)
         if self.panel is not None:
-            return Calibrated(
-                self, PanelRater(self.panel, [to.leaf(name) for name in self.panel.members], self.scale), to
-            )
+            return Calibrated(self, PanelRater([to.leaf(name) for name in self.panel.members], self.scale), to)
         return Calibrated(self, to.leaf(member or next(iter(self.jurors or self.prompts), "")), to)
 
     def judge(
@@ -427,7 +433,7 @@ def load_judge(program: Program) -> CompiledJudge:
         )
     what, evidence = _read_evidence(program.calibration, f"{where}: calibration.json")
     calibrators = _read_calibrators(program.calibration, evidence, card, f"{where}: calibration.json", checked=not what)
-    panel = _read_panel(program.calibration.get("panel"), card, f"{where}: calibration.json")
+    panel, ended = _read_panel(program.calibration.get("panel"), f"{where}: calibration.json")
     cascade = _read_cascade(
         program.calibration.get("cascade"), evidence, card, f"{where}: calibration.json", checked=not what
     )
@@ -439,6 +445,8 @@ def load_judge(program: Program) -> CompiledJudge:
         with_verdict(jurors[name], str(form))
     about = card.scale, card.aspects
     judge = CompiledJudge(module, *about, evidence, calibrators, card.tie_band, panel, cascade, prompts, jurors)
+    if ended:
+        return replace(judge, refusal=gone(program, ended))
     if what and _reads_evidence(judge):
         spec = TASKS.get(card.task)
         asks = spec is not None and spec.read_by_models(card.fields)
@@ -504,19 +512,13 @@ def _read_model(kind: type[Model], saved: object, where: str, expected: str) -> 
         ) from error
 
 
-def _read_panel(saved: object, card: ProgramCard, where: str) -> Panel | None:
+def _read_panel(saved: object, where: str) -> tuple[Panel | None, str]:
+    """The panel, and what is gone with it, or empty."""
     if saved is None:
-        return None
-    panel = _read_model(Panel, saved, f"{where}: panel", "a panel")
-    if panel.stacks and (
-        set(panel.stacks) != set(card.aspects)
-        or any(one.n_grades != len(card.scale.grades) for one in panel.stacks.values())
-    ):
-        raise ArtifactError(
-            f"{where}: panel: a stack of {', '.join(panel.stacks)}; one of {', '.join(card.aspects)} with "
-            f"{plural(len(card.scale.grades), 'grade')} was expected. Compile it again."
-        )
-    return panel
+        return None, ""
+    known = saved if isinstance(saved, dict) else {}
+    panel = _read_model(Panel, {"members": known.get("members")}, f"{where}: panel", "a panel")
+    return panel, ENDED_PANELS.get(str(known.get("kind")), "")
 
 
 def _reads_evidence(judge: CompiledJudge) -> bool:
@@ -593,22 +595,6 @@ def decided(spread: FloatArray, grade: IntArray, scale: Scale, calibrator: Calib
     if scale.accept_index is None:
         return np.full(len(grade), UNSCORED, dtype=np.int64)
     return (grade >= scale.accept_index).astype(np.int64)
-
-
-def acceptability(probabilities: FloatArray, scale: Scale) -> FloatArray:
-    """Acceptability of each item, 0-1: what accept thresholds are fitted on and compared with.
-
-    The probability of an accepted grade where the scale says which grades are; else (the experts said accept
-    or reject apart from their grades) the expected score, as a share of the way from the worst to the best.
-
-    Args:
-        probabilities: Shape (n_items, n_grades).
-        scale: Its grades.
-    """
-    if scale.accept_index is not None:
-        return np.asarray(probabilities[:, scale.accept_index :].sum(axis=1))
-    values = np.array(scale.values)
-    return np.asarray((expected(probabilities, values) - values[0]) / (values[-1] - values[0]))
 
 
 def disagreements(judgments: Judgments, scale: Scale) -> int:

@@ -16,8 +16,8 @@ from judgec.lm.outlast import NOT_ASKED
 from judgec.raters.asking import SERVICE_ERROR
 from judgec.raters.cascade import Cascade, merged
 from judgec.raters.pairwise import both_orders, joined
-from judgec.raters.panel import Panel
 from judgec.raters.piece import Piece
+from judgec.raters.pool import pool
 from judgec.records.judgment import Judgments
 from judgec.records.scale import Scale
 
@@ -117,22 +117,20 @@ class BothOrders:
 
 @dataclass(frozen=True)
 class PanelRater:
-    """Raters side by side, whose verdicts a panel makes one.
+    """Raters side by side, whose raw verdicts are pooled.
 
     Args:
-        panel: How.
-        of: Its members, in its order.
+        of: The members.
         scale: The grades.
     """
 
-    panel: Panel
     of: Sequence[Rater]
     scale: Scale
 
     def rate(self, piece: Piece) -> Rating:
         """As ``Rater.rate``."""
         said = yield from together([rater.rate(piece) for rater in self.of])
-        return self.panel.verdict(said, self.scale).without(not_yet(said))
+        return pool(said, self.scale).without(not_yet(said))
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ from judgec.lm.spec import RECORDED
 from judgec.raters.cascade import Cascade
 from judgec.raters.decision import stated_grades
 from judgec.raters.pairwise import TIE
-from judgec.raters.panel import Panel, joint_grade
 from judgec.raters.piece import Piece
+from judgec.raters.pool import Panel, joint_grade
 from judgec.raters.programs import Program
 from judgec.raters.rater import Count, Rating
 from judgec.raters.replies import OFF_SCALE, UnreadableReplyError, stated

@@ -7,6 +7,7 @@ from typing import Literal
 from judgec.lm.spec import FUNCTION
 from judgec.raters.cascade import EVIDENCE
 from judgec.raters.judge import CompiledJudge
+from judgec.raters.pool import MEAN
 from judgec.raters.recorded import RECORDED_KIND, judge_of
 from judgec.records.card import EVIDENCE_ALONE, ProgramCard
 from judgec.records.cost import JudgeKind
@@ -23,7 +24,7 @@ class RaterNode:
             evidence where it reads it; ``pool`` several at once; ``cascade`` the first and the one behind it.
         name: Of a leaf, among judges.
         model: That a prompt is put to.
-        how: Of a pool its kind, of a calibrated judge its calibrator.
+        how: Of a pool ``mean``, of a calibrated judge its calibrator.
         of: The raters below.
     """
 
@@ -67,7 +68,7 @@ def tree_of(judge: CompiledJudge, card: ProgramCard) -> RaterNode:
         return RaterNode("cascade", of=(_calibrated(judge.cheap, cheap), strong))
     if judge.panel is not None:
         members = tuple(_leaf(judge, card, name) for name in judge.panel.members)
-        return _calibrated(judge, RaterNode("pool", how=judge.panel.kind, of=members))
+        return _calibrated(judge, RaterNode("pool", how=MEAN, of=members))
     alone = next(iter(judge.jurors or judge.prompts), "")
     return _calibrated(judge, _leaf(judge, card, alone))
 

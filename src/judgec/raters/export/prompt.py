@@ -106,7 +106,7 @@ def lost_outside(judge: CompiledJudge, *, abstains: bool) -> tuple[str, ...]:
     if not judge.asks_lm:
         lost.append("the judge itself: it grades by evidence alone and asks nobody")
     if judge.panel is not None:
-        lost.append(f"panel: the {judge.panel.kind} of {', '.join(judge.panel.members)}")
+        lost.append(f"panel: the mean of {', '.join(judge.panel.members)}")
     if judge.cascade is not None:
         lost.append("cascade: whether an item needs the model at all")
     for aspect, one in judge.calibrators.items():
