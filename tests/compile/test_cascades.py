@@ -7,25 +7,24 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.linear_model import Ridge
 from sklearn.metrics import cohen_kappa_score
 
-from judgec.compile.cascades import Saving, incurred_loss, losses_of, thresholds
+from judgec.compile.cascades import thresholds
 from judgec.compile.report import Saved
 from judgec.compile.settings import Combine
 from judgec.errors import ArtifactError, UserError
+from judgec.labels.reading import Datasheet
 from judgec.raters.judge import load_judge as load_compiled
 from judgec.raters.programs import load
+from judgec.raters.tree import tree_of
 from judgec.records.judgment import NOT_ASKED
 from judgec.records.scale import Scale
-from judgec.stats.agreement.objective import parse_objective
 from judgec.verbs.compile_judge import compile_judge as compile_file
 from judgec.verbs.judge import load_judge
 from judgec.verbs.judge_file import judge_file
 from tests.compile.recorded_world import Rows, compiled_in, labels, report_of, world
 from tests.compile.small import write
 from tests.compile.test_panels import qwk
-from tests.raters.test_cascade import judged
 
 ROWS = labels(60, 5)
 SHEET = 'task = "relevance"\n[scale]\nname = "relevance"\ngrades = [0, 1, 2, 3]\naccept_at = 2\n'
@@ -134,9 +133,31 @@ def test_a_saved_cascade_asks_the_dear_judge_only_where_it_must(home: Path, tmp_
 def test_a_damaged_cascade_is_refused(home: Path) -> None:
     program = load(home, "world@latest")
     calibration: Any = dict(program.calibration)
-    broken = replace(program, calibration={**calibration, "cascade": {**calibration["cascade"], "weights": []}})
-    with pytest.raises(ArtifactError, match="cascade: weights"):
+    broken = replace(program, calibration={**calibration, "cascade": {**calibration["cascade"], "below": 1.5}})
+    with pytest.raises(ArtifactError, match="cascade: below"):
         load_compiled(broken)
+
+
+def test_a_cascade_of_expected_savings_is_shown_and_refuses_to_judge(home: Path) -> None:
+    program = load(home, "world@latest")
+    calibration: Any = dict(program.calibration)
+    rule = {"threshold": 0.2, "losses": [[1.0, "squared"]], "intercept": 0.0, "weights": [0.1] * 9}
+    kept = {name: value for name, value in calibration["cascade"].items() if name != "below"}
+    saved = replace(program, calibration={**calibration, "cascade": {**kept, **rule}})
+    judge = load_compiled(saved)
+    assert tree_of(judge, program.card).kind == "cascade"
+    assert "judgec compile-judge" in judge.refusal
+    with pytest.raises(ArtifactError, match="world@1: "):
+        judge.calibrate([], None)
+
+
+def test_numbers_without_a_confidence_make_no_cascade(tmp_path: Path) -> None:
+    sheet = Datasheet(task="relevance", scale=Scale(level="interval", grades=(0, 3)))
+    with pytest.raises(UserError, match="--cascade cheap,dear: labels on an interval scale"):
+        compiled_in(
+            tmp_path, *world(verdicts(ROWS, knows=True), ROWS, sheet), combine=Combine(cascade=("cheap", "dear")),
+            objective="tau_b",
+        )  # fmt: skip
 
 
 def test_a_cheap_judge_that_does_not_know_when_it_guesses_makes_no_cascade(tmp_path: Path) -> None:
@@ -223,43 +244,10 @@ def test_options_that_make_no_cascade_are_refused(tmp_path: Path, options: dict[
         compile_file(file, **{"lm": f"recorded:{recorded}", "home": tmp_path, **options})
 
 
-def test_the_loss_follows_from_the_objective() -> None:
-    ordered, classes = Scale(name="s", grades=(0, 1, 2)), Scale(name="s", grades=("x", "y"), level="nominal")
-    assert losses_of(parse_objective("qwk"), ordered) == ((1.0, "squared"),)
-    assert losses_of(parse_objective("tau_b"), classes) == ((1.0, "miss"),)
-    assert losses_of(parse_objective("3*kappa+accept"), ordered) == ((0.75, "miss"), (0.25, "accept"))
-
-
-def test_the_loss_that_was_incurred_by_hand() -> None:
-    scale = Scale(name="s", grades=(0, 1, 2), accept_at=1)
-    said = judged([[0.8, 0.1, 0.1], [0.1, 0.1, 0.8]], [0, 2], scale)
-    grade, accept = np.array([[[2]], [[1]]]), np.array([[[1]], [[1]]])
-    assert incurred_loss(said, grade, accept, scale, ((1.0, "squared"),)).tolist() == [1.0, 0.25]
-    assert incurred_loss(said, grade, accept, scale, ((0.5, "miss"), (0.5, "accept"))).tolist() == [1.0, 0.5]
-    unknown = incurred_loss(said, np.array([[[-1]], [[1]]]), np.array([[[-1]], [[1]]]), scale, ((1.0, "miss"),))
-    assert np.isnan(unknown[0])
-
-
-def test_the_saving_is_a_ridge_regression() -> None:
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(60, 3))
-    y = 0.3 + x @ np.array([1.0, -2.0, 0.5]) + rng.normal(0, 0.1, 60)
-    y[5] = np.nan
-    saving = Saving(x, y, np.ones(60, dtype=bool))
-    intercept, weights = saving.fitted(np.ones(60, dtype=bool))
-    known = ~np.isnan(y)
-    reference = Ridge(alpha=1.0).fit(x[known], y[known])
-    assert intercept == pytest.approx(float(reference.intercept_))
-    assert weights == pytest.approx(reference.coef_)
-    fold = np.arange(60) % 3
-    other = Ridge(alpha=1.0).fit(x[known & (fold != 1)], y[known & (fold != 1)])
-    assert saving.out_of_fold(fold)[1] == pytest.approx(float(other.predict(x[1:2])[0]))
-
-
 def test_thresholds_lie_in_gaps() -> None:
-    loss = np.repeat([0.1, 0.2, 0.9], [50, 30, 20]) + np.tile([0.0, 0.001], 50)
-    found = thresholds(loss)
-    assert found == sorted(found, reverse=True)
-    assert any(0.21 < one < 0.89 for one in found)
-    assert any(0.11 < one < 0.19 for one in found)
-    assert thresholds(np.array([np.inf, 0.5])) == [0.5]
+    sure = 1 - np.repeat([0.1, 0.2, 0.9], [50, 30, 20]) - np.tile([0.0, 0.001], 50)
+    found = thresholds(sure)
+    assert found == sorted(found)
+    assert any(0.11 < one < 0.79 for one in found)
+    assert any(0.81 < one < 0.89 for one in found)
+    assert thresholds(np.array([-np.inf, 0.5])) == [0.5]

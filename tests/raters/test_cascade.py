@@ -1,4 +1,4 @@
-"""Expected losses by hand, and the judgments of two judges as one."""
+"""Who is asked a second time, and the judgments of two judges as one."""
 
 from dataclasses import replace
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from judgec.raters.cascade import Cascade, expected_loss, merged, said_columns
+from judgec.raters.cascade import Cascade, least_confidence, merged
 from judgec.records.judgment import UNSCORED, Judgments
 from judgec.records.scale import Scale
 from tests.raters.judgments import judgments
@@ -28,35 +28,25 @@ def judged(spread: list[list[float]], grade: list[int], scale: Scale = SCALE, fa
     )
 
 
-def test_expected_losses_by_hand() -> None:
-    said = judged([[0.5, 0.3, 0.2], [0.1, 0.2, 0.7]], [0, 1])
-    # squared, over the width 2: 0.3 * 1/4 + 0.2 * 1; and 0.1 * 1/4 + 0.7 * 1/4
-    assert expected_loss(said, SCALE, ((1.0, "squared"),)) == pytest.approx([0.275, 0.2])
-    assert expected_loss(said, SCALE, ((1.0, "miss"),)) == pytest.approx([0.5, 0.8])
-    assert expected_loss(said, SCALE, ((1.0, "accept"),)) == pytest.approx([0.5, 0.1])
-    assert expected_loss(said, SCALE, ((0.5, "miss"), (0.5, "accept"))) == pytest.approx([0.5, 0.45])
-
-
-def test_what_was_not_decided_costs_without_limit() -> None:
-    said = judged([[0.5, 0.3, 0.2], [np.nan, np.nan, np.nan]], [0, 0], failed="no verdict")
-    assert expected_loss(said, SCALE, ((1.0, "miss"),)).tolist() == [0.5, np.inf]
-    columns = said_columns(said, SCALE, ((1.0, "miss"),))
-    assert columns.tolist() == [[0.5, 0.3, 0.2, 0.5, 1.0, 0.0, 0.0], [0.0] * 7]
-    cascade = Cascade(cheap="a", dear="b", threshold=10.0, losses=((1.0, "miss"),), weights=(0.0,) * 7)
-    assert cascade.escalates(said, SCALE).tolist() == [False, True]
-
-
-def test_the_dear_judge_is_asked_above_the_threshold() -> None:
+def test_the_dear_judge_is_asked_below_the_confidence() -> None:
     said = judged([[0.5, 0.3, 0.2], [0.1, 0.2, 0.7]], [0, 2])
-    weights = (0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0)  # of the expected loss alone
-    cascade = Cascade(
-        cheap="a", dear="b", threshold=0.7, losses=((1.0, "miss"),), intercept=0.1, weights=weights
-    )  # .1 + 2 * (.5, .3) = 1.1, .7
-    assert cascade.saving(said, SCALE) == pytest.approx([1.1, 0.7])
-    cascade = cascade.model_copy(update={"threshold": 0.9})
-    assert cascade.escalates(said, SCALE).tolist() == [True, False]
+    cascade = Cascade(cheap="a", dear="b", below=0.7)
+    assert cascade.escalates(said).tolist() == [True, False]
+    assert cascade.model_copy(update={"below": 0.5}).escalates(said).tolist() == [False, False]
     assert (cascade.name, cascade.members) == ("a > b", ("a", "b"))
     assert cascade.verdict([said, said], SCALE).first is said
+
+
+def test_the_dear_judge_is_asked_what_the_cheap_one_did_not_decide() -> None:
+    said = judged([[0.5, 0.3, 0.2], [np.nan, np.nan, np.nan]], [0, 0], failed="no verdict")
+    assert least_confidence(said).tolist() == [0.5, -np.inf]
+    assert Cascade(cheap="a", dear="b", below=0.0).escalates(said).tolist() == [False, True]
+
+
+def test_of_several_aspects_the_least_sure_counts() -> None:
+    one = judged([[0.5, 0.3, 0.2], [0.1, 0.2, 0.7]], [0, 2])
+    both = replace(one, confidence=np.array([[0.9, 0.8], [0.9, 0.4]]))
+    assert least_confidence(both).tolist() == [0.8, 0.4]
 
 
 def test_two_judges_make_one() -> None:
@@ -74,6 +64,6 @@ def test_two_judges_make_one() -> None:
 
 def test_a_judge_is_not_its_own_dear_judge() -> None:
     with pytest.raises(ValidationError, match="do not fit together"):
-        Cascade(cheap="a", dear="a", threshold=0.0, losses=((1.0, "miss"),), weights=(0.0,))
+        Cascade(cheap="a", dear="a", below=0.0)
     with pytest.raises(ValidationError, match="do not fit together"):
-        Cascade(cheap="evidence", dear="b", threshold=0.0, losses=((1.0, "miss"),), weights=(0.0,))
+        Cascade(cheap="evidence", dear="b", below=0.0)

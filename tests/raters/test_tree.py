@@ -42,7 +42,7 @@ def test_the_leaves_of_a_tree_are_those_who_are_asked(name: str) -> None:
 
 
 def test_a_cascade_is_two_calibrated_raters_one_after_the_other() -> None:
-    program = programs.read_folder(FOLDERS["jury_cascade"])
+    program = programs.read_folder(FOLDERS["cascade"])
     tree = tree_of(load_judge(program), program.card)
     assert tree.kind == "cascade"
     first, then = tree.of

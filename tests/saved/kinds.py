@@ -21,7 +21,7 @@ import pandas as pd
 
 import judgec
 from judgec.verbs.judge import load_judge
-from tests.compile import recorded_world, test_cascades, test_jury, test_live_cascade
+from tests.compile import recorded_world, test_jury
 from tests.service import checking_world, grading_world
 from tests.service.fake_openai import FakeOpenAI
 from tests.service.policies import Policy
@@ -220,16 +220,6 @@ KINDS: Mapping[str, Kind] = {
     "recorded": Kind(documents, one_of("gpt/odd"), verdicts=recorded_world.verdicts),
     "recorded_pairs": Kind(pairs, {"judges": "good", "evidence": False, "objective": "kappa"}, verdicts=pair_verdicts),
     "panel_alike": Kind(documents, {**JOINED, "panel": "all"}, verdicts=noisy(a=0.4, b=0.4, c=0.4)),
-    "cascade_recorded": Kind(
-        documents,
-        {**JOINED, "cascade": ("cheap", "dear")},
-        verdicts=lambda rows: test_cascades.verdicts(rows, knows=True),
-    ),
-    "cascade_evidence": Kind(
-        lambda seed: list(map(dict, test_live_cascade.rows(400, seed))),
-        {"lm": LM, "objective": "kappa", "optimizer": "labeled", "folds": 1, "cascade": ("evidence", LM)},
-        test_live_cascade.reads_the_code,
-    ),
     "jury_single": Kind(
         lambda seed: list(map(dict, test_jury.rows(160, seed))),
         {**JOINED, "accept_at": "4", "jury": ("one", "three")},
@@ -242,7 +232,7 @@ KINDS: Mapping[str, Kind] = {
         test_jury.unsure,
         before=jurors,
     ),
-    "jury_cascade": Kind(
+    "cascade": Kind(
         lambda seed: list(map(dict, test_jury.rows(400, seed))),
         {**JOINED, "accept_at": "4", "jury": ("one", "three"), "cascade": ("one", "three")},
         test_jury.in_the_middle,

@@ -1,11 +1,10 @@
-"""Makes a cascade of two recorded judges, and says whether its promise holds: hardly worse than the strong judge alone,
-and better than asking the strong judge about items drawn at random.
+"""Makes a cascade of two judges, and says whether its promise holds: hardly worse than the strong judge alone, and
+better than asking the strong judge about items drawn at random.
 
-What the strong judge saves, and from which saving on it is asked, is fitted on what both judges, calibrated, say out of
+Below which confidence of the cheap judge the strong one is asked is fitted on what both judges, calibrated, say out of
 fold of train and dev. The test items then decide whether the cascade ships, by intervals over queries.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -14,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judgec.compile.assemble import Bench, calibrated, calibration_data, fitted, learned_part, out_of_fold
-from judgec.compile.calibrate_choice import folds_by_query
 from judgec.compile.choose import ScoredCandidate
 from judgec.compile.dataset import Part, ratings_of
 from judgec.compile.list_price import cost_once
@@ -24,17 +22,16 @@ from judgec.compile.search.plan import asked_once
 from judgec.compile.settings import CompileSettings
 from judgec.errors import UserError
 from judgec.lm.watch import Watch
-from judgec.raters.cascade import EVIDENCE, Cascade, Losses, LossKind, merged, said_columns
+from judgec.raters.cascade import EVIDENCE, Cascade, least_confidence, merged
 from judgec.raters.judge import CompiledJudge
+from judgec.raters.pairwise import mirror
 from judgec.raters.recorded import MIN_COMMON
-from judgec.records.consensus import mean_of
 from judgec.records.estimate import Estimate
 from judgec.records.judgment import NOT_ASKED, Judgments
 from judgec.records.label import FloatArray, IntArray
 from judgec.records.ratings import GradePairs
-from judgec.records.scale import Scale
 from judgec.report.numbers import number, objective_name, percent, show
-from judgec.stats.agreement.objective import OBJECTIVES, Objective
+from judgec.stats.agreement.objective import Objective
 from judgec.stats.agreement.statistic import WeightedSum
 from judgec.stats.intervals.bootstrap import difference_interval
 from judgec.stats.intervals.paired_gain import PairedGain, paired_gain
@@ -45,8 +42,6 @@ FIT_DRAWS = 20  # the same while the threshold is fitted
 SHARES = np.arange(1, 20) / 20  # of strong calls that are tried
 NEAR = 0.02  # of the items: how far from a share a threshold may be moved into a wider gap
 SHOWN = 2.8  # standard errors on test: from there a bound of 95 % holds in 80 % of tests
-RIDGE = 1.0  # of the regression of the saving, in rows
-SPREAD = ("tau_b", "qwk", "system_tau")  # objectives that count how far apart two grades are
 
 BoolArray = NDArray[np.bool_]
 
@@ -135,7 +130,7 @@ class CascadeFound:
 
     Args:
         cheap: Who is asked first.
-        strong: Who is asked where the expected loss says so.
+        strong: Who is asked where the first is not sure.
         share: Of the test items on which the strong judge is asked.
         calls_saved: How many test items it is not asked about.
         cost_per_1000: US dollars for 1,000 items; None where a price is not known.
@@ -188,7 +183,7 @@ def make_cascade(
         module: What a judge of these labels looks like.
         chosen: The prompt of a model that is asked; it comes after evidence.
         settings: With ``cascade``, the two names.
-        objective: Gives the loss.
+        objective: What is compared.
         watch: Told what happens.
         tested: Queries that the promise is tested on, in all folds.
 
@@ -212,22 +207,10 @@ def make_cascade(
             f"--cascade {cheap},{strong}: both were asked about {int(pairs.both.sum())} labelled items of train and "
             f"dev, {MIN_COMMON} are needed. Record more verdicts, or name others."
         )
-    losses = losses_of(objective, bench.scale)
-    saved = Saving.of(bench, part, said, losses)
-    expected = saved.out_of_fold(folds_by_query(part.experts.cluster, bench.seed))
     least = SHOWN * float(np.sqrt(part.n_queries / max(1, tested)))
-    threshold = fit_threshold(pairs, expected, objective, least, bench.seed)
-    intercept, weights = saved.fitted(np.ones(len(part), dtype=bool))
-    cascade = Cascade(
-        cheap=cheap,
-        dear=strong,
-        threshold=threshold,
-        losses=losses,
-        intercept=intercept,
-        weights=tuple(weights.tolist()),
-        calibrators=dict(first.calibrators),
-    )
-    rows = np.flatnonzero(expected > threshold)
+    below = fit_threshold(pairs, least_confidence(said[0]), objective, least, bench.seed)
+    cascade = Cascade(cheap=cheap, dear=strong, below=below, calibrators=dict(first.calibrators))
+    rows = np.flatnonzero(cascade.escalates(said[0]))
     whole = _masked(merged(said[0], said[1].subset(rows.tolist()), rows), pairs.both)
     notes = () if second.asks_lm else (f"cascade: {strong} calibrated reads evidence alone",)
     named: dict[str, str | int] = {"cascade": cheap}
@@ -242,108 +225,23 @@ def make_cascade(
     )
 
 
-def losses_of(objective: Objective, scale: Scale) -> tuple[tuple[float, LossKind], ...]:
-    """Loss of a wrong decision by the objective.
-
-    Args:
-        objective: Its terms of accepts cost the other outcome, those that count distances the squared distance, and
-            the others another grade; of classes all do.
-        scale: The grades.
-    """
-
-    def kind(name: str) -> LossKind:
-        if OBJECTIVES[name].of_accepts:
-            return "accept"
-        return "squared" if name in SPREAD and scale.level != "nominal" else "miss"
-
-    total = sum(weight for weight, _ in objective.terms)
-    return tuple((weight / total, kind(name)) for weight, name in objective.terms)
-
-
-@dataclass(frozen=True, slots=True)
-class Saving:
-    """The loss that the strong judge saves, and what predicts it.
-
-    Args:
-        columns: What the cheap judge said, shape (n_items, n_columns).
-        saved: Its loss minus the strong judge's, shape (n_items,); NaN where one is not known.
-        scored: Items that the cheap judge decided.
-    """
-
-    columns: FloatArray
-    saved: FloatArray
-    scored: BoolArray
-
-    @classmethod
-    def of(cls, bench: Bench, part: Part, said: Sequence[Judgments], losses: Losses) -> "Saving":
-        """Of the two judges out of fold on these items."""
-        grade, accept = bench.target(part), part.experts.target_accept
-        first, second = (incurred_loss(one, grade, accept, bench.scale, losses) for one in said)
-        return cls(said_columns(said[0], bench.scale, losses), first - second, said[0].scored)
-
-    def fitted(self, rows: BoolArray) -> tuple[float, FloatArray]:
-        """Intercept and weights of a ridge regression on these rows."""
-        known = rows & ~np.isnan(self.saved)
-        x, y = self.columns[known], self.saved[known]
-        if not len(y):
-            return 0.0, np.zeros(self.columns.shape[1])
-        center, mean = x.mean(axis=0), float(y.mean())
-        gram = (x - center).T @ (x - center) + RIDGE * np.eye(x.shape[1])
-        weights = np.linalg.solve(gram, (x - center).T @ (y - mean))
-        return mean - float(center @ weights), np.asarray(weights)
-
-    def out_of_fold(self, fold: IntArray | None) -> FloatArray:
-        """Each item's expected saving from the other folds; infinite where the cheap judge decided nothing."""
-        expected = np.zeros(len(self.saved))
-        for of in range(0 if fold is None else int(fold.max()) + 1):
-            held = np.asarray(fold == of)
-            intercept, weights = self.fitted(~held)
-            expected[held] = intercept + self.columns[held] @ weights
-        return np.where(self.scored, expected, np.inf)
-
-
-def incurred_loss(judged: Judgments, grade: IntArray, accept: IntArray, scale: Scale, losses: Losses) -> FloatArray:
-    """Loss of each decision, the mean of the labelled aspects, shape (n_items,).
-
-    Args:
-        judged: The decisions.
-        grade: The experts' positions, shape (n_items, n_aspects, n_tied), -1 where unlabelled.
-        accept: Their accepts, 1 / 0, -1 where unknown, same shape.
-        scale: The grades.
-        losses: Weight and kind of each term.
-
-    Returns:
-        NaN where nothing was decided, or nobody labelled.
-    """
-    values, total, weight_of = np.array(scale.values), np.zeros(judged.grade.shape), np.zeros(judged.grade.shape)
-    apart = (values[np.maximum(judged.grade, 0)][..., None] - values[np.maximum(grade, 0)]) / (values[-1] - values[0])
-    for weight, kind in losses:
-        target, said = (accept, judged.accept) if kind == "accept" else (grade, judged.grade)
-        known = (target[..., 0] >= 0) & ((said >= 0) | (kind != "accept"))
-        cost = mean_of(apart**2 if kind == "squared" else said[..., None] != target, target)
-        total += np.where(known, weight * cost, 0.0)
-        weight_of += np.where(known, weight, 0.0)
-    of = weight_of.sum(axis=1)
-    return np.where(judged.scored & (of > 0), total.sum(axis=1) / np.where(of > 0, of, 1.0), np.nan)
-
-
-def fit_threshold(pairs: Pairs, saving: FloatArray, objective: Objective, least: float, seed: int) -> float:
-    """The expected saving from which on the strong judge is asked.
+def fit_threshold(pairs: Pairs, sure: FloatArray, objective: Objective, least: float, seed: int) -> float:
+    """The confidence of the cheap judge below which the strong one is asked.
 
     Of the shares of strong calls at which both promises are likely to be shown on test, the smallest; where there is
     none, the one at which the weaker of both is nearest to that.
 
     Args:
         pairs: Both judges, out of fold.
-        saving: Expected, shape (n_items,); infinite where the cheap judge decided nothing.
+        sure: The cheap one's confidence, shape (n_items,); -infinity where it decided nothing.
         objective: What is compared.
         least: Standard errors, out of fold, at which a promise is likely to be shown on test.
         seed: Of random escalation.
     """
-    best, at = -np.inf, np.inf
+    best, at = -np.inf, 0.0
     alone = objective.statistic(pairs.second)
-    for threshold in thresholds(saving[pairs.both]):
-        strong = (saving > threshold) & pairs.both
+    for threshold in thresholds(sure[pairs.both]):
+        strong = (sure < threshold) & pairs.both
         mixed = objective.statistic(pairs.mixed(strong))
         random = pairs.random(int(strong.sum()), FIT_DRAWS, objective, seed)
         holds = min(
@@ -354,30 +252,30 @@ def fit_threshold(pairs: Pairs, saving: FloatArray, objective: Objective, least:
             best, at = holds, threshold
         if holds >= least:
             return threshold
-    return float(at)
+    return at
 
 
-def thresholds(saving: FloatArray) -> list[float]:
-    """Savings between those of the items, one for each share of ``SHARES``, the highest first.
+def thresholds(sure: FloatArray) -> list[float]:
+    """Confidences between those of the items, one for each share of ``SHARES``, the lowest first.
 
     Each lies in the middle of the widest gap near its share, so that items with the same verdict stay on one side when
     the calibrator is fitted again.
 
     Args:
-        saving: One an item; infinite where nothing was decided.
+        sure: One an item; -infinity where nothing was decided.
     """
-    order = np.sort(saving[np.isfinite(saving)])
+    order = np.sort(sure[np.isfinite(sure)])
     found: list[float] = []
     if len(order) < 2:
         return [float(order[0]) if len(order) else 0.0]
-    gap, reach = np.diff(order), max(1, round(NEAR * len(saving)))
+    gap, reach, undecided = np.diff(order), max(1, round(NEAR * len(sure))), len(sure) - len(order)
     for share in SHARES:
-        at = round((1.0 - share) * len(saving)) - 1
+        at = round(share * len(sure)) - undecided - 1
         near = np.arange(max(0, at - reach), min(len(gap), at + reach + 1))
         if len(near) and gap[near].max() > 0:
             cut = int(near[gap[near].argmax()])
             found.append(float((order[cut] + order[cut + 1]) / 2.0))
-    return sorted(set(found), reverse=True) or [float(order[-1])]
+    return sorted(set(found)) or [float(order[0])]
 
 
 def _standard(gain: PairedGain, margin: float) -> float:
@@ -425,7 +323,7 @@ def outcome(
         objective: What is compared.
         settings: Of the intervals.
     """
-    names = made.cascade.cheap, made.cascade.strong
+    names = made.cascade.cheap, made.cascade.dear
     pairs = pairs_of(bench, part, tested.cheap, tested.strong)
     assert tested.whole.escalated is not None  # a cascade's judgments say it
     strong, n = tested.whole.escalated & pairs.both, int(pairs.both.sum())
@@ -506,6 +404,8 @@ def _as_said(judge: CompiledJudge, raw: Judgments | None, part: Part) -> Judgmen
     said = out_of_fold(judge, part)[1]
     if raw is None:
         return said
+    if judge.pairs:  # each verdict is of both orders already
+        said = judge.symmetric(said, mirror(said, judge.scale), raw)
     return replace(said, unscored=tuple(why or reason for why, reason in zip(raw.unscored, said.unscored, strict=True)))
 
 

@@ -476,6 +476,11 @@ def _prepare(labels: LabelSet, settings: CompileSettings) -> tuple[Parts, Object
             "and evidence are valid there. Record its numbers (--candidate recorded:FILE), or make grades of the "
             "labels with --round nearest."
         )
+    if labels.scale.interval and settings.combine.cascade is not None:
+        raise UserError(
+            f"--cascade {','.join(settings.combine.cascade)}: labels on an interval scale, and no judge says how sure "
+            "it is of a number; grades or classes are valid. Make grades with --round nearest, or leave it out."
+        )
     memory = read_memory(settings.home, settings.name)
     folds = folds_of(labels, memory, settings.folds, free=settings.asks_once)
     parts = make_parts(labels, settings.seed, memory=memory, folds=folds, consensus=settings.consensus)

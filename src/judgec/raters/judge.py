@@ -47,6 +47,7 @@ VERDICT, VERDICTS = "verdict", "verdicts"  # the form of a verdict that a prompt
 ADAPTER, ADAPTERS = "adapter", "adapters"  # the form of a prompt on a card, of jurors' prompts in a calibration
 A_MODEL = "provider/name"  # as --lm is typed
 ENDED_PANELS = {"weighted": "a weighted panel", "stack": "a stack of judges"}  # by the kind that was saved
+RIDGE = "losses"  # in a cascade that was saved with a regression of what its strong judge saves
 ROUNDED = 1e-9  # by which a score may miss an accepted number
 
 
@@ -168,7 +169,7 @@ class CompiledJudge:
     def strong(self) -> "CompiledJudge":
         """The judge that a cascade asks where the cheap one does not decide."""
         assert self.cascade is not None  # the caller has looked
-        strong = self.cascade.strong
+        strong = self.cascade.dear
         jurors = {name: module for name, module in self.jurors.items() if name == strong}
         prompts = {name: prompt for name, prompt in self.prompts.items() if name == strong}
         return replace(self, cascade=None, jurors=jurors, prompts=prompts)
@@ -184,7 +185,7 @@ class CompiledJudge:
 
     def after(self, member: str) -> str | None:
         """The judge that is asked where a member has no verdict: of a cascade's first the second; else nobody."""
-        return self.cascade.strong if self.cascade is not None and member == self.cascade.cheap else None
+        return self.cascade.dear if self.cascade is not None and member == self.cascade.cheap else None
 
     def bound(self, to: Binding, member: str = "") -> Rater:
         """The judge, ready to rate.
@@ -198,9 +199,9 @@ class CompiledJudge:
         """
         self.require_whole()
         if self.cascade is not None:  # also where the strong judge reads evidence alone: then it does not ship
-            cheap, strong = self.cascade.cheap, self.cascade.strong
+            cheap, strong = self.cascade.cheap, self.cascade.dear
             first = Calibrated(self.cheap, None if cheap == EVIDENCE else to.leaf(cheap), to)
-            return CascadeRater(self.cascade, first, self.strong.bound(to, strong), self.scale, to.count, to.a_item)
+            return CascadeRater(self.cascade, first, self.strong.bound(to, strong), to.count, to.a_item)
         if not self.asks_lm:
             return Calibrated(self, None, to)
         if self.panel is not None:
@@ -299,15 +300,24 @@ class CompiledJudge:
             turned = {aspect: Trace() for aspect in self.calibrators}
             mirrored_features = observe(rows, True)[0] if self.reads_evidence else None
             other = self._calibrated(piece.item_ids, mirrors, (mirrored_features, mirrored_features), turned)
-            calibrator = self.calibrators.get(self.aspects[0])
-            stated = calibrator is not None and calibrator.rule.name == "raw"
-            judged, seen = symmetric(judged, other, raw, self.scale, stated=stated), SeenScores(parts, traces, turned)
-            if calibrator is not None:
-                judged = replace(judged, confidence=calibrator.sure(judged.confidence))
+            judged, seen = self.symmetric(judged, other, raw), SeenScores(parts, traces, turned)
         details = self._details(judged, raw, piece)
         if not self.remarks:
             return replace(judged, details=details)
         return replace(judged, rationale=self._reasons.of(judged, raw, seen), details=details)
+
+    def symmetric(self, judged: Judgments, turned: Judgments, raw: Judgments | None) -> Judgments:
+        """Calibrated judgments of pairs that are the same whichever answer stands first: a flipped verdict is a tie.
+
+        Args:
+            judged: Of the pairs.
+            turned: Of their mirror images.
+            raw: The pairs' raw verdicts; None where evidence alone decides.
+        """
+        calibrator = self.calibrators.get(self.aspects[0])
+        stated = calibrator is not None and calibrator.rule.name == "raw"
+        found = symmetric(judged, turned, raw, self.scale, stated=stated)
+        return found if calibrator is None else replace(found, confidence=calibrator.sure(found.confidence))
 
     def _calibrated(
         self,
@@ -451,6 +461,8 @@ def load_judge(program: Program) -> CompiledJudge:
         spec = TASKS.get(card.task)
         asks = spec is not None and spec.read_by_models(card.fields)
         return replace(judge, refusal=gone(program, what, A_MODEL if asks else ""))
+    if RIDGE in (program.calibration.get("cascade") or {}):
+        return replace(judge, refusal=gone(program, "a regression of what its second judge saves"))
     if judge.asks_lm and card.lm.get("model") == NO_LM:
         seal.note(gone(program, "rules that stood in for a model"))
     return judge
@@ -495,6 +507,8 @@ def _read_cascade(
 ) -> Cascade | None:
     if saved is None:
         return None
+    if isinstance(saved, dict) and RIDGE in saved:  # shown, and refuses to judge
+        saved = {"below": 0.0, **{name: saved[name] for name in saved.keys() & Cascade.model_fields.keys()}}
     cascade = _read_model(Cascade, saved, f"{where}: cascade", "a cascade")
     for aspect, calibrator in cascade.calibrators.items() if checked else ():
         _check_calibrator(aspect, calibrator, evidence, card, f"{where}: cascade")

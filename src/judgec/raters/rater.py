@@ -135,13 +135,12 @@ class PanelRater:
 
 @dataclass(frozen=True)
 class CascadeRater:
-    """A rater, and another that is asked about the items on which it saves enough.
+    """A rater, and another that is asked about the items of which the first is not sure.
 
     Args:
         cascade: Which these are.
         first: Is asked about every item.
-        then: Is asked where it pays.
-        scale: The grades.
+        then: Is asked about those.
         count: Told of verdicts that were not needed.
         a_item: How many verdicts ``then`` needs for an item.
     """
@@ -149,14 +148,13 @@ class CascadeRater:
     cascade: Cascade
     first: Rater
     then: Rater
-    scale: Scale
     count: Count
     a_item: int
 
     def rate(self, piece: Piece) -> Rating:
         """As ``Rater.rate``."""
         first = yield from self.first.rate(piece)
-        rows = np.flatnonzero(self.cascade.escalates(first, self.scale))
+        rows = np.flatnonzero(self.cascade.escalates(first))
         self.count.add(self.a_item * (len(first.item_ids) - len(rows)), 0)
         if not len(rows):
             return merged(first, first.subset([]), rows)

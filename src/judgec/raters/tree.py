@@ -64,7 +64,7 @@ def tree_of(judge: CompiledJudge, card: ProgramCard) -> RaterNode:
         return _calibrated(judge, RaterNode("evidence", EVIDENCE))
     if (cascade := judge.cascade) is not None:
         cheap = RaterNode("evidence", EVIDENCE) if cascade.cheap == EVIDENCE else _leaf(judge, card, cascade.cheap)
-        strong = _calibrated(judge.strong, _leaf(judge, card, cascade.strong))
+        strong = _calibrated(judge.strong, _leaf(judge, card, cascade.dear))
         return RaterNode("cascade", of=(_calibrated(judge.cheap, cheap), strong))
     if judge.panel is not None:
         members = tuple(_leaf(judge, card, name) for name in judge.panel.members)
