@@ -41,7 +41,7 @@ from judgec.lm.spec import FUNCTION, NO_LM, LMSpec
 from judgec.lm.watch import Watch
 from judgec.raters.judge import CompiledJudge, load_judge
 from judgec.raters.piece import Piece
-from judgec.raters.programs import Program
+from judgec.raters.programs import Program, model_of
 from judgec.raters.prompt import PromptRater
 from judgec.raters.rate import rate_all
 from judgec.raters.rater import BothOrders, Rater, Rating, together
@@ -87,7 +87,7 @@ def check_juror(program: Program, labels: LabelSet) -> None:
         )
     kind = card.settings.get("kind")
     if kind in {JURY_KIND, "recorded"} or card.settings.get("cascade") is not None:
-        members = listed(list(LMSpec.from_card(card.lm, asks=False).members) or ["recorded verdicts"])
+        members = listed(list(model_of(card, asks=False).members) or ["recorded verdicts"])
         raise UserError(
             f"{where}: has no prompt of its own, it is made of {members}; a judge with one is valid. Name these."
         )

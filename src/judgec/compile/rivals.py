@@ -17,7 +17,7 @@ from judgec.labels.labels import item_digest
 from judgec.labels.split.memory import measured_by
 from judgec.lm.executor import Ask
 from judgec.lm.session import Session
-from judgec.lm.spec import NO_LM, LMSpec
+from judgec.lm.spec import NO_LM
 from judgec.raters import programs
 from judgec.raters.asking import SERVICE_ERROR
 from judgec.raters.judge import load_judge
@@ -228,6 +228,6 @@ def _own_model(card: ProgramCard, session: Session) -> Ask:
             f"{card.lm.get('model')} was asked at {endpoint}, and some test items are new to it; this run has "
             f"--api-base {session.spec.api_base}. Judge with that endpoint, or give this judge another --name."
         )
-    spec = LMSpec.from_card(card.lm, api_base=None if endpoint is None else session.spec.api_base)
+    spec = programs.model_of(card, api_base=None if endpoint is None else session.spec.api_base)
     same = spec.describe() == session.settled(session.spec).describe()
     return session.ask_whole if same else session.other_whole(spec)

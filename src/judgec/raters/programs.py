@@ -19,6 +19,7 @@ import dspy
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from judgec.errors import ArtifactError, UserError
+from judgec.lm.spec import LMSpec
 from judgec.records.audit import AuditReport
 from judgec.records.card import ProgramCard
 from judgec.table import seal
@@ -63,6 +64,21 @@ def gone(program: Program, what: str, lm: str = "") -> str:
     model = str(card.lm.get("model", "")) if "/" in str(card.lm.get("model", "")) else lm
     command = ["judgec", "compile-judge", labels, "--name", card.name, *(["--lm", model] if model else [])]
     return f"{card.name}@{card.version}: it judged with {what}, gone since. Compile it again: {shlex.join(command)}"
+
+
+def model_of(card: ProgramCard, *, lm: str | None = None, api_base: str | None = None, asks: bool = True) -> LMSpec:
+    """The model that a saved judge asks, or that is to be asked in its place.
+
+    Args:
+        card: Of the judge; no endpoint is taken from it.
+        lm: Another model than its own.
+        api_base: The endpoint, as typed.
+        asks: Whether it will be asked at all; else it does not matter where.
+
+    Raises:
+        UserError: As ``LMSpec.from_card``.
+    """
+    return LMSpec.from_card(card.lm, model=lm, api_base=api_base, asks=asks and not card.evidence_alone)
 
 
 class _Field(BaseModel):

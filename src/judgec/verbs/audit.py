@@ -18,7 +18,7 @@ from judgec.connect.tracking.runs import AuditRun
 from judgec.connect.tracking.store import tracking_store
 from judgec.lm.executor import Ask
 from judgec.lm.session import Session
-from judgec.lm.spec import NO_LM, LMSpec
+from judgec.lm.spec import NO_LM
 from judgec.lm.usage import Spent
 from judgec.lm.watch import Watch
 from judgec.raters import programs
@@ -38,7 +38,8 @@ from judgec.table import seal
 from judgec.trust.audits.fairness import SEVERAL, family_of
 from judgec.trust.audits.registry import audits_named, run_audits
 from judgec.trust.audits.subject import AuditSubject, subject_of
-from judgec.verbs.given_judge import GivenJudge, given_judge
+from judgec.verbs.given_judge import given_judge
+from judgec.verbs.judge import Judge
 from judgec.verbs.options.audit import AuditOptions
 from judgec.verbs.source import labels_for
 from judgec.verbs.spending import account_for, session_for
@@ -124,18 +125,18 @@ def audit(options: AuditOptions, watch: Watch) -> JudgeAudit:
     """
     judge = given_judge(options.judge, home=options.home, lm=options.lm, api_base=options.api_base, labels=options)
     require_better_above(judge.program.card.task, f"--judge {judge.name}")
-    require_asked(judge.judge.compiled, judge.judge.spec, f"--judge {judge.name}")
+    require_asked(judge.compiled, judge.spec, f"--judge {judge.name}")
     return _audited(options, judge, watch)
 
 
-def _audited(options: AuditOptions, judge: GivenJudge, watch: Watch) -> JudgeAudit:
+def _audited(options: AuditOptions, judge: Judge, watch: Watch) -> JudgeAudit:
     started = time.time()
     audits_named(options.only)  # a wrong name shows before anything is paid for
     read = labels_for(options, judge.program, environ=os.environ)
     found = held_out(read.label_set, read.source, judge.program)
     if why := validity_of(judge.program.card, found.items).refused(LABELLED):
         return _unaudited(options, judge, found, why)
-    asked = judge.judge.spec.asked_at
+    asked = judge.spec.asked_at
     watch.stage("items", f"{plural(len(found.items), 'labelled item')} of {found.source}, not learned from; {asked}")
     store = tracking_store(judge.home, options.tracking_uri, os.environ)
     with Tracker(store, os.environ, seal.notes) as tracker, _asking(options, judge, watch) as (subject, session):
@@ -181,7 +182,7 @@ def _audited(options: AuditOptions, judge: GivenJudge, watch: Watch) -> JudgeAud
     return JudgeAudit(judge.name, judge.home, card, report, _held(made), _demanded(card, made), audit=made)
 
 
-def _unaudited(options: AuditOptions, judge: GivenJudge, found: HeldOut, why: str) -> JudgeAudit:
+def _unaudited(options: AuditOptions, judge: Judge, found: HeldOut, why: str) -> JudgeAudit:
     """Nothing is asked where the judge sees less than of its own labels: its card would tell of another judge."""
     card = judge.program.card
     made = AuditReport(
@@ -219,10 +220,10 @@ def _demanded(card: ProgramCard, found: AuditReport) -> str:
 
 @contextmanager
 def _asking(
-    options: AuditOptions, given: GivenJudge, watch: Watch
+    options: AuditOptions, given: Judge, watch: Watch
 ) -> Iterator[tuple[Callable[[Ask], AuditSubject], Session]]:
     """Makes of a way to ask the judge as a subject without items; and the usual way to its model."""
-    judge, spec, program = given.judge.compiled, given.judge.spec, given.program
+    judge, spec, program = given.compiled, given.spec, given.program
     with session_for(options, spec, given.home, watch, account=account_for(options, options.judge)) as session:
         if judge.asks_lm:
             session.preflight()
@@ -233,7 +234,7 @@ def _asking(
                 (),
                 ask,
                 fields=program.card.fields,
-                model=_behind(spec) if judge.asks_lm else NO_LM,
+                model=_behind(given) if judge.asks_lm else NO_LM,
                 experts=None,
                 seed=options.seed,
                 graded=TASKS[program.card.task].graded,
@@ -280,9 +281,9 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _behind(spec: LMSpec) -> str:
+def _behind(judge: Judge) -> str:
     """The model whose family a judge may favour: of a jury one of theirs where all are of one family."""
-    names = [one.model for one in spec.members.values()] or [spec.model]
+    names = judge.models
     return names[0] if len({family_of(name) for name in names}) == 1 else SEVERAL
 
 

@@ -174,7 +174,7 @@ def _model(one: _Side, base: str | None) -> LMSpec:
         return one.spec
     if isinstance(one, Prompt):
         return LMSpec.parse(one.model, api_base=base)
-    return LMSpec.from_card(one.card.lm, api_base=base, asks=not one.card.evidence_alone)
+    return programs.model_of(one.card, api_base=base)
 
 
 def candidates_of(options: CompileJudgeOptions) -> Candidates:

@@ -33,7 +33,8 @@ from judgec.report.words import CONSTRUCTED
 from judgec.stats.agreement.compare import Comparison, Differing
 from judgec.stats.agreement.compare import compare as compared
 from judgec.stats.intervals.significance import level_for_test_use
-from judgec.verbs.given_judge import GivenJudge, given_judge, is_unlabelled
+from judgec.verbs.given_judge import given_judge, is_unlabelled
+from judgec.verbs.judge import Judge
 from judgec.verbs.options.compare import CompareOptions
 from judgec.verbs.source import JudgeLabels, labels_for
 from judgec.verbs.spending import account_for, session_for
@@ -155,9 +156,9 @@ def compare(options: CompareOptions, watch: Watch) -> JudgeComparison:
     return JudgeComparison(a.name, b.name, found, report, tuple(said), constructed)
 
 
-def _given(options: CompareOptions) -> tuple[GivenJudge, GivenJudge]:
+def _given(options: CompareOptions) -> tuple[Judge, Judge]:
     """Both judges; one without labels is asked what the other is."""
-    pair, found = (options.a, options.b), dict[int, GivenJudge]()
+    pair, found = (options.a, options.b), dict[int, Judge]()
     for place in sorted((0, 1), key=lambda place: is_unlabelled(pair[place], options.home)):
         like = next((one.program.card for one in found.values()), None)
         one = pair[place]
@@ -180,7 +181,7 @@ def _require_same_scale(a: ProgramCard, b: ProgramCard) -> None:
             )
 
 
-def _labels(options: CompareOptions, a: GivenJudge, b: GivenJudge) -> JudgeLabels:
+def _labels(options: CompareOptions, a: Judge, b: Judge) -> JudgeLabels:
     """The labels to compare on: those given, or those that both versions were tested on."""
     own, other = (a, b) if a.saved else (b, a)
     card = own.program.card
@@ -201,22 +202,22 @@ def _labels(options: CompareOptions, a: GivenJudge, b: GivenJudge) -> JudgeLabel
 
 
 def _judged(
-    options: CompareOptions, pair: tuple[GivenJudge, GivenJudge], items: Sequence[Item], watch: Watch
+    options: CompareOptions, pair: tuple[Judge, Judge], items: Sequence[Item], watch: Watch
 ) -> tuple[list[Judgments], int]:
     """Judgments of both, within caps that they share; a judge that reads the evidence alone asks no model."""
-    specs = [one.judge.spec if one.judge.compiled.asks_lm else LMSpec.parse(NO_LM) for one in pair]
+    specs = [one.spec if one.compiled.asks_lm else LMSpec.parse(NO_LM) for one in pair]
     judged = []
     account = account_for(options, options.a, options.b)
     with session_for(options, specs[0], pair[0].home, watch, account=account) as session:
         asks = (session.ask, session.other(specs[1]))
         for one, ask in zip(pair, asks, strict=True):
             card = one.program.card
-            watch.stage("judge", f"{one.name}, {card.engine or one.judge.spec.asked_at}")
-            judged.append(judged_unlearned(items, one.program, one.judge.compiled, ask))
+            watch.stage("judge", f"{one.name}, {card.engine or one.spec.asked_at}")
+            judged.append(judged_unlearned(items, one.program, one.compiled, ask))
         return judged, session.spent.calls
 
 
-def _known(judge: GivenJudge) -> dict[str, object]:
+def _known(judge: Judge) -> dict[str, object]:
     """The judge, how often its test split has been looked at under any name, and the error level that has spent."""
     card, home = judge.program.card, judge.home
     if not judge.saved:

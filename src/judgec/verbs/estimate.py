@@ -16,7 +16,6 @@ from judgec.labels.labels import item_digest, label_file, read_item_file
 from judgec.labels.reading import Datasheet, as_reading
 from judgec.lm.usage import Account, Spent
 from judgec.lm.watch import Silent, Watch
-from judgec.raters.judge import load_judge
 from judgec.raters.piece import pieces_of
 from judgec.raters.programs import Program
 from judgec.raters.recorded import recorded_judges
@@ -37,7 +36,7 @@ from judgec.stats.correction.support import missing_kinds, out_of_range
 from judgec.table.table import BoolArray, Row
 from judgec.table.tables import TableSource
 from judgec.verbs.judge_file import FileJudgments
-from judgec.verbs.jury import VerdictCount, abstaining, asked_at, open_jury, open_session
+from judgec.verbs.opened import GivenJudge, VerdictCount, abstaining, as_asked, open_judges, open_session, shown_at
 from judgec.verbs.options.estimate import ACCEPT_RATE, EstimateOptions
 from judgec.verbs.source import LabelSource, read_source
 from judgec.verbs.spending import account_for
@@ -48,7 +47,6 @@ from judgec.verbs.workspace import Workspace
 if TYPE_CHECKING:
     import pandas as pd
 
-    from judgec.verbs.judge import Judge
 
 MIN_LABELLED = 10  # items; fewer say next to nothing
 NO_VERDICT = 0.5  # stands for a missing judgment; any value keeps PPI++ unbiased
@@ -258,12 +256,10 @@ def estimate(options: EstimateOptions, watch: Watch) -> RateEstimate:
     """
     asked = labelled_for(options)
     watch.stage("labels", f"{len(asked.labels.items)} of {asked.labels.source}")
-    items = _items(options, asked.program)
-    require_inputs([asked.program.card], items)
-    judge, card = None if isinstance(options.judge, str) else options.judge, asked.program.card
-    where = asked_at(card, options) if judge is None or card.evidence_alone else judge.spec.asked_at
-    watch.stage("judge", f"{plural(len(items), 'item')} with {asked.name}, {where}")
-    account = account_for(options, judge, count_journaled=False)
+    items = _items(options, asked.judge.program)
+    require_inputs([asked.judge.card], items)
+    watch.stage("judge", f"{plural(len(items), 'item')} with {asked.judge.name}, {shown_at(asked.judge, options)}")
+    account = account_for(options, options.judge, count_journaled=False)
     own, extra = _verdicts(options, asked, (items, _beside(items, asked.labels)), watch, account)
     return _estimated(asked, items, own, extra, account)
 
@@ -279,8 +275,8 @@ def estimate_judged(found: FileJudgments, options: EstimateOptions, watch: Watch
         watch: Told of progress.
     """
     asked = labelled_for(options)
-    items = _items(options, asked.program)
-    own = _read_out(found.path, asked.program.card.aspects, found.names.to_json())
+    items = _items(options, asked.judge.program)
+    own = _read_out(found.path, asked.judge.card.aspects, found.names.to_json())
     (extra,) = _verdicts(options, asked, (_beside(items, asked.labels),), watch or Silent(), found.account)
     return _estimated(asked, items, own, extra, found.account)
 
@@ -291,18 +287,13 @@ class LabelledJudge:
 
     Args:
         workspace: Where it is.
-        program: The judge, as saved.
+        judge: The judge.
         labels: Without those that it has learned from.
     """
 
     workspace: Workspace
-    program: Program
+    judge: GivenJudge
     labels: HeldOut
-
-    @property
-    def name(self) -> str:
-        """``NAME@VERSION``."""
-        return f"{self.program.card.name}@{self.program.card.version}"
 
 
 def labelled_for(options: EstimateOptions) -> LabelledJudge:
@@ -314,24 +305,27 @@ def labelled_for(options: EstimateOptions) -> LabelledJudge:
     if options.statistic != ACCEPT_RATE:
         raise UserError(f"--estimate {options.statistic}: not an estimate; {ACCEPT_RATE} is one. Name it.")
     if isinstance(options.judge, str):
-        workspace, name = Workspace(options.home, options.tracking_uri), options.judge
+        workspace = Workspace(options.home, options.tracking_uri)
+        given: Program | GivenJudge = (program := workspace.load(options.judge))
     else:
-        workspace, name = options.judge.workspace, options.judge.name
-    program = workspace.load(name)
-    require_accepts(program, f"--estimate {ACCEPT_RATE}")
-    return LabelledJudge(workspace, program, _labelled(options, workspace, program))
+        workspace = options.judge.workspace
+        program = workspace.load(options.judge.name)
+        given = replace(options.judge, program=program)
+    labels = _labelled(options, workspace, program)
+    judge = as_asked(given, options)
+    require_accepts(judge, f"--estimate {ACCEPT_RATE}")
+    return LabelledJudge(workspace, judge, labels)
 
 
-def require_accepts(program: Program, option: str) -> None:
+def require_accepts(judge: GivenJudge, option: str) -> None:
     """Say that a judge accepts and rejects nothing.
 
     Raises:
         UserError: When it does not.
     """
-    card, calibrators = program.card, load_judge(program).calibrators.values()
-    if card.scale.accept_index is None and all(one.accept_threshold is None for one in calibrators):
+    if not judge.accepts:
         raise UserError(
-            f"{option}: {card.name}@{card.version} accepts and rejects nothing, its scale "
+            f"{option}: {judge.name} accepts and rejects nothing, its scale "
             "has no accept threshold. Compile it with --accept-at GRADE."
         )
 
@@ -391,29 +385,19 @@ def _verdicts(
     said: list[dict[str, ItemVerdict]] = [{} for _ in groups]
     if not any(groups):
         return said
-    certain = abstaining([asked.program.card], options.abstain_below)
-    asking = options if isinstance(options.judge, str) else _as_loaded(options, options.judge)
-    with open_session(asking, asked.workspace, watch, account=account) as session:
+    certain = abstaining([asked.judge.card], options.abstain_below)
+    with open_session(options, asked.workspace, watch, account=account) as session:
         count = VerdictCount(session, watch.progress)
         for items, verdicts in zip(groups, said, strict=True):
             if not items:
                 continue
-            jury = open_jury([asked.program], len(items), asking, session, count)
-            for judgments in jury.judge(pieces_of(items)):
+            judge = open_judges([asked.judge], len(items), options, session, count)
+            for judgments in judge.judge(pieces_of(items)):
                 final = certain(judgments)
                 accept = np.where(final.accept == UNSCORED, np.nan, final.accept).astype(np.float64)
                 score = np.where(final.scored[:, None], final.score, np.nan)
                 verdicts.update(zip(final.item_ids, map(ItemVerdict, accept, score), strict=True))
     return said
-
-
-def _as_loaded(options: EstimateOptions, judge: "Judge") -> EstimateOptions:
-    """With the model that the judge was loaded with, where no other is given."""
-    return replace(
-        options,
-        lm=options.lm or judge.spec.model,
-        api_base=options.api_base or judge.spec.api_base,
-    )
 
 
 def _estimated(
@@ -424,12 +408,12 @@ def _estimated(
     account: Account,
 ) -> RateEstimate:
     """All aspects; a refused one has no corrected value, and ``refused`` says why."""
-    labels, judged, card = asked.labels, [item for item in items if item.item_id in said], asked.program.card
+    labels, judged, card = asked.labels, [item for item in items if item.item_id in said], asked.judge.card
     validity = validity_of(card, items, labelled=labels.items)
     learned = plural(labels.learned, "labelled item was", "labelled items were")
     left_out = f"{learned} left out: the judge has learned from their queries."
     return RateEstimate(
-        judge=asked.name,
+        judge=asked.judge.name,
         aspects={
             aspect: _of_aspect(j, judged, labels, said, extra, validity.refused())
             for j, aspect in enumerate(card.aspects)
@@ -439,7 +423,7 @@ def _estimated(
         left_out=labels.learned,
         notes=(
             ASSUMED,
-            *_learned_note(asked.program, items),
+            *_learned_note(asked.judge.program, items),
             *([left_out] if labels.learned else []),
             *labels.left_out,
             *validity.notes(),

@@ -1,48 +1,18 @@
 """Loads a judge that a verb is given by its name, or takes a ``judgec.Judge`` as it is."""
 
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 from judgec.errors import UserError
-from judgec.lm.spec import LMSpec
 from judgec.raters import programs
-from judgec.raters.judge import load_judge as load_compiled
-from judgec.raters.programs import Program
 from judgec.records.card import ProgramCard
 from judgec.table import seal
 from judgec.verbs.frames import as_table, is_path
 from judgec.verbs.judge import Judge, load_judge
+from judgec.verbs.opened import as_loaded
 from judgec.verbs.options.shared import HeldOutLabels
 from judgec.verbs.workspace import Workspace
 from judgec.verbs.zero_shot import NAME, UncompiledJudge, is_zero_shot, said_by, zero_shot_like, zero_shot_of_file
-
-
-@dataclass(frozen=True, slots=True)
-class GivenJudge:
-    """A judge with all that was saved of it.
-
-    Args:
-        judge: Ready to judge.
-        program: Its report and what it has learned from.
-    """
-
-    judge: Judge
-    program: Program
-
-    @property
-    def name(self) -> str:
-        """``NAME@VERSION``."""
-        return self.judge.name
-
-    @property
-    def home(self) -> Path:
-        """Folder of its programs/."""
-        return self.judge.home
-
-    @property
-    def saved(self) -> bool:
-        """True if it is among the programs; a judge without labels is not."""
-        return self.program.card.version > 0
 
 
 def given_judge(
@@ -53,7 +23,7 @@ def given_judge(
     api_base: str | None = None,
     labels: HeldOutLabels | None = None,
     like: ProgramCard | None = None,
-) -> GivenJudge:
+) -> Judge:
     """The judge of a name below ``home``, or the one that was given, with its own home.
 
     Args:
@@ -71,14 +41,12 @@ def given_judge(
     if is_unlabelled(judge, home):
         return _unlabelled(judge, home, lm, api_base, labels, like)
     if isinstance(judge, str):
-        loaded = load_judge(judge, home=home, lm=lm, api_base=api_base)
-    elif lm is None and api_base is None:
-        loaded = judge
-    else:
+        return load_judge(judge, home=home, lm=lm, api_base=api_base)
+    if lm is not None or api_base is not None:
         base, allowed = api_base or judge.spec.api_base, judge.allow_modified
-        loaded = load_judge(judge.name, home=judge.home, lm=lm, api_base=base, allow_modified=allowed)
-    with seal.reading(loaded.allow_modified):
-        return GivenJudge(loaded, programs.load(loaded.home, loaded.name))
+        return load_judge(judge.name, home=judge.home, lm=lm, api_base=base, allow_modified=allowed)
+    with seal.reading(judge.allow_modified):  # an audit may be on its card by now
+        return replace(judge, program=programs.load(judge.home, judge.name))
 
 
 def is_unlabelled(judge: Judge | str, home: Path) -> bool:
@@ -93,7 +61,7 @@ def _unlabelled(
     api_base: str | None,
     labels: HeldOutLabels | None,
     like: ProgramCard | None,
-) -> GivenJudge:
+) -> Judge:
     """A judge that learned from no label, for the inputs of the labels that it is held against."""
     name = judge if isinstance(judge, str) else f"{NAME}:{said_by(judge.card)}"
     if not isinstance(judge, str):
@@ -106,5 +74,4 @@ def _unlabelled(
         given = labels.labels
         file = str(given) if is_path(given) else as_table(given, labels.missing)
         program = zero_shot_of_file(name, file, labels.columns, lm, api_base)
-    spec = LMSpec.from_card(program.card.lm, api_base=api_base)
-    return GivenJudge(Judge(program.card, load_compiled(program), spec, Workspace(home)), program)
+    return Judge(**vars(as_loaded(program, api_base=api_base)), workspace=Workspace(home))

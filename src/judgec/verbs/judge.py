@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
@@ -13,19 +13,10 @@ import pandas as pd
 from judgec.errors import InputError, UserError
 from judgec.labels.rows.conversations import holding, with_turns
 from judgec.labels.rows.items import collect_items
-from judgec.lm.router import routed
-from judgec.lm.session import Session
-from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Account, Budget
 from judgec.lm.watch import Watch
 from judgec.raters import programs
-from judgec.raters.judge import Binding, CompiledJudge
-from judgec.raters.judge import load_judge as load_compiled
-from judgec.raters.programs import Program
-from judgec.raters.rate import rate_all
-from judgec.raters.rater import Count, Rater
-from judgec.raters.recorded import OnWhat, RecordedRater, RecordedVerdicts, judge_of, read_recorded, recorded_judges
-from judgec.records.card import ProgramCard
+from judgec.raters.recorded import OnWhat, judge_of, read_recorded, recorded_judges
 from judgec.records.conversation import usual_turn
 from judgec.records.judgment import Judgments
 from judgec.records.label import Item
@@ -34,9 +25,9 @@ from judgec.table import seal
 from judgec.table.rows.columns import renamed, require_columns
 from judgec.table.table import IN_MEMORY, Table
 from judgec.verbs.frames import Source, as_frame, as_table, named_table
-from judgec.verbs.live import live_leaf, live_specs
+from judgec.verbs.opened import GivenJudge, as_loaded, judge_rows
 from judgec.verbs.options.shared import Spending
-from judgec.verbs.recorded import NAMES, recorded_for, without
+from judgec.verbs.recorded import NAMES
 from judgec.verbs.spending import session_for
 from judgec.verbs.validity import IN_PYTHON, marks_of, require_inputs
 from judgec.verbs.verb import watching
@@ -77,31 +68,21 @@ class Judgment:
     details: Mapping[str, object] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Judge:
+@dataclass(frozen=True, kw_only=True)
+class Judge(GivenJudge):
     """A compiled judge, ready to judge.
 
     Args:
-        card: What it is and where it came from.
-        compiled: Prompt, evidence and calibration.
-        spec: The model that it asks.
         workspace: Where it was loaded from, and where its calls are journaled.
         budget: Most LM calls of one call of the judge.
         max_cost: Most US dollars of one call.
-        verdicts: Recorded verdicts that it reads in place of asking a model.
-        live: Of a judge of recorded verdicts: which model each of its prompts is put to, in place of the verdicts.
         allow_modified: Its files may have been modified since it was compiled.
         functions: What it calls where it asks a Python function, by name.
     """
 
-    card: ProgramCard
-    compiled: CompiledJudge
-    spec: LMSpec
     workspace: Workspace
     budget: int | None = None
     max_cost: float | None = None
-    verdicts: RecordedVerdicts | None = field(default=None, repr=False)
-    live: Mapping[str, LMSpec] = field(default_factory=dict)
     allow_modified: bool = False
     functions: Mapping[str, object] = field(default_factory=dict, repr=False)
 
@@ -109,11 +90,6 @@ class Judge:
     def home(self) -> Path:
         """Folder of programs/ and .judgec/."""
         return self.workspace.home
-
-    @property
-    def name(self) -> str:
-        """``NAME@VERSION``."""
-        return f"{self.card.name}@{self.card.version}"
 
     @overload
     def __call__(
@@ -251,7 +227,7 @@ class Judge:
         from judgec.verbs.mlflow_scorer import JudgeScorer  # MLflow takes seconds to import
 
         rows = partial(self.rows, account=self.account)  # one budget for all of its calls
-        return JudgeScorer(self.card, rows, asks_lm=self.compiled.asks_lm)
+        return JudgeScorer(self.card, rows, asks_lm=self.asks_lm)
 
     def __repr__(self) -> str:
         model = self.card.engine or self.card.lm.get("model")
@@ -278,42 +254,17 @@ class Judge:
         table = with_turns(table, usual=usual_turn(self.card.fields), every=True)
         items = self._items(table)
         require_inputs([self.card], items, advice=IN_PYTHON)
-        if self.live:
-            with self._session(None, account, watch) as session:
-                ask = routed({name: session.executor(spec).run for name, spec in self.live.items()})
-                leaf = live_leaf(self.compiled, {name: name for name in self.live})
-                return rate_all(self.compiled.bound(Binding(leaf)), items, ask)
-        if not self.compiled.asks_lm:
-            return self.compiled.calibrate(items, None)  # no journal is opened for what asks nobody
-        recorded = self._recorded(table, items, watch)
-        if self.spec.recorded is not None:
-            return rate_all(self.compiled.bound(Binding(recorded)), items)
-        with self._session(self.spec, account, watch) as session:
-            return self.compiled.judge(items, session.finish, recorded=recorded)
 
-    def _session(self, spec: LMSpec | None, account: Account, watch: Watch) -> Session:
-        options = Spending(functions=self.functions)
-        return session_for(options, spec, self.home, watch, account=account, environ=self.workspace.environ)
+        @cache
+        def own() -> dict[str, str]:
+            """The item_ids of the rows, by those of the items."""
+            named = collect_items(table, as_task(self.card.task))
+            called = (named.items[n].item_id for n in named.item_of)
+            return dict(zip((item.item_id for item in items), called, strict=True))
 
-    def _recorded(self, table: Table, items: Sequence[Item], watch: Watch) -> Callable[[str], Rater]:
-        """Returns a function that gives the recorded verdicts on the rows, by their item_id."""
-        looked_up: dict[str, RecordedVerdicts] = {}
-        called: dict[str, str] = {}
-
-        def leaf(member: str) -> Rater:
-            spec = self.spec.members.get(member, self.spec)
-            if not called:
-                named = collect_items(table, as_task(self.card.task))
-                own = (named.items[n].item_id for n in named.item_of)
-                called.update(zip((item.item_id for item in items), own, strict=True))
-            verdicts = self.verdicts or looked_up.get(spec.model)
-            if verdicts is None:
-                verdicts = looked_up[spec.model] = recorded_for(self.card, self.compiled, spec, table)
-            if self.compiled.jurors and (lacks := verdicts.lacking(member, list(called.values()))):
-                watch.stage("verdicts", without(member, lacks, len(called), self.compiled.after(member)))
-            return RecordedRater(verdicts, member or judge_of(self.card), Count(), called)
-
-        return leaf
+        options, environ = Spending(functions=self.functions), self.workspace.environ
+        session = partial(session_for, options, home=self.home, watch=watch, account=account, environ=environ)
+        return judge_rows(self, items, table, own, session, watch)
 
     def _items(self, table: Table) -> Sequence[Item]:
         """One item a row, whatever its item_id: rows that are alike are asked once, by the journal."""
@@ -392,15 +343,21 @@ def load_judge(
     workspace = Workspace(home, tracking_uri)
     with seal.reading(allow_modified):
         program = workspace.load(name)
-    if live:
-        if verdicts is not None:
-            raise UserError("load_judge: live=True and verdicts; one of them is valid. Drop one.")
-        compiled = load_compiled(program)
-        specs = live_specs(program.card, compiled, lm, api_base)
-        model = next(iter(specs.values()))
-        return Judge(program.card, compiled, model, workspace, budget, max_cost, None, specs, allow_modified)
-    ready = _ready(program, workspace, lm, api_base, budget, max_cost, verdicts)
-    return replace(ready, allow_modified=allow_modified, functions=functions or {})
+    if live and verdicts is not None:
+        raise UserError("load_judge: live=True and verdicts; one of them is valid. Drop one.")
+    given = as_loaded(program, lm=lm, api_base=api_base, live=live)
+    if verdicts is not None:
+        if not recorded_judges(program):
+            judge_of(program.card)  # says why there are none
+        given = replace(given, verdicts=read_recorded(named_table(verdicts, NAMES), OnWhat.of_card(program.card)))
+    return Judge(
+        **vars(given),
+        workspace=workspace,
+        budget=budget,
+        max_cost=max_cost,
+        allow_modified=allow_modified,
+        functions=functions or {},
+    )
 
 
 def load_folder(
@@ -417,26 +374,8 @@ def load_folder(
     Raises:
         ArtifactError: Its files are damaged, or do not fit this version of judgec.
     """
-    return _ready(programs.read_folder(folder), Workspace(home), lm, api_base, budget, max_cost, None)
-
-
-def _ready(
-    program: Program,
-    workspace: Workspace,
-    lm: str | None,
-    api_base: str | None,
-    budget: int | None,
-    max_cost: float | None,
-    verdicts: Source | None,
-) -> Judge:
-    compiled = load_compiled(program)
-    spec = LMSpec.from_card(program.card.lm, model=lm, api_base=api_base, asks=compiled.asks_lm)
-    recorded = None
-    if verdicts is not None:
-        if not recorded_judges(program):
-            judge_of(program.card)  # says why there are none
-        recorded = read_recorded(named_table(verdicts, NAMES), OnWhat.of_card(program.card))
-    return Judge(program.card, compiled, spec, workspace, budget, max_cost, recorded)
+    given = as_loaded(programs.read_folder(folder), lm=lm, api_base=api_base)
+    return Judge(**vars(given), workspace=Workspace(home), budget=budget, max_cost=max_cost)
 
 
 def _type(column: Sequence[object]) -> str | None:

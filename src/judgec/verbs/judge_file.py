@@ -45,7 +45,17 @@ from judgec.report.report import Report
 from judgec.table.rows.columns import JUDGED_BY, label_columns
 from judgec.table.shards.place import as_shown, is_remote
 from judgec.verbs.frames import frame_part
-from judgec.verbs.jury import RAY, OpenJury, VerdictCount, abstaining, asked_at, open_jury, open_session
+from judgec.verbs.opened import (
+    RAY,
+    GivenJudge,
+    OpenJudge,
+    VerdictCount,
+    abstaining,
+    as_asked,
+    open_judges,
+    open_session,
+    shown_at,
+)
 from judgec.verbs.options.judge import JudgeFileOptions
 from judgec.verbs.spending import account_for
 from judgec.verbs.typed import command, maps_typed, scale_typed
@@ -234,7 +244,8 @@ def judged_by(
     workspace, file = Workspace(options.home), _file(options, watch)
     account = account or account_for(options, count_journaled=False)
     cards = tuple(program.card for program in loaded)
-    watch.stage("judge", "; ".join(f"{card.name}@{card.version}, {asked_at(card, options)}" for card in cards))
+    judges = [as_asked(program, options) for program in loaded]
+    watch.stage("judge", "; ".join(f"{one.name}, {shown_at(one, options)}" for one in judges))
     items = open_items(
         file,
         task=cards[0].task,
@@ -257,9 +268,17 @@ def judged_by(
     with ExitStack() as opened:
         session = opened.enter_context(open_session(options, workspace, watch, account=account, journal=journal))
         count = VerdictCount(session, watch.progress)
-        about = (file, items.rename)
-        workers = options.workers
-        jury = open_jury(loaded, given.items, options, session, count, *about, workers=workers, outlasted=outlasted)
+        jury = open_judges(
+            judges,
+            given.items,
+            options,
+            session,
+            count,
+            file,
+            items.rename,
+            workers=options.workers,
+            outlasted=outlasted,
+        )
         gc.freeze()  # half a million objects that stay: the collector need not look at them again and again
         opened.callback(gc.unfreeze)
         lacking = jury.lacking([item.item_id for item in items.items])
@@ -280,7 +299,7 @@ def judged_by(
         except KeyboardInterrupt as stopped:
             stopped.add_note(f"{count.done} of {count.total} verdicts are journaled; the same command goes on.")
             raise
-    notes = [*items.notes, *lacking, *cut, *_known(items), *_asking_nothing(jury), *_unfrozen(jury)]
+    notes = [*items.notes, *lacking, *cut, *_known(items), *_asking_nothing(judges), *_unfrozen(jury)]
     notes += validity_notes(cards, given)
     own = [card for card in cards if card.name == ZERO_SHOT and WORDING not in card.settings]
     notes += dict.fromkeys(note for card in own for note in borrowed_meanings(card.task, card.scale))
@@ -291,12 +310,12 @@ def judged_by(
     notes += [f"{count.half_way} verdicts of {HALF_WAY}"] if count.half_way else []
     report = _counts(options, cards, items, tally, session.spent) | {
         "between_grades": count.half_way,
-        "evidence_alone": not any(juror.judge.asks_lm for juror in jury.jury.jurors),
+        "evidence_alone": not any(one.asks_lm for one in judges),
         "columns": names.to_json(),
         "missing_inputs": missing_inputs(cards, given),
         "unproven": unproven(cards),
         "notes": notes,
-        "agreement": jury.jury.agreement(),
+        "agreement": jury.agreement(),
     }
     in_folds = len(loaded) == 1 and "folds" in loaded[0].split
     lost = None if outlasted is None else outlasted.lost
@@ -502,9 +521,9 @@ def _counts(
     }
 
 
-def _asking_nothing(jury: OpenJury) -> list[str]:
+def _asking_nothing(judges: Sequence[GivenJudge]) -> list[str]:
     """Sentences on judges that ask no language model."""
-    names = [juror.name for juror in jury.jury.jurors if not juror.judge.asks_lm]
+    names = [one.name for one in judges if not one.asks_lm]
     return [f"{', '.join(names)}: {EVIDENCE_ALONE}; no language model was asked"] if names else []
 
 
@@ -524,7 +543,7 @@ def _raters(program: Program) -> tuple[str, ...]:
     return tuple(map(str, names or ()))
 
 
-def _unfrozen(jury: OpenJury) -> list[str]:
+def _unfrozen(jury: OpenJudge) -> list[str]:
     """Sentences on prompts that could not be frozen."""
     return [
         f"{name}: DSPy renders each prompt anew, which takes longer ({prompt.departure})."

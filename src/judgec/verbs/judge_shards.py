@@ -34,7 +34,7 @@ from judgec.table.shards.manifest import ShardManifest, judged_already, key_of, 
 from judgec.table.shards.place import SUFFIXES, Found, ShardPlace, as_shown, is_remote, is_wild, shards_of
 from judgec.verbs.frames import frame_part
 from judgec.verbs.judge_file import Tally, asked_lines, judged_by, judges_of, notes_of
-from judgec.verbs.jury import RAY
+from judgec.verbs.opened import RAY
 from judgec.verbs.options.judge import WRITTEN, Asking, JudgeFileOptions, judged_beside
 from judgec.verbs.validity import missing_inputs, unproven, validity_notes
 from judgec.verbs.verb import verb

@@ -45,6 +45,13 @@ def live_specs(
     return {name: LMSpec.parse(model, api_base=api_base, temperature=temperature) for name, model in models.items()}
 
 
+def live_at(card: ProgramCard, lm: str | None, api_base: str | None) -> str:
+    """Models and hosts that are asked, as they are shown."""
+    models = [one.rpartition("=")[2].strip() for one in (lm or "").split(",") if "/" in one]
+    asked = [LMSpec.parse(one, api_base=api_base).asked_at for one in models]
+    return ", ".join(asked) or str(lm or card.lm.get("model"))
+
+
 def _models(prompts: Mapping[str, LivePrompt], lm: str | None) -> dict[str, str]:
     """Whom to ask with each judge's prompt.
 

@@ -20,9 +20,7 @@ from judgec.labels.split.draw import trainable
 from judgec.labels.split.family import locked_family, read_family, write_family, write_whole
 from judgec.labels.split.memory import read_memory
 from judgec.labels.split.queries import queries_of
-from judgec.lm.spec import LMSpec
 from judgec.lm.watch import Watch
-from judgec.raters.judge import load_judge
 from judgec.records.card import ProgramCard
 from judgec.records.conversation import TurnChoice, usual_turn
 from judgec.records.counts import plural
@@ -39,13 +37,12 @@ from judgec.table.rows.columns import renamed, require_columns
 from judgec.table.table import Table
 from judgec.table.tables import read_table
 from judgec.verbs.given_judge import given_judge
-from judgec.verbs.judge import Judge
+from judgec.verbs.opened import GivenJudge, as_loaded, asked_by
 from judgec.verbs.options.labels import NextOptions
 from judgec.verbs.spending import account_for, session_for
 from judgec.verbs.typed import command
 from judgec.verbs.validity import require_inputs
-from judgec.verbs.workspace import Workspace
-from judgec.verbs.zero_shot import is_zero_shot, require_model, zero_shot_of_file
+from judgec.verbs.zero_shot import is_zero_shot, zero_shot_of_file
 
 UNCERTAIN, RANDOM = "uncertain", "random"
 RANDOM_SHARE = 0.5  # of a batch: enough to estimate from, without which a sample of hard items says nothing
@@ -285,7 +282,7 @@ def choose_next(options: NextOptions, watch: Watch) -> ChosenItems:
     watch.stage("judge", f"{plural(len(found.items), 'unlabelled item')} by {_called(card)}, {judge.spec.asked_at}")
     account = account_for(options, options.judge)
     with session_for(options, judge.spec, options.home, watch, account=account) as session:
-        judgments = judge.compiled.judge(found.items, session.ask)
+        judgments = asked_by(judge, session).judged(found.items)
         calls = session.spent.calls
     uncertain = uncertainty(judgments, card.scale)
     if not judge.compiled.calibrators:
@@ -297,14 +294,13 @@ def choose_next(options: NextOptions, watch: Watch) -> ChosenItems:
     return ChosenItems(card, picks, out, beside, len(found.items), found.labelled, calls)
 
 
-def _judge(options: NextOptions) -> Judge:
+def _judge(options: NextOptions) -> GivenJudge:
     """The judge of this name; the prompt that nobody compiled is built for the file's columns."""
     name = options.judge
     if not is_zero_shot(name, options.home):
-        return given_judge(name, home=options.home, lm=options.lm, api_base=options.api_base).judge
+        return given_judge(name, home=options.home, lm=options.lm, api_base=options.api_base)
     program = zero_shot_of_file(name, options.file, options.columns, options.lm, options.api_base)
-    asked = LMSpec.parse(require_model(options.lm), api_base=options.api_base)
-    return Judge(program.card, load_judge(program), asked, Workspace(options.home))
+    return as_loaded(program, api_base=options.api_base)
 
 
 def _called(card: ProgramCard) -> str:

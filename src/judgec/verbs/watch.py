@@ -21,7 +21,6 @@ from judgec.labels.labels import read_item_file
 from judgec.lm.usage import Spent
 from judgec.lm.watch import Watch
 from judgec.raters.piece import pieces_of
-from judgec.raters.programs import Program
 from judgec.records.card import ProgramCard
 from judgec.records.conversation import TURNS, usual_turn
 from judgec.records.counts import plural
@@ -39,7 +38,7 @@ from judgec.verbs.estimate import (
     rate_report,
     require_accepts,
 )
-from judgec.verbs.jury import VerdictCount, abstaining, asked_at, open_jury, open_session
+from judgec.verbs.opened import GivenJudge, VerdictCount, abstaining, as_asked, open_judges, open_session, shown_at
 from judgec.verbs.options.watch import WatchOptions
 from judgec.verbs.trace_labels import Labels, file_labels, people_shares
 from judgec.verbs.validity import require_inputs, validity_of
@@ -127,12 +126,13 @@ def watch(options: WatchOptions, watch: Watch) -> WatchReport:
     if options.aspect not in card.aspects and (options.aspect or len(card.aspects) > 1):
         raise UserError(f"--aspect {options.aspect}: the judge has {', '.join(card.aspects)}. Name one of these.")
     aspect = options.aspect or card.aspects[0]
-    require_accepts(program, f"--judge {options.judge}")
+    judge = as_asked(program, options)
+    require_accepts(judge, f"--judge {options.judge}")
     given, unsure = ({}, set()) if options.labels is None else file_labels(options.labels, card, aspect)
     about = {"experiment": experiment, "store": workspace.store.shown, "rate": options.rate}
     about |= {name: getattr(options, name) for name in ("lm", "live", "samples", "abstain_below")}  # another judge
     with open_state(options.home / ".judgec" / "watch" / state_name(experiment, name), about) as state:
-        labels, asked, spent, bare = _Pass(options, workspace, program, state, watch).run(experiment)
+        labels, asked, spent, bare = _Pass(options, workspace, judge, state, watch).run(experiment)
     people, unknown = people_shares([labels, given], card, unsure)
     inputs = Counter(field for one in state.judged for field in one.given)
     validity = validity_of(card, InputCounts(len(state.judged), inputs))
@@ -176,13 +176,13 @@ def state_name(experiment: str, judge: str) -> str:
 class _Pass:
     options: WatchOptions
     workspace: Workspace
-    program: Program
+    given: GivenJudge
     state: WatchState
     watch: Watch
 
     def run(self, experiment: str) -> tuple[Labels, int, Spent, int]:
         """Judge and log what is new: labels, traces that were judged, what that took, traces without a question."""
-        options, card, state, store = self.options, self.program.card, self.state, self.workspace.store
+        options, card, state, store = self.options, self.given.card, self.state, self.workspace.store
         self.log()  # what a pass that was killed has judged
         self.watch.stage("traces", f"{options.source} in {store.shown}")
         with TemporaryDirectory() as folder:
@@ -208,7 +208,7 @@ class _Pass:
 
     def items(self, file: str, sampled: Collection[str]) -> list[Item]:
         """The sampled traces that have a question and can be read."""
-        card = self.program.card
+        card = self.given.card
         try:
             table = read_table(file)
         except InputError:  # none has a text
@@ -228,14 +228,14 @@ class _Pass:
 
     def judge(self, items: Sequence[Item], sessions: Mapping[str, str]) -> Spent:
         """Judge items; a line is kept of each before the judge's feedback is logged."""
-        card, options = self.program.card, self.options
-        self.watch.stage("judge", f"{plural(len(items), 'trace')}, {asked_at(card, options)}")
+        card, options = self.given.card, self.options
+        self.watch.stage("judge", f"{plural(len(items), 'trace')}, {shown_at(self.given, options)}")
         given = {item.item_id: item.given for item in items}
-        fit = {items[at].item_id for at in unlearned(items, self.program, out_of_fold=False)}
+        fit = {items[at].item_id for at in unlearned(items, self.given.program, out_of_fold=False)}
         certain = abstaining([card], options.abstain_below)
         with open_session(options, self.workspace, self.watch) as session:
             count = VerdictCount(session, self.watch.progress)
-            for piece in open_jury([self.program], len(items), options, session, count).judge(pieces_of(items)):
+            for piece in open_judges([self.given], len(items), options, session, count).judge(pieces_of(items)):
                 rows = zip(piece.item_ids, certain(piece).rows(card.scale), strict=True)
                 self.state.add([JudgedTrace(id_, sessions[id_], given[id_], id_ not in fit, row) for id_, row in rows])
                 self.log()
@@ -244,7 +244,7 @@ class _Pass:
     def log(self) -> None:
         """Log the lines that are not known to be logged, and keep that they are."""
         state = self.state
-        waiting = [said for one in state.judged[state.logged :] for said in feedback_of(one, self.program.card)]
+        waiting = [said for one in state.judged[state.logged :] for said in feedback_of(one, self.given.card)]
         log_verdicts(self.workspace.store, waiting, self.workspace.environ)
         state.logged = len(state.judged)
         state.save()

@@ -12,7 +12,7 @@ from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Account
 from judgec.lm.watch import Watch
 from judgec.raters import programs
-from judgec.raters.judge import CompiledJudge, load_judge
+from judgec.raters.judge import CompiledJudge
 from judgec.raters.programs import Program, dump_module
 from judgec.raters.registry import PAPER, WORDING, judge_module
 from judgec.raters.signatures import fingerprint
@@ -28,6 +28,7 @@ from judgec.table.table import Table
 from judgec.table.tables import as_it_stands
 from judgec.tournament.files.entries import Entries
 from judgec.verbs.judge import Judge
+from judgec.verbs.opened import as_loaded
 from judgec.verbs.workspace import Workspace
 
 NAME = "zero-shot"
@@ -77,7 +78,7 @@ class UncompiledJudge(Judge):
         there = _fields(TASKS[self.card.task], table.columns)
         about = TASKS[self.card.task], there, self.spec, self.card.reason
         program = uncompiled_program(*about, scale=self.card.scale, wording=wording)
-        fitted = replace(self, card=program.card, compiled=load_judge(program))
+        fitted = replace(self, program=program, compiled=as_loaded(program, api_base=self.spec.api_base).compiled)
         return super(UncompiledJudge, fitted)._judged(table, account=account, watch=watch)
 
     def __repr__(self) -> str:
@@ -120,7 +121,8 @@ def zero_shot(
     asked = LMSpec.parse(lm, api_base=api_base)
     shown = _fields(spec, spec.inputs if wording else ())
     program = uncompiled_program(spec, shown, asked, UNLABELLED, scale=scale, wording=wording)
-    return UncompiledJudge(program.card, load_judge(program), asked, Workspace(home, tracking_uri), budget, max_cost)
+    given, workspace = as_loaded(program, api_base=api_base), Workspace(home, tracking_uri)
+    return UncompiledJudge(**vars(given), workspace=workspace, budget=budget, max_cost=max_cost)
 
 
 def said_of(name: str, usual: str) -> str:

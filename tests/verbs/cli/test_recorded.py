@@ -88,6 +88,8 @@ def test_judge_reads_recorded_verdicts_on_new_items(folder: Path, report: Json) 
     assert json.loads(done.stdout)["lm_calls"] == 0
     judge = judgec_api.load_judge("mine@champion", home=folder, verdicts=pd.DataFrame(spoken))
     assert judge(pd.DataFrame(new))["grade"].tolist()[:4] == [0, 1, 2, 3]
+    graded = pd.DataFrame([{**row, "grade": 1} for row in new])
+    assert judgec_api.estimate(pd.DataFrame(new), judge=judge, labels=graded).aspects["grade"].unscored == 1
 
 
 def test_a_compiled_judge_of_verdicts_is_asked_of_no_model_and_about_no_new_text(folder: Path, report: Json) -> None:
