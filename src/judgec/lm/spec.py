@@ -245,17 +245,14 @@ class LMSpec(BaseModel):
             found.require_host(card, environ=environ)
         return found
 
-    def of_judge(self, card: Mapping[str, Scalar | None]) -> "LMSpec":
-        """The own model of a judge that works in a run which asks this one.
+    def base_beside(self, card: Mapping[str, Scalar | None]) -> str | None:
+        """The endpoint, as typed, of a judge that works with its own model in a run which asks this one.
 
-        An endpoint is never taken from the card: what was typed for the run holds for every model of its provider, and
-        for all where the run itself asks none.
-
-        Raises:
-            UserError: As ``from_card``.
+        It is never taken from the card: what was typed for the run holds for every model of its provider, and for all
+        where the run itself asks none.
         """
         same = self.no_model or str(card.get("model")).partition("/")[0] == self.provider
-        return LMSpec.from_card(card, api_base=self.typed_base if same else None)
+        return self.typed_base if same else None
 
     def thinking(self, effort: str | None) -> Self:
         """The same with how long it is to think; of several models each.

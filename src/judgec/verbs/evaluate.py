@@ -16,14 +16,12 @@ from judgec.connect.tracking.background import Tracker
 from judgec.connect.tracking.store import tracking_store
 from judgec.errors import UserError
 from judgec.labels.reading import Datasheet, as_reading, read_datasheet
-from judgec.lm.session import Session
 from judgec.lm.usage import Account
 from judgec.lm.watch import Watch
 from judgec.raters.asked_judges import AskedJudge, AskedJudges
-from judgec.raters.judge import CompiledJudge
 from judgec.raters.recorded import recorded_judges
 from judgec.raters.tasks.preference import weighing
-from judgec.records.card import EVIDENCE_ALONE, ProgramCard
+from judgec.records.card import ProgramCard
 from judgec.records.citation import SQUARE, form_fault
 from judgec.records.counts import plural
 from judgec.records.game import Games
@@ -58,6 +56,7 @@ from judgec.tournament.tie_band import half_a_grade
 from judgec.verbs.evaluation_notes import ADVICE, notes_of, ranked_notes, seen_note
 from judgec.verbs.frames import Source, is_path, named_table, table_source
 from judgec.verbs.judge import Judge
+from judgec.verbs.opened import asked_by
 from judgec.verbs.options.evaluate import EvaluateOptions
 from judgec.verbs.spending import account_for, session_for
 from judgec.verbs.tournament import Tournament
@@ -110,13 +109,14 @@ def evaluate(options: EvaluateOptions, watch: Watch) -> Tournament:
     labels = None if options.labels is None else named_table(options.labels, "labels", options.missing)
     entries = read_entries(sources, [*preferences, *([] if labels is None else [labels])])
     require_few(entries.agents)
-    panel = seated(named, entries)
+    panel, uncompiled = seated(named, entries), any(isinstance(one, Uncompiled) for one in named)
     if options.relevance_judge is not None and sources.qrels is None:
-        panel = replace(panel, documents=relevance_judge(options, options.relevance_judge, entries))
+        lm = None if uncompiled else options.lm  # which is the one of the prompts that nobody compiled
+        panel = replace(panel, documents=relevance_judge(options, options.relevance_judge, entries, lm))
     having = InputCounts.of([entries.item(*cell) for cell in entries.answers])
     allowed = ("contexts",) if having.given["contexts"] else ()  # what an agent did not retrieve is its own doing
-    require_inputs([one.program.card for one in panel.members], having, "answers", ADVICE, without=allowed)
-    if any(isinstance(one, Uncompiled) for one in named):
+    require_inputs([one.card for one in panel.members], having, "answers", ADVICE, without=allowed)
+    if uncompiled:
         options = replace(options, lm=None)  # the cards have it
     gate = parse_gate(options.gate, entries.agents) if options.gate else None
     pools = parse_pools(options.pool, entries.agents) if options.pool else {}
@@ -237,19 +237,17 @@ def _evaluated(
     )
     with ExitStack() as stack:
 
-        def opened(judging: TournamentJudge) -> tuple[CompiledJudge, Session]:
+        def opened(judge: TournamentJudge) -> AskedJudge:
             """A judge and its way to the LM."""
-            spec = judging.spec(options)
-            session = stack.enter_context(session_for(options, spec, options.home, watch, account=account))
-            judge = judging.judge()
+            session = stack.enter_context(session_for(options, judge.spec, options.home, watch, account=account))
             if judge.asks_lm:
                 session.preflight()
-            return judge, session
+            return asked_by(judge, session)
 
         relevance = _relevance(panel.documents, entries, sources, watch, opened)
         jury = _jury(options, panel, opened)
         player = _player(options, card, jury, entries, relevance)
-        watch.stage("play", f"{plan.kind} games, judged by {_names(panel)}; {_asked_at(panel, options)}")
+        watch.stage("play", f"{plan.kind} games, judged by {_names(panel)}; {_asked_at(panel)}")
         played = play_tournament(entries, player, plan)
         agreement = jury.agreement()
     watch.stage("rate", f"{plural(len(played), 'game')}")
@@ -272,9 +270,9 @@ def _evaluated(
         learned=seen,
         agreement=agreement,
     )
-    model = ", ".join(dict.fromkeys(one.spec(options).model for one in panel.members))
+    model = ", ".join(dict.fromkeys(one.spec.model for one in panel.members))
     asked = replace(options, lm=options.lm or (None if model == card.lm.get("model") else model))
-    validities = [validity_of(one.program.card, jury.inputs) for one in panel.members if one.program.card.version]
+    validities = [validity_of(one.card, jury.inputs) for one in panel.members if one.card.version]
     found = replace(found, unmeasured="; ".join(filter(None, (one.refused("answers") for one in validities))))
     notes = (*notes_of(asked, found, validities, qrels=sources.qrels is not None), *seen_note(seen, entries))
     notes += ranked_notes([one.program for one in panel.members])
@@ -327,15 +325,15 @@ def _relevance(
     entries: Entries,
     sources: Sources,
     watch: Watch,
-    opened: Callable[[TournamentJudge], tuple[CompiledJudge, Session]],
+    opened: Callable[[TournamentJudge], AskedJudge],
 ) -> Relevance | None:
     if sources.qrels is not None:
         return by_document(read_qrels(sources.qrels, sources.rename), entries, name_of(sources.qrels))
     if ranker is None:
         return None
-    judge, session = opened(ranker)
+    asked = opened(ranker)
     watch.stage("relevance", f"pooled documents, judged by {ranker.name}")
-    return judge_pool(entries, judge, session.ask)
+    return judge_pool(entries, asked.judge, asked.ask)
 
 
 def _names(panel: TournamentJudges) -> str:
@@ -343,25 +341,24 @@ def _names(panel: TournamentJudges) -> str:
     return f"{card.name}@{card.version}" if len(panel.members) == 1 else ", ".join(one.name for one in panel.members)
 
 
-def _asked_at(panel: TournamentJudges, options: EvaluateOptions) -> str:
+def _asked_at(panel: TournamentJudges) -> str:
     """Models that are asked, and where."""
-    asked = (EVIDENCE_ALONE if one.program.card.evidence_alone else one.spec(options).asked_at for one in panel.members)
-    return ", ".join(dict.fromkeys(asked))
+    return ", ".join(dict.fromkeys(one.asked_at for one in panel.members))
 
 
 def _jury(
     options: EvaluateOptions,
     panel: TournamentJudges,
-    opened: Callable[[TournamentJudge], tuple[CompiledJudge, Session]],
+    opened: Callable[[TournamentJudge], AskedJudge],
 ) -> AskedJudges:
     """The judges with their ways to their models; those that compare weigh what the options say."""
     members = []
-    for one in panel.members:
-        judge, session = opened(one)
-        if judge.pairs and (options.factors or options.has_citations):
-            module = weighing(judge.module, factors=options.factors, citations=options.has_citations)
-            judge = replace(judge, module=module)
-        members.append(AskedJudge(one.name, judge, session.ask))
+    for judge in panel.members:
+        asked = opened(judge)
+        if asked.judge.pairs and (options.factors or options.has_citations):
+            module = weighing(asked.judge.module, factors=options.factors, citations=options.has_citations)
+            asked = replace(asked, judge=replace(asked.judge, module=module))
+        members.append(asked)
     return AskedJudges(tuple(members))
 
 

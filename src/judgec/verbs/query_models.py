@@ -11,12 +11,11 @@ from judgec.rag.probes.judging.panel import FIELDS, ReplyPanel, uncompiled
 from judgec.rag.queries.reliability import Reliability, ReliabilityJudge, Rules
 from judgec.raters import programs
 from judgec.raters.asked_judges import AskedJudge, AskedJudges
-from judgec.raters.judge import load_judge
 from judgec.raters.programs import Program
-from judgec.records.card import ProgramCard
 from judgec.records.scenario.schema import BY_JUDGE, CRITERIA
 from judgec.records.tasks.registry import TASKS, require_better_above
 from judgec.table.rows.columns import as_names
+from judgec.verbs.opened import as_loaded, asked_by
 from judgec.verbs.zero_shot import NAME as ZERO_SHOT
 from judgec.verbs.zero_shot import is_zero_shot, require_model
 
@@ -50,8 +49,8 @@ def open_reliability(name: str, home: Path, session: Session) -> Reliability | N
     program = programs.load(home, name, "--reliability")
     if program.card.task != "reliability":
         raise UserError(f"--reliability {name}: a judge of {program.card.task}; one of reliability is needed.")
-    card = program.card
-    return ReliabilityJudge(_shown(card), load_judge(program), ask_of(session.spec.of_judge(card.lm), session))
+    asked = _asked(program, session)
+    return ReliabilityJudge(asked.name, asked.judge, asked.ask)
 
 
 def open_panel(
@@ -139,9 +138,12 @@ def _proven(program: Program, where: str, session: Session, unproven: bool) -> A
     card = program.card
     if not card.promoted and not unproven:
         raise UserError(f"{where}: not shown to be better ({card.reason}). Compile another, or --unproven.")
-    return AskedJudge(_shown(card), load_judge(program), ask_of(session.spec.of_judge(card.lm), session), card)
+    return _asked(program, session)
 
 
-def _shown(card: ProgramCard) -> str:
+def _asked(program: Program, session: Session) -> AskedJudge:
+    """The judge with its own model, and what reports call it."""
+    card = program.card
+    given = as_loaded(program, api_base=session.spec.base_beside(card.lm))
     said = [*(["constructed labels"] if card.labels else []), *([] if card.promoted else ["unproven"])]
-    return f"{card.name}@{card.version}" + (f" ({', '.join(said)})" if said else "")
+    return asked_by(given, session, f"{given.name} ({', '.join(said)})" if said else given.name)

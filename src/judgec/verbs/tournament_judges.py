@@ -5,10 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from judgec.errors import UserError
-from judgec.lm.spec import LMSpec
 from judgec.raters import programs
-from judgec.raters.judge import CompiledJudge, load_judge
-from judgec.raters.programs import Program
 from judgec.records.card import Cost, ProgramCard
 from judgec.records.tasks.registry import require_better_above
 from judgec.table.rows.columns import as_names
@@ -16,6 +13,7 @@ from judgec.tournament.files.entries import Entries
 from judgec.tournament.files.preferences import learned_queries
 from judgec.tournament.report.evaluation import why_unproven
 from judgec.verbs.judge import Judge
+from judgec.verbs.opened import GivenJudge, as_loaded
 from judgec.verbs.options.evaluate import EvaluateOptions
 from judgec.verbs.validity import unmeasured_jury
 from judgec.verbs.zero_shot import NAME as ZERO_SHOT
@@ -34,39 +32,20 @@ WITHOUT_LABELS = f"Without labels, --relevance-judge {ZERO_SHOT} --lm MODEL grad
 JURY = "jury"  # what the card of several judges is called
 
 
-@dataclass(frozen=True, slots=True)
-class TournamentJudge:
+@dataclass(frozen=True, kw_only=True)
+class TournamentJudge(GivenJudge):
     """A judge in a tournament.
 
     Args:
-        program: What was saved of it.
         unproven: Why it is not proven, or empty.
-        given: The judge that Python passed, with its own model; None where it was named.
-        alone: It is the only one, so that options may give it another model.
     """
 
-    program: Program
     unproven: str
-    given: Judge | None = None
-    alone: bool = True
 
     @property
     def name(self) -> str:
         """``NAME@VERSION``, or the model of the prompt that nobody compiled."""
-        card = self.program.card
-        return f"{card.name}@{card.version}" if card.version else f"{card.name} ({card.lm.get('model')})"
-
-    def spec(self, options: EvaluateOptions) -> LMSpec:
-        """The model that it asks here."""
-        model = options.lm if self.alone and self.program.card.version else None
-        if self.given is not None and model is None and options.api_base is None:
-            return self.given.spec
-        card = self.program.card
-        return LMSpec.from_card(card.lm, model=model, api_base=options.api_base, asks=not card.evidence_alone)
-
-    def judge(self) -> CompiledJudge:
-        """Prompt, evidence and calibration."""
-        return load_judge(self.program) if self.given is None else self.given.compiled
+        return super().name if self.saved else f"{self.card.name} ({self.card.lm.get('model')})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +73,7 @@ def named_judges(options: EvaluateOptions) -> list[TournamentJudge | Uncompiled]
     if isinstance(given, UncompiledJudge):
         return [Uncompiled(given.spec.model, said_by(given.card), options.api_base or given.spec.api_base)]
     if isinstance(given, Judge):
-        return [tournament_judge(options, "--judge", given)]
+        return [tournament_judge(options, "--judge", given, options.lm)]
     names, models = as_names(given, "--judge"), as_names(options.lm, "--lm")
     found: list[TournamentJudge | Uncompiled] = []
     for name in names:
@@ -102,7 +81,7 @@ def named_judges(options: EvaluateOptions) -> list[TournamentJudge | Uncompiled]
             said = said_of(name, PAIRS)
             found += [Uncompiled(one, said, options.api_base) for one in models or [require_model(None)]]
         else:
-            found.append(tournament_judge(options, "--judge", name, alone=len(names) < 2))
+            found.append(tournament_judge(options, "--judge", name, options.lm if len(names) < 2 else None))
     asked = any(isinstance(one, Uncompiled) for one in found)
     if options.lm is not None and not asked and (len(found) > 1 or len(models) > 1):
         raise UserError(
@@ -112,28 +91,27 @@ def named_judges(options: EvaluateOptions) -> list[TournamentJudge | Uncompiled]
     return found
 
 
-def tournament_judge(
-    options: EvaluateOptions, option: str, judge: Judge | str, *, alone: bool = True
-) -> TournamentJudge:
+def tournament_judge(options: EvaluateOptions, option: str, judge: Judge | str, lm: str | None) -> TournamentJudge:
     """The judge, and why it is not proven; where there is no champion the newest, which is not.
 
     Args:
         options: With the home, and whether a judge has to be proven.
         option: That names it.
         judge: Its name, or the judge.
-        alone: It is the only one.
+        lm: Another model than its own.
 
     Raises:
         UserError: There is no such judge, or it is not proven.
     """
-    given = judge if isinstance(judge, Judge) else None
     reference, home = (judge, options.home) if isinstance(judge, str) else (judge.name, judge.home)
     program = programs.load(home, programs.champion_or_newest(home, reference, option), option)
     require_better_above(program.card.task, f"{option} {reference}")
     unproven = why_unproven(program.card)
     if unproven and not options.unproven:
         raise UserError(f"{option} {reference}: {unproven}. Compile a better one, or pass --unproven.")
-    return TournamentJudge(program, unproven, given, alone)
+    if isinstance(judge, Judge) and lm is None and options.api_base is None:
+        return TournamentJudge(program=program, compiled=judge.compiled, spec=judge.spec, unproven=unproven)
+    return TournamentJudge(**vars(as_loaded(program, lm=lm, api_base=options.api_base)), unproven=unproven)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +129,7 @@ class TournamentJudges:
     @property
     def card(self) -> ProgramCard:
         """The only one's; of a jury one that says that nobody measured it."""
-        cards = [one.program.card for one in self.members]
+        cards = [one.card for one in self.members]
         first = cards[0]
         if len(cards) == 1:
             return first
@@ -182,9 +160,9 @@ class TournamentJudges:
         """The reason why nobody knows how far it agrees with people; empty of a proven judge."""
         if len(self.members) == 1:
             return self.members[0].unproven
-        judges = {one.name: one.program.card for one in self.members}
+        judges = {one.name: one.card for one in self.members}
         said = unmeasured_jury(judges, "games that experts label (--sample N writes them) measure it")
-        return "; ".join([said, *(one.unproven for one in self.members if one.unproven and one.program.card.version)])
+        return "; ".join([said, *(one.unproven for one in self.members if one.unproven and one.card.version)])
 
     def learned(self, entries: Entries) -> frozenset[str]:
         """Queries that one of them has learned from."""
@@ -198,12 +176,17 @@ def seated(found: Sequence[TournamentJudge | Uncompiled], entries: Entries) -> T
         found: Who was named.
         entries: What is judged.
     """
-    made = [_fitted(one, entries) if isinstance(one, Uncompiled) else one for one in found]
-    return TournamentJudges(tuple(made))
+    return TournamentJudges(tuple(_fitted(one, entries) if isinstance(one, Uncompiled) else one for one in found))
 
 
-def relevance_judge(options: EvaluateOptions, name: str, entries: Entries) -> TournamentJudge:
+def relevance_judge(options: EvaluateOptions, name: str, entries: Entries, lm: str | None) -> TournamentJudge:
     """The judge of documents that ``--relevance-judge`` names: a compiled one, or the prompt that nobody compiled.
+
+    Args:
+        options: With the model that such a prompt asks.
+        name: Of the judge.
+        entries: What is judged.
+        lm: Another model than a compiled one's own.
 
     Raises:
         UserError: There is none of this name, it is not proven, or judges something else.
@@ -214,17 +197,16 @@ def relevance_judge(options: EvaluateOptions, name: str, entries: Entries) -> To
         ranker = _fitted(Uncompiled(model, said_of(name, RELEVANCE), options.api_base), entries)
     else:
         try:
-            ranker = tournament_judge(options, "--relevance-judge", name)
+            ranker = tournament_judge(options, "--relevance-judge", name, lm)
         except UserError as error:
             raise UserError(f"{error} {WITHOUT_LABELS}") from error
-    if ranker.program.card.task != RELEVANCE:
+    if ranker.card.task != RELEVANCE:
         raise UserError(
-            f"{option}: a judge of {ranker.program.card.task}; one of relevance is needed. Name another. "
-            f"{WITHOUT_LABELS}"
+            f"{option}: a judge of {ranker.card.task}; one of relevance is needed. Name another. {WITHOUT_LABELS}"
         )
     return ranker
 
 
 def _fitted(one: Uncompiled, entries: Entries) -> TournamentJudge:
     program = zero_shot_of_entries(entries, one.lm, one.api_base, one.said)
-    return TournamentJudge(program, program.card.reason)
+    return TournamentJudge(**vars(as_loaded(program, api_base=one.api_base)), unproven=program.card.reason)

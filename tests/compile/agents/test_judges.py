@@ -8,6 +8,7 @@ import pytest
 from judgec.compile.agents.judges import WorkingJudge, judging, report_judging
 from judgec.errors import UserError
 from judgec.lm.session import Session
+from judgec.lm.spec import LMSpec
 from tests.verbs.cli.judging import save_judge
 
 RECORDED = {"model": "recorded:DataFrame"}
@@ -15,8 +16,7 @@ RECORDED = {"model": "recorded:DataFrame"}
 
 def able(judge: WorkingJudge) -> None:
     session = mock.create_autospec(Session, instance=True)
-    session.spec.of_judge.return_value.recorded = str(judge.card.lm["model"]).partition("recorded:")[2] or None
-    session.spec.of_judge.return_value.members = {}
+    session.spec = LMSpec.parse("openai/gpt-4o")
     judge.ask(session)
 
 
