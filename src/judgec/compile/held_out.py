@@ -11,8 +11,6 @@ from judgec.labels.labels import item_digest
 from judgec.labels.reading import Datasheet
 from judgec.labels.rows.raters import left_out
 from judgec.labels.split.queries import LearnedQueries, with_swapped_together
-from judgec.lm.executor import Ask
-from judgec.raters.judge import CompiledJudge
 from judgec.raters.programs import Program
 from judgec.records.card import ProgramCard
 from judgec.records.counts import plural
@@ -137,20 +135,8 @@ def memory_of(judge: Program) -> LearnedQueries:
     )
 
 
-def judged_unlearned(items: Sequence[Item], program: Program, judge: CompiledJudge, ask: Ask) -> Judgments:
+def judged_unlearned(items: Sequence[Item], program: Program, said: Callable[[Sequence[Item]], Judgments]) -> Judgments:
     """Judgments of ``unlearned`` items: out of fold where the judge has learned from them since.
-
-    Args:
-        items: To judge.
-        program: As saved.
-        judge: The same, loaded.
-        ask: The way to its model.
-    """
-    return said_unlearned(items, program, lambda some: judge.judge(some, ask))
-
-
-def said_unlearned(items: Sequence[Item], program: Program, said: Callable[[Sequence[Item]], Judgments]) -> Judgments:
-    """As ``judged_unlearned``.
 
     Args:
         items: To judge.

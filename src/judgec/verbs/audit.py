@@ -239,7 +239,7 @@ def _asking(
                 seed=options.seed,
                 graded=TASKS[program.card.task].graded,
             )
-            fair = partial(judged_unlearned, program=program, judge=judge, ask=ask)
+            fair = partial(judged_unlearned, program=program, said=partial(judge.judge, ask=ask))
             return replace(made, unlearned=fair if "folds" in program.split else None)
 
         yield subject, session

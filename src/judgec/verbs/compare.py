@@ -35,6 +35,7 @@ from judgec.stats.agreement.compare import compare as compared
 from judgec.stats.intervals.significance import level_for_test_use
 from judgec.verbs.given_judge import given_judge, is_unlabelled
 from judgec.verbs.judge import Judge
+from judgec.verbs.opened import asked_by
 from judgec.verbs.options.compare import CompareOptions
 from judgec.verbs.source import JudgeLabels, labels_for
 from judgec.verbs.spending import account_for, session_for
@@ -205,15 +206,13 @@ def _judged(
     options: CompareOptions, pair: tuple[Judge, Judge], items: Sequence[Item], watch: Watch
 ) -> tuple[list[Judgments], int]:
     """Judgments of both, within caps that they share; a judge that reads the evidence alone asks no model."""
-    specs = [one.spec if one.compiled.asks_lm else LMSpec.parse(NO_LM) for one in pair]
+    spec = pair[0].spec if pair[0].asks_lm else LMSpec.parse(NO_LM)
     judged = []
     account = account_for(options, options.a, options.b)
-    with session_for(options, specs[0], pair[0].home, watch, account=account) as session:
-        asks = (session.ask, session.other(specs[1]))
-        for one, ask in zip(pair, asks, strict=True):
-            card = one.program.card
-            watch.stage("judge", f"{one.name}, {card.engine or one.spec.asked_at}")
-            judged.append(judged_unlearned(items, one.program, one.compiled, ask))
+    with session_for(options, spec, pair[0].home, watch, account=account) as session:
+        for one, asked in [(one, asked_by(one, session)) for one in pair]:
+            watch.stage("judge", f"{one.name}, {one.card.engine or one.spec.asked_at}")
+            judged.append(judged_unlearned(items, one.program, asked.judged))
         return judged, session.spent.calls
 
 

@@ -29,7 +29,7 @@ from judgec.raters.known import KnownAnswers
 from judgec.raters.piece import Piece
 from judgec.raters.programs import Program, model_of
 from judgec.raters.prompt import PromptRater
-from judgec.raters.rate import AHEAD, FAR_AHEAD, rate_all, rated
+from judgec.raters.rate import AHEAD, FAR_AHEAD, nobody, rate_all, rated
 from judgec.raters.rater import BothOrders, Count, Rater
 from judgec.raters.recorded import RecordedRater, RecordedVerdicts, judge_of
 from judgec.raters.vote import Juror, Jury
@@ -347,7 +347,9 @@ def asked_by(judge: GivenJudge, session: Session, name: str = "") -> AskedJudge:
         session: The way to its model.
         name: For reports; by default its own.
     """
-    ask = session.ask if judge.spec == session.spec else session.other(judge.spec)
+    ask: Ask = nobody
+    if judge.asks_lm:
+        ask = session.ask if judge.spec == session.spec else session.other(judge.spec)
     return AskedJudge(name or judge.name, judge.compiled, ask, judge.card)
 
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +114,7 @@ def test_held_out_items_of_a_judge_in_folds_are_all_of_its_own_and_judged_out_of
     labels = read_labels(str(write(world.home / "again.jsonl", ROWS)))
     found = held_out(labels, "again.jsonl", program)
     assert (len(found.items), found.learned) == (60, 0)
-    judged = judged_unlearned(found.items, program, load_judge(program), none_asked)
+    judged = judged_unlearned(found.items, program, partial(load_judge(program).judge, ask=none_asked))
     tested = world.first.compiled.verification.judgments["compiled"]
     order = [tested.item_ids.index(name) for name in judged.item_ids]
     assert judged.grade.tolist() == tested.grade[order].tolist()
