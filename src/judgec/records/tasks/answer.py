@@ -51,7 +51,7 @@ TASK = TaskSpec(
     aspects=RAGELO_ASPECTS | RAGPROBE_ASPECTS | FURTHER_ASPECTS,
     aspect_meanings=RAGELO_MEANINGS,
     usual_aspects=tuple(RAGELO_ASPECTS),
-    signature="judgec.raters.tasks.answer:GradeAspects",
+    signature="judgec.raters.tasks.answers:GradeAspects",
     shown=("dialogue", "conversation", "query", "reference", "answer", "contexts"),
     rates_answers=True,
 )

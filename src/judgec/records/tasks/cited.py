@@ -16,7 +16,7 @@ TASK = TaskSpec(
         "a cited document contradicts what its sentence says, or does not say it",
         "each cited document says what the sentence says that cites it",
     ),
-    signature="judgec.raters.tasks.cited:CheckCitations",
+    signature="judgec.raters.tasks.claims:CheckCitations",
     shown=("query", "answer", "contexts"),
     evidence={"answer": ("answer",), "contexts": ("contexts",), "told": ("answer",)},
     spellings=dict.fromkeys(SUPPORTED_WORDS, "1") | dict.fromkeys(NOT_SUPPORTED_WORDS, "0"),

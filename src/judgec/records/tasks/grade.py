@@ -20,7 +20,7 @@ TASK = TaskSpec(
     labels=("grade", "accept"),
     scale=Scale(grades=ONE_TO_FIVE, accept_at=ONE_TO_FIVE_ACCEPT),
     meanings=VRAG_EVAL,
-    signature="judgec.raters.tasks.grade:GradeAnswer",
+    signature="judgec.raters.tasks.answers:GradeAnswer",
     shown=("dialogue", "conversation", "query", "reference", "answer", "contexts"),
     told_by=("answer",),
     rates_answers=True,

@@ -23,7 +23,7 @@ TASK = TaskSpec(
     meanings=PRESENCE_SCALE.meanings,
     aspects=USUAL_MODES,
     other_aspects="is this failure in the answer",
-    signature="judgec.raters.tasks.modes:FindModes",
+    signature="judgec.raters.tasks.answers:FindModes",
     shown=("dialogue", "conversation", "query", "reference", "answer", "contexts"),
     spellings=dict.fromkeys(PRESENT, "1") | dict.fromkeys(ABSENT, "0"),
 )

@@ -26,6 +26,6 @@ TASK = TaskSpec(
     labels=("outcome",),
     scale=OUTCOME_SCALE,
     settled=True,
-    signature="judgec.raters.tasks.rejection:NameOutcome",
+    signature="judgec.raters.tasks.answers:NameOutcome",
     evidence={"answer": ("answer",), "contexts": ("contexts",)},
 )

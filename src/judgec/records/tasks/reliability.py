@@ -27,7 +27,7 @@ TASK = TaskSpec(
     aspects={**QUESTIONS, RELIABLE: "may a system be tested with this question and answer"},
     usual_aspects=tuple(QUESTIONS),
     other_aspects="",
-    signature="judgec.raters.tasks.reliability:CheckPair",
+    signature="judgec.raters.tasks.claims:CheckPair",
     told_by=("passage", "answer"),
     evidence={"document": ("passage",), "answer": ("answer",), "contexts": ("passage",)},
 )

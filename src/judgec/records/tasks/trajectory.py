@@ -18,7 +18,7 @@ TASK = TaskSpec(
     labels=("grade", "accept"),
     scale=Scale(grades=(1, 2, 3, 4, 5), accept_at=4),
     meanings=BY_RUN,
-    signature="judgec.raters.tasks.trajectory:GradeRun",
+    signature="judgec.raters.tasks.runs:GradeRun",
     shown=("dialogue", "conversation", "query", "steps", "answer", "reference", "contexts"),
     rates_answers=True,
     modes_task="trajectory_modes",

@@ -26,7 +26,7 @@ TASK = TaskSpec(
     meanings=SCALE.meanings,
     aspects=USUAL_MODES,
     other_aspects="is this failure in the run",
-    signature="judgec.raters.tasks.trajectory_modes:FindModesOfRun",
+    signature="judgec.raters.tasks.runs:FindModesOfRun",
     shown=("dialogue", "conversation", "query", "steps", "answer", "reference", "contexts"),
     spellings=dict.fromkeys(PRESENT, "1") | dict.fromkeys(ABSENT, "0"),
 )
