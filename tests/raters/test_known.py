@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from judgec.evidence.model import EvidenceModel, Observed
+from judgec.evidence.processes import Processes
 from judgec.lm.client import client_of, open_lm
 from judgec.lm.executor import Executor, Reply, Request
 from judgec.lm.journal.facts import Facts
 from judgec.lm.journal.journal import Journal
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Budget, Usage
-from judgec.raters.ahead import Processes
 from judgec.raters.features import KeptFeatures
 from judgec.raters.judge import Binding, CompiledJudge
 from judgec.raters.known import KnownAnswers

@@ -8,10 +8,10 @@ from typing import Protocol
 import numpy as np
 
 from judgec.evidence.model import EvidenceModel, Observed
+from judgec.evidence.processes import Processes
 from judgec.evidence.reasons.parts import VERSION as PARTS_VERSION
 from judgec.lm.journal.facts import Facts
 from judgec.lm.journal.journal import Journal
-from judgec.raters.ahead import Processes
 from judgec.raters.pairwise import both_orders, mirrored
 from judgec.raters.piece import Piece
 

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TypeAlias
 
 from judgec.errors import UserError
+from judgec.evidence.processes import Processes, count_of
 from judgec.lm.client import client_of
 from judgec.lm.executor import Ask, Executor, OnDone, Progress
 from judgec.lm.hosts import own_endpoint
@@ -21,7 +22,6 @@ from judgec.lm.session import Session
 from judgec.lm.spec import LMSpec
 from judgec.lm.usage import Account
 from judgec.lm.watch import Watch
-from judgec.raters.ahead import Processes, count_of
 from judgec.raters.asked_judges import AskedJudge
 from judgec.raters.features import KeptFeatures
 from judgec.raters.judge import Binding, CompiledJudge, load_judge, no_member

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from judgec.evidence.model import EvidenceModel
+from judgec.evidence.processes import LEAST_ITEMS, Processes, count_of
 from judgec.lm.journal.journal import Journal
-from judgec.raters.ahead import LEAST_ITEMS, Processes, count_of
 from judgec.raters.features import KeptFeatures
 from judgec.raters.piece import ROWS, pieces_of
 from judgec.records.label import Item

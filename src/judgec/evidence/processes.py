@@ -1,8 +1,9 @@
-"""Computes the features of the next pieces in other processes; whoever asks gets them in the order of the file.
+"""Computes features in other processes; whoever asks gets them in the order of the file.
 
 The evidence of an item depends on the item alone, so that which process computes it makes no difference, not in a bit.
-A process is this interpreter started anew, which reads items as JSON from its input and writes features to its output;
-it ends with its input, so also when this process is killed. What one that dies had is computed here.
+A process is this interpreter started anew, which reads items from its input and writes features to its output, a line
+of JSON each. It imports nothing but evidence, and ends with its input, so also when this process is killed. What one
+that dies had is computed here.
 """
 
 import gc
@@ -11,9 +12,10 @@ import os
 import subprocess
 import sys
 import threading
+from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import pairwise
+from contextlib import suppress
 from types import TracebackType
 from typing import IO, Self
 
@@ -23,10 +25,8 @@ from judgec.evidence.model import EvidenceModel, Observed
 from judgec.records.label import Item
 
 LEAST_ITEMS = 4_000  # fewer are done before other processes have started
-PIECES_A_PROCESS = 3  # that may wait for the slowest
-NUMBER = 8  # bytes of a length
 
-_CODE = "from judgec.raters.ahead import serve; serve()"
+_CODE = f"from {__name__} import serve; serve()"
 
 
 class Processes:
@@ -38,7 +38,6 @@ class Processes:
     """
 
     def __init__(self, count: int, models: Iterable[EvidenceModel]) -> None:
-        self.depth = count * PIECES_A_PROCESS
         self._states = {model.digest: model.to_json() for model in models}
         self._own = threading.local()
         self._left = False
@@ -71,22 +70,20 @@ class Processes:
         self._children.append(child)
         self._own.child = child
         assert child.stdin is not None  # it is a pipe
-        _put(child.stdin, json.dumps(self._states).encode())
+        _put(child.stdin, self._states)
 
     def _ask(self, evidence: EvidenceModel, items: Sequence[Item]) -> Observed:
         child = self._own.child
         asked = [[item.item_id, item.query_id, item.inputs, item.agent, item.group] for item in items]
         try:
-            _put(child.stdin, json.dumps([evidence.digest, asked]).encode())
-            lengths = json.loads(_get(child.stdout))
-            features, parts = _get(child.stdout), _get(child.stdout)
-        except (OSError, EOFError):
+            _put(child.stdin, [evidence.digest, asked])
+            features, parts = json.loads(child.stdout.readline())
+        except (OSError, ValueError):  # nothing comes, or half a line
             if self._left:
                 raise
             return evidence.observe(items)
-        ends = np.cumsum([0, *lengths]).tolist()
-        cut = [parts[start:end] for start, end in pairwise(ends)]
-        return np.frombuffer(features, dtype=np.float64).reshape(len(items), len(evidence.names)), cut
+        numbers = np.frombuffer(b64decode(features), dtype=np.float64)
+        return numbers.reshape(len(items), len(evidence.names)), [part.encode("latin-1") for part in parts]
 
 
 def count_of(asked: int | None, items: int, *, asks_lm: bool) -> int:
@@ -105,33 +102,20 @@ def count_of(asked: int | None, items: int, *, asks_lm: bool) -> int:
 def serve() -> None:
     """Answer what comes, until nothing does: the other end."""
     source, target = sys.stdin.buffer, sys.stdout.buffer
-    models = {digest: EvidenceModel.from_json(state) for digest, state in json.loads(_get(source)).items()}
+    models = {digest: EvidenceModel.from_json(state) for digest, state in json.loads(source.readline()).items()}
     gc.disable()  # nothing that is made here has cycles
-    while True:
-        try:
-            digest, asked = json.loads(_get(source))
-        except EOFError:
-            return
-        items = [Item(item_id, query_id, _inputs(given), *rest) for item_id, query_id, given, *rest in asked]
-        features, parts = models[digest].observe(items)
-        _put(target, json.dumps(list(map(len, parts))).encode())
-        _put(target, features.tobytes())
-        _put(target, b"".join(parts))
+    with suppress(ValueError):  # half a line: whoever asked is gone
+        for line in source:
+            digest, asked = json.loads(line)
+            items = [Item(item_id, query_id, _inputs(given), *rest) for item_id, query_id, given, *rest in asked]
+            features, parts = models[digest].observe(items)
+            _put(target, [b64encode(features.tobytes()).decode(), [part.decode("latin-1") for part in parts]])
 
 
 def _inputs(given: Mapping[str, object]) -> dict[str, str | tuple[str, ...]]:
     return {name: tuple(map(str, value)) if isinstance(value, list) else str(value) for name, value in given.items()}
 
 
-def _put(file: IO[bytes], content: bytes) -> None:
-    file.write(len(content).to_bytes(NUMBER, "little"))
-    file.write(content)
+def _put(file: IO[bytes], content: object) -> None:
+    file.write(json.dumps(content).encode() + b"\n")
     file.flush()
-
-
-def _get(file: IO[bytes]) -> bytes:
-    length = file.read(NUMBER)
-    content = file.read(int.from_bytes(length, "little"))
-    if len(length) < NUMBER or len(content) < int.from_bytes(length, "little"):
-        raise EOFError
-    return content
