@@ -19,7 +19,6 @@ from judgec.raters.calibrator import Calibrator, Trace
 from judgec.raters.cascade import EVIDENCE, Cascade
 from judgec.raters.checks import details_of, no_details, told_of
 from judgec.raters.decision import EVEN_ODDS, acceptability, half_way
-from judgec.raters.explain.reasons import Reasons, SeenScores
 from judgec.raters.features import FeatureSource, NewFeatures
 from judgec.raters.live import LivePrompt
 from judgec.raters.pairwise import is_pairwise, mirror, symmetric
@@ -29,6 +28,7 @@ from judgec.raters.programs import Json, Program, dump_module, gone, load_module
 from judgec.raters.prompt import PromptRater
 from judgec.raters.rate import rate_all
 from judgec.raters.rater import BothOrders, CascadeRater, Count, GivenVerdicts, PanelRater, Rater, Rating
+from judgec.raters.reasons import Reasons, SeenScores
 from judgec.raters.registry import WORDING, judge_module
 from judgec.raters.signatures import check_kind, fingerprint
 from judgec.records.card import ProgramCard

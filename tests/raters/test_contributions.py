@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from judgec.raters.calibrator import Calibrator, Linear, Trace
-from judgec.raters.explain.reasons import Contributions
 from judgec.raters.forest import Forest
+from judgec.raters.reasons import Contributions
 from judgec.records.label import FloatArray
 
 # Column 0 <= 1.5 goes to a leaf with counts (3, 1); else column 1 <= 0 to (0, 2), above it to (1, 1).
